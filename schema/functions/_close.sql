@@ -1,0 +1,18 @@
+-- Writes terminal rows that were decided one by one: their outcome, their event, and what hangs on it (unique keys, lanes that a failure blocks).
+-- The caller has removed the task from where it was and calls weir._after next.
+create or replace function weir._close(ended weir.finished[]) returns void
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  insert into weir.finished select f.* from unnest(ended) f;
+  insert into weir.events (at, type, worker, attempt, job, task, level, message)
+  select f.at, f.outcome, f.worker, f.attempt, q.job, f.task, case when f.outcome = 'failed' then 'error' end, f.cause
+  from unnest(ended) f, lateral (select q.job from weir.tasks q where q.id = f.task offset 0) q;
+  delete from weir.unique_keys u using unnest(ended) f where u.task = f.task;
+  insert into weir.lane_blocks (lane, rank, task, at)
+  select q.lane, q.rank, f.task, f.at from unnest(ended) f, lateral (select q.lane, q.rank from weir.tasks q where q.id = f.task offset 0) q
+  where f.outcome = 'failed' and q.rank is not null;
+end $$;
+comment on function weir._close is 'Terminal rows, their events and their keys.';

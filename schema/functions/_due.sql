@@ -1,0 +1,17 @@
+-- Lets tasks go on whose time has come, as far as lanes and pools. Rows that somebody else holds are his; a second caller takes the next ones.
+create or replace function weir._due(n int, t timestamptz, out total int, out lanes text[], out pools text[])
+language plpgsql
+set search_path = weir, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  due uuid[] := array(select p.task from weir.pending p where p.gate = 'time' and p.run_at <= t order by p.run_at limit n for update skip locked);
+begin
+  total := cardinality(due);
+  if total > 0 then
+    select * into lanes, pools from weir._advance(due, t);
+  end if;
+end $$;
+comment on function weir._due is 'Opens time gates that are due: how many, and the keys they now stand at.';

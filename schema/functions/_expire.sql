@@ -1,0 +1,46 @@
+-- Ends leases that ran out, in batches, by anybody, on the database clock. The row itself says which attempt is meant.
+-- A dead worker's task goes back to available without spending an attempt, but the third crash ends it (R15), and so does the first one
+-- of a task that must not run again by itself. An attempt over its deadline is a failed attempt.
+-- The caller goes on with weir._after for what ended and was freed.
+create or replace function weir._expire(n int, t timestamptz, out total int, out ended uuid[], out lanes text[], out pools text[])
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  r weir.running;
+  crashed int;
+  who text;
+begin
+  total := 0; ended := '{}'; lanes := '{}'; pools := '{}';
+  for r in
+    with late as materialized (
+      select x.task from weir.running x where x.until < t or x.deadline < t limit n for update skip locked
+    ), d as (
+      delete from weir.running x using late where x.task = late.task returning x.*
+    ) select * from d order by d.task
+  loop
+    total := total + 1;
+    if r.deadline < t or r.cancel_at is not null then
+      lanes := lanes || array_remove(array[r.lane], null);
+      pools := pools || array_remove(array[r.pool], null);
+      if weir._fail(r, format('timed out after %s', r.deadline - r.claimed_at), false, null, t) then
+        ended := ended || r.task;
+      end if;
+      continue;
+    end if;
+    insert into weir.forgiven as f (task, crashes) values (r.task, 1) on conflict (task) do update set crashes = f.crashes + 1 returning f.crashes into crashed;
+    select w.name into who from weir.workers w where w.id = r.worker;
+    if r.orphan_stops or crashed >= 3 then
+      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
+        case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
+        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished]);
+      ended := ended || r.task;
+      lanes := lanes || array_remove(array[r.lane], null);
+      pools := pools || array_remove(array[r.pool], null);
+    else
+      perform weir._give_up_lease(r, 'expired', format('worker %s was lost', who), t);
+    end if;
+  end loop;
+end $$;
+comment on function weir._expire is 'Ends leases that ran out: how many, which tasks ended, which keys they freed.';

@@ -1,0 +1,26 @@
+-- Ends one attempt that failed, whose running row was just removed: another attempt after a delay, or the task's end.
+-- Returns true when the task ended.
+create or replace function weir._fail(r weir.running, error text, final boolean, retry_at timestamptz, t timestamptz) returns boolean
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  q record;
+  spent int;
+begin
+  if r.cancel_at is not null then
+    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+    return true;
+  end if;
+  select x.max_attempts, x.backoff, x.backoff_cap, coalesce(g.crashes + g.returns, 0) as forgiven into q
+  from weir.tasks x left join weir.forgiven g on g.task = x.id where x.id = r.task;
+  spent := r.attempt - q.forgiven;
+  if final or spent >= q.max_attempts then
+    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null, error)::weir.finished]);
+    return true;
+  end if;
+  perform weir._requeue(r, coalesce(_fail.retry_at, t + weir._backoff(spent, q.backoff, q.backoff_cap)), 'retrying', error, t);
+  return false;
+end $$;
+comment on function weir._fail is 'One failed attempt: retry with back-off, or failed.';

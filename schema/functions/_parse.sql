@@ -1,0 +1,59 @@
+-- Reads the JSON of a submission into typed rows and refuses what no task may have. Writes nothing.
+create or replace function weir._parse(tasks jsonb) returns weir.task_spec[]
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+declare
+  specs weir.task_spec[];
+  bad text;
+begin
+  if jsonb_typeof(tasks) is distinct from 'array' then
+    perform weir._invalid('tasks: expected a JSON array of objects, got ' || coalesce(jsonb_typeof(tasks), 'null'));
+  end if;
+  select jsonb_typeof(e) into bad from jsonb_array_elements(tasks) e where jsonb_typeof(e) <> 'object' limit 1;
+  if bad is not null then
+    perform weir._invalid('tasks: expected objects, got ' || bad);
+  end if;
+  select k into bad from jsonb_array_elements(tasks) e, jsonb_object_keys(e) k
+  where k <> all (array(select attname::text from pg_attribute where attrelid = 'weir.task_spec'::regclass)) limit 1;
+  if bad is not null then
+    perform weir._invalid(format('%s: a task has no such field', bad), 'the fields are those of type weir.task_spec');
+  end if;
+  begin
+    specs := array(select r from jsonb_populate_recordset(null::weir.task_spec, tasks) r);
+  exception when data_exception then
+    perform weir._invalid('a task has a field of the wrong type: ' || sqlerrm);
+  end;
+  select format('task %s: %s', n, e) into bad
+  from unnest(specs) with ordinality s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool, max_attempts,
+    timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, n),
+  lateral (select case
+    when coalesce(service, '') = '' then 'service: say who does the work'
+    when length(service) > 200 then 'service: longer than 200 characters'
+    when priority not between -100 and 100 then format('priority: %s is outside -100 .. 100', priority)
+    when pg_column_size(params) > 16 * 1024 * 1024 then format('params: %s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(params))
+    when labels is not null and (jsonb_typeof(labels) <> 'object' or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string')) then 'labels: expected an object with string values'
+    when run_at is not null and (not isfinite(run_at) or run_at > '9999-01-01') then 'run_at: not a date that will come'
+    when hold = '' then 'hold: say who must release it or what it waits for'
+    when lane = '' or length(lane) > 200 then 'lane: 1 to 200 characters'
+    when lane is null and (rank is not null or exclusive) then 'lane: rank and exclusive need a lane'
+    when length(pool) > 200 then 'pool: longer than 200 characters'
+    when max_attempts not between 1 and 10000 then format('max_attempts: %s is outside 1 .. 10000', max_attempts)
+    when timeout <= interval '0' then 'timeout: must be positive'
+    when backoff < interval '0' or backoff_cap < interval '0' then 'backoff: must not be negative'
+    when orphan not in ('requeue', 'stop') then 'orphan: requeue or stop'
+    when idempotency_key = '' or length(idempotency_key) > 500 then 'idempotency_key: 1 to 500 characters'
+    when unique_key = '' or length(unique_key) > 500 then 'unique_key: 1 to 500 characters'
+    when length(key) > 200 then 'key: longer than 200 characters'
+  end) x (e)
+  where e is not null order by n limit 1;
+  if bad is not null then
+    perform weir._invalid(bad);
+  end if;
+  select s.pool into bad from unnest(specs) s where s.pool is not null and not exists (select from weir.pools p where p.name = s.pool) limit 1;
+  if bad is not null then
+    perform weir._invalid(format('pool: there is no pool %L', bad), format('create it first: select weir.set_pool(%L, size => 10)', bad));
+  end if;
+  return specs;
+end $$;
+comment on function weir._parse is 'Typed rows from a JSON array of tasks, or WR422.';

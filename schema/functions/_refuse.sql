@@ -1,0 +1,28 @@
+-- Explains and records the calls of a worker that its leases do not cover. A stale token changes nothing but the timeline.
+create or replace function weir._refuse(op text, tasks uuid[], attempts int[], tokens uuid[], accepted uuid[], t timestamptz)
+returns table (task uuid, refusal text)
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with g as (
+    select g.task, g.attempt, g.token, q.job, case
+      when q.id is null then 'unknown'
+      when op = 'finish' and exists (select from weir.finished f where f.task = g.task and f.attempt = g.attempt and f.outcome = 'done') then 'repeated'
+      when op = 'fail' and exists (select from weir.events e where e.task = g.task and e.attempt = g.attempt and e.type in ('retrying', 'failed')) then 'repeated'
+      when op in ('snooze', 'give_back') and exists (select from weir.events e where e.task = g.task and e.attempt = g.attempt and e.type in ('snoozed', 'returned')) then 'repeated'
+      when op = 'confirm_cancel' and exists (select from weir.finished f where f.task = g.task and f.attempt = g.attempt and f.outcome = 'canceled') then 'repeated'
+      else 'lease_lost' end as refusal
+    from unnest(_refuse.tasks, attempts, tokens) g (task, attempt, token)
+    left join lateral (select q.id, q.job from weir.tasks q where q.id = g.task offset 0) q on true
+    where g.task <> all (coalesce(accepted, '{}'))
+  ), e as (
+    insert into weir.events (at, type, job, task, attempt, level, message, data)
+    select t, 'stale', g.job, g.task, g.attempt, 'warn', format('%s refused: the lease of attempt %s is over', op, g.attempt), jsonb_build_object('op', op, 'token', g.token)
+    from g where g.refusal = 'lease_lost'
+  )
+  select g.task, g.refusal from g;
+end $$;
+comment on function weir._refuse is 'Why calls were not accepted; each lost lease becomes an event of type stale.';

@@ -1,0 +1,61 @@
+-- Writes tasks that weir._parse accepted. A task without a gate goes straight to available; all others stand at their first gate.
+-- Order of the steps matters to weir.tend: the transaction has its id before it takes numbers from order_seq.
+create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamptz)
+returns table (n int, task uuid, existed boolean)
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  ids uuid[];
+  same uuid[];
+begin
+  perform pg_current_xact_id();
+  ids := array(select weir._id(t, g) from generate_series(1, cardinality(specs)) g);
+
+  insert into weir.classes (service, priority, labels)
+  select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s
+  where not exists (select from weir.classes c where c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}'))
+  order by 1, 2, 3
+  on conflict do nothing;
+
+  if exists (select from unnest(specs) s where s.idempotency_key is not null or s.unique_key is not null) then
+    same := weir._same(specs, ids);
+  end if;
+
+  return query
+  with s as materialized (
+    select (row_number() over ())::int as n, x.*
+    from rows from (unnest(specs), unnest(ids), unnest(same)) x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
+      exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, id, same)
+  ), i as (
+    insert into weir.tasks (id, created_at, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
+      timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace)
+    select s.id, t, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, coalesce(s.max_attempts, 3),
+      in_job, s.key, coalesce(s.params, '{}'), s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.timeout, s.backoff, s.backoff_cap,
+      nullif(s.orphan = 'stop', false), s.rule,
+      case when s.needs is not null then array(select k.id from unnest(s.needs) w (key) join s k on k.key = w.key) end,
+      s.unique_key, s.trace
+    from s join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
+    where s.same is null
+    order by s.n
+    returning *
+  ), g as (
+    select i.*, case when cardinality(i.needs) > 0 then 'needs' else weir._next_gate(i.run_at, i.hold, i.lane, i.pool, t) end as gate from i
+  ), a as (
+    insert into weir.available (order_seq, task, class, position, attempt)
+    select order_seq, id, class, position, 0 from g where gate is null
+  ), p as (
+    insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, unmet, rule, run_at, hold, lane, rank, exclusive, pool, job)
+    select g.id, g.order_seq, g.class, g.position, c.priority, 0, g.gate, t, coalesce(cardinality(g.needs), 0), g.rule, g.run_at, g.hold,
+      g.lane, g.rank, case when g.lane is not null then coalesce(g.exclusive, false) end, g.pool, g.job
+    from g join weir.classes c on c.id = g.class where g.gate is not null
+  ), d as (
+    insert into weir.edges (need, task) select need, g.id from g, unnest(g.needs) need
+  ), e as (
+    insert into weir.events (at, type, job, tasks)
+    select t, case when gate is null then 'submitted' else 'gated' end, in_job, array_agg(id) from g group by gate is null
+  )
+  select s.n, coalesce(s.same, s.id), s.same is not null from s order by s.n;
+end $$;
+comment on function weir._submit is 'Writes parsed tasks and their first events.';

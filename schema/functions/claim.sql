@@ -1,0 +1,104 @@
+-- Leases up to n tasks to a worker, in the global order: priority, order_seq, position, id.
+-- services says what the worker can do and slots (one per service; null: n) how many of each it has free.
+-- claim_id makes a lost reply safe: the same claim_id again returns the same leases. It is also their token.
+-- The statement's form is what makes it fast (docs/decisions/0001): one ordered look-up per class, delete by ctid, look-up by id. A test pins its plan.
+create or replace function weir.claim(worker text, services text[], n int default 1, slots int[] default null, claim_id uuid default null,
+  lease interval default '30 s', at timestamptz default null)
+returns table (task uuid, attempt int, token uuid, service text, params jsonb, job uuid, key text, until timestamptz, deadline timestamptz,
+  max_attempts int, claimed_at timestamptz, trace text)
+language plpgsql security definer
+set search_path = weir, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(claim.at, clock_timestamp());
+  w weir.workers;
+  nd weir.nodes;
+  fence uuid := coalesce(claim_id, gen_random_uuid());
+  free int[] := coalesce(slots, array_fill(n, array[cardinality(services)]));
+begin
+  if n < 1 or cardinality(services) = 0 or cardinality(free) <> cardinality(services) then
+    perform weir._invalid('claim: n must be positive, services not empty, slots as many as services');
+  end if;
+  select * into w from weir.workers x where x.name = worker;
+  if not found then
+    w := weir._worker(worker, services, t);
+  end if;
+  if w.last_claim = claim_id then
+    return query select * from weir._claimed(w.id, fence);
+    return;
+  end if;
+  -- An idle poll ends here and writes nothing, not even a lock.
+  if not exists (
+    select from unnest(services) s (service) join weir.classes c on c.service = s.service,
+      lateral (values (c.id, c.floor), (-c.id, 0)) k (class, floor)
+    where exists (select from weir.available a where a.class = k.class and a.order_seq >= k.floor))
+  then
+    return;
+  end if;
+  -- One claim of a worker at a time, so that the repeat of a claim still under way waits for it and then finds its leases.
+  perform pg_advisory_xact_lock(88, w.id);
+  select * into w from weir.workers x where x.id = w.id;
+  if w.last_claim = claim_id then
+    return query select * from weir._claimed(w.id, fence);
+    return;
+  end if;
+  if w.node is not null then
+    select * into nd from weir.nodes x where x.id = w.node for no key update;
+    if nd.mode <> 'active' and coalesce(nd.mode_until, 'infinity') > t then
+      return;
+    end if;
+    free := array(
+      select least(f, (nd.capacity ->> s)::int - (select count(*)::int from weir.running r join weir.classes c on c.id = r.class where r.node = nd.id and c.service = s))
+      from unnest(services, free) x (s, f));
+  end if;
+
+  return query
+  with c as materialized (
+    select x.row
+    from (
+      select a.row, k.priority, a.order_seq, a.position, a.task, k.free,
+        row_number() over (partition by k.service order by k.priority desc, a.order_seq, a.position, a.task) as nth
+      from (
+        select c.service, c.priority, v.class, v.floor, s.free
+        from unnest(services, free) s (service, free) join weir.classes c on c.service = s.service,
+          lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor)
+        where s.free > 0 and c.labels <@ (w.labels || coalesce(nd.labels, '{}'))
+      ) k,
+      lateral (
+        select a.ctid as row, a.order_seq, a.position, a.task from weir.available a
+        where a.class = k.class and a.order_seq >= k.floor
+        order by a.order_seq, a.position, a.task limit least(k.free, n)
+        for update skip locked
+      ) a
+    ) x
+    where x.nth <= x.free
+    order by x.priority desc, x.order_seq, x.position, x.task limit n
+  ), d as (
+    delete from weir.available a where a.ctid = any (array(select c.row from c))
+    returning a.task, a.class, a.order_seq, a.position, a.attempt, a.exclusive, a.opened_at, a.lane, a.rank, a.pool
+  ), j as (
+    select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.exclusive, d.opened_at, d.lane, d.rank, d.pool, d.order_seq, d.position, q.*
+    from d, lateral (
+      select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace from weir.tasks q where q.id = d.task offset 0
+    ) q
+  ), r as (
+    insert into weir.running (task, token, claimed_at, until, worker, class, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, job, lane, rank, pool)
+    select j.task, fence, t, t + lease, w.id, j.class, j.attempt, case when j.unique_key is not null then true end, j.exclusive, j.orphan_stops,
+      t + j.timeout, j.opened_at, w.node, j.job, j.lane, j.rank, j.pool
+    from j
+  ), e as (
+    insert into weir.events (at, type, worker, attempt, job, tasks)
+    select t, 'claimed', w.id, j.attempt, j.job, array_agg(j.task) from j group by j.attempt, j.job
+  ), u as (
+    update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id and exists (select from j)
+  )
+  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, j.max_attempts::int, t, j.trace
+  from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position, j.task;
+end $$;
+comment on function weir.claim is 'Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.';

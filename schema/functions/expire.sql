@@ -1,0 +1,14 @@
+-- Ends leases that ran out, and opens what they held. Part of weir.tend; alone it is for tests and tools.
+create or replace function weir.expire(n int default 500, at timestamptz default null) returns int
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+declare
+  t timestamptz := coalesce(at, clock_timestamp());
+  x record;
+begin
+  select * into x from weir._expire(n, t);
+  perform weir._after(x.ended, x.lanes, x.pools, t);
+  return x.total;
+end $$;
+comment on function weir.expire is 'Ends leases that ran out. Returns how many.';

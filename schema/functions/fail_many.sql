@@ -1,0 +1,42 @@
+-- Ends attempts that failed. final: do not try again. retry_at: when to try again, instead of the back-off.
+-- Returns a row for every one that was not accepted, as weir.finish_many does.
+create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens uuid[], errors text[], final boolean[] default null,
+  retry_at timestamptz[] default null, at timestamptz default null)
+returns table (task uuid, refusal text)
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(fail_many.at, clock_timestamp());
+  x record;
+  got uuid[] := '{}';
+  ended uuid[] := '{}';
+  again uuid[] := '{}';
+  step record;
+  lanes text[] := '{}';
+  pools text[] := '{}';
+begin
+  for x in
+    with d as (
+      delete from weir.running r using unnest(fail_many.tasks, attempts, tokens, errors, final, retry_at) g (task, attempt, token, error, final, retry_at)
+      where r.task = g.task and r.attempt = g.attempt and r.token = g.token
+      returning r as row, g.error, g.final, g.retry_at
+    ) select * from d order by (d.row).task
+  loop
+    got := got || (x.row).task;
+    lanes := lanes || (x.row).lane;
+    pools := pools || (x.row).pool;
+    if weir._fail(x.row, weir._text(x.error), coalesce(x.final, false), x.retry_at, t) then
+      ended := ended || (x.row).task;
+    elsif x.retry_at <= t then
+      again := again || (x.row).task;
+    end if;
+  end loop;
+  select * into step from weir._advance(again, t);
+  perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t);
+  if cardinality(got) < cardinality(fail_many.tasks) then
+    return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, t);
+  end if;
+end $$;
+comment on function weir.fail_many is 'Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.';

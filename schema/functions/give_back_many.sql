@@ -1,0 +1,45 @@
+-- Hands leases back without spending an attempt: drain, shutdown, or (with until) snooze. A task handed back keeps its lane and its place
+-- in the pool; a snoozed one frees them and waits.
+create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[], until timestamptz default null, note text default null,
+  at timestamptz default null)
+returns table (task uuid, refusal text)
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(give_back_many.at, clock_timestamp());
+  wake timestamptz := give_back_many.until;
+  r weir.running;
+  got uuid[] := '{}';
+  ended uuid[] := '{}';
+  lanes text[] := '{}';
+  pools text[] := '{}';
+begin
+  for r in
+    with d as (
+      delete from weir.running r using unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token)
+      where r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*
+    ) select * from d order by d.task
+  loop
+    got := got || r.task;
+    if r.cancel_at is not null or wake is not null then
+      lanes := lanes || r.lane;
+      pools := pools || r.pool;
+    end if;
+    insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
+    if r.cancel_at is not null then
+      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+      ended := ended || r.task;
+    elsif wake is null then
+      perform weir._give_up_lease(r, 'returned', note, t);
+    else
+      perform weir._requeue(r, wake, 'snoozed', note, t);
+    end if;
+  end loop;
+  perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t);
+  if cardinality(got) < cardinality(give_back_many.tasks) then
+    return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, t);
+  end if;
+end $$;
+comment on function weir.give_back_many is 'Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.';

@@ -1,0 +1,13 @@
+-- Opens what may be open: the given lanes and pools, or (without arguments) every key that has tasks waiting, which is the sweep behind all hints.
+-- A pass that opens nothing writes nothing.
+create or replace function weir.open_gates(lanes text[] default null, pools text[] default null, at timestamptz default null) returns int
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+begin
+  if lanes is null and pools is null then
+    select * into lanes, pools from weir._waiting();
+  end if;
+  return weir._open(lanes, pools, coalesce(at, clock_timestamp()));
+end $$;
+comment on function weir.open_gates is 'Opens lane and pool gates that have room. Returns how many tasks became available.';

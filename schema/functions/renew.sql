@@ -1,0 +1,23 @@
+-- Prolongs leases; also the worker's heartbeat. Returns what the worker must know: a task whose lease is lost (stop at once), and a task
+-- that somebody asked to cancel (stop, then weir.confirm_cancel). An empty answer means carry on.
+create or replace function weir.renew(worker text, tasks uuid[], attempts int[], tokens uuid[], lease interval default '30 s', at timestamptz default null)
+returns table (task uuid, refusal text)
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(renew.at, clock_timestamp());
+  got uuid[];
+  asked uuid[];
+begin
+  update weir.workers w set seen_at = t, stopped_at = null where w.name = renew.worker;
+  with u as (
+    update weir.running r set until = greatest(r.until, t + lease) from unnest(renew.tasks, attempts, tokens) g (task, attempt, token)
+    where r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.task, r.cancel_at
+  )
+  select array_agg(u.task), array_agg(u.task) filter (where u.cancel_at is not null) into got, asked from u;
+  return query select unnest(asked), 'cancel';
+  return query select * from weir._refuse('renew', renew.tasks, attempts, tokens, got, t);
+end $$;
+comment on function weir.renew is 'Prolongs leases and returns those that are lost or asked to cancel.';

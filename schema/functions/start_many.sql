@@ -1,0 +1,21 @@
+-- A worker says that it has begun. Optional: it separates waiting at the worker from running. Returns the tasks whose lease is lost.
+create or replace function weir.start_many(tasks uuid[], attempts int[], tokens uuid[], at timestamptz default null)
+returns table (task uuid, refusal text)
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(start_many.at, clock_timestamp());
+  got uuid[];
+begin
+  with u as (
+    update weir.running r set started = true from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token)
+    where r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*, (select o.started from weir.running o where o.task = r.task) as was
+  ), e as (
+    insert into weir.events (at, type, worker, attempt, job, task) select t, 'started', u.worker, u.attempt, u.job, u.task from u where u.was is null
+  )
+  select array_agg(u.task) into got from u;
+  return query select * from weir._refuse('start', start_many.tasks, attempts, tokens, got, t);
+end $$;
+comment on function weir.start_many is 'Records that leased tasks have begun. Returns only those that were refused.';

@@ -1,0 +1,46 @@
+-- A job: tasks that may need one another, in one global order. Refused whole when a need is missing, a key is doubled or the needs form a ring.
+create or replace function weir.submit_job(tasks jsonb, name text, kind text default 'job', priority int default 0, params jsonb default null,
+  idempotency_key text default null, trace text default null, hint boolean default true, at timestamptz default null)
+returns uuid
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(submit_job.at, clock_timestamp());
+  specs weir.task_spec[] := weir._parse(submit_job.tasks);
+  id uuid := weir._id(t);
+  was uuid;
+  seq bigint;
+begin
+  if coalesce(submit_job.name, '') = '' then
+    perform weir._invalid('name: a job needs a name');
+  end if;
+  if submit_job.priority not between -100 and 100 then
+    perform weir._invalid(format('priority: %s is outside -100 .. 100', submit_job.priority));
+  end if;
+  perform weir._check_needs(specs);
+  if submit_job.idempotency_key is not null then
+    insert into weir.idempotency as k (key, id, job) values (submit_job.idempotency_key, id, true) on conflict do nothing;
+    select k.id into was from weir.idempotency k where k.key = submit_job.idempotency_key;
+    if was <> id then
+      return was;
+    end if;
+  end if;
+  specs := array(select row(s.service, s.params, s.key, s.needs, case when cardinality(s.needs) > 0 then coalesce(s.rule, 'all_success') end,
+    coalesce(s.priority, submit_job.priority), s.labels, s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.max_attempts, s.timeout, s.backoff,
+    s.backoff_cap, s.orphan, s.idempotency_key, s.unique_key, coalesce(s.trace, submit_job.trace))::weir.task_spec
+    from unnest(specs) with ordinality s order by s.ordinality);
+  perform pg_current_xact_id();
+  seq := nextval('weir.order_seq');
+  insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace)
+  values (id, t, seq, submit_job.kind, submit_job.name, submit_job.priority, cardinality(specs), submit_job.params, submit_job.trace);
+  insert into weir.job_live (job, total) values (id, cardinality(specs));
+  insert into weir.events (at, type, kind, subject, job, message) values (t, 'submitted', 'job', id, id, submit_job.name);
+  perform weir._submit(specs, id, seq, t);
+  if hint then
+    perform weir._hint(specs);
+  end if;
+  return id;
+end $$;
+comment on function weir.submit_job is 'Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.';
