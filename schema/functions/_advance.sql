@@ -3,17 +3,19 @@
 create or replace function weir._advance(ids uuid[], t timestamptz, out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  free uuid[];
+  free tid[];
 begin
   with a as materialized (
-    select p.task, p.lane, p.pool, weir._next_gate(p.run_at, p.hold, p.lane, p.pool, t) as gate from weir.pending p where p.task = any (ids)
+    select p.ctid as row, p.task, p.lane, p.pool, weir._next_gate(p.run_at, p.hold, p.lane, p.pool, t) as gate from weir.pending p where p.task = any (ids)
   ), u as (
     update weir.pending p set gate = a.gate, since = t, unmet = 0 from a where p.task = a.task and a.gate is not null
   )
-  select array_agg(a.task) filter (where a.gate is null), array_agg(distinct a.lane) filter (where a.gate = 'lane'), array_agg(distinct a.pool) filter (where a.gate = 'pool')
+  select array_agg(a.row) filter (where a.gate is null), array_agg(distinct a.lane) filter (where a.gate = 'lane'), array_agg(distinct a.pool) filter (where a.gate = 'pool')
   into free, lanes, pools from a;
   if free is not null then
     perform weir._make_available(free, t);

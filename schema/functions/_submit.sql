@@ -1,4 +1,5 @@
 -- Writes tasks that weir._parse accepted. A task without a gate goes straight to available; all others stand at their first gate.
+-- The time is cut to milliseconds, as the ids have it, so that an id leads to its event.
 -- Order of the steps matters to weir.tend: the transaction has its id before it takes numbers from order_seq.
 create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamptz)
 returns table (n int, task uuid, existed boolean)
@@ -10,6 +11,7 @@ declare
   ids uuid[];
   same uuid[];
 begin
+  t := date_trunc('milliseconds', t);
   perform pg_current_xact_id();
   ids := array(select weir._id(t, g) from generate_series(1, cardinality(specs)) g);
 
@@ -29,9 +31,9 @@ begin
     from rows from (unnest(specs), unnest(ids), unnest(same)) x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
       exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, id, same)
   ), i as (
-    insert into weir.tasks (id, created_at, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
+    insert into weir.tasks (id, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
       timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace)
-    select s.id, t, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, coalesce(s.max_attempts, 3),
+    select s.id, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, coalesce(s.max_attempts, 3),
       in_job, s.key, coalesce(s.params, '{}'), s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.timeout, s.backoff, s.backoff_cap,
       nullif(s.orphan = 'stop', false), s.rule,
       case when s.needs is not null then array(select k.id from unnest(s.needs) w (key) join s k on k.key = w.key) end,

@@ -1,11 +1,12 @@
--- Leases up to n tasks to a worker, in the global order: priority, order_seq, position, id.
+-- Leases up to n tasks to a worker, in the global order: priority, order_seq, position.
 -- services says what the worker can do and slots (one per service; null: n) how many of each it has free.
+-- gated tells the worker that the end of this task may open others: whoever waits for work should be told.
 -- claim_id makes a lost reply safe: the same claim_id again returns the same leases. It is also their token.
 -- The statement's form is what makes it fast (docs/decisions/0001): one ordered look-up per class, delete by ctid, look-up by id. A test pins its plan.
 create or replace function weir.claim(worker text, services text[], n int default 1, slots int[] default null, claim_id uuid default null,
   lease interval default '30 s', at timestamptz default null)
 returns table (task uuid, attempt int, token uuid, service text, params jsonb, job uuid, key text, until timestamptz, deadline timestamptz,
-  max_attempts int, claimed_at timestamptz, trace text)
+  max_attempts int, claimed_at timestamptz, trace text, gated boolean)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -62,8 +63,8 @@ begin
   with c as materialized (
     select x.row
     from (
-      select a.row, k.priority, a.order_seq, a.position, a.task, k.free,
-        row_number() over (partition by k.service order by k.priority desc, a.order_seq, a.position, a.task) as nth
+      select a.row, k.priority, a.order_seq, a.position, k.free,
+        row_number() over (partition by k.service order by k.priority desc, a.order_seq, a.position) as nth
       from (
         select c.service, c.priority, v.class, v.floor, s.free
         from unnest(services, free) s (service, free) join weir.classes c on c.service = s.service,
@@ -71,25 +72,25 @@ begin
         where s.free > 0 and c.labels <@ (w.labels || coalesce(nd.labels, '{}'))
       ) k,
       lateral (
-        select a.ctid as row, a.order_seq, a.position, a.task from weir.available a
+        select a.ctid as row, a.order_seq, a.position from weir.available a
         where a.class = k.class and a.order_seq >= k.floor
-        order by a.order_seq, a.position, a.task limit least(k.free, n)
+        order by a.order_seq, a.position limit least(k.free, n)
         for update skip locked
       ) a
     ) x
     where x.nth <= x.free
-    order by x.priority desc, x.order_seq, x.position, x.task limit n
+    order by x.priority desc, x.order_seq, x.position limit n
   ), d as (
     delete from weir.available a where a.ctid = any (array(select c.row from c))
-    returning a.task, a.class, a.order_seq, a.position, a.attempt, a.exclusive, a.opened_at, a.lane, a.rank, a.pool
+    returning a.task, a.class, a.order_seq, a.position, a.attempt, a.opened_at, a.lane, a.pool
   ), j as (
-    select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.exclusive, d.opened_at, d.lane, d.rank, d.pool, d.order_seq, d.position, q.*
+    select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.opened_at, d.lane, d.pool, d.order_seq, d.position, q.*
     from d, lateral (
-      select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace from weir.tasks q where q.id = d.task offset 0
+      select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace, q.rank, q.exclusive from weir.tasks q where q.id = d.task offset 0
     ) q
   ), r as (
     insert into weir.running (task, token, claimed_at, until, worker, class, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, job, lane, rank, pool)
-    select j.task, fence, t, t + lease, w.id, j.class, j.attempt, case when j.unique_key is not null then true end, j.exclusive, j.orphan_stops,
+    select j.task, fence, t, t + lease, w.id, j.class, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
       t + j.timeout, j.opened_at, w.node, j.job, j.lane, j.rank, j.pool
     from j
   ), e as (
@@ -98,7 +99,8 @@ begin
   ), u as (
     update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id and exists (select from j)
   )
-  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, j.max_attempts::int, t, j.trace
-  from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position, j.task;
+  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, j.max_attempts::int, t, j.trace,
+    (j.job is not null or j.lane is not null or j.pool is not null)
+  from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position;
 end $$;
 comment on function weir.claim is 'Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.';

@@ -81,10 +81,9 @@ create type weir.task_spec as (
 create sequence weir.order_seq;
 create sequence weir.event_seq;
 
--- What was asked. Written once; only a change of priority touches class.
+-- What was asked. Written once; only a change of priority touches class. The time it was asked is in its id (weir._id_time).
 create table weir.tasks (
   id           uuid not null,
-  created_at   timestamptz not null,
   order_seq    bigint not null,
   class        int not null,
   position     int not null,
@@ -134,24 +133,23 @@ create table weir.pending (
 comment on column weir.pending.unmet is 'Needs that have not ended: equals the rows of weir.edges for this task.';
 comment on column weir.pending.broken is 'A need ended otherwise than done.';
 create index pending_time on weir.pending (run_at) where gate = 'time';
-create index pending_lane on weir.pending (lane, rank, priority desc, order_seq, position, task) where gate = 'lane';
-create index pending_pool on weir.pending (pool, priority desc, order_seq, position, task) where gate = 'pool';
+create index pending_lane on weir.pending (lane, rank, priority desc, order_seq, position) where gate = 'lane';
+create index pending_pool on weir.pending (pool, priority desc, order_seq, position) where gate = 'pool';
 create index pending_held_lane on weir.pending (lane) where gate = 'pool' and lane is not null;
 create index pending_rank on weir.pending (lane, rank) where rank is not null;
 
--- May start. The primary key is the claim order. A row here holds its lane and its place in the pool.
+-- May start. The primary key is the claim order: order_seq is one per job or task without a job, position one per task of a job.
+-- A row here holds its lane and its place in the pool. Eight columns: a ninth would cost eight bytes a row where some are null.
 create table weir.available (
   order_seq bigint not null,
   task      uuid not null,
   class     int not null,
   position  int not null,
   attempt   smallint not null,
-  exclusive boolean,
   opened_at timestamptz,
   lane      text collate "C",
-  rank      bigint,
   pool      text collate "C",
-  primary key (class, order_seq, position, task)
+  primary key (class, order_seq, position)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 create index available_lane on weir.available (lane) where lane is not null;
 create index available_pool on weir.available (pool) where pool is not null;
@@ -207,7 +205,7 @@ create table weir.forgiven (
 );
 
 -- The timeline. Moves of the hot path are one row for a whole batch (tasks), all else one row each (task).
--- The time in created_at, opened_at, started_at and at of a task equals the at of its batch rows: that is how they are found (weir.task_events).
+-- The time in id, opened_at, started_at and at of a task equals the at of its batch rows: that is how they are found (weir.task_events).
 create table weir.events (
   seq     bigint not null default nextval('weir.event_seq'),
   xid     bigint not null default (pg_current_xact_id()::text::bigint),
@@ -226,6 +224,7 @@ create table weir.events (
   data    jsonb
 ) partition by range (at);
 comment on column weir.events.xid is 'The transaction. A reader follows (xid, seq) below the oldest running one, so that late commits are never missed.';
+alter table weir.events alter column tasks set storage external;
 create index on weir.events (xid, seq);
 create index on weir.events using brin (at) with (pages_per_range = 16, autosummarize = on);
 create index on weir.events (task, seq) where task is not null;

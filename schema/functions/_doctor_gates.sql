@@ -1,0 +1,31 @@
+-- Lanes, ranks and pools hold at this instant, and every pending task stands at a gate that it has.
+create or replace function weir._doctor_gates() returns table (name text, ok boolean, level text, detail text)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query select * from weir._doctor('an exclusive task has its lane alone', array(
+    select format('lane %s is held by %s', h.lane, string_agg(h.task::text, ' and ')) from weir._lane_holder h group by h.lane having bool_or(h.exclusive) and count(*) > 1));
+
+  return query select * from weir._doctor('no rank overtakes a lower one', array(
+    select format('%s (rank %s of lane %s) goes before %s (rank %s)', h.task, h.rank, h.lane, l.task, l.rank) from weir._lane_holder h, lateral (
+      select p.task, p.rank, p.since as at from weir.pending p where p.lane = h.lane and p.rank < h.rank
+      union all select b.task, b.rank, b.at from weir.lane_blocks b where b.lane = h.lane and b.rank < h.rank
+    ) l
+    -- A lower rank that was submitted or retried after the higher one had started is late, not overtaken.
+    where h.state in ('running', 'available') and l.at < h.opened_at));
+
+  return query select * from weir._doctor('no pool is over its size', array(
+    select format('pool %s: %s of %s', p.name, x.n, p.size) from weir.pools p, lateral (
+      select count(*) as n from (
+        select opened_at from weir.available a where a.pool = p.name union all select opened_at from weir.running r where r.pool = p.name
+      ) o where o.opened_at > p.resized_at
+    ) x where x.n > p.size));
+
+  return query select * from weir._doctor('a pending task stands at a gate it has', array(
+    select format('%s stands at %s', p.task, p.gate) from weir.pending p
+    where p.gate = 'needs' and p.rule is null or p.gate = 'time' and p.run_at is null or p.gate = 'hold' and p.hold is null
+      or p.gate = 'lane' and p.lane is null or p.gate = 'pool' and p.pool is null));
+end $$;
+comment on function weir._doctor_gates is 'Invariants of lanes, ranks and pools.';

@@ -1,0 +1,29 @@
+-- What an operator should look at: nobody tends the engine, history lands in the default partition, dead rows pile up, an old transaction holds everything back.
+create or replace function weir._doctor_health(t timestamptz) returns table (name text, ok boolean, level text, detail text)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query select * from weir._doctor('leases that ran out are ended in time', array(
+    select format('%s leases ran out more than 10 s ago: no server and no worker tends the engine', count(*)) from weir.running r where r.until < t - interval '10 s' having count(*) > 0), 'health');
+  return query select * from weir._doctor('tasks start when they are due', array(
+    select format('%s tasks are due for more than 10 s: no server and no worker tends the engine', count(*)) from weir.pending p where p.gate = 'time' and p.run_at < t - interval '10 s' having count(*) > 0), 'health');
+  return query select * from weir._doctor('there are partitions for the coming days', array(
+    select format('weir.%s ends at %s: run weir migrate, or start a server', x.parent, coalesce(x.hi::text, 'no range at all')) from (
+      select p.parent, max(b.hi) as hi from unnest(array['tasks', 'finished', 'jobs', 'job_finished', 'events']) p (parent) left join weir._partitions() b on b.parent = p.parent group by p.parent
+    ) x where coalesce(x.hi, '-infinity') < t + interval '1 day'), 'health');
+  return query select * from weir._doctor('vacuum keeps up with the hot tables', array(
+    select format('weir.%s has %s dead rows and %s live ones', s.relname, s.n_dead_tup, s.n_live_tup) from pg_stat_all_tables s
+    where s.schemaname = 'weir' and s.relname in ('pending', 'available', 'running') and s.n_dead_tup > greatest(200000, 10 * s.n_live_tup)), 'health');
+  return query select * from weir._doctor('no old transaction holds the timeline back', array(
+    select format('pid %s (%s) writes since %s: readers of the timeline wait for it', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.xact_start) from pg_stat_activity a
+    where a.backend_xid is not null and a.xact_start < t - interval '60 s'), 'health');
+  return query select * from weir._doctor('no old snapshot keeps dead rows', array(
+    select format('pid %s (%s) reads since %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.xact_start) from pg_stat_activity a
+    where a.backend_xmin is not null and a.backend_type = 'client backend' and a.xact_start < t - interval '10 min'), 'health');
+  return query select * from weir._doctor('no worker is lost while it holds tasks', array(
+    select format('%s was last seen %s and holds %s tasks', w.name, w.seen_at, x.n) from weir.workers w, lateral (select count(*) as n from weir.running r where r.worker = w.id and r.until < t) x
+    where x.n > 0), 'health');
+end $$;
+comment on function weir._doctor_health is 'Findings for an operator.';

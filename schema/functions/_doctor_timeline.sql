@@ -1,0 +1,34 @@
+-- The state of a task is what its events say: each move is allowed from the state before it, and the last one leads to where the task is.
+create or replace function weir._doctor_timeline(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  since timestamptz := weir._id_time(sample[cardinality(sample)]);
+  broken text[];
+begin
+  broken := array(
+    with moves as (
+      select u.task, e.seq, e.type, e.attempt from weir.events e, unnest(coalesce(e.tasks, array[e.task])) u (task)
+      where e.kind is null and e.type in (select x.event from weir.transition x) and (sample is null or e.at >= since and u.task = any (sample))
+    ), steps as (
+      select m.task, m.seq, m.type, m.attempt, lag(x.becomes) over w as was, x.becomes, lead(m.seq) over w as next,
+        lag(m.attempt) over w as attempt_before
+      from moves m join (select distinct y.event, y.becomes from weir.transition y) x on x.event = m.type
+      window w as (partition by m.task order by m.seq)
+    )
+    select format('%s: %s after %s', s.task, s.type, coalesce(s.was::text, 'nothing')) from steps s
+    where not exists (select from weir.transition x where x.was is not distinct from s.was and x.event = s.type)
+    union all
+    select format('%s: attempt %s claimed after attempt %s', s.task, s.attempt, s.attempt_before) from steps s
+    where s.type = 'claimed' and s.attempt <> coalesce(s.attempt_before, 0) + 1
+    union all
+    select format('%s is %s, its events say %s', q.id, coalesce(q.state::text, 'nowhere'), coalesce(s.becomes::text, 'nothing'))
+    from weir.task q left join steps s on s.task = q.id and s.next is null
+    where (sample is null or q.id = any (sample)) and q.state is distinct from s.becomes
+      and (s.task is not null or exists (select from weir.events e where e.at <= weir._id_time(q.id)))
+    limit 100);
+  return query select * from weir._doctor('the state of a task is what its events say', broken);
+end $$;
+comment on function weir._doctor_timeline is 'Invariant: state = fold(events).';

@@ -1,0 +1,31 @@
+-- The pool's line of weir.why: full (by whom, since when), its rate spent, or open.
+create or replace function weir._why_pool(pool_name text, p weir.pending, t timestamptz)
+returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  l weir.pools;
+  used int;
+  b record;
+  due timestamptz;
+begin
+  select * into l from weir.pools x where x.name = pool_name;
+  select (select count(*) from weir.available a where a.pool = pool_name) + (select count(*) from weir.running r where r.pool = pool_name) into used;
+  select x.* into b from (
+    select a.task, a.opened_at as since from weir.available a where a.pool = pool_name
+    union all select r.task, r.claimed_at from weir.running r where r.pool = pool_name order by 2 limit 1) x;
+  due := l.next_at - l.per + l.per / l.rate;
+  if p.task is null then
+    return query select 'pool', true, format('has its place in pool %s', pool_name), null::uuid, null::timestamptz;
+  elsif used >= l.size then
+    return query select 'pool', false, format('pool %s is full: %s of %s places are taken', pool_name, used, l.size), b.task, greatest(b.since, p.since);
+  elsif due > t then
+    return query select 'pool', false, format('the rate of pool %s is spent: %s per %s, the next one in %s', pool_name, l.rate, l.per, date_trunc('milliseconds', due - t)), null::uuid, p.since;
+  else
+    return query select 'pool', p.gate <> 'pool', format('pool %s has room: %s of %s places are taken', pool_name, used, coalesce(l.size::text, 'unlimited')), null::uuid,
+      case when p.gate = 'pool' then p.since end;
+  end if;
+end $$;
+comment on function weir._why_pool is 'Why a task waits at its pool.';

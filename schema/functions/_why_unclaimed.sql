@@ -1,0 +1,29 @@
+-- Why an available task has not been taken: nobody serves it, nobody who does may claim, or others come first.
+create or replace function weir._why_unclaimed(q weir.tasks, c weir.classes, t timestamptz)
+returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  opened timestamptz := coalesce((select a.opened_at from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position), weir._id_time(q.id));
+  needs text := case when c.labels = '{}' then '' else ' with labels ' || (select string_agg(k || '=' || v, ',' order by k) from jsonb_each_text(c.labels) l (k, v)) end;
+  able int;
+  idle int;
+  ahead int;
+begin
+  select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
+  from weir.workers w left join weir.nodes n on n.id = w.node
+  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels, '{}')) and w.stopped_at is null and w.seen_at > t - interval '60 s';
+  if able = 0 then
+    return query select 'worker', false, format('no live worker serves %s%s', c.service, needs), null::uuid, opened;
+  elsif able = idle then
+    return query select 'worker', false, format('all %s workers that serve %s%s are on nodes that are paused or draining', able, c.service, needs), null::uuid, opened;
+  else
+    select count(*) into ahead from (
+      select from weir.available a join weir.classes o on o.id = abs(a.class)
+      where o.service = c.service and (o.priority > c.priority or o.priority = c.priority and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
+    return query select 'worker', true, format('%s live workers serve %s%s; %s tasks come first', able - idle, c.service, needs, case when ahead = 1000 then 'over 1000' else ahead::text end), null::uuid, opened;
+  end if;
+end $$;
+comment on function weir._why_unclaimed is 'Why an available task has not started.';

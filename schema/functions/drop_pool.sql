@@ -1,0 +1,29 @@
+-- Deletes a pool. Refused while tasks use it, unless force: then they go on as if they had no pool.
+create or replace function weir.drop_pool(name text, force boolean default false, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(drop_pool.at, clock_timestamp());
+  waits int;
+  holds int;
+begin
+  if not exists (select from weir.pools p where p.name = drop_pool.name) then
+    raise exception using errcode = 'WR404', message = format('there is no pool %L', drop_pool.name);
+  end if;
+  perform pg_advisory_xact_lock(87, 32 + (hashtext(drop_pool.name) & 31));
+  select count(*) into waits from weir.pending p where p.pool = drop_pool.name;
+  select (select count(*) from weir.available a where a.pool = drop_pool.name) + (select count(*) from weir.running r where r.pool = drop_pool.name) into holds;
+  if waits + holds > 0 and not force then
+    raise exception using errcode = 'WR409', message = format('pool %L is in use: %s tasks wait for it, %s hold it', drop_pool.name, waits, holds),
+      hint = 'let them end, or force: they then go on without a pool';
+  end if;
+  delete from weir.pools p where p.name = drop_pool.name;
+  insert into weir.events (at, type, kind, subject) values (t, 'dropped', 'pool', drop_pool.name);
+  perform weir._open_pools(array[drop_pool.name], null, t);
+  update weir.pending p set pool = null where p.pool = drop_pool.name;
+  update weir.available a set pool = null where a.pool = drop_pool.name;
+  update weir.running r set pool = null where r.pool = drop_pool.name;
+end $$;
+comment on function weir.drop_pool is 'Deletes a pool.';

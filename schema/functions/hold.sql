@@ -1,0 +1,32 @@
+-- Stops a task before it starts, until somebody releases it.
+create or replace function weir.hold(task uuid, by text, reason text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(hold.at, clock_timestamp());
+  was record;
+  p weir.pending;
+begin
+  if coalesce(hold.by, '') = '' then
+    perform weir._invalid('by: say who must release it');
+  end if;
+  select * into was from weir._take(hold.task);
+  if was.was is null then
+    if weir._state_of(hold.task) is null then
+      perform weir._not_found('task', hold.task::text);
+    end if;
+    perform weir._refuse_state(hold.task, 'held', weir._state_of(hold.task), 'only a task that waits can be held');
+  end if;
+  p := was.p;
+  p.hold := concat_ws(': ', hold.by, hold.reason);
+  if p.gate not in ('needs', 'time') then
+    p.gate := 'hold';
+    p.since := t;
+  end if;
+  insert into weir.pending select p.*;
+  insert into weir.events (at, type, attempt, job, task, source, message) values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason);
+  perform weir._after('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
+end $$;
+comment on function weir.hold is 'Holds a waiting task until it is released.';

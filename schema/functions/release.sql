@@ -1,0 +1,25 @@
+-- Releases a held task. It goes on to its next gate.
+create or replace function weir.release(task uuid, by text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(release.at, clock_timestamp());
+  p weir.pending;
+  step record;
+begin
+  update weir.pending x set hold = null where x.task = release.task and x.hold is not null returning x.* into p;
+  if not found then
+    if weir._state_of(release.task) is null then
+      perform weir._not_found('task', release.task::text);
+    end if;
+    raise exception using errcode = 'WR409', message = format('task %s is %s and not held', release.task, weir._state_of(release.task));
+  end if;
+  insert into weir.events (at, type, attempt, job, task, source) values (t, 'released', p.attempt, p.job, p.task, release.by);
+  if p.gate = 'hold' then
+    select * into step from weir._advance(array[release.task], t);
+    perform weir._after('{}', step.lanes, step.pools, t);
+  end if;
+end $$;
+comment on function weir.release is 'Releases a held task.';

@@ -1,0 +1,33 @@
+-- Gives a task that failed, was cancelled or was skipped another round of attempts. In a job it also brings back what was skipped because of it,
+-- and the job with it.
+create or replace function weir.retry(task uuid, by text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(retry.at, clock_timestamp());
+  f weir.finished;
+  step record;
+begin
+  delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x.* into f;
+  if not found then
+    if weir._state_of(retry.task) is null then
+      perform weir._not_found('task', retry.task::text);
+    end if;
+    perform weir._refuse_state(retry.task, 'retried', weir._state_of(retry.task), 'only a task that failed, was canceled or was skipped can be retried');
+  end if;
+  insert into weir.unique_keys as u (service, key, task)
+  select c.service, q.unique_key, q.id from weir.tasks q join weir.classes c on c.id = q.class where q.id = retry.task and q.unique_key is not null
+  on conflict do nothing;
+  if exists (select from weir.tasks q join weir.classes c on c.id = q.class join weir.unique_keys u on u.service = c.service and u.key = q.unique_key
+    where q.id = retry.task and u.task <> q.id) then
+    raise exception using errcode = 'WR409', message = format('task %s cannot be retried: another live task has its unique key', retry.task);
+  end if;
+  perform weir._revive(array[f], by, t);
+  -- What it has used is forgiven: the count starts again.
+  insert into weir.forgiven as g (task, returns) values (retry.task, f.attempt) on conflict (task) do update set crashes = 0, returns = f.attempt;
+  select * into step from weir._advance(array[retry.task], t);
+  perform weir._after('{}', step.lanes, step.pools, t);
+end $$;
+comment on function weir.retry is 'Runs a task again that ended other than done.';

@@ -1,0 +1,20 @@
+-- draining: finish what runs, claim nothing. paused: claim nothing. active: back to work. until: the mode ends by itself then.
+create or replace function weir.set_node_mode(name text, mode text, note text default null, until timestamptz default null, by text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(set_node_mode.at, clock_timestamp());
+begin
+  if set_node_mode.mode not in ('active', 'draining', 'paused') then
+    perform weir._invalid(format('mode: %L is not active, draining or paused', set_node_mode.mode));
+  end if;
+  update weir.nodes n set mode = set_node_mode.mode, note = set_node_mode.note, mode_until = set_node_mode.until where n.name = set_node_mode.name;
+  if not found then
+    raise exception using errcode = 'WR404', message = format('there is no node %L', set_node_mode.name);
+  end if;
+  insert into weir.events (at, type, kind, subject, source, message, data)
+  values (t, set_node_mode.mode, 'node', set_node_mode.name, set_node_mode.by, set_node_mode.note, jsonb_strip_nulls(jsonb_build_object('until', set_node_mode.until)));
+end $$;
+comment on function weir.set_node_mode is 'Drains, pauses or activates a node.';

@@ -1,0 +1,35 @@
+-- Creates or changes a pool: at most size tasks at once, at most rate per interval, or both. Growing it opens what now has room;
+-- shrinking it lets what runs run and opens nothing until there is room.
+create or replace function weir.set_pool(name text, size int default null, rate int default null, per interval default null, note text default null,
+  at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(set_pool.at, clock_timestamp());
+begin
+  if coalesce(set_pool.name, '') = '' or length(set_pool.name) > 200 then
+    perform weir._invalid('name: 1 to 200 characters');
+  end if;
+  if set_pool.size is null and set_pool.rate is null then
+    perform weir._invalid('size: give a pool a size, a rate or both');
+  end if;
+  if set_pool.size < 0 then
+    perform weir._invalid(format('size: %s is negative', set_pool.size), '0 stops the pool');
+  end if;
+  if (set_pool.rate is null) <> (set_pool.per is null) or set_pool.rate < 1 or set_pool.per <= interval '0' then
+    perform weir._invalid('rate: give a positive rate together with a positive interval', 'for example rate => 10, per => ''1 min''');
+  end if;
+  insert into weir.pools as p (name, size, rate, per, resized_at, note)
+  values (set_pool.name, set_pool.size, set_pool.rate, set_pool.per, t, set_pool.note)
+  on conflict (name) do update set size = excluded.size, rate = excluded.rate, per = excluded.per, note = coalesce(excluded.note, p.note),
+    next_at = case when p.rate is not distinct from excluded.rate and p.per is not distinct from excluded.per then p.next_at end, resized_at = t
+  where (p.size, p.rate, p.per) is distinct from (excluded.size, excluded.rate, excluded.per) or excluded.note is distinct from p.note;
+  if found then
+    insert into weir.events (at, type, kind, subject, data)
+    values (t, 'set', 'pool', set_pool.name, jsonb_strip_nulls(jsonb_build_object('size', set_pool.size, 'rate', set_pool.rate, 'per', set_pool.per)));
+    perform weir._open(null, array[set_pool.name], t);
+  end if;
+end $$;
+comment on function weir.set_pool is 'Creates or changes a pool.';

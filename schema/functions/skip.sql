@@ -1,0 +1,32 @@
+-- A person decides that a task need not run: what depends on it goes on as if it were done. Also the decision that lets a lane go on after a failure.
+create or replace function weir.skip(task uuid, reason text, by text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := coalesce(skip.at, clock_timestamp());
+  note text := concat_ws(': ', 'skipped by ' || coalesce(skip.by, session_user::text), skip.reason);
+  was record;
+  f weir.finished;
+begin
+  if coalesce(skip.reason, '') = '' then
+    perform weir._invalid('reason: say why the task need not run');
+  end if;
+  -- A failed task that is skipped lives again for a moment, so that all that was skipped because of it comes back.
+  delete from weir.finished x where x.task = skip.task and x.outcome = 'failed' returning x.* into f;
+  if found then
+    perform weir._revive(array[f], skip.by, t);
+  end if;
+  select * into was from weir._take(skip.task);
+  if was.was is null then
+    if weir._state_of(skip.task) is null then
+      perform weir._not_found('task', skip.task::text);
+    end if;
+    perform weir._refuse_state(skip.task, 'skipped', weir._state_of(skip.task), 'only a task that waits or has failed can be skipped');
+  end if;
+  delete from weir.edges e where e.task = skip.task;
+  perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, null, null, note)::weir.finished]);
+  perform weir._after(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+end $$;
+comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';
