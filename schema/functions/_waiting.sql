@@ -15,7 +15,7 @@ begin
     )
     select k.lane from k where k.lane is not null
       and not exists (select from weir.running r where r.lane = k.lane and r.exclusive)
-      and not exists (select from weir.available a where a.lane = k.lane and a.exclusive));
+      and not exists (select from weir.available a where a.lane = k.lane and (select q.exclusive from weir.tasks q where q.id = a.task)));
   pools := array(
     with recursive k as (
       (select p.pool from weir.pending p where p.gate = 'pool' order by p.pool limit 1)
