@@ -15,9 +15,9 @@ begin
   total := 0; ended := '{}'; lanes := '{}'; pools := '{}';
   for r in
     with late as materialized (
-      select x.task from weir.running x where x.until < t or x.deadline < t limit n for update skip locked
+      select x.ctid as row from weir.running x where x.until < t or x.deadline < t limit n for update skip locked
     ), d as (
-      delete from weir.running x using late where x.task = late.task returning x.*
+      delete from weir.running x where x.ctid = any (array(select late.row from late)) returning x.*
     ) select * from d order by d.task
   loop
     total := total + 1;

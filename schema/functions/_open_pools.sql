@@ -5,6 +5,7 @@ language plpgsql
 set search_path = weir, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column

@@ -10,11 +10,13 @@ as $$
 declare
   h weir.horizon;
   taken bigint;
-
 begin
+  if not pg_try_advisory_xact_lock(86, 1) then
+    return;
+  end if;
   select * into h from weir.horizon;
   select s.last_value into taken from weir.order_seq s;
-  if taken < h.order_seq + 1000 or h.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint then
+  if h.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint then
     return;
   end if;
   update weir.classes c set floor = least(x.floor, h.order_seq + 1)
@@ -23,6 +25,7 @@ begin
     from weir.classes c
   ) x
   where c.id = x.id and least(x.floor, h.order_seq + 1) >= c.floor + 1000;
-  update weir.horizon set xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint, order_seq = taken;
+  update weir.horizon set xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint, order_seq = taken
+  where order_seq < taken;
 end $$;
-comment on function weir._raise_floors is 'Moves the floors of the classes up. Writes only when they moved by 1,000.';
+comment on function weir._raise_floors is 'Moves the floors of the classes up. Writes only what moved.';

@@ -5,6 +5,7 @@ create or replace function weir._settle(ended uuid[], inout lanes text[], inout 
 language plpgsql
 set search_path = weir, pg_temp
 set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column
@@ -21,7 +22,7 @@ declare
 begin
   while cardinality(wave) > 0 loop
     with hit as (
-      delete from weir.edges e using unnest(wave) w (task) where e.need = w.task returning e.task, e.need
+      delete from weir.edges e where e.need = any (wave) returning e.task, e.need
     )
     select array_agg(x.task order by x.task), array_agg(x.n order by x.task), array_agg(x.bad order by x.task), array_agg(x.culprit order by x.task)
     into deps, met, bad, culprit

@@ -5,15 +5,19 @@ create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job
 returns table (n int, task uuid, existed boolean)
 language plpgsql
 set search_path = weir, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  stem text;
   ids uuid[];
   same uuid[];
 begin
   t := date_trunc('milliseconds', t);
   perform pg_current_xact_id();
-  ids := array(select weir._id(t, g) from generate_series(1, cardinality(specs)) g);
+  -- As weir._id makes them, with the time written once.
+  stem := left(weir._id(t)::text, 15);
+  ids := array(select (stem || lpad(to_hex(g & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid from generate_series(1, cardinality(specs)) g);
 
   insert into weir.classes (service, priority, labels)
   select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s

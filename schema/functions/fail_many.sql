@@ -20,7 +20,7 @@ begin
   for x in
     with d as (
       delete from weir.running r using unnest(fail_many.tasks, attempts, tokens, errors, final, retry_at) g (task, attempt, token, error, final, retry_at)
-      where r.task = g.task and r.attempt = g.attempt and r.token = g.token
+      where r.task = any (fail_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
       returning r as row, g.error, g.final, g.retry_at
     ) select * from d order by (d.row).task
   loop

@@ -1,4 +1,5 @@
--- Ends tasks as done. Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
+-- Ends tasks as done. The rows are found by = any(), then matched by a hash: a plain join may scan all leases for every task.
+-- Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
 -- repeated (this attempt had already been accepted: all is well), lease_lost (WR410) or unknown (WR404).
 create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, at timestamptz default null)
 returns table (task uuid, refusal text)
@@ -6,8 +7,9 @@ language plpgsql security definer
 set search_path = weir, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
-set enable_hashjoin = off
+set enable_nestloop = off
 set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column
@@ -22,7 +24,7 @@ declare
 begin
   with d as (
     delete from weir.running r using unnest(finish_many.tasks, attempts, tokens, results) g (task, attempt, token, result)
-    where r.task = g.task and r.attempt = g.attempt and r.token = g.token
+    where r.task = any (finish_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
     returning r.task, r.attempt, r.worker, r.claimed_at, r.opened_at, r.keyed, r.job, r.lane, r.pool, g.result
   ), f as (
     insert into weir.finished (task, at, started_at, worker, attempt, outcome, opened_at, result)

@@ -19,7 +19,7 @@ begin
   for r in
     with d as (
       delete from weir.running r using unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token)
-      where r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*
+      where r.task = any (give_back_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*
     ) select * from d order by d.task
   loop
     got := got || r.task;

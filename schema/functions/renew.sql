@@ -14,7 +14,7 @@ begin
   update weir.workers w set seen_at = t, stopped_at = null where w.name = renew.worker;
   with u as (
     update weir.running r set until = greatest(r.until, t + lease) from unnest(renew.tasks, attempts, tokens) g (task, attempt, token)
-    where r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.task, r.cancel_at
+    where r.task = any (renew.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.task, r.cancel_at
   )
   select array_agg(u.task), array_agg(u.task) filter (where u.cancel_at is not null) into got, asked from u;
   return query select unnest(asked), 'cancel';
