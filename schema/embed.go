@@ -9,5 +9,5 @@ import "embed"
 
 // FS has the folders migrations, functions and views.
 //
-//go:embed migrations/*.sql functions/*.sql
+//go:embed migrations/*.sql functions/*.sql views/*.sql grants.sql
 var FS embed.FS

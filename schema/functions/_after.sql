@@ -3,11 +3,9 @@ create or replace function weir._after(ended uuid[], lanes text[], pools text[],
 language plpgsql
 set search_path = weir, pg_temp
 as $$
-declare
-  in_jobs uuid[] := array(select q.id from unnest(ended) e (task), lateral (select q.id, q.job from weir.tasks q where q.id = e.task offset 0) q where q.job is not null);
 begin
-  if cardinality(in_jobs) > 0 then
-    select * into lanes, pools from weir._settle(in_jobs, lanes, pools, t);
+  if cardinality(ended) > 0 then
+    select * into lanes, pools from weir._settle(ended, lanes, pools, t);
   end if;
   if cardinality(lanes) > 0 or cardinality(pools) > 0 then
     return weir._open(lanes, pools, t);

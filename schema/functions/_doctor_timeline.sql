@@ -6,6 +6,8 @@ as $$
 #variable_conflict use_column
 declare
   since timestamptz := weir._id_time(sample[cardinality(sample)]);
+  -- What happened before the oldest partition of the timeline is gone: a task older than that has no beginning.
+  oldest timestamptz := (select min(p.lo) from weir._partitions() p where p.parent = 'events');
   broken text[];
 begin
   broken := array(
@@ -20,14 +22,15 @@ begin
     )
     select format('%s: %s after %s', s.task, s.type, coalesce(s.was::text, 'nothing')) from steps s
     where not exists (select from weir.transition x where x.was is not distinct from s.was and x.event = s.type)
+      and (s.was is not null or oldest is null or weir._id_time(s.task) >= oldest)
     union all
     select format('%s: attempt %s claimed after attempt %s', s.task, s.attempt, s.attempt_before) from steps s
-    where s.type = 'claimed' and s.attempt <> coalesce(s.attempt_before, 0) + 1
+    where s.type = 'claimed' and s.attempt <> coalesce(s.attempt_before, 0) + 1 and s.was is not null
     union all
     select format('%s is %s, its events say %s', q.id, coalesce(q.state::text, 'nowhere'), coalesce(s.becomes::text, 'nothing'))
     from weir.task q left join steps s on s.task = q.id and s.next is null
     where (sample is null or q.id = any (sample)) and q.state is distinct from s.becomes
-      and (s.task is not null or exists (select from weir.events e where e.at <= weir._id_time(q.id)))
+      and (s.task is not null or oldest is null or weir._id_time(q.id) >= oldest)
     limit 100);
   return query select * from weir._doctor('the state of a task is what its events say', broken);
 end $$;

@@ -7,6 +7,7 @@
 create or replace function weir._open(lanes text[], pools text[], t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
@@ -19,6 +20,8 @@ declare
   opened int := 0;
   more text[] := lanes;
   free tid[];
+  alone tid[];
+  beside tid[];
   heads tid[];
   want text[];
 begin
@@ -46,20 +49,24 @@ begin
     ), mine as materialized (
       select head.* from head, lateral (select from weir.pending p where p.ctid = head.row and p.gate = 'lane' for update skip locked) x
     )
-    select array_agg(m.row) filter (where m.pool is null), array_agg(m.row) filter (where m.pool is not null),
-      array_agg(distinct m.pool) filter (where m.pool is not null), array_agg(m.lane) filter (where not m.exclusive)
-    into free, heads, want, more from mine m;
+    select array_agg(m.row) filter (where m.pool is null), array_agg(m.row) filter (where m.pool is not null and m.exclusive),
+      array_agg(m.row) filter (where m.pool is not null and not m.exclusive), array_agg(distinct m.pool) filter (where m.pool is not null),
+      array_agg(m.lane) filter (where not m.exclusive)
+    into free, alone, beside, want, more from mine m;
     if free is not null then
       opened := opened + weir._make_available(free, t);
     end if;
-    if heads is not null then
-      opened := opened + weir._open_pools(pools || want, heads, t);
-      pools := null;
+    if beside is not null then
+      -- The lane goes on behind it, so it steps to its pool now.
+      update weir.pending p set gate = 'pool', since = t where p.ctid = any (beside);
     end if;
+    heads := heads || alone;
+    pools := pools || want;
     exit when more is null;
   end loop;
+  -- Pools last and once: their locks come after those of the lanes.
   if cardinality(pools) > 0 then
-    opened := opened + weir._open_pools(pools, null, t);
+    opened := opened + weir._open_pools(pools, heads, t);
   end if;
   return opened;
 end $$;

@@ -3,6 +3,7 @@
 create or replace function weir._open_pools(names text[], heads tid[], t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 set enable_seqscan = off
 set enable_bitmapscan = off
 set plan_cache_mode = force_generic_plan
@@ -30,18 +31,23 @@ begin
       ) x
       where room.free > 0
     ), pick as materialized (
-      select x.name, x.row, x.nth, room.free from (
-        select c.name, c.row, row_number() over (partition by c.name order by c.priority desc, c.order_seq, c.position) as nth from (
-          select w.name, w.row, w.priority, w.order_seq, w.position from waiting w
+      -- Each pool's room stands first in its window, so that no join has to bring it to the candidates.
+      select x.name, x.row, x.nth from (
+        select c.name, c.row, max(c.free) over (partition by c.name) as free,
+          row_number() over (partition by c.name order by c.priority desc nulls first, c.order_seq, c.position) - 1 as nth
+        from (
+          select room.name, null::tid as row, null::smallint as priority, null::bigint as order_seq, null::int as position, room.free from room
           union all
-          select p.pool, p.ctid, p.priority, p.order_seq, p.position from weir.pending p where p.ctid = any (heads)
+          select w.name, w.row, w.priority, w.order_seq, w.position, null from waiting w
+          union all
+          select p.pool, p.ctid, p.priority, p.order_seq, p.position, null from weir.pending p where p.ctid = any (heads)
         ) c
-      ) x join room on room.name = x.name
-      where x.nth <= room.free
+      ) x
+      where x.row is not null and x.nth <= x.free
     ), spend as (
-      update weir.pools p set next_at = coalesce(room.due, t - room.per) + c.n * (room.per / room.rate)
-      from room join (select pick.name, count(*) as n from pick group by pick.name) c on c.name = room.name
-      where p.name = room.name and room.rate is not null
+      update weir.pools p set next_at = coalesce(room.due, t - room.per) + (select count(*) from pick where pick.name = room.name) * (room.per / room.rate)
+      from room
+      where p.name = room.name and room.rate is not null and exists (select from pick where pick.name = room.name)
     ), stay as (
       update weir.pending p set gate = 'pool', since = t
       where p.ctid = any (array(select h.row from unnest(heads) h (row) except select pick.row from pick))

@@ -22,7 +22,7 @@ begin
   begin
     specs := array(select r from jsonb_populate_recordset(null::weir.task_spec, tasks) r);
   exception when data_exception then
-    perform weir._invalid('a task has a field of the wrong type: ' || sqlerrm);
+    perform weir._blame(tasks);
   end;
   select format('task %s: %s', n, e) into bad
   from unnest(specs) with ordinality s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool, max_attempts,
@@ -45,6 +45,7 @@ begin
     when idempotency_key = '' or length(idempotency_key) > 500 then 'idempotency_key: 1 to 500 characters'
     when unique_key = '' or length(unique_key) > 500 then 'unique_key: 1 to 500 characters'
     when length(key) > 200 then 'key: longer than 200 characters'
+    when array_position(needs, null) is not null then 'needs: holds a null'
   end) x (e)
   where e is not null order by n limit 1;
   if bad is not null then

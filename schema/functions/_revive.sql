@@ -3,6 +3,7 @@
 create or replace function weir._revive(ended weir.finished[], by text, t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 as $$
 #variable_conflict use_column
 declare
@@ -39,7 +40,10 @@ begin
 
     with back as (
       delete from weir.finished f using weir.tasks q
-      where q.job = any (jobs) and q.needs && wave and f.task = q.id and f.outcome = 'skipped' and f.passes is not true returning f.*
+      where q.job = any (jobs) and q.needs && wave and f.task = q.id and f.outcome = 'skipped' and f.passes is not true
+        -- Not when another need of it failed as well: then it stays skipped.
+        and (q.rule <> 'all_success' or not exists (select from weir.finished o where o.task = any (q.needs) and o.outcome <> 'done' and o.passes is not true))
+      returning f.*
     )
     select array_agg(row(b.*)::weir.finished) into ended from back b;
     first := false;
@@ -49,8 +53,8 @@ begin
   select n, p.task from weir.pending p join weir.tasks q on q.id = p.task, unnest(q.needs) n
   where p.job = any (jobs) and p.gate = 'needs' and not exists (select from weir.finished f where f.task = n)
   on conflict do nothing;
-  update weir.pending p set unmet = x.n, broken = false
-  from (select p.task, count(e.need) as n from weir.pending p left join weir.edges e on e.task = p.task where p.job = any (jobs) and p.gate = 'needs' group by p.task) x
-  where p.task = x.task and p.unmet <> x.n;
+  update weir.pending p set unmet = (select count(*) from weir.edges e where e.task = p.task),
+    broken = exists (select from weir.tasks q join weir.finished o on o.task = any (q.needs) where q.id = p.task and o.outcome <> 'done' and o.passes is not true)
+  where p.job = any (jobs) and p.gate = 'needs';
 end $$;
 comment on function weir._revive is 'finished → pending for tasks and what was skipped because of them.';

@@ -3,6 +3,7 @@
 create or replace function weir._same(specs weir.task_spec[], ids uuid[]) returns uuid[]
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 as $$
 #variable_conflict use_column
 declare
@@ -16,19 +17,19 @@ begin
   insert into weir.unique_keys (service, key, task)
   select s.service, s.unique_key, x.id from unnest(specs) with ordinality s, unnest(ids) with ordinality x (id, n)
   where s.ordinality = x.n and s.unique_key is not null
-    and (s.idempotency_key is null or exists (select from weir.idempotency k where k.key = s.idempotency_key and k.id = x.id))
+    and (s.idempotency_key is null or exists (select from weir.idempotency k where k.key = s.idempotency_key and not k.job and k.id = x.id))
   order by 1, 2
   on conflict do nothing;
 
   select array_agg(nullif(coalesce(k.id, u.task), x.id) order by x.n) into same
   from unnest(specs) with ordinality s join unnest(ids) with ordinality x (id, n) on s.ordinality = x.n
-  left join weir.idempotency k on k.key = s.idempotency_key
+  left join weir.idempotency k on k.key = s.idempotency_key and not k.job
   left join weir.unique_keys u on u.service = s.service and u.key = s.unique_key and coalesce(k.id, x.id) = x.id;
 
   -- A task that gave way to a unique key answers to its idempotency key from now on.
   update weir.idempotency k set id = same[x.n]
   from unnest(specs) with ordinality s, unnest(ids) with ordinality x (id, n)
-  where s.ordinality = x.n and k.key = s.idempotency_key and k.id = x.id and same[x.n] is not null;
+  where s.ordinality = x.n and k.key = s.idempotency_key and not k.job and k.id = x.id and same[x.n] is not null;
   return same;
 end $$;
 comment on function weir._same is 'The tasks that stand for repeated submissions.';

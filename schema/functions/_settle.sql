@@ -1,17 +1,19 @@
 -- The DAG's turn, in the transaction that ended its tasks. Deletes the edges of what ended, counts the dependents down, lets them go on or
 -- skips them with the reason, wave by wave; then counts the jobs and closes those with nothing left.
--- Locks are taken in one order everywhere: pending rows by id, then job rows by id, then (by the caller) lanes and pools.
+-- Locks are taken in one order everywhere: leases, jobs by id, pending rows by id, edges, then (by the caller) lanes and pools. The job's lock
+-- makes the steps of one job follow one another.
 create or replace function weir._settle(ended uuid[], inout lanes text[], inout pools text[], t timestamptz)
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 set enable_seqscan = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column
 declare
-  wave uuid[] := ended;
-  every uuid[] := ended;
+  wave uuid[] := array(select q.id from unnest(ended) e (task), lateral (select q.id, q.job from weir.tasks q where q.id = e.task offset 0) q where q.job is not null);
+  every uuid[] := wave;
   deps uuid[];
   met int[];
   bad boolean[];
@@ -20,7 +22,14 @@ declare
   skip uuid[];
   step record;
 begin
+  if cardinality(wave) = 0 then
+    return;
+  end if;
+  perform from weir.job_live j
+  where j.job = any (array(select q.job from unnest(wave) e (task), lateral (select q.job from weir.tasks q where q.id = e.task offset 0) q))
+  order by j.job for update;
   while cardinality(wave) > 0 loop
+    perform from weir.pending p where p.task = any (array(select e.task from weir.edges e where e.need = any (wave))) order by p.task for update;
     with hit as (
       delete from weir.edges e where e.need = any (wave) returning e.task, e.need
     )
@@ -33,7 +42,6 @@ begin
     ) x;
     exit when deps is null;
 
-    perform from weir.pending p where p.task = any (deps) order by p.task for update;
     update weir.pending p set unmet = p.unmet - d.n, broken = p.broken or d.bad
     from unnest(deps, met, bad) d (task, n, bad) where p.task = d.task;
 

@@ -10,6 +10,8 @@ declare
   q weir.tasks;
 begin
   select * into q from weir.tasks x where x.id = of_task;
+  -- The job comes before its tasks: see weir._settle.
+  perform from weir.job_live j where j.job = q.job for update;
   -- Two looks: a task seen in neither place may have moved between them.
   for i in 1..2 loop
     delete from weir.pending x where x.task = of_task returning x.* into p;

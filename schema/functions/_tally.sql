@@ -1,14 +1,14 @@
--- Counts tasks that ended into their jobs, and closes a job when its last task ended: canceled or failed if any task is, else done.
+-- Counts tasks that ended into their jobs (the caller holds those), and closes a job when its last task ended: canceled or failed if any task is, else done.
 create or replace function weir._tally(ended uuid[], t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
+set enable_nestloop = on
 as $$
 #variable_conflict use_column
 declare
   jobs uuid[];
 begin
-  jobs := array(select distinct q.job from unnest(ended) e (task), lateral (select q.job from weir.tasks q where q.id = e.task offset 0) q order by 1);
-  perform from weir.job_live j where j.job = any (jobs) order by j.job for update;
+  jobs := array(select distinct q.job from unnest(ended) e (task), lateral (select q.job from weir.tasks q where q.id = e.task offset 0) q);
   update weir.job_live j set done = j.done + n.done, failed = j.failed + n.failed, canceled = j.canceled + n.canceled, skipped = j.skipped + n.skipped,
     cause = coalesce(j.cause, n.cause)
   from (

@@ -6,33 +6,29 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := coalesce(cancel.at, clock_timestamp());
-  note text := concat_ws(': ', 'canceled by ' || coalesce(cancel.by, session_user::text), cancel.reason);
+  note text := weir._note('canceled', cancel.by, cancel.reason);
   state weir.state;
-  r weir.running;
   was record;
 begin
-  -- A claim or an expiry may move the task while we look: look again, a few times.
-  for i in 1..3 loop
-    select * into was from weir._take(cancel.task);
-    if was.was is not null then
-      perform weir._close(array[row(cancel.task, t, null, null, (was.p).attempt, 'canceled', null, null, null, note)::weir.finished]);
-      delete from weir.edges e where e.task = cancel.task;
-      perform weir._after(array[cancel.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
-      return 'canceled';
-    end if;
-    update weir.running x set cancel_at = coalesce(x.cancel_at, t), cancel_note = coalesce(x.cancel_note, note) where x.task = cancel.task returning x.* into r;
-    if found then
-      if r.cancel_at = t then
-        insert into weir.events (at, type, worker, attempt, job, task, source, message) values (t, 'cancel_requested', r.worker, r.attempt, r.job, r.task, cancel.by, note);
-        perform pg_notify('weir_cancel', cancel.task::text);
-      end if;
-      return 'requested';
-    end if;
-    state := weir._state_of(cancel.task);
-    exit when state is null or state in ('done', 'failed', 'canceled', 'skipped');
-  end loop;
+  if weir._ask_to_stop(array[cancel.task], cancel.by, note, false, t) > 0 then
+    return 'requested';
+  end if;
+  select * into was from weir._take(cancel.task);
+  if was.was is not null then
+    delete from weir.edges e where e.task = cancel.task;
+    perform weir._close(array[row(cancel.task, t, null, null, (was.p).attempt, 'canceled', null, null, null, note)::weir.finished]);
+    perform weir._after(array[cancel.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+    return 'canceled';
+  end if;
+  -- It was claimed since the first look. We may hold its job now, so we do not wait for whoever is just ending it.
+  if weir._ask_to_stop(array[cancel.task], cancel.by, note, true, t) > 0 then
+    return 'requested';
+  end if;
+  state := weir._state_of(cancel.task);
   if state is null then
     perform weir._not_found('task', cancel.task::text);
+  elsif state = 'running' then
+    raise exception using errcode = 'WR409', message = format('task %s is ending just now', cancel.task), hint = 'look again';
   elsif state <> 'canceled' then
     perform weir._refuse_state(cancel.task, 'canceled', state, 'it has already ended');
   end if;

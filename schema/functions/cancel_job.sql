@@ -1,4 +1,5 @@
--- Cancels all that is left of a job. Returns how many tasks ended at once and how many were asked to stop.
+-- Cancels all that is left of a job: what waits ends at once, what runs is asked to stop. A job cancelled before answers the same again.
+-- What slips through because it was just changing hands is caught by the sweep (weir.tend).
 create or replace function weir.cancel_job(job uuid, by text default null, reason text default null, at timestamptz default null, out canceled int, out requested int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -6,26 +7,24 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := coalesce(cancel_job.at, clock_timestamp());
-  q record;
+  note text := weir._note('canceled', cancel_job.by, cancel_job.reason);
+  tasks uuid[];
 begin
-  canceled := 0; requested := 0;
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then
     perform weir._not_found('job', cancel_job.job::text);
   end if;
+  -- Leases before the job, as everywhere.
+  tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
+  requested := weir._ask_to_stop(tasks, cancel_job.by, note, false, t);
   update weir.job_live j set cancel_at = coalesce(j.cancel_at, t) where j.job = cancel_job.job;
   if not found then
-    if (select f.outcome from weir.job_finished f where f.job = cancel_job.job) = 'canceled' then
-      return;
+    if (select f.outcome from weir.job_finished f where f.job = cancel_job.job) <> 'canceled' then
+      raise exception using errcode = 'WR409', message = format('job %s has already ended', cancel_job.job);
     end if;
-    raise exception using errcode = 'WR409', message = format('job %s has already ended', cancel_job.job);
+    canceled := 0; requested := 0;
+    return;
   end if;
-  -- From the end backwards, so that no need is cancelled before what it would skip.
-  for q in select x.id from weir.tasks x where x.job = cancel_job.job and not exists (select from weir.finished f where f.task = x.id) order by x.position desc loop
-    if weir.cancel(q.id, cancel_job.by, cancel_job.reason, t) = 'canceled' then
-      canceled := canceled + 1;
-    else
-      requested := requested + 1;
-    end if;
-  end loop;
+  canceled := weir._cancel_waiting(tasks, note, t);
+  requested := requested + weir._ask_to_stop(array(select r.task from weir.running r where r.task = any (tasks) and r.cancel_at is null), cancel_job.by, note, true, t);
 end $$;
 comment on function weir.cancel_job is 'Cancels every task of a job that has not ended.';

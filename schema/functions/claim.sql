@@ -23,11 +23,12 @@ declare
   nd weir.nodes;
   fence uuid := coalesce(claim_id, gen_random_uuid());
   taken int;
-  free int[] := coalesce(slots, array_fill(n, array[cardinality(services)]));
+  free int[];
 begin
-  if n < 1 or cardinality(services) = 0 or cardinality(free) <> cardinality(services) then
-    perform weir._invalid('claim: n must be positive, services not empty, slots as many as services');
+  if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
+    perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
   end if;
+  free := coalesce(slots, array_fill(n, array[cardinality(services)]));
   select * into w from weir.workers x where x.name = worker;
   if not found then
     w := weir._worker(worker, services, t);

@@ -1,4 +1,5 @@
--- Deletes a pool. Refused while tasks use it, unless force: then they go on as if they had no pool.
+-- Deletes a pool. Refused while tasks use it, unless force: a pool that is gone limits nothing, so they go on. A new pool of the same name
+-- counts those that still run.
 create or replace function weir.drop_pool(name text, force boolean default false, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -22,8 +23,5 @@ begin
   delete from weir.pools p where p.name = drop_pool.name;
   insert into weir.events (at, type, kind, subject) values (t, 'dropped', 'pool', drop_pool.name);
   perform weir._open_pools(array[drop_pool.name], null, t);
-  update weir.pending p set pool = null where p.pool = drop_pool.name;
-  update weir.available a set pool = null where a.pool = drop_pool.name;
-  update weir.running r set pool = null where r.pool = drop_pool.name;
 end $$;
 comment on function weir.drop_pool is 'Deletes a pool.';

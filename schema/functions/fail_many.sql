@@ -5,6 +5,10 @@ create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens u
 returns table (task uuid, refusal text)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -1,4 +1,5 @@
--- Ends tasks as done. The rows are found by = any(), then matched by a hash: a plain join may scan all leases for every task.
+-- Ends tasks as done. The rows are found by = any(), in the order of their ids, then matched by a hash: a plain join may scan all leases for
+-- every task, and two callers that lock rows in different orders may wait for each other. All calls with leases have this form.
 -- Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
 -- repeated (this attempt had already been accepted: all is well), lease_lost (WR410) or unknown (WR404).
 create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, at timestamptz default null)

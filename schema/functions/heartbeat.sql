@@ -7,12 +7,11 @@ as $$
 declare
   t timestamptz := coalesce(heartbeat.at, clock_timestamp());
 begin
-  with w as (
-    update weir.workers w set seen_at = t, stopped_at = null where w.name = heartbeat.worker returning w.node
-  ), n as (
-    update weir.nodes n set seen_at = t from w where n.id = w.node returning n.mode, n.mode_until
-  )
-  select coalesce(n.mode, 'active') into mode from w left join n on coalesce(n.mode_until, 'infinity') > t;
+  -- The node before its worker, as weir.claim locks them.
+  update weir.nodes n set seen_at = t where n.id = (select w.node from weir.workers w where w.name = heartbeat.worker)
+  returning case when coalesce(n.mode_until, 'infinity') > t then n.mode end into mode;
+  mode := coalesce(mode, 'active');
+  update weir.workers w set seen_at = t, stopped_at = null where w.name = heartbeat.worker;
   if not found then
     raise exception using errcode = 'WR404', message = format('there is no worker %L', heartbeat.worker), hint = 'register it first: weir.register_worker';
   end if;

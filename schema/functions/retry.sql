@@ -10,6 +10,8 @@ declare
   f weir.finished;
   step record;
 begin
+  -- The job comes before its tasks: see weir._settle.
+  perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = retry.task) for update;
   delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x.* into f;
   if not found then
     if weir._state_of(retry.task) is null then

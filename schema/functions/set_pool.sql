@@ -21,6 +21,8 @@ begin
   if (set_pool.rate is null) <> (set_pool.per is null) or set_pool.rate < 1 or set_pool.per <= interval '0' then
     perform weir._invalid('rate: give a positive rate together with a positive interval', 'for example rate => 10, per => ''1 min''');
   end if;
+  -- The lock before the row, as weir._open_pools takes them.
+  perform pg_advisory_xact_lock(87, 32 + (hashtext(set_pool.name) & 31));
   insert into weir.pools as p (name, size, rate, per, resized_at, note)
   values (set_pool.name, set_pool.size, set_pool.rate, set_pool.per, t, set_pool.note)
   on conflict (name) do update set size = excluded.size, rate = excluded.rate, per = excluded.per, note = coalesce(excluded.note, p.note),

@@ -10,7 +10,7 @@ declare
   p weir.pending;
   c weir.classes;
 begin
-  if set_priority.priority not between -100 and 100 then
+  if coalesce(set_priority.priority, 1000) not between -100 and 100 then
     perform weir._invalid(format('priority: %s is outside -100 .. 100', set_priority.priority));
   end if;
   select * into was from weir._take(set_priority.task);

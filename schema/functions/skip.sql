@@ -6,13 +6,15 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := coalesce(skip.at, clock_timestamp());
-  note text := concat_ws(': ', 'skipped by ' || coalesce(skip.by, session_user::text), skip.reason);
+  note text := weir._note('skipped', skip.by, skip.reason);
   was record;
   f weir.finished;
 begin
   if coalesce(skip.reason, '') = '' then
     perform weir._invalid('reason: say why the task need not run');
   end if;
+  -- The job comes before its tasks: see weir._settle.
+  perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = skip.task) for update;
   -- A failed task that is skipped lives again for a moment, so that all that was skipped because of it comes back.
   delete from weir.finished x where x.task = skip.task and x.outcome = 'failed' returning x.* into f;
   if found then

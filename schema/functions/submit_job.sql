@@ -16,13 +16,13 @@ begin
   if coalesce(submit_job.name, '') = '' then
     perform weir._invalid('name: a job needs a name');
   end if;
-  if submit_job.priority not between -100 and 100 then
+  if coalesce(submit_job.priority, 1000) not between -100 and 100 then
     perform weir._invalid(format('priority: %s is outside -100 .. 100', submit_job.priority));
   end if;
   perform weir._check_needs(specs);
   if submit_job.idempotency_key is not null then
     insert into weir.idempotency as k (key, id, job) values (submit_job.idempotency_key, id, true) on conflict do nothing;
-    select k.id into was from weir.idempotency k where k.key = submit_job.idempotency_key;
+    select k.id into was from weir.idempotency k where k.key = submit_job.idempotency_key and k.job;
     if was <> id then
       return was;
     end if;

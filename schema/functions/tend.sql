@@ -9,21 +9,32 @@ declare
   t timestamptz := coalesce(tend.at, clock_timestamp());
   late record;
   due record;
-  waiting_lanes text[];
-  waiting_pools text[];
-  rated text[];
+  lanes text[];
+  pools text[];
+  canceled uuid;
 begin
   opened := 0; expired := 0; more := false;
   if not pg_try_advisory_xact_lock(86, 0) then
     return;
   end if;
-  select * into late from weir._expire(500, t);
-  select * into due from weir._due(1000, t);
   if sweep then
-    select * into waiting_lanes, waiting_pools from weir._waiting();
+    -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
+    select j.job into canceled from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 1 for update skip locked;
+    if found then
+      perform weir._cancel_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled with its job', t);
+      more := true;
+      return;
+    end if;
+    select * into lanes, pools from weir._waiting();
   end if;
-  rated := array(select p.name from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name));
-  opened := weir._after(late.ended, late.lanes || due.lanes || waiting_lanes, late.pools || due.pools || waiting_pools || rated, t);
+  pools := pools || array(select p.name from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name));
+  -- Leases, jobs, pending rows, then lanes and pools once: the order of locks that weir._settle names.
+  select * into late from weir._expire(500, t);
+  select * into lanes, pools from weir._settle(late.ended, lanes || late.lanes, pools || late.pools, t);
+  select * into due from weir._due(1000, t);
+  if cardinality(lanes || due.lanes) > 0 or cardinality(pools || due.pools) > 0 then
+    opened := weir._open(lanes || due.lanes, pools || due.pools, t);
+  end if;
   expired := late.total;
   more := expired = 500 or due.total = 1000;
   perform weir._raise_floors(t);

@@ -265,9 +265,10 @@ comment on column weir.pools.next_at is 'Rate limit by the virtual schedule: whe
 
 -- Same idempotency key, same answer.
 create table weir.idempotency (
-  key text collate "C" primary key,
+  key text collate "C" not null,
+  job boolean not null,
   id  uuid not null,
-  job boolean not null
+  primary key (key, job)
 );
 
 -- At most one live task per (service, key).

@@ -1,0 +1,30 @@
+-- Ends those of these tasks that nobody works on as canceled, all at once, so that none of them skips another. The caller holds their job.
+create or replace function weir._cancel_waiting(tasks uuid[], note text, t timestamptz) returns int
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  gone uuid[] := '{}';
+  ended weir.finished[] := '{}';
+  lanes text[] := '{}';
+  pools text[] := '{}';
+  id uuid;
+  was record;
+begin
+  foreach id in array array(select x from unnest(tasks) x order by 1) loop
+    select * into was from weir._take(id);
+    continue when was.was is null;
+    gone := gone || id;
+    ended := ended || row(id, t, null, null, (was.p).attempt, 'canceled', null, null, null, note)::weir.finished;
+    lanes := lanes || array_remove(array[(was.p).lane], null);
+    pools := pools || array_remove(array[(was.p).pool], null);
+  end loop;
+  if cardinality(gone) > 0 then
+    delete from weir.edges e where e.task = any (gone);
+    perform weir._close(ended);
+    perform weir._after(gone, lanes, pools, t);
+  end if;
+  return cardinality(gone);
+end $$;
+comment on function weir._cancel_waiting is 'pending or available → canceled for many tasks.';
