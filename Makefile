@@ -1,0 +1,115 @@
+# Weir. Run make to see the targets.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+# Set these on the command line or in the environment: make up WEIR_DATA=~/weir
+WEIR_DATA    ?= .weir
+UP_FLAGS     ?= --demo
+# Packages built and tested at once. Two keeps a small machine usable.
+JOBS         ?= 2
+PKG          ?= ./...
+TEST_TIMEOUT ?= 15m
+TEST_FLAGS   ?= -count=1
+BENCH_FLAGS  ?=
+CHAOS        ?= 30m
+FUZZ_TIME    ?= 20s
+VERSION      ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+TOOL    := go tool -modfile=tools/go.mod
+# A private PostgreSQL around a command; it sets WEIR_TEST_DATABASE_URL.
+WITH_DB := go run ./internal/testdb/serve --
+# Packages whose tests compare with files that -rewrite writes again.
+GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?\(.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
+GOLDEN_RUN ?= Golden|Scenario
+
+.PHONY: help build up test setup-test check format vet lint gosec arch mod golden fresh gen bench bench-quick chaos fuzz vuln clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build bin/weir
+	@mkdir -p bin
+	go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/weir ./cmd/weir
+
+up: build ## Build and run Weir with its own PostgreSQL and a demo; data in ./.weir or $WEIR_DATA
+	bin/weir up --data "$(WEIR_DATA)" $(UP_FLAGS)
+
+setup-test:
+	@echo "test: look for PostgreSQL, psql, psycopg2 and a C compiler; install what is missing"
+	@scripts/setup-test
+
+test: setup-test ## Install what tests need, start a private PostgreSQL, run every test with -race, count them
+	@mkdir -p bin
+	@go build -buildvcs=false -o bin/testsum ./scripts/testsum
+	@echo "test: start a private PostgreSQL and run the tests of every module"
+	@$(WITH_DB) scripts/go-test -p $(JOBS) -timeout $(TEST_TIMEOUT) $(TEST_FLAGS) $(PKG) | bin/testsum
+
+bench: ## Measure Weir beside its peers: a table, a JSON file and one line (about 5 minutes)
+	cd bench && go run . $(BENCH_FLAGS)
+
+bench-quick: ## Measure queue throughput beside River only (under a minute)
+	cd bench && go run . -quick $(BENCH_FLAGS)
+
+chaos: setup-test ## Break things for CHAOS=30m and check the history; prints its seed
+	WEIR_CHAOS=$(CHAOS) $(WITH_DB) go test ./chaos -count=1 -v -run Long -timeout 40m
+
+fuzz: ## Run every fuzz target for FUZZ_TIME=20s
+	@{ grep -rnoE --include='*_test.go' --exclude-dir=bench 'func Fuzz[A-Za-z0-9_]+' . || echo "fuzz: no targets" >&2; } | sed -E 's/^(.*)\/[^/]+:[0-9]+:func (.*)/\1 \2/' | \
+	while read -r dir name; do \
+		echo "fuzz: $$dir $$name"; \
+		go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZ_TIME) </dev/null; \
+	done
+
+check: format vet lint gosec arch mod golden fresh ## Check format, vet, linters, architecture, modules, golden and generated files
+	@echo "check: all is well"
+
+format:
+	@echo "check: format (gofumpt)"
+	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "$$out"; echo "run: $(TOOL) gofumpt -w ."; exit 1; }
+
+vet:
+	@echo "check: go vet"
+	@go vet -p $(JOBS) ./...
+	@if [ -f bench/go.mod ]; then cd bench && go vet -p $(JOBS) ./...; fi
+
+lint:
+	@echo "check: staticcheck"
+	@$(TOOL) staticcheck ./...
+	@if [ -f bench/go.mod ]; then cd bench && go tool -modfile=../tools/go.mod staticcheck ./...; fi
+
+gosec:
+	@echo "check: gosec, without the rules of tools/gosec-exclude"
+	@$(TOOL) gosec -quiet -color=false -exclude-generated -exclude-dir=bench -exclude-dir=tools \
+		-exclude=$$(awk '/^G[0-9]/ { printf "%s%s", sep, $$1; sep = "," }' tools/gosec-exclude) ./...
+
+arch:
+	@echo "check: architecture (internal/archtest)"
+	@go test -count=1 ./internal/archtest >/dev/null || go test -count=1 ./internal/archtest
+
+mod:
+	@echo "check: modules are verified and tidy"
+	@for dir in . bench tools; do \
+		[ -f $$dir/go.mod ] || continue; \
+		(cd $$dir && go mod verify >/dev/null && go mod tidy -diff) || { echo "in $$dir: go mod tidy"; exit 1; }; \
+	done
+
+golden: setup-test
+	@echo "check: golden files"
+	@[ -z "$(GOLDEN)" ] || $(WITH_DB) go test -count=1 -p $(JOBS) -run '$(GOLDEN_RUN)' $(GOLDEN)
+
+fresh:
+	@echo "check: generated files are fresh"
+	@scripts/check-fresh
+
+gen: ## Write generated and golden files again; read the diff before you commit
+	go generate ./...
+	@[ -z "$(GOLDEN)" ] || $(WITH_DB) go test -count=1 -p $(JOBS) -run '$(GOLDEN_RUN)' $(GOLDEN) -rewrite
+
+vuln: ## Look for known vulnerabilities (asks the Go vulnerability database online)
+	$(TOOL) govulncheck ./...
+
+clean: ## Remove what make built; your data in .weir stays
+	rm -rf bin
+	go clean -testcache

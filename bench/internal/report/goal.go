@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// Verdict is one goal beside what was found.
+type Verdict struct {
+	Scenario string `json:"scenario"`
+	Goal     string `json:"goal"`
+	Found    string `json:"found"`
+	Result   string `json:"result"`
+}
+
+const (
+	met         = "met"
+	missed      = "MISSED"
+	notMeasured = "not measured"
+)
+
+// goal is one promise. It holds when value is on the right side of bound.
+type goal struct {
+	// scenario is the table under which the goal is printed.
+	scenario string
+	text     string
+	value    func(r *Report) float64
+	show     func(value float64) string
+	atLeast  bool
+	bound    float64
+	// strict goals are missed at the bound itself.
+	strict bool
+}
+
+// ratio divides one figure by another.
+func ratio(a, b string) func(*Report) float64 {
+	return func(r *Report) float64 { return r.Value(a) / r.Value(b) }
+}
+
+func figure(name string) func(*Report) float64 {
+	return func(r *Report) float64 { return r.Value(name) }
+}
+
+// loss is the share that is lost from one rate to another.
+func loss(from, to string) func(*Report) float64 {
+	return func(r *Report) float64 { return 1 - r.Value(to)/r.Value(from) }
+}
+
+func times(value float64) string { return Number(value, 2) + " ×" }
+
+func unit(decimals int, name string) func(float64) string {
+	return func(value float64) string { return Number(value, decimals) + " " + name }
+}
+
+// goals are the performance budget of the design, in its order.
+var goals = []goal{
+	{
+		scenario: "queue2000", text: "jobs/s at 2,000 workers ≥ 3.0 × River",
+		value: ratio("queue2000.weir.jobs_per_s", "queue2000.river.jobs_per_s"),
+		show:  times, atLeast: true, bound: 3,
+	},
+	{
+		scenario: "queue100", text: "jobs/s at 100 workers ≥ 3.0 × River",
+		value: ratio("queue100.weir.jobs_per_s", "queue100.river.jobs_per_s"),
+		show:  times, atLeast: true, bound: 3,
+	},
+	{
+		scenario: "queue2000", text: "WAL per job ≤ 0.37 × River, timeline on",
+		value: ratio("queue2000.weir.wal_per_job", "queue2000.river.wal_per_job"),
+		show:  times, bound: 0.37,
+	},
+	{
+		scenario: "held", text: "loss under a held snapshot ≤ 20 %",
+		value: loss("queue100.weir.jobs_per_s", "held.weir.jobs_per_s"),
+		show:  Percent, bound: 0.20,
+	},
+	{
+		scenario: "latency", text: "pickup p50 below River's",
+		value: ratio("latency.weir.p50_ms", "latency.river.p50_ms"),
+		show:  times, bound: 1, strict: true,
+	},
+	{
+		scenario: "latency", text: "pickup p99 below River's",
+		value: ratio("latency.weir.p99_ms", "latency.river.p99_ms"),
+		show:  times, bound: 1, strict: true,
+	},
+	{
+		scenario: "history", text: "claim with a long history ≤ 1.2 × empty",
+		value: ratio("history.weir.full_claim_us", "history.weir.empty_claim_us"),
+		show:  times, bound: 1.2,
+	},
+	{
+		scenario: "gates", text: "gates cost ≤ 20 %",
+		value: loss("gates.weir.off_jobs_per_s", "gates.weir.on_jobs_per_s"),
+		show:  Percent, bound: 0.20,
+	},
+	{
+		scenario: "pass", text: "gate pass, 10,000 pending, nothing opens: 0 rows written",
+		value: figure("pass.weir.rows_written"),
+		show:  unit(0, "rows"), bound: 0,
+	},
+	{
+		scenario: "pass", text: "gate pass, 10,000 pending, nothing opens ≤ 100 ms",
+		value: figure("pass.weir.pass_ms"),
+		show:  unit(1, "ms"), bound: 100,
+	},
+	{
+		scenario: "pool", text: "gate pass behind a full pool not slowed by the backlog (≤ 100 ms)",
+		value: figure("pool.weir.pass_ms"),
+		show:  unit(1, "ms"), bound: 100,
+	},
+	{
+		scenario: "idle", text: "100 idle workers < 5 queries/s beyond heartbeats",
+		value: figure("idle.weir.queries_per_s"),
+		show:  unit(2, "/s"), bound: 5, strict: true,
+	},
+}
+
+// judge returns the verdict on every goal.
+func judge(r *Report) []Verdict {
+	verdicts := make([]Verdict, len(goals))
+	for i, g := range goals {
+		value := g.value(r)
+		verdicts[i] = Verdict{Scenario: g.scenario, Goal: g.text, Found: g.show(value), Result: g.result(value)}
+		if math.IsNaN(value) {
+			verdicts[i].Found = missing
+		}
+	}
+	return verdicts
+}
+
+func (g goal) result(value float64) string {
+	switch {
+	case math.IsNaN(value):
+		return notMeasured
+	case g.strict && value == g.bound:
+		return missed
+	case g.atLeast && value >= g.bound, !g.atLeast && value <= g.bound:
+		return met
+	default:
+		return missed
+	}
+}
+
+// Counts says how many goals were met, missed and not measured.
+func (r *Report) Counts() string {
+	var m, x, n int
+	for _, v := range r.Goals {
+		switch v.Result {
+		case met:
+			m++
+		case missed:
+			x++
+		default:
+			n++
+		}
+	}
+	return fmt.Sprintf("%d met, %d missed, %d not measured", m, x, n)
+}

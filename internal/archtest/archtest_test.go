@@ -1,0 +1,58 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// repository loads the tree this package stands in.
+func repository(t *testing.T) *tree {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatalf("find the repository: %v", err)
+	}
+	tr, err := load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func TestRepository(t *testing.T) {
+	tr := repository(t)
+	checks := map[string]func() []finding{
+		"imports point down":               func() []finding { return checkImports(tr, imports) },
+		"only loop owns a clock":           func() []finding { return checkClock(tr, clocks) },
+		"SQL stays in its place":           func() []finding { return checkEmbeddedSQL(tr, embeddedSQL) },
+		"package names say something":      func() []finding { return checkNames(tr, vague) },
+		"packages state their contract":    func() []finding { return checkDocs(tr) },
+		"files and functions are short":    func() []finding { return checkSize(tr, sizes) },
+		"no text of one machine":           func() []finding { return checkText(tr, texts) },
+		"a function file has its one form": func() []finding { return checkFunctions(tr, "schema/functions", "weir") },
+	}
+	for name, check := range checks {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range sorted(check()) {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// A layer list that names one package twice would let it import upward.
+func TestMapNamesEachPackageOnce(t *testing.T) {
+	seen := map[string]string{}
+	for _, l := range imports.layers {
+		if l.why == "" {
+			t.Errorf("layer %s has no reason", l.name)
+		}
+		for _, p := range l.pkgs {
+			if seen[p] != "" {
+				t.Errorf("%s is in %s and in %s", p, seen[p], l.name)
+			}
+			seen[p] = l.name
+		}
+	}
+}

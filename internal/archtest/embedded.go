@@ -1,0 +1,57 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"strconv"
+)
+
+// sqlText recognises a statement in a string literal. It asks for two words of
+// SQL, so that a sentence that begins with "select" or "update" is no match.
+var sqlText = regexp.MustCompile(`(?is)^\s*(select\s.+\sfrom\s|select\s+weir\.|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s|create\s+(or\s+replace\s+)?(table|function|view|index)\s|call\s+weir\.)`)
+
+// sqlRules say where statements may stand in Go code.
+type sqlRules struct {
+	none  allowed // packages without any SQL
+	store allowed // packages that keep all of it in store.go
+}
+
+// checkEmbeddedSQL finds statements in packages that should not hold them.
+func checkEmbeddedSQL(t *tree, r sqlRules) []finding {
+	var out []finding
+	for _, f := range t.goes {
+		none, inNone := reason(f.dir, r.none)
+		store, inStore := reason(f.dir, r.store)
+		if f.test || f.nested || (!inNone && (!inStore || path.Base(f.path) == "store.go")) {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			switch {
+			case err != nil || !sqlText.MatchString(text):
+			case inNone:
+				out = append(out, finding{f.path, t.line(lit.Pos()), "holds SQL: " + none})
+			default:
+				out = append(out, finding{f.path, t.line(lit.Pos()), "holds SQL outside store.go: " + store})
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// reason finds the entry that covers dir.
+func reason(dir string, list allowed) (string, bool) {
+	for p, why := range list {
+		if within(dir, p) {
+			return why, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,109 @@
+package archtest
+
+import "regexp"
+
+// imports is the map of ARCHITECTURE.md. Imports point down, never up or sideways.
+var imports = importRules{
+	module: "github.com/weirhq/weir",
+	layers: []layer{
+		{"cmd", []string{"cmd/weir"}, "main only hands over to cli"},
+		{"cli", []string{"internal/cli"}, "commands are the outermost face: nothing depends on how it is typed"},
+		{"app", []string{"internal/app"}, "app is the one place that wires, so nothing below knows of it"},
+		{"faces", []string{"internal/httpapi", "internal/web", "internal/proxy", "internal/agent", "internal/coordinator"}, "each face can be left out of a deployment, so none needs another"},
+		{"domains", []string{"internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
+		{"engine", []string{"internal/engine", "internal/node"}, "the engine contains no domain word, and machines are not tasks"},
+		{"facts", []string{"internal/timeline", "internal/blob", "internal/auth"}, "what happened, what is stored, who asks: none needs to know about work"},
+		{"pg", []string{"internal/pg"}, "connections and migrations know no table"},
+		{"ground", []string{"schema", "internal/loop", "."}, "the ground imports nothing of ours: schema is data, loop is a clock, the SDK is what users vendor"},
+	},
+	free: allowed{
+		"internal/testdb":   "gives tests a database; the product never imports it",
+		"internal/archtest": "reads the tree; the product never imports it",
+		"chaos":             "drives the whole product from outside",
+		"scenarios":         "drives the whole product from outside",
+		"examples":          "is a user of the product",
+		"scripts":           "is a tool of the developer",
+	},
+	only: []only{
+		{".", []string{"github.com/jackc/pgx/v5"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{"schema", nil, "schema is SQL and its embedding, nothing else"},
+		{"internal/loop", nil, "a clock needs the standard library only"},
+	},
+	owners: []owner{
+		{"github.com/spf13/cobra", []string{"internal/cli", "cmd/weir"}, "how a command is typed is no concern of the rest"},
+		{"github.com/pressly/goose/v3", []string{"internal/pg"}, "one place migrates"},
+		{"github.com/jackc/pgx/v5", []string{
+			".", "internal/app", "internal/agent", "internal/coordinator", "internal/workflow", "internal/rollout", "internal/fleet",
+			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/auth", "internal/pg",
+			"internal/testdb", "chaos", "scenarios", "examples",
+		}, "httpapi, web, proxy and cli ask a store, so that rules and SQL stay in one place"},
+		{"database/sql", []string{"internal/pg"}, "we speak pgx; only the migration library wants database/sql"},
+		{"testing", []string{"internal/testdb", "chaos", "scenarios"}, "test code never reaches the binary"},
+		{"pgregory.net/rapid", []string{"chaos"}, "test code never reaches the binary"},
+		{"github.com/anishathalye/porcupine", []string{"chaos"}, "test code never reaches the binary"},
+		{"github.com/Shopify/toxiproxy/v2", []string{"chaos"}, "test code never reaches the binary"},
+		{"go.uber.org/goleak", []string{"internal/testdb", "chaos"}, "test code never reaches the binary"},
+		{"github.com/rogpeppe/go-internal", []string{"scenarios"}, "test code never reaches the binary"},
+	},
+}
+
+// clocks may start timers. Everybody else is a Tick and gets the time handed in.
+var clocks = allowed{
+	"internal/loop": "is the clock",
+	"internal/pg":   "waits for a server process to start or stop, before and after any loop can run",
+	".":             "the SDK's worker renews leases in the user's process and may import nothing of ours",
+	"chaos":         "a fault lasts for a time",
+}
+
+// embeddedSQL keeps statements where somebody looks for them.
+var embeddedSQL = sqlRules{
+	none: allowed{
+		"cmd":              "main only hands over",
+		"internal/cli":     "a command asks a store or the API",
+		"internal/httpapi": "routes hold no rules and no SQL",
+		"internal/web":     "a page shows what a store read",
+		"internal/proxy":   "the proxy asks the workspace store",
+		"internal/loop":    "a clock has no database",
+	},
+	store: allowed{
+		"internal/workflow":  "a domain keeps all its SQL in one file",
+		"internal/rollout":   "a domain keeps all its SQL in one file",
+		"internal/fleet":     "a domain keeps all its SQL in one file",
+		"internal/workspace": "a domain keeps all its SQL in one file",
+	},
+}
+
+// vague names say where code was put, not what it is.
+var vague = allowed{
+	"util":    "name the noun it is about",
+	"utils":   "name the noun it is about",
+	"common":  "what is common has a name of its own",
+	"helpers": "put the function beside its caller",
+	"types":   "a type lives with what it does",
+	"manager": "say what it does to what",
+}
+
+// sizes follow the codebases we hold up: their tails end about here.
+var sizes = sizeRules{
+	fileLines: 600,
+	funcLines: 90,
+	made:      []string{"schema/golden.sql"},
+	long:      allowed{},
+}
+
+// texts keeps the machine somebody wrote on out of the repository.
+var texts = textRules{
+	banned: []banned{
+		{sign: []string{"/work"}, re: regexp.MustCompile("(^|[\\s\"'(=`])/work(/|$|[\\s\"'`)])"), why: "it is a path of one machine"},
+		{sign: []string{"/root/", "/farm/"}, re: regexp.MustCompile("(^|[\\s\"'(=`])/(root|farm)/"), why: "it is a path of one machine"},
+		{sign: []string{"/home/"}, re: regexp.MustCompile(`/home/[a-z]\w*/`), but: []string{"/home/linuxbrew/"}, why: "it is a path of one machine"},
+		{sign: []string{"/tmp/"}, re: regexp.MustCompile("(^|[\\s\"'(=`])/tmp/"), in: []string{".md", ".txt", ".yaml", ".yml"}, why: "a guide names a folder the reader chooses"},
+		{sign: []string{".pyenv"}, re: regexp.MustCompile(`\.pyenv\b`), why: "it is a set-up of one machine"},
+		{sign: []string{"registry.npmjs.org", "proxy.golang.org", "deb.debian.org", "files.pythonhosted.org"}, re: regexp.MustCompile(`(registry\.npmjs|proxy\.golang|deb\.debian|files\.pythonhosted)\.org`), why: "the reader's own tools know their registry"},
+		{sign: []string{"TODO", "FIXME", "XXX"}, re: regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`), in: []string{".go", ".sql", ".sh", ".py", ".md"}, why: "decide it, or write a decision and link it"},
+		{sign: []string{"#nosec", "//lint:ignore", "//nolint"}, re: regexp.MustCompile(`(#nosec[ G0-9,]*|//lint:ignore \S+|//nolint\S*)\s*$`), in: []string{".go"}, why: "a silenced linter needs its reason on the same line"},
+	},
+	quiet: allowed{
+		"internal/archtest": "holds these rules and their bad examples",
+	},
+}

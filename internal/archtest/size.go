@@ -1,0 +1,76 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+)
+
+// sizeRules bound what a reader must hold in mind at once.
+type sizeRules struct {
+	fileLines, funcLines int
+	// made are generated files that cannot say so in their first line.
+	made []string
+	// long names a file, or a function as path:Name or path:Type.Name.
+	long allowed
+}
+
+// sourceExt are the endings of files that people read as code.
+var sourceExt = map[string]bool{".go": true, ".sql": true, ".sh": true, ".py": true}
+
+// checkSize finds the tail: files and functions where reading stops.
+func checkSize(t *tree, r sizeRules) []finding {
+	var out []finding
+	u := newUse(r.long)
+	generated := map[string]bool{}
+	for _, p := range r.made {
+		generated[p] = true
+	}
+	for _, f := range t.goes {
+		if f.generated {
+			generated[f.path] = true
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			n := t.line(fn.End()) - t.line(fn.Pos()) + 1
+			if name := funcName(fn); n > r.funcLines && !u.allows(f.path+":"+name) {
+				out = append(out, finding{f.path, t.line(fn.Pos()), fmt.Sprintf("%s has %d lines, more than %d: split it, or list it with a reason", name, n, r.funcLines)})
+			}
+		}
+	}
+	for _, x := range t.texts {
+		if !sourceExt[path.Ext(x.path)] || generated[x.path] {
+			continue
+		}
+		if n := lines(x.data); n > r.fileLines && !u.allows(x.path) {
+			out = append(out, finding{x.path, 0, fmt.Sprintf("has %d lines, more than %d: split it by noun, or list it with a reason", n, r.fileLines)})
+		}
+	}
+	return append(out, u.stale("the size rule")...)
+}
+
+// funcName is Name, or Type.Name of a method.
+func funcName(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	recv := fn.Recv.List[0].Type
+	for {
+		switch x := recv.(type) {
+		case *ast.StarExpr:
+			recv = x.X
+		case *ast.IndexExpr:
+			recv = x.X
+		case *ast.IndexListExpr:
+			recv = x.X
+		case *ast.Ident:
+			return x.Name + "." + fn.Name.Name
+		default:
+			return fn.Name.Name
+		}
+	}
+}
