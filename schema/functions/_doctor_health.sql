@@ -13,6 +13,9 @@ begin
     select format('weir.%s ends at %s: run weir migrate, or start a server', x.parent, coalesce(x.hi::text, 'no range at all')) from (
       select p.parent, max(b.hi) as hi from unnest(array['tasks', 'finished', 'jobs', 'job_finished', 'events']) p (parent) left join weir._partitions() b on b.parent = p.parent group by p.parent
     ) x where coalesce(x.hi, '-infinity') < t + interval '1 day'), 'health');
+  return query select * from weir._doctor('the timeline belongs to this cluster', array(
+    select 'it was loaded from a dump, and readers wait: start a server, or select weir.adopt_restore()'
+    where exists (select from weir.events e where e.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)), 'health');
   return query select * from weir._doctor('vacuum keeps up with the hot tables', array(
     select format('weir.%s has %s dead rows and %s live ones', s.relname, s.n_dead_tup, s.n_live_tup) from pg_stat_all_tables s
     where s.schemaname = 'weir' and s.relname in ('pending', 'available', 'running') and s.n_dead_tup > greatest(200000, 10 * s.n_live_tup)), 'health');

@@ -42,7 +42,7 @@ begin
       nullif(s.orphan = 'stop', false), s.rule,
       case when s.needs is not null then array(select k.id from unnest(s.needs) w (key) join s k on k.key = w.key) end,
       s.unique_key, s.trace
-    from s join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
+    from s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
     where s.same is null
     order by s.n
     returning *

@@ -37,6 +37,9 @@ begin
       delete from weir.lane_blocks b where b.task < weir._id_at(p.hi) and b.task >= weir._id_at(p.lo);
     end if;
   end loop;
+  if cardinality(dropped) > 0 then
+    delete from weir.workers w where w.seen_at < cut and not exists (select from weir.running r where r.worker = w.id);
+  end if;
   return dropped;
 end $$;
 comment on function weir.drop_partitions is 'Drops partitions older than keep and returns their names.';
