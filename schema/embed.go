@@ -7,7 +7,7 @@ package schema
 
 import "embed"
 
-// FS has the folders migrations, functions and views.
+// FS has the folders migrations, functions and views, and grants.sql.
 //
 //go:embed migrations/*.sql functions/*.sql views/*.sql grants.sql
 var FS embed.FS

@@ -3,6 +3,7 @@
 create or replace function weir._advance(ids uuid[], t timestamptz, out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off

@@ -3,6 +3,7 @@
 create or replace function weir._close(ended weir.finished[]) returns void
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

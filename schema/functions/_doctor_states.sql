@@ -2,6 +2,7 @@
 create or replace function weir._doctor_states(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 begin

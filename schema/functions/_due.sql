@@ -2,6 +2,7 @@
 create or replace function weir._due(n int, t timestamptz, out total int, out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off

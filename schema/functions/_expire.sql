@@ -5,6 +5,7 @@
 create or replace function weir._expire(n int, t timestamptz, out total int, out ended uuid[], out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

@@ -3,6 +3,7 @@
 create or replace function weir._fail(r weir.running, error text, final boolean, retry_at timestamptz, t timestamptz) returns boolean
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

@@ -3,6 +3,7 @@
 create or replace function weir._make_available(rows tid[], t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 set plan_cache_mode = force_generic_plan
 as $$

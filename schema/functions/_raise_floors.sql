@@ -4,6 +4,7 @@
 create or replace function weir._raise_floors(t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

@@ -3,6 +3,7 @@ create or replace function weir._refuse(op text, tasks uuid[], attempts int[], t
 returns table (task uuid, refusal text)
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

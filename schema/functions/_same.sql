@@ -3,6 +3,7 @@
 create or replace function weir._same(specs weir.task_spec[], ids uuid[]) returns uuid[]
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

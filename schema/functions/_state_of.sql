@@ -2,6 +2,7 @@
 create or replace function weir._state_of(of_task uuid) returns weir.state
 language sql stable
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
   select case

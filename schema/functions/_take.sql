@@ -3,6 +3,7 @@
 create or replace function weir._take(of_task uuid, out was weir.state, out p weir.pending)
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

@@ -2,6 +2,7 @@
 create or replace function weir._tally(ended uuid[], t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
+set jit = off
 set enable_nestloop = on
 as $$
 #variable_conflict use_column

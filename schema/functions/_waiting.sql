@@ -2,6 +2,7 @@
 create or replace function weir._waiting(out lanes text[], out pools text[])
 language plpgsql stable
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$

@@ -3,6 +3,7 @@
 create or replace function weir.doctor(deep boolean default false, at timestamptz default null) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -6,6 +6,7 @@ returns table (cursor text, seq bigint, at timestamptz, type text, kind text, su
   message text, data jsonb)
 language plpgsql stable security definer
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

@@ -5,6 +5,7 @@ create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens u
 returns table (task uuid, refusal text)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_nestloop = off

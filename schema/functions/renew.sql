@@ -4,6 +4,7 @@ create or replace function weir.renew(worker text, tasks uuid[], attempts int[],
 returns table (task uuid, refusal text)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_nestloop = off

@@ -3,6 +3,7 @@ create or replace function weir.start_many(tasks uuid[], attempts int[], tokens 
 returns table (task uuid, refusal text)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_nestloop = off

@@ -4,6 +4,7 @@ create or replace function weir.why(task uuid, at timestamptz default null)
 returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
 language plpgsql stable security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -1,0 +1,246 @@
+package listen
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	mrand "math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// probeEvery is how often a quiet listener makes sure that it still hears.
+	probeEvery = 30 * time.Second
+	// probeWait is how long the answer may take.
+	probeWait = 5 * time.Second
+	// backoffFirst and backoffLast bound the wait between two connects.
+	backoffFirst, backoffLast = 100 * time.Millisecond, 10 * time.Second
+)
+
+// errDeaf says that the connection sends but hears nothing, as through a pooler
+// in transaction mode.
+var errDeaf = errors.New("a notification of our own did not come back: LISTEN needs a direct connection, not a pooler in transaction mode")
+
+// Listener is the one LISTEN connection of a process. Subscribe first, then
+// Run; subscribing later works too, at the price of one more statement.
+//
+// It makes no promise: a notification can be lost while the connection is away.
+// Therefore every subscriber is told to look at everything whenever listening
+// begins, and polls besides.
+type Listener struct {
+	config *pgx.ConnConfig
+	log    *slog.Logger
+	// probe is our own channel, heard by nobody else.
+	probe   string
+	healthy atomic.Bool
+	// changed interrupts the wait when a new channel must be listened to.
+	changed chan struct{}
+
+	mu   sync.Mutex
+	subs map[*Subscription]struct{}
+}
+
+// New prepares a listener that connects as config says. It must lead to
+// PostgreSQL itself and not to a pooler in transaction mode.
+func New(config *pgx.ConnConfig, log *slog.Logger) *Listener {
+	config = config.Copy()
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 10*time.Second)
+	config.RuntimeParams["application_name"] = "weir listen"
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Listener{
+		config:  config,
+		log:     log,
+		probe:   "weir_probe_" + strings.ToLower(rand.Text()),
+		changed: make(chan struct{}, 1),
+		subs:    map[*Subscription]struct{}{},
+	}
+}
+
+// Healthy reports whether notifications arrive at the moment. While they do
+// not, poll at the usual pace; while they do, poll rarely.
+func (l *Listener) Healthy() bool { return l.healthy.Load() }
+
+// Listen subscribes to channels. Close the subscription when done with it.
+func (l *Listener) Listen(channels ...string) *Subscription {
+	s := &Subscription{listener: l, channels: channels, wake: make(chan struct{}, 1)}
+	l.mu.Lock()
+	l.subs[s] = struct{}{}
+	l.mu.Unlock()
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+	return s
+}
+
+// Run listens until ctx ends, connecting again whenever it must. It returns
+// when the connection is closed; its error is that of ctx.
+func (l *Listener) Run(ctx context.Context) error {
+	wait, told := backoffFirst, ""
+	for ctx.Err() == nil {
+		err := l.session(ctx)
+		if l.healthy.Swap(false) {
+			wait, told = backoffFirst, ""
+			l.tell(l.wanted()) // who waits long because we listened must poll now
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if err.Error() != told {
+			told = err.Error()
+			l.log.Warn("no hints from the database; polling goes on", "error", err)
+		}
+		pause(ctx, wait/2+mrand.N(wait/2))
+		wait = min(2*wait, backoffLast)
+	}
+	return ctx.Err()
+}
+
+// session is the life of one connection. It ends with an error.
+func (l *Listener) session(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, l.config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(ctx) // nothing on it to lose
+	}()
+	var heard []string
+	for {
+		fresh, err := l.listenTo(ctx, conn, heard)
+		if err != nil {
+			return err
+		}
+		if err := l.check(ctx, conn); err != nil {
+			return err
+		}
+		l.healthy.Store(true)
+		l.tell(fresh)
+		heard = append(heard, fresh...)
+		if err := l.wait(ctx, conn); err != nil {
+			return err
+		}
+	}
+}
+
+// listenTo adds the channels that are wanted and not heard yet, and returns
+// those.
+func (l *Listener) listenTo(ctx context.Context, conn *pgx.Conn, heard []string) (fresh []string, err error) {
+	for _, channel := range l.wanted() {
+		if slices.Contains(heard, channel) {
+			continue
+		}
+		if _, err := conn.Exec(ctx, `listen `+pgx.Identifier{channel}.Sanitize()); err != nil {
+			return nil, err
+		}
+		fresh = append(fresh, channel)
+	}
+	return fresh, nil
+}
+
+// check sends a notification to ourselves and waits for it. That proves the
+// whole way, which a ping would not.
+func (l *Listener) check(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, probeWait)
+	defer cancel()
+	if _, err := conn.Exec(ctx, `select pg_notify($1, '')`, l.probe); err != nil {
+		return err
+	}
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if ctx.Err() != nil {
+			return errDeaf
+		}
+		if err != nil {
+			return err
+		}
+		if n.Channel == l.probe {
+			return nil
+		}
+		l.deliver(n)
+	}
+}
+
+// wait delivers notifications until it is time to check, or until there are new
+// channels to listen to.
+func (l *Listener) wait(ctx context.Context, conn *pgx.Conn) error {
+	quiet, cancel := context.WithTimeout(ctx, probeEvery)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-l.changed:
+			cancel()
+		case <-quiet.Done():
+		}
+	}()
+	// The watcher must be gone first, else it could swallow a later change.
+	defer func() { cancel(); <-watched }()
+	for {
+		n, err := conn.WaitForNotification(quiet)
+		switch {
+		case err == nil:
+			l.deliver(n)
+		case ctx.Err() != nil || conn.IsClosed() || quiet.Err() == nil:
+			return err
+		default:
+			return nil // only our own patience ended; the connection is good
+		}
+	}
+}
+
+// wanted are the channels of all subscriptions, and our own.
+func (l *Listener) wanted() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	channels := []string{l.probe}
+	for s := range l.subs {
+		channels = append(channels, s.channels...)
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels)
+}
+
+func (l *Listener) deliver(n *pgconn.Notification) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.subs {
+		if slices.Contains(s.channels, n.Channel) {
+			s.add(Note{n.Channel, n.Payload})
+		}
+	}
+}
+
+// tell makes the subscribers of the channels look at everything.
+func (l *Listener) tell(channels []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.subs {
+		if slices.ContainsFunc(s.channels, func(c string) bool { return slices.Contains(channels, c) }) {
+			s.addAll()
+		}
+	}
+}
+
+// pause waits for d or the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

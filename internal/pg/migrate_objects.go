@@ -1,0 +1,333 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// made is a row of weir.schema_object: a file and what it made, each as the
+// text that DROP takes ("routine weir.claim(uuid,integer)", "view weir.task").
+type made struct {
+	file, hash string
+	makes      []string
+}
+
+// compareObjects lists the files to apply and the files that are gone. A file
+// counts as changed when its text did, or when something it made was dropped.
+func compareObjects(ctx context.Context, db querier, s *source, migrated bool) (changed, removed []string, err error) {
+	var known []made
+	present := map[string]string{}
+	if migrated {
+		if known, err = madeObjects(ctx, db); err != nil {
+			return nil, nil, err
+		}
+		if present, err = presentObjects(ctx, db); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, o := range s.objects {
+		i := slices.IndexFunc(known, func(k made) bool { return k.file == o.file })
+		missing := func(what string) bool { return present[what] == "" }
+		if i < 0 || known[i].hash != o.hash || slices.ContainsFunc(known[i].makes, missing) {
+			changed = append(changed, o.file)
+		}
+	}
+	for _, k := range known {
+		if k.file != grantsFile && !slices.ContainsFunc(s.objects, func(o object) bool { return o.file == k.file }) {
+			removed = append(removed, k.file)
+		}
+	}
+	if s.grants != nil {
+		same := slices.ContainsFunc(known, func(k made) bool { return k.file == grantsFile && k.hash == s.grants.hash })
+		if !same || len(changed)+len(removed) > 0 {
+			changed = append(changed, grantsFile)
+		}
+	}
+	return changed, removed, nil
+}
+
+func madeObjects(ctx context.Context, db querier) ([]made, error) {
+	rows, err := db.Query(ctx, `select file, hash, makes from weir.schema_object order by file`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m made, err error) {
+		err = row.Scan(&m.file, &m.hash, &m.makes)
+		return m, err
+	})
+}
+
+// presentObjects are the routines and views of the schema, each with a mark
+// that moves whenever the object is written.
+func presentObjects(ctx context.Context, db querier) (map[string]string, error) {
+	rows, err := db.Query(ctx, `
+		select format('routine %I.%I(%s)', n.nspname, p.proname, (
+		         select string_agg(format('%I.%I', tn.nspname, t.typname), ',' order by a.ord)
+		         from unnest(p.proargtypes) with ordinality a(oid, ord)
+		         join pg_catalog.pg_type t on t.oid = a.oid
+		         join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace)),
+		       p.oid::text || p.ctid::text
+		from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+		where n.nspname = 'weir'
+		union all
+		select format('view %I.%I', n.nspname, c.relname), c.oid::text || c.ctid::text
+		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+		where n.nspname = 'weir' and c.relkind = 'v'`)
+	if err != nil {
+		return nil, err
+	}
+	present := map[string]string{}
+	var what, mark string
+	_, err = pgx.ForEachRow(rows, []any{&what, &mark}, func() error {
+		present[what] = mark
+		return nil
+	})
+	return present, err
+}
+
+// applyObjects applies the changed files and drops what is no longer made.
+//
+// Files may need each other in any order (a function that returns rows of a
+// view, a view that calls a function), so one that misses something waits for
+// the next round; a round without progress is the error. Bodies are checked in
+// a second step, when everything they may call is there.
+func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status) (applied, dropped []string, err error) {
+	known, err := madeObjects(ctx, tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := tx.Exec(ctx, `set local check_function_bodies = off`); err != nil {
+		return nil, nil, err
+	}
+	a := applier{tx: tx, known: known}
+	var waiting []object
+	for _, o := range s.objects {
+		if slices.Contains(status.Changed, o.file) {
+			waiting = append(waiting, o)
+		}
+	}
+	files := waiting
+	for len(waiting) > 0 {
+		rest, missing := a.round(ctx, waiting)
+		if len(rest) == len(waiting) {
+			return nil, nil, missing
+		}
+		waiting = rest
+	}
+	if dropped, err = a.dropUnmade(ctx, status.Removed); err != nil {
+		return nil, nil, err
+	}
+	if err := a.check(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	if slices.Contains(status.Changed, grantsFile) {
+		if err := a.apply(ctx, *s.grants); err != nil {
+			return nil, nil, locate(*s.grants, err)
+		}
+	}
+	return status.Changed, dropped, nil
+}
+
+type applier struct {
+	tx    pgx.Tx
+	known []made
+	stale []string // made by an earlier text of a file, not by this one
+}
+
+// round applies what it can. It returns the files that must wait and why the
+// first of them does; a fault that waiting cannot cure stops all, and is told
+// apart by nothing having moved.
+func (a *applier) round(ctx context.Context, files []object) (rest []object, why error) {
+	for _, o := range files {
+		err := a.apply(ctx, o)
+		if err == nil {
+			continue
+		}
+		if !codeIn(err, "42P01", "42883", "42704", "42703") { // undefined table, function, object, column
+			return files, locate(o, err)
+		}
+		if rest = append(rest, o); why == nil {
+			why = locate(o, err)
+		}
+	}
+	return rest, why
+}
+
+// apply runs one file. When the new text cannot replace the old (other result
+// type or argument names) or stands beside it (other arguments), what the old
+// text made is dropped first; PostgreSQL refuses that while something else
+// depends on it.
+func (a *applier) apply(ctx context.Context, o object) error {
+	var old []string
+	if i := slices.IndexFunc(a.known, func(k made) bool { return k.file == o.file }); i >= 0 {
+		old = a.known[i].makes
+	}
+	makes, err := a.execute(ctx, o, nil)
+	if codeIn(err, "42P13", "42725") { // invalid function definition, ambiguous function
+		makes, err = a.execute(ctx, o, routines(old))
+	}
+	if err != nil {
+		return err
+	}
+	for _, what := range old {
+		if !slices.Contains(makes, what) {
+			a.stale = append(a.stale, what)
+		}
+	}
+	_, err = a.tx.Exec(ctx, `
+		insert into weir.schema_object as o (file, hash, makes) values ($1, $2, $3)
+		on conflict (file) do update set hash = excluded.hash, makes = excluded.makes, applied_at = now()`,
+		o.file, o.hash, makes)
+	return err
+}
+
+// execute runs the file in a savepoint, after dropping first, and returns what
+// it made: the objects of its names that were written by it.
+func (a *applier) execute(ctx context.Context, o object, first []string) ([]string, error) {
+	savepoint, err := a.tx.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	makes, err := func() ([]string, error) {
+		if err := drop(ctx, savepoint, first); err != nil {
+			return nil, err
+		}
+		before, err := presentObjects(ctx, savepoint)
+		if err != nil {
+			return nil, err
+		}
+		if err := runScript(ctx, savepoint, o.text); err != nil {
+			return nil, err
+		}
+		after, err := presentObjects(ctx, savepoint)
+		if err != nil {
+			return nil, err
+		}
+		makes := []string{}
+		for what, mark := range after {
+			if before[what] != mark && slices.Contains(o.names, nameOf(what)) {
+				makes = append(makes, what)
+			}
+		}
+		slices.Sort(makes)
+		return makes, nil
+	}()
+	if err != nil {
+		return nil, errors.Join(err, savepoint.Rollback(context.WithoutCancel(ctx)))
+	}
+	return makes, savepoint.Commit(ctx)
+}
+
+// dropUnmade drops what the removed files made and what changed files make no
+// longer: views first, for they may use the routines.
+func (a *applier) dropUnmade(ctx context.Context, removed []string) ([]string, error) {
+	gone := a.stale
+	for _, k := range a.known {
+		if slices.Contains(removed, k.file) {
+			gone = append(gone, k.makes...)
+		}
+	}
+	// What moved to another file is still made.
+	remaining, err := madeObjects(ctx, a.tx)
+	if err != nil {
+		return nil, err
+	}
+	present, err := presentObjects(ctx, a.tx)
+	if err != nil {
+		return nil, err
+	}
+	gone = slices.DeleteFunc(gone, func(what string) bool {
+		elsewhere := slices.ContainsFunc(remaining, func(k made) bool {
+			return !slices.Contains(removed, k.file) && slices.Contains(k.makes, what)
+		})
+		return elsewhere || present[what] == ""
+	})
+	slices.SortFunc(gone, func(a, b string) int { return strings.Compare(b, a) }) // "view …" before "routine …"
+	if err := drop(ctx, a.tx, gone); err != nil {
+		return nil, fmt.Errorf("drop what no file makes any more: %w", explain(err))
+	}
+	_, err = a.tx.Exec(ctx, `delete from weir.schema_object where file = any($1)`, removed)
+	return gone, err
+}
+
+// check makes the routines once more with their bodies checked: a function in
+// SQL that names a missing column fails here and not in front of a user.
+func (a *applier) check(ctx context.Context, files []object) error {
+	if _, err := a.tx.Exec(ctx, `set local check_function_bodies = on`); err != nil {
+		return err
+	}
+	for _, o := range files {
+		if !strings.HasPrefix(o.file, "functions/") {
+			continue
+		}
+		if err := runScript(ctx, a.tx, o.text); err != nil {
+			return locate(o, err)
+		}
+	}
+	return nil
+}
+
+func drop(ctx context.Context, tx pgx.Tx, objects []string) error {
+	for _, what := range objects {
+		if _, err := tx.Exec(ctx, "drop "+strings.Replace(what, " ", " if exists ", 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runScript runs statements separated by semicolons, as psql would.
+func runScript(ctx context.Context, tx pgx.Tx, text string) error {
+	return tx.Conn().PgConn().Exec(ctx, text).Close()
+}
+
+func routines(objects []string) []string {
+	return slices.DeleteFunc(slices.Clone(objects), func(what string) bool { return !strings.HasPrefix(what, "routine ") })
+}
+
+// nameOf is claim for "routine weir.claim(uuid)" and task for "view weir.task".
+func nameOf(what string) string {
+	_, name, _ := strings.Cut(what, ".")
+	name, _, _ = strings.Cut(name, "(")
+	return name
+}
+
+func codeIn(err error, codes ...string) bool {
+	pgErr := new(pgconn.PgError)
+	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
+}
+
+// locate adds the file and line to an error of the server.
+func locate(o object, err error) error {
+	where := o.file
+	if pgErr := new(pgconn.PgError); errors.As(err, &pgErr) && pgErr.Position > 0 && int(pgErr.Position) <= len(o.text) {
+		where = fmt.Sprintf("%s:%d", o.file, 1+strings.Count(o.text[:pgErr.Position], "\n"))
+	}
+	return fmt.Errorf("%s: %w", where, explain(err))
+}
+
+// explain adds the server's detail, and what to do about the two refusals that
+// come from rules of ours.
+func explain(err error) error {
+	pgErr := new(pgconn.PgError)
+	if !errors.As(err, &pgErr) {
+		return err
+	}
+	advice := ""
+	if pgErr.Detail != "" {
+		advice = " (" + pgErr.Detail + ")"
+	}
+	switch pgErr.Code {
+	case "42P16":
+		advice += ". Columns of a view are only ever added at its end; to change others, drop the view in a migration"
+	case "2BP01":
+		advice += ". Drop what depends on it in a migration"
+	}
+	return fmt.Errorf("%w%s", err, advice)
+}

@@ -1,0 +1,134 @@
+package pg
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// source is the schema of this binary, read from its folders.
+type source struct {
+	migrationsFS fs.FS
+	migrations   []migration // by version
+	objects      []object    // functions by name, then views by name
+	// grants says who may use the objects. It runs after them whenever one of
+	// them changed: a new function may be called by everybody until then.
+	grants *object
+}
+
+// migration is a file of migrations/, named 0001_tables.sql.
+type migration struct {
+	version  int64
+	name     string
+	breaking bool
+}
+
+// object is a file of functions/ or views/. Applying it again must be harmless:
+// it holds CREATE OR REPLACE statements and their comments and grants.
+type object struct {
+	file, text, hash string
+	// names are the routines and views that the file makes.
+	names []string
+}
+
+const grantsFile = "grants.sql"
+
+var (
+	migrationName = regexp.MustCompile(`^(\d+)_.*\.sql$`)
+	breakingLine  = regexp.MustCompile(`(?m)^--\s*weir:breaking\b`)
+	createLine    = regexp.MustCompile(`(?im)^\s*create\s+or\s+replace\s+(?:function|procedure|view)\s+weir\.(\w+)`)
+)
+
+func readSource(fsys fs.FS) (*source, error) {
+	s := &source{}
+	var err error
+	if s.migrationsFS, err = fs.Sub(fsys, "migrations"); err != nil {
+		return nil, err
+	}
+	err = eachFile(fsys, "migrations", func(name, text string) error {
+		m := migrationName.FindStringSubmatch(path.Base(name))
+		if m == nil {
+			return fmt.Errorf("%s: a migration is named like 0001_tables.sql", name)
+		}
+		version, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil || version == 0 {
+			return fmt.Errorf("%s: the version must be a number from 1 on", name)
+		}
+		s.migrations = append(s.migrations, migration{version, path.Base(name), breakingLine.MatchString(text)})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(s.migrations, func(a, b migration) int { return cmp.Compare(a.version, b.version) })
+	for _, dir := range []string{"functions", "views"} {
+		err := eachFile(fsys, dir, func(name, text string) error {
+			o := newObject(name, text)
+			for _, m := range createLine.FindAllStringSubmatch(text, -1) {
+				o.names = append(o.names, m[1])
+			}
+			if len(o.names) == 0 {
+				return fmt.Errorf("%s: no CREATE OR REPLACE FUNCTION, PROCEDURE or VIEW weir.… in it", name)
+			}
+			s.objects = append(s.objects, o)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	text, err := fs.ReadFile(fsys, grantsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	grants := newObject(grantsFile, string(text))
+	s.grants = &grants
+	return s, err
+}
+
+func newObject(name, text string) object {
+	sum := sha256.Sum256([]byte(text))
+	return object{file: name, text: text, hash: hex.EncodeToString(sum[:])}
+}
+
+// eachFile calls do for the SQL files of a folder, by name. A folder that is
+// not there is empty.
+func eachFile(fsys fs.FS, dir string, do func(name, text string) error) error {
+	entries, err := fs.ReadDir(fsys, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if path.Ext(entry.Name()) != ".sql" {
+			continue
+		}
+		name := path.Join(dir, entry.Name())
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		if err := do(name, string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migration finds a version of this binary.
+func (s *source) migration(version int64) (migration, bool) {
+	i := slices.IndexFunc(s.migrations, func(m migration) bool { return m.version == version })
+	if i < 0 {
+		return migration{}, false
+	}
+	return s.migrations[i], true
+}

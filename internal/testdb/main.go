@@ -1,0 +1,63 @@
+package testdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// shared is the cluster of this process: started by the first test that wants a
+// database, stopped by Main.
+var shared struct {
+	sync.Mutex
+	inMain bool
+	url    string
+	stop   func() error
+}
+
+// Main runs the tests of a package, checks that they left no goroutine behind,
+// and stops the cluster if this process started one. It does not return. Use it
+// as the whole of TestMain; options go to goleak.
+func Main(m *testing.M, options ...goleak.Option) {
+	shared.inMain = true
+	code := m.Run()
+	if shared.stop != nil {
+		if err := shared.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "testdb:", err)
+			code = max(code, 1)
+		}
+	}
+	if code == 0 {
+		if err := goleak.Find(options...); err != nil {
+			fmt.Fprintln(os.Stderr, "testdb: goroutines left behind:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// clusterURL is the superuser URL of the cluster, which is started if need be.
+func clusterURL(ctx context.Context) (string, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.url != "" {
+		return shared.url, nil
+	}
+	if shared.url = os.Getenv(URLVariable); shared.url != "" {
+		return shared.url, nil
+	}
+	if !shared.inMain {
+		return "", errors.New("testdb needs: func TestMain(m *testing.M) { testdb.Main(m) }")
+	}
+	cluster, stop, err := StartCluster(ctx)
+	if err != nil {
+		return "", err
+	}
+	shared.url, shared.stop = cluster.URL("postgres"), stop
+	return shared.url, nil
+}

@@ -1,0 +1,98 @@
+package testdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/schema"
+)
+
+// templateLock is the advisory lock under which one process makes the template.
+// It is taken in the maintenance database, which all processes share.
+const templateLock = 0x74706c // "tpl"
+
+// template returns the name of the migrated template, making it if need be. A
+// template that stands under its name is whole: it is made under another one.
+func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, error) {
+	hash, err := schemaHash(schema.FS)
+	if err != nil {
+		return "", err
+	}
+	name := "weir_template_" + hash
+	if exists, err := hasDatabase(ctx, admin, name); exists || err != nil {
+		return name, err
+	}
+	if _, err := admin.Exec(ctx, `select pg_advisory_lock($1)`, templateLock); err != nil {
+		return "", err
+	}
+	defer admin.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, templateLock) //nolint:errcheck // the connection ends anyway
+	if exists, err := hasDatabase(ctx, admin, name); exists || err != nil {
+		return name, err
+	}
+	draft := name + "_draft"
+	if err := execAll(ctx, admin, `drop database if exists `+draft+` with (force)`, `create database `+draft); err != nil {
+		return "", err
+	}
+	if err := fill(ctx, withDatabase(adminURL, draft)); err != nil {
+		return "", err
+	}
+	return name, execAll(ctx, admin, `alter database `+draft+` rename to `+name)
+}
+
+// fill does what `weir migrate` does: the schema, and the partitions for now.
+func fill(ctx context.Context, address string) error {
+	if _, err := pg.Migrate(ctx, address, schema.FS); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return execAll(ctx, conn, `select weir.ensure_partitions()`)
+}
+
+func execAll(ctx context.Context, conn *pgx.Conn, statements ...string) error {
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func hasDatabase(ctx context.Context, conn *pgx.Conn, name string) (exists bool, err error) {
+	err = conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, name).Scan(&exists)
+	return exists, err
+}
+
+// schemaHash names a schema by its content.
+func schemaHash(fsys fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(fsys, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(text), text)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:16], err
+}
+
+// withDatabase is the URL of another database of the same cluster.
+func withDatabase(address, database string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address // connecting to it says what is wrong
+	}
+	u.Path = "/" + database
+	return u.String()
+}

@@ -1,0 +1,124 @@
+package testdb
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/pg"
+)
+
+// DB is the database of one test.
+type DB struct {
+	// Pool is closed when the test ends.
+	Pool *pgxpool.Pool
+	// URL is the superuser's, for further pools and processes.
+	URL string
+
+	skipDoctor string
+}
+
+// SkipDoctor says that the test leaves the database broken on purpose, and why.
+func (db *DB) SkipDoctor(reason string) { db.skipDoctor = reason }
+
+// New gives the test a database with the current schema.
+func New(t testing.TB) *DB {
+	t.Helper()
+	db := create(t, template)
+	t.Cleanup(func() { db.doctor(t) })
+	return db
+}
+
+// NewEmpty gives the test a database without Weir's schema.
+func NewEmpty(t testing.TB) *DB {
+	t.Helper()
+	return create(t, func(context.Context, *pgx.Conn, string) (string, error) { return "template1", nil })
+}
+
+// create clones the template that from names. What is cleaned up here comes
+// after everything that the test itself cleans up.
+func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string, error)) *DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	adminURL, err := clusterURL(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := pgx.Connect(ctx, adminURL)
+	if err != nil {
+		t.Fatalf("connect to the test cluster: %v", err)
+	}
+	defer admin.Close(ctx)
+	source, err := from(ctx, admin, adminURL)
+	if err != nil {
+		t.Fatalf("make the template database: %v", err)
+	}
+	name := "weir_test_" + strings.ToLower(rand.Text())
+	if err := execAll(ctx, admin, `create database `+name+` template `+source+` strategy file_copy`); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropDatabase(t, adminURL, name) })
+	db := &DB{URL: withDatabase(adminURL, name)}
+	if db.Pool, err = pg.Open(ctx, db.URL, pg.Options{Name: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Pool.Close)
+	return db
+}
+
+func dropDatabase(t testing.TB, adminURL, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	admin, err := pgx.Connect(ctx, adminURL)
+	if err != nil {
+		t.Errorf("drop the test's database: %v", err)
+		return
+	}
+	defer admin.Close(ctx)
+	if err := execAll(ctx, admin, `drop database if exists `+name+` with (force)`); err != nil {
+		t.Error(err)
+	}
+}
+
+// doctor fails the test for every invariant that does not hold. It uses a
+// connection of its own: the test may have closed the pool.
+func (db *DB) doctor(t testing.TB) {
+	if db.skipDoctor != "" {
+		t.Logf("doctor skipped: %s", db.skipDoctor)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, db.URL)
+	if err != nil {
+		t.Errorf("doctor: %v", err)
+		return
+	}
+	defer conn.Close(ctx)
+	var exists bool
+	err = conn.QueryRow(ctx, `select exists (select from pg_proc where proname = 'doctor' and pronamespace = to_regnamespace('weir'))`).Scan(&exists)
+	if err != nil || !exists {
+		if err != nil {
+			t.Errorf("doctor: %v", err)
+		}
+		return
+	}
+	rows, err := conn.Query(ctx, `select name, coalesce(detail::text, '') from weir.doctor() where ok is not true`)
+	if err != nil {
+		t.Errorf("doctor: %v", err)
+		return
+	}
+	var name, detail string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &detail}, func() error {
+		t.Errorf("doctor: %s: %s", name, detail)
+		return nil
+	}); err != nil {
+		t.Errorf("doctor: %v", err)
+	}
+}
