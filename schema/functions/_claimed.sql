@@ -5,9 +5,9 @@ returns table (task uuid, attempt int, token uuid, service text, params jsonb, j
 language sql stable
 set search_path = weir, pg_temp
 as $$
-  select r.task, r.attempt::int, r.token, c.service, q.params, r.job, q.key, r.until, r.deadline, q.max_attempts::int, r.claimed_at, q.trace,
+  select r.task, r.attempt::int, r.token, c.service, q.params, r.job, q.key, r.until, r.deadline, coalesce(q.max_attempts, 3), r.claimed_at, q.trace,
     (r.job is not null or r.lane is not null or r.pool is not null)
-  from weir.running r join weir.classes c on c.id = r.class, lateral (select * from weir.tasks q where q.id = r.task offset 0) q
+  from weir.running r, lateral (select * from weir.tasks q where q.id = r.task offset 0) q join weir.classes c on c.id = q.class
   where r.worker = of_worker and r.token = fence
   order by c.priority desc, q.order_seq, q.position
 $$;

@@ -15,7 +15,7 @@ begin
     perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
     return true;
   end if;
-  select x.max_attempts, x.backoff, x.backoff_cap, coalesce(g.crashes + g.returns, 0) as forgiven into q
+  select coalesce(x.max_attempts, 3) as max_attempts, x.backoff, x.backoff_cap, coalesce(g.crashes + g.returns, 0) as forgiven into q
   from weir.tasks x left join weir.forgiven g on g.task = x.id where x.id = r.task;
   spent := r.attempt - q.forgiven;
   if final or spent >= q.max_attempts then

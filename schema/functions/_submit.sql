@@ -37,7 +37,7 @@ begin
   ), i as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
       timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace)
-    select s.id, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, coalesce(s.max_attempts, 3),
+    select s.id, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, s.max_attempts,
       in_job, s.key, coalesce(s.params, '{}'), s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.timeout, s.backoff, s.backoff_cap,
       nullif(s.orphan = 'stop', false), s.rule,
       case when s.needs is not null then array(select k.id from unnest(s.needs) w (key) join s k on k.key = w.key) end,

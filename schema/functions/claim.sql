@@ -90,9 +90,9 @@ begin
       select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace, q.rank, q.exclusive from weir.tasks q where q.id = d.task offset 0
     ) q
   ), r as (
-    insert into weir.running (task, token, claimed_at, until, worker, class, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, job, lane, rank, pool)
-    select j.task, fence, t, t + lease, w.id, j.class, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
-      t + j.timeout, j.opened_at, w.node, j.job, j.lane, j.rank, j.pool
+    insert into weir.running (task, token, claimed_at, until, worker, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, class, job, lane, rank, pool)
+    select j.task, fence, t, t + lease, w.id, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
+      t + j.timeout, j.opened_at, w.node, case when w.node is not null then j.class end, j.job, j.lane, j.rank, j.pool
     from j
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks)
@@ -100,7 +100,7 @@ begin
   ), u as (
     update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id and exists (select from j)
   )
-  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, j.max_attempts::int, t, j.trace,
+  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, coalesce(j.max_attempts, 3), t, j.trace,
     (j.job is not null or j.lane is not null or j.pool is not null)
   from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position;
 

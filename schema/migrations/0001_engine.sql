@@ -86,8 +86,8 @@ create table weir.tasks (
   id           uuid not null,
   order_seq    bigint not null,
   class        int not null,
-  position     int not null,
-  max_attempts smallint not null,
+  position     smallint not null,
+  max_attempts smallint,
   job          uuid,
   key          text collate "C",
   params       jsonb not null,
@@ -114,7 +114,7 @@ create table weir.pending (
   task      uuid primary key,
   order_seq bigint not null,
   class     int not null,
-  position  int not null,
+  position  smallint not null,
   priority  smallint not null,
   attempt   smallint not null,
   gate      weir.gate not null,
@@ -144,7 +144,7 @@ create table weir.available (
   order_seq bigint not null,
   task      uuid not null,
   class     int not null,
-  position  int not null,
+  position  smallint not null,
   attempt   smallint not null,
   opened_at timestamptz,
   lane      text collate "C",
@@ -161,7 +161,6 @@ create table weir.running (
   claimed_at   timestamptz not null,
   until        timestamptz not null,
   worker       int not null,
-  class        int not null,
   attempt      smallint not null,
   keyed        boolean,
   exclusive    boolean,
@@ -170,6 +169,7 @@ create table weir.running (
   deadline     timestamptz,
   opened_at    timestamptz,
   node         int,
+  class        int,
   job          uuid,
   lane         text collate "C",
   rank         bigint,
@@ -177,6 +177,7 @@ create table weir.running (
   cancel_at    timestamptz,
   cancel_note  text
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+comment on column weir.running.class is 'Set with node: what counts against its capacity.';
 create index running_lane on weir.running (lane) where lane is not null;
 create index running_pool on weir.running (pool) where pool is not null;
 create index running_node on weir.running (node) where node is not null;
@@ -382,12 +383,13 @@ create table weir.exports (
   exported_at timestamptz not null
 );
 
--- Rows outside every range land here; weir.ensure_partitions moves them when it makes the range.
-create table weir.tasks_default partition of weir.tasks default;
-create table weir.finished_default partition of weir.finished default;
-create table weir.events_default partition of weir.events default;
-create table weir.jobs_default partition of weir.jobs default;
-create table weir.job_finished_default partition of weir.job_finished default;
+-- Rows outside every range land here; no vacuum is due for rows that were only inserted, for they are dropped with their range.
+-- weir.ensure_partitions moves them when it makes the range.
+create table weir.tasks_default partition of weir.tasks default with (autovacuum_vacuum_insert_threshold = -1);
+create table weir.finished_default partition of weir.finished default with (autovacuum_vacuum_insert_threshold = -1);
+create table weir.events_default partition of weir.events default with (autovacuum_vacuum_insert_threshold = -1);
+create table weir.jobs_default partition of weir.jobs default with (autovacuum_vacuum_insert_threshold = -1);
+create table weir.job_finished_default partition of weir.job_finished default with (autovacuum_vacuum_insert_threshold = -1);
 
 -- +goose StatementBegin
 do $$

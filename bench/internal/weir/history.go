@@ -26,7 +26,7 @@ func (q *Queue) Preload(ctx context.Context, finished, future int) error {
 				on conflict (service, priority, labels) do update set priority = 0 returning id
 			), t as (
 				insert into weir.tasks (id, order_seq, class, position, max_attempts, params)
-				select ids.id, nextval('weir.order_seq'), c.id, 0, 3, jsonb_build_object('num', ids.n) from ids, c
+				select ids.id, nextval('weir.order_seq'), c.id, 0, null, jsonb_build_object('num', ids.n) from ids, c
 			), f as (
 				insert into weir.finished (task, at, started_at, worker, attempt, outcome) select id, now(), now(), 1, 1, 'done' from ids
 			)
@@ -39,7 +39,7 @@ func (q *Queue) Preload(ctx context.Context, finished, future int) error {
 				select id from weir.classes where service = 'benchmark' limit 1
 			), t as (
 				insert into weir.tasks (id, order_seq, class, position, max_attempts, params, run_at)
-				select ids.id, ids.seq, c.id, 0, 3, jsonb_build_object('num', ids.n), now() + interval '1 day' from ids, c
+				select ids.id, ids.seq, c.id, 0, null, jsonb_build_object('num', ids.n), now() + interval '1 day' from ids, c
 			), p as (
 				insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, run_at)
 				select ids.id, ids.seq, c.id, 0, 0, 0, 'time', now(), now() + interval '1 day' from ids, c
