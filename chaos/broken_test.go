@@ -1,0 +1,114 @@
+//go:build unix
+
+package chaos
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/schema"
+)
+
+// edit takes a guard out of one function. guard must stand in its file exactly
+// once: when the function is written anew, the edit fails instead of changing
+// nothing.
+type edit struct{ function, guard, instead string }
+
+const fence = ` and r.attempt = g.attempt and r.token = g.token`
+
+// brokenBuilds are engines without one of their guards, each with the run that
+// needs it. The run must find nothing on the real engine.
+var brokenBuilds = []struct {
+	name  string
+	edits []edit
+	run   func(r *run, broken bool) []Finding
+}{
+	{
+		name:  "no token check in finish",
+		edits: []edit{{"finish_many", fence, ` and r.attempt = g.attempt`}},
+		run:   forgedToken,
+	}, {
+		name:  "no attempt check in finish",
+		edits: []edit{{"finish_many", fence, ` and r.token = g.token`}},
+		run:   forgedAttempt,
+	}, {
+		name:  "no fence in finish",
+		edits: []edit{{"finish_many", fence, ``}},
+		run:   func(r *run, _ bool) []Finding { return pausedAt(r, "finish") },
+	}, {
+		name:  "no fence in renew",
+		edits: []edit{{"renew", fence, ``}},
+		run:   func(r *run, _ bool) []Finding { return pausedAt(r, "renew") },
+	}, {
+		name:  "expiry ignores until",
+		edits: []edit{{"_expire", `where x.until < t or x.deadline < t limit n`, `limit n`}},
+		run:   longWork,
+	}, {
+		name:  "pool counted without its lock",
+		edits: []edit{{"_open_pools", `perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(k) & 31) from unnest(names) k order by 1) x (b);`, ``}},
+		run:   crowdedPool,
+	}, {
+		name:  "lane opened without its lock",
+		edits: []edit{{"_open", `perform pg_advisory_xact_lock(87, b) from (select distinct hashtext(k) & 31 from unnest(lanes) k order by 1) x (b);`, `null;`}},
+		run:   crowdedLane,
+	}, {
+		name: "NOTIFY-only wake",
+		run:  deafWorker,
+	}, {
+		name: "finish without its event",
+		edits: []edit{{"finish_many", `, e as (
+    insert into weir.events (at, type, worker, attempt, job, tasks)
+    select t, 'done', d.worker, d.attempt, d.job, array_agg(d.task) from d group by d.worker, d.attempt, d.job
+  )`, ``}},
+		run: quietWork,
+	}, {
+		name:  "leader without the epoch fence",
+		edits: []edit{{"fenced", `if now_epoch is distinct from fenced.epoch then`, `if false then`}},
+		run:   oldLeader,
+	},
+}
+
+// TestBrokenBuild tests the checker: what is wrong with each broken build is
+// found in under a minute, and the same run on the real engine is clean.
+func TestBrokenBuild(t *testing.T) {
+	t.Parallel()
+	for _, b := range brokenBuilds {
+		t.Run(strings.ReplaceAll(b.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			if found := b.run(newRun(t), false); len(found) > 0 {
+				t.Errorf("the real engine is accused: %s", Report(found))
+			}
+			r := newRun(t)
+			for _, e := range b.edits {
+				r.apply(e)
+			}
+			began := time.Now()
+			found := b.run(r, true)
+			took := time.Since(began)
+			if len(found) == 0 {
+				t.Fatal("nobody noticed")
+			}
+			if took > time.Minute {
+				t.Errorf("found only after %s", took)
+			}
+			t.Logf("found in %s: %s", took.Round(time.Millisecond), strings.Join(rules(found), "; "))
+		})
+	}
+}
+
+// apply replaces a function of the run's database.
+func (r *run) apply(e edit) {
+	r.Helper()
+	text, err := fs.ReadFile(schema.FS, "functions/"+e.function+".sql")
+	if err != nil {
+		r.Fatal(err)
+	}
+	if n := strings.Count(string(text), e.guard); n != 1 {
+		r.Fatalf("weir.%s has the guard %d times, not once: write the edit anew for the function as it is now\n%s", e.function, n, e.guard)
+	}
+	r.exec(strings.Replace(string(text), e.guard, e.instead, 1), pgx.QueryExecModeSimpleProtocol)
+}

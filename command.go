@@ -1,0 +1,87 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// Decision says who changed the course of a task, and why. Both are for people
+// and go to the timeline. By defaults to the database user.
+type Decision struct{ By, Reason string }
+
+// Cancel cancels a task. What waits ends at once: ended is true. What runs is
+// asked to stop, and ends when its worker has confirmed that it did.
+func (c *Client) Cancel(ctx context.Context, task ID, d Decision) (ended bool, err error) {
+	var answer string
+	err = c.pool.QueryRow(ctx, `select weir.cancel($1, nullif($2, ''), nullif($3, ''))`, task, d.By, d.Reason).Scan(&answer)
+	return answer == "canceled", c.told("cancel", err)
+}
+
+// CancelJob cancels every task of a job that has not ended. Ended counts those
+// that are canceled now, asked those whose worker must stop first.
+func (c *Client) CancelJob(ctx context.Context, job ID, d Decision) (ended, asked int, err error) {
+	err = c.pool.QueryRow(ctx, `select canceled, requested from weir.cancel_job($1, nullif($2, ''), nullif($3, ''))`, job, d.By, d.Reason).Scan(&ended, &asked)
+	return ended, asked, c.told("cancel job", err)
+}
+
+// Retry gives a task that failed, was cancelled or was skipped a new round of
+// attempts. In a job it brings back what was skipped because of it.
+func (c *Client) Retry(ctx context.Context, task ID, by string) error {
+	return c.command(ctx, "retry", `select weir.retry($1, nullif($2, ''))`, task, by)
+}
+
+// Skip decides that a task that waits or has failed need not run: what depends
+// on it goes on as if it were done. It wants a reason.
+func (c *Client) Skip(ctx context.Context, task ID, d Decision) error {
+	return c.command(ctx, "skip", `select weir.skip($1, $2, nullif($3, ''))`, task, d.Reason, d.By)
+}
+
+// Hold keeps a task that waits from starting, until it is released. It wants to
+// know who must release it.
+func (c *Client) Hold(ctx context.Context, task ID, d Decision) error {
+	return c.command(ctx, "hold", `select weir.hold($1, $2, nullif($3, ''))`, task, d.By, d.Reason)
+}
+
+// Release lets a held task go on to its next gate.
+func (c *Client) Release(ctx context.Context, task ID, by string) error {
+	return c.command(ctx, "release", `select weir.release($1, nullif($2, ''))`, task, by)
+}
+
+// SetPriority changes the priority of a task that waits.
+func (c *Client) SetPriority(ctx context.Context, task ID, priority int, by string) error {
+	return c.command(ctx, "set priority", `select weir.set_priority($1, $2, nullif($3, ''))`, task, priority, by)
+}
+
+func (c *Client) command(ctx context.Context, op, sql string, args ...any) error {
+	_, err := c.pool.Exec(ctx, sql, args...)
+	return c.told(op, err)
+}
+
+// told ends a command: if it worked, something may be free to start.
+func (c *Client) told(op string, err error) error {
+	if err == nil {
+		c.say()
+	}
+	return wrap(op, err)
+}
+
+// Reason is one gate of a task, or whether anybody can take it.
+type Reason struct {
+	// Gate is needs, time, hold, order, exclusion or pool; worker for a task
+	// that could start; lease for one that runs; ended for one that has ended.
+	Gate string
+	// Open says that this is not what the task waits for.
+	Open bool
+	// Text is for people.
+	Text string
+	// Blocker is the task that stands in the way, if one does.
+	Blocker ID
+	// Since is when the gate closed; zero if it is open.
+	Since time.Time
+}
+
+// Why says, gate by gate, why a task is where it is.
+func (c *Client) Why(ctx context.Context, task ID) ([]Reason, error) {
+	rows, err := c.pool.Query(ctx, `select gate, open, reason, blocker, coalesce(since, '-infinity') from weir.why($1)`, task)
+	return collect("why", rows, err, func(r *Reason) []any { return []any{&r.Gate, &r.Open, &r.Text, &r.Blocker, (*instant)(&r.Since)} })
+}

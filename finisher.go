@@ -1,0 +1,230 @@
+package weir
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// finishLimit is how many ends one statement tells.
+	finishLimit = 1000
+	// finishFlights is how many such statements are under way at once.
+	finishFlights = 2
+	// finishSecond is how many ends must wait before a second one begins: while
+	// one is under way, waiting makes the next one larger.
+	finishSecond = 200
+	// finishTry is how long one try may take.
+	finishTry = 10 * time.Second
+)
+
+// end notes how an attempt ended and has it told. The caller holds the mutex.
+func (w *Worker) end(l *lease, e ending) {
+	l.ended, l.ending = true, e
+	if e.verdict == dropped {
+		w.held.remove(l)
+		return
+	}
+	if !l.renewing { // else the renewer does this when it has its answer
+		w.tell(l)
+	}
+}
+
+// tell queues the end of a lease. Like a group commit: alone it goes out at
+// once, else with all that came up meanwhile. The caller holds the mutex.
+func (w *Worker) tell(l *lease) {
+	w.queue = append(w.queue, l)
+	if w.flushing == 0 || w.flushing < finishFlights && len(w.queue) >= finishSecond {
+		w.flushing++
+		w.group.Go(w.flush)
+	}
+}
+
+// flush tells ends until there are none.
+func (w *Worker) flush() {
+	for {
+		// Handlers that are about to return go first; their ends come along.
+		runtime.Gosched()
+		w.mu.Lock()
+		batch := w.queue
+		if len(batch) > finishLimit {
+			batch, w.queue = batch[:finishLimit:finishLimit], batch[finishLimit:]
+		} else {
+			w.queue = nil
+		}
+		if len(batch) == 0 {
+			w.flushing--
+			if w.flushing == 0 {
+				signal(w.quiet)
+			}
+			w.mu.Unlock()
+			return
+		}
+		w.mu.Unlock()
+		w.report(w.life, batch)
+	}
+}
+
+// report tells the database how attempts ended and lets go of their leases.
+func (w *Worker) report(ctx context.Context, batch []*lease) {
+	var done, failed, rest []*lease
+	for _, l := range batch {
+		switch l.ending.verdict {
+		case asDone:
+			done = append(done, l)
+		case asFailed:
+			failed = append(failed, l)
+		default:
+			rest = append(rest, l)
+		}
+	}
+	w.reportDone(ctx, done)
+	w.reportFailed(ctx, failed)
+	for _, l := range rest {
+		w.reportOther(ctx, l)
+	}
+	gated := w.config.Node != ""
+	w.mu.Lock()
+	for _, l := range batch {
+		gated = gated || l.gated
+		if !l.lost {
+			w.held.remove(l)
+		}
+	}
+	w.offerSlot()
+	w.mu.Unlock()
+	w.client.waiters.nudge()
+	if gated {
+		w.opened()
+	}
+}
+
+// opened says that ends may have let other tasks through, here and elsewhere.
+func (w *Worker) opened() {
+	w.wake()
+	w.client.say()
+}
+
+func (w *Worker) reportDone(ctx context.Context, batch []*lease) {
+	if len(batch) == 0 {
+		return
+	}
+	var results [][]byte
+	for i, l := range batch {
+		if l.ending.result != nil && results == nil {
+			results = make([][]byte, len(batch))
+		}
+		if results != nil {
+			results[i] = l.ending.result
+		}
+	}
+	err := w.ask(ctx, "finish", batch, `select task, refusal from weir.finish_many($1, $2, $3, $4)`, results)
+	switch {
+	case err == nil:
+		w.stats.done.Add(int64(len(batch)))
+	case len(batch) > 1 && ctx.Err() == nil:
+		// One result that the database cannot take must not keep the others.
+		w.reportDone(ctx, batch[:len(batch)/2])
+		w.reportDone(ctx, batch[len(batch)/2:])
+	default:
+		batch[0].ending = ending{verdict: asFailed, cause: "the result was refused: " + text(err), final: true}
+		w.reportFailed(ctx, batch)
+	}
+}
+
+func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
+	if len(batch) == 0 {
+		return
+	}
+	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
+	for i, l := range batch {
+		causes[i], final[i] = l.ending.cause, l.ending.final
+		if l.ending.setAfter {
+			after[i] = &l.ending.after
+			w.client.tender.due(l.ending.after)
+		}
+	}
+	err := w.ask(ctx, "fail", batch, `select task, refusal from weir.fail_many($1, $2, $3, $4, $5,
+		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n))`, causes, final, after)
+	if err != nil {
+		w.giveIn("fail", batch, err)
+		return
+	}
+	w.stats.failed.Add(int64(len(batch)))
+}
+
+// reportOther tells the rarer ends, one at a time.
+func (w *Worker) reportOther(ctx context.Context, l *lease) {
+	one := []*lease{l}
+	var err error
+	switch e := l.ending; e.verdict {
+	case asCanceled:
+		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''))`, e.cause)
+		w.stats.canceled.Add(1)
+	case asSnoozed:
+		w.client.tender.due(e.after)
+		err = w.ask(ctx, "snooze", one, `select task, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5)`, e.after, e.cause)
+		w.stats.returned.Add(1)
+	case asReturned:
+		err = w.ask(ctx, "hand back", one, `select task, refusal from weir.give_back_many($1, $2, $3, null, $4)`, e.cause)
+		w.stats.returned.Add(1)
+		w.client.say(l.handler.service)
+	}
+	if err != nil {
+		w.giveIn("end", one, err)
+	}
+}
+
+// giveIn leaves leases to run out: the database would not hear of their end.
+func (w *Worker) giveIn(op string, batch []*lease, err error) {
+	w.log.Error("the end of tasks could not be told; their leases run out", "op", op, "tasks", len(batch), "first", batch[0].task, "error", err)
+}
+
+// ask sends the ends of leases until they are answered, and notes those that
+// were refused. An end that was told before and whose answer was lost is
+// "repeated", which is as good as accepted.
+func (w *Worker) ask(ctx context.Context, op string, batch []*lease, sql string, args ...any) error {
+	tasks, attempts, tokens := fences(batch)
+	var refused []refusedLease
+	err := persist(ctx, finishTry, func(ctx context.Context) error {
+		rows, err := w.client.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens}, args...)...)
+		refused, err = readRefused(rows, err)
+		return err
+	})
+	for _, r := range refused {
+		if err := refusal(op, r.refusal); err != nil {
+			w.stats.lost.Add(1)
+			w.log.Warn("the end of an attempt was refused", "task", r.task, "error", err)
+		}
+	}
+	return err
+}
+
+type refusedLease struct {
+	task    ID
+	refusal string
+}
+
+func readRefused(rows pgx.Rows, err error) ([]refusedLease, error) {
+	if err != nil {
+		return nil, err
+	}
+	var list []refusedLease
+	var one refusedLease
+	_, err = pgx.ForEachRow(rows, []any{&one.task, &one.refusal}, func() error {
+		list = append(list, one)
+		return nil
+	})
+	return list, err
+}
+
+// fences are the three columns that every write of a worker carries.
+func fences(batch []*lease) (tasks []ID, attempts []int32, tokens []ID) {
+	tasks, attempts, tokens = make([]ID, len(batch)), make([]int32, len(batch)), make([]ID, len(batch))
+	for i, l := range batch {
+		tasks[i], attempts[i], tokens[i] = l.task, int32(l.attempt), l.token
+	}
+	return tasks, attempts, tokens
+}

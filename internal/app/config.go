@@ -1,0 +1,142 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Forever is a retention that never drops anything.
+const Forever time.Duration = -1
+
+// Config is everything that can be set. The zero value works: see Defaults.
+type Config struct {
+	// DatabaseURL leads to a PostgreSQL that somebody else runs. Empty: the one
+	// in the data folder.
+	DatabaseURL string
+	// Data is the folder of the private PostgreSQL and of server.json.
+	Data string
+	// Listen is the address for HTTP.
+	Listen string
+	// PostgresBin is the folder of the server's programs. Empty: look for them.
+	PostgresBin string
+	// LogFormat is text or json; LogLevel debug, info, warn or error.
+	LogFormat, LogLevel string
+	// Retention is how long history is kept; Forever: always.
+	Retention time.Duration
+	// PartitionDays is how many days one partition of the history spans.
+	PartitionDays int
+	// EventsExport is a folder. Partitions of the timeline are written there
+	// before they are dropped. Empty: they are just dropped.
+	EventsExport string
+	// NodeName is this machine's name. Empty: the host's.
+	NodeName string
+	// CoordinatorTTL is how long a leader may be silent.
+	CoordinatorTTL time.Duration
+	// CoordinatorIdleInterval is the longest time between two looks at what is
+	// due; CoordinatorActiveInterval the shortest one when there is work.
+	CoordinatorIdleInterval, CoordinatorActiveInterval time.Duration
+}
+
+// Defaults fills in what is not set.
+func (c Config) Defaults() Config {
+	for _, s := range settings {
+		if s.get(&c) == "" && s.def != nil {
+			// A default is ours; that it parses is tested.
+			_ = s.set(&c, s.def())
+		}
+	}
+	return c
+}
+
+// Validate reports all that is wrong with a configuration, together.
+func (c Config) Validate() error {
+	var f faults
+	if c.DatabaseURL != "" {
+		f.check("database_url", checkDatabaseURL(c.DatabaseURL))
+	}
+	f.check("listen", checkListen(c.Listen))
+	if !slices.Contains([]string{"text", "json"}, c.LogFormat) {
+		f.add("log_format", "%q is neither text nor json", c.LogFormat)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		f.add("log_level", "%q is none of debug, info, warn and error", c.LogLevel)
+	}
+	if c.Retention != Forever && c.Retention < time.Hour {
+		f.add("retention", "%s is under an hour; say forever to keep everything", c.Retention)
+	}
+	if c.PartitionDays < 1 || c.PartitionDays > 366 {
+		f.add("partition_days", "%d is outside 1 .. 366", c.PartitionDays)
+	}
+	if len(c.NodeName) > 200 {
+		f.add("node_name", "longer than 200 characters")
+	}
+	if c.CoordinatorTTL < time.Second {
+		f.add("coordinator_ttl", "%s is under a second", c.CoordinatorTTL)
+	}
+	if c.CoordinatorIdleInterval < time.Second {
+		f.add("coordinator_idle_interval", "%s is under a second", c.CoordinatorIdleInterval)
+	}
+	if c.CoordinatorActiveInterval < time.Millisecond || c.CoordinatorActiveInterval > c.CoordinatorIdleInterval {
+		f.add("coordinator_active_interval", "%s is outside 1ms .. coordinator_idle_interval", c.CoordinatorActiveInterval)
+	}
+	return f.err()
+}
+
+func checkDatabaseURL(s string) error {
+	u, err := url.Parse(s)
+	if err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+		return nil
+	}
+	if !strings.Contains(s, "://") && strings.Contains(s, "=") {
+		return nil // the keyword form: host=… dbname=…
+	}
+	// The text may hold a password, so it is not repeated.
+	return fmt.Errorf("expected postgres://user:password@host:port/database")
+}
+
+func checkListen(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address such as 127.0.0.1:8470", s)
+	}
+	return nil
+}
+
+// defaultData is ./.weir if it is there, else a folder for state of this user.
+func defaultData() string { return dataFolders()[0] }
+
+// dataFolders are the folders where a server may run when nobody says which,
+// the likeliest first.
+func dataFolders() []string {
+	const here = ".weir"
+	user := userData()
+	if info, err := os.Stat(here); user == "" || err == nil && info.IsDir() {
+		return slices.DeleteFunc([]string{here, user}, func(s string) bool { return s == "" })
+	}
+	return []string{user, here}
+}
+
+// userData is where the system wants such data; "" if the user has no home.
+func userData() string {
+	if os.Geteuid() == 0 {
+		// The server of a root's Weir is another user, and homes are closed to it.
+		return "/var/lib/weir"
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "weir")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "weir")
+}

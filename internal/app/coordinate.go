@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app/demo"
+	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/engine"
+	"github.com/weirhq/weir/internal/listen"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/timeline"
+)
+
+const (
+	// leadWithin is how long to wait for the lead before going on without it.
+	leadWithin = 2 * time.Second
+	// termConns is enough to renew a term and to ask for one.
+	termConns = 2
+)
+
+// coordinate starts to lead, or to stand by for a leader that goes away.
+func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error) {
+	if p.terms, err = pg.Open(ctx, p.url, pg.Options{Name: "weir leader", MaxConns: termConns}); err != nil {
+		return "", err
+	}
+	hints := listen.New(p.pool.Config().ConnConfig, s.log)
+	gates := hints.Listen(engine.GatesChannel)
+	resigned := hints.Listen(coordinator.Channel)
+	p.coordinator = coordinator.New(coordinator.Config{
+		Pool: p.terms, TTL: s.config.CoordinatorTTL, Wake: resigned.C(), Log: s.log,
+		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates) },
+	})
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	p.resign, p.led = end, make(chan struct{})
+	go func() {
+		defer close(p.led)
+		listened := make(chan struct{})
+		go func() {
+			defer close(listened)
+			_ = hints.Run(life) // its error is that we end
+		}()
+		p.coordinator.Run(life)
+		<-listened
+	}()
+	return p.awaitLead(ctx)
+}
+
+// loops are what the leader does.
+func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription) []loop.Loop {
+	keep := s.config.Retention
+	if keep == Forever {
+		keep = 0
+	}
+	loops := engine.Loops(engine.Config{Pool: p.pool, Gates: gates, Keep: keep, NeedExport: s.config.EventsExport != "", Log: s.log}, t)
+	for i := range loops {
+		if l := &loops[i]; l.Name == "tend" {
+			l.Every, l.Gap = s.config.CoordinatorIdleInterval, s.config.CoordinatorActiveInterval
+		}
+	}
+	if s.config.EventsExport != "" {
+		loops = append(loops, timeline.ExportLoop(p.pool, timeline.Folder(s.config.EventsExport), t, s.log))
+	}
+	return loops
+}
+
+// awaitLead waits a moment for the lead, so that the first task does not wait
+// for it. Another server may have it; then we stand by.
+func (p *parts) awaitLead(ctx context.Context) (string, error) {
+	for until := time.Now().Add(leadWithin); time.Now().Before(until); {
+		if status := p.coordinator.Status(); status.Epoch > 0 {
+			return fmt.Sprintf("leads with epoch %d", status.Epoch), nil
+		}
+		if !loop.Wait(ctx, 10*time.Millisecond, nil) {
+			return "", context.Cause(ctx)
+		}
+	}
+	return "stands by; another server leads", nil
+}
+
+func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) {
+	if p.client, err = weir.New(p.pool, &weir.Config{Logger: s.log}); err != nil {
+		return "", err
+	}
+	if p.demo, err = demo.Start(ctx, p.client, s.config.NodeName, s.log); err != nil {
+		return "", err
+	}
+	return "worker " + p.demo.Worker(), nil
+}

@@ -1,0 +1,12 @@
+// Package demo is a small studio that gives a new user something to look at: a
+// worker in the server's own process and, every half minute, a film to prepare.
+//
+//	probe ─┬─► 1080p ──────┐ pool demo.encoders
+//	       ├─► 720p ───────┼─► package ─► publish  lane demo.site
+//	       └─► thumbnails ─┘
+//
+// Thumbnails fail once and are tried again. A trailer waits for a person to
+// release it. A schedule tidies up once a minute. A new film comes only when
+// the one before has ended, so nothing piles up, and a server that starts again
+// goes on with what is there.
+package demo

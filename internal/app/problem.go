@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/pg"
+)
+
+// Kind says what sort of failure an error is: who must act, and how a program
+// should go on.
+type Kind int
+
+// The kinds.
+const (
+	Failed      Kind = iota // it did not work
+	Canceled                // somebody stopped it
+	Invalid                 // the input was refused
+	Auth                    // the database does not let us in, or not so far
+	NotFound                // an id or a name stands for nothing
+	Unreachable             // the database or the server does not answer
+)
+
+// Problem is an error in two lines: what is wrong and what to do next.
+type Problem struct {
+	Kind Kind
+	What string
+	// Next may be empty when the error speaks for itself.
+	Next string
+	err  error
+}
+
+func (p *Problem) Error() string { return p.What }
+
+// Unwrap gives the error behind it.
+func (p *Problem) Unwrap() error { return p.err }
+
+// sqlStates says what the codes of PostgreSQL mean to a person.
+var sqlStates = map[string]struct {
+	kind Kind
+	next string
+}{
+	"WR404": {NotFound, ""},
+	"WR409": {Failed, ""},
+	"WR410": {Failed, ""},
+	"WR422": {Invalid, ""},
+	"28000": {Auth, "check the user in the database URL and pg_hba.conf"},
+	"28P01": {Auth, "check the password in the database URL"},
+	"42501": {Auth, "connect as a member of weir_client, or as the owner of the schema"},
+	"3D000": {NotFound, "create the database, or check its name in the database URL"},
+	"3F000": {Failed, "the database has no Weir schema: run weir migrate"},
+	"42P01": {Failed, "the schema is missing or older than this binary: run weir migrate"},
+	"42883": {Failed, "the schema is missing or older than this binary: run weir migrate"},
+	"42703": {Failed, "the schema is older than this binary: run weir migrate"},
+	"53300": {Unreachable, "the server has no connection left: try again, or raise max_connections"},
+	"57P01": {Unreachable, "the database was shut down: start it, then try again"},
+	"57P02": {Unreachable, "the database crashed: look at its log, then try again"},
+	"57P03": {Unreachable, "the database starts up or shuts down: try again in a moment"},
+}
+
+// Explain turns any error into a Problem. One that is already comes back as is.
+func Explain(err error) *Problem {
+	if p := new(Problem); errors.As(err, &p) {
+		return p
+	}
+	p := &Problem{Kind: Failed, What: strings.TrimPrefix(err.Error(), "weir: "), err: err}
+	var (
+		config  *ConfigError
+		refusal *weir.Error
+		state   *pgconn.PgError
+		connect *pgconn.ConnectError
+		address *net.OpError
+	)
+	switch {
+	case errors.As(err, &config):
+		p.Kind, p.Next = Invalid, "weir config shows each value and where it comes from"
+	case errors.Is(err, context.Canceled):
+		p.Kind, p.What = Canceled, "canceled"
+	case errors.As(err, &state):
+		p.fromState(state)
+	case errors.As(err, &refusal):
+		p.What, p.Next = refusal.Message, refusal.Hint
+		p.fromSentinel(err)
+	case errors.As(err, &connect), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		p.Kind, p.Next = Unreachable, "is it running? start Weir with: weir up"
+		if connect != nil {
+			p.What = "the database does not answer: " + connectCause(connect)
+		}
+	case errors.Is(err, syscall.EADDRINUSE):
+		p.Next = "another program has the address: stop it, or choose another with --listen"
+	case errors.As(err, &address):
+		p.Kind, p.Next = Unreachable, "check the address, then try again"
+	case errors.Is(err, pg.ErrInUse):
+		p.Next = "commands find the one that runs by themselves: try weir task list"
+	case errors.Is(err, pg.ErrSchemaNewer):
+		p.Next = "install the newer Weir"
+	case errors.Is(err, fs.ErrNotExist):
+		p.Kind = Invalid
+	}
+	if p.Kind == Failed {
+		p.fromSentinel(err)
+	}
+	return p
+}
+
+func (p *Problem) fromState(state *pgconn.PgError) {
+	p.What, p.Next = state.Message, state.Hint
+	known, ok := sqlStates[state.Code]
+	switch {
+	case ok:
+		p.Kind = known.kind
+		if p.Next == "" || known.next != "" {
+			p.Next = known.next
+		}
+	case strings.HasPrefix(state.Code, "22"), strings.HasPrefix(state.Code, "54"):
+		p.Kind = Invalid
+		if state.Detail != "" {
+			p.What += ": " + state.Detail
+		}
+	case strings.HasPrefix(state.Code, "08"):
+		p.Kind = Unreachable
+	}
+}
+
+func (p *Problem) fromSentinel(err error) {
+	switch {
+	case errors.Is(err, weir.ErrNotFound):
+		p.Kind = NotFound
+	case errors.Is(err, weir.ErrInvalid):
+		p.Kind = Invalid
+	}
+}
+
+// connectCause is the last and plainest part of a connection error; the rest
+// repeats the address once for every host that was tried.
+func connectCause(err *pgconn.ConnectError) string {
+	for {
+		inner := err.Unwrap()
+		var next *pgconn.ConnectError
+		if inner == nil || !errors.As(inner, &next) {
+			break
+		}
+		err = next
+	}
+	var address *net.OpError
+	if errors.As(err, &address) {
+		return address.Error()
+	}
+	text := err.Error()
+	if i := strings.LastIndex(text, "): "); i >= 0 {
+		text = text[i+3:]
+	}
+	return text
+}

@@ -1,0 +1,241 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app/demo"
+	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/pg"
+)
+
+// databaseName is Weir's database in its own cluster.
+const databaseName = "weir"
+
+// Options are what Up needs beside the configuration.
+type Options struct {
+	// Version is shown and written to server.json.
+	Version string
+	// Demo runs a worker with example work.
+	Demo bool
+	// Out gets the lines for a person, Log those for machines.
+	Out io.Writer
+	Log *slog.Logger
+	// Force ends the patience of a stop that is under way.
+	Force context.Context
+}
+
+// Server is everything that `weir up` runs.
+type Server struct {
+	config  Config
+	options Options
+	say     *narrator
+	log     *slog.Logger
+
+	cluster  *pg.Cluster
+	listener net.Listener
+	http     *http.Server
+	// parts is set when all that needs the database is there.
+	parts    atomic.Pointer[parts]
+	stopping atomic.Bool
+	// failed hears of a part that ended by itself.
+	failed chan error
+	group  sync.WaitGroup
+}
+
+// parts are what stands on the database.
+type parts struct {
+	url string
+	// pool is for loops and checks; terms is the coordinator's own, so that a
+	// renewal never waits behind work.
+	pool, terms *pgxpool.Pool
+	client      *weir.Client
+	coordinator *coordinator.Coordinator
+	resign      context.CancelFunc
+	led         chan struct{}
+	demo        *demo.Demo
+}
+
+// Up starts everything, runs until ctx ends or a part fails, and stops
+// everything in the right order.
+func Up(ctx context.Context, config Config, options Options) error {
+	s := &Server{config: config, options: options, say: newNarrator(options.Out), log: options.Log, failed: make(chan error, 4)}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.options.Force == nil {
+		s.options.Force = context.Background()
+	}
+	err := s.start(ctx)
+	if err == nil {
+		s.welcome()
+		err = s.wait(ctx)
+	} else if ctx.Err() == nil {
+		s.say.out = io.Discard // why it failed is all there is to say
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // a start that was interrupted is no fault
+	}
+	return errors.Join(err, s.stop())
+}
+
+func (s *Server) start(ctx context.Context) error {
+	s.say.line("Weir %s, data in %s", s.options.Version, s.config.Data)
+	if err := makeFolder(s.config.Data); err != nil {
+		return err
+	}
+	// The port comes first: if it is taken, we know before anything else runs.
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
+	p := &parts{url: s.config.DatabaseURL}
+	steps := []struct {
+		doing string
+		do    func(context.Context, *parts) (string, error)
+	}{
+		{"Starting PostgreSQL", s.startPostgres},
+		{"Bringing the schema up to date", s.migrate},
+		{"Making partitions", s.partition},
+		{"Starting the coordinator", s.coordinate},
+	}
+	if p.url != "" {
+		steps = steps[1:]
+	}
+	if s.options.Demo {
+		steps = append(steps, struct {
+			doing string
+			do    func(context.Context, *parts) (string, error)
+		}{"Starting the demo", s.startDemo})
+	}
+	for _, step := range steps {
+		if err := s.say.step(step.doing, func() (string, error) { return step.do(ctx, p) }); err != nil {
+			return errors.Join(err, s.drop(p))
+		}
+	}
+	s.parts.Store(p)
+	return writeRunning(s.config.Data, Running{
+		DatabaseURL: p.url, Listen: s.listener.Addr().String(), Pid: os.Getpid(), Version: s.options.Version, StartedAt: time.Now().UTC(),
+	})
+}
+
+// listen opens the port and answers at once: until all is there, /readyz says
+// what is missing.
+func (s *Server) listen(ctx context.Context) (err error) {
+	var config net.ListenConfig
+	if s.listener, err = config.Listen(ctx, "tcp", s.config.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
+	}
+	mux := http.NewServeMux()
+	(&health{server: s}).routes(mux)
+	s.http = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	s.group.Go(func() {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serve HTTP: %w", err)
+		}
+	})
+	return nil
+}
+
+func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
+	cluster, err := pg.Start(ctx, pg.Config{Dir: s.config.Data, Bin: s.config.PostgresBin, Logger: s.log})
+	if err != nil {
+		return "", err
+	}
+	s.cluster = cluster
+	s.group.Go(func() {
+		<-cluster.Done()
+		if !s.stopping.Load() {
+			s.failed <- &Problem{
+				Kind: Failed, What: "PostgreSQL ended by itself",
+				Next: fmt.Sprintf("its log says why: %s; weir up starts it again", filepath.Join(s.config.Data, "postgres", "server.log")),
+			}
+		}
+	})
+	if err := cluster.EnsureDatabase(ctx, databaseName); err != nil {
+		return "", err
+	}
+	p.url = cluster.URL(databaseName)
+	if cluster.Adopted() {
+		return "adopted the one that ran, " + cluster.Version(), nil
+	}
+	return "version " + cluster.Version(), nil
+}
+
+func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
+	report, err := Migrate(ctx, p.url)
+	if err != nil {
+		return "", err
+	}
+	if !report.Changed() {
+		return fmt.Sprintf("version %d, nothing to do", report.Version), nil
+	}
+	return fmt.Sprintf("version %d, applied %s and %s", report.Version,
+		count(len(report.Migrations), "migration", "migrations"), count(len(report.Objects), "function or view", "functions and views")), nil
+}
+
+func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) {
+	if p.pool, err = pg.Open(ctx, p.url, pg.Options{Name: "weir server"}); err != nil {
+		return "", err
+	}
+	var made []string
+	if err := p.pool.QueryRow(ctx, `select weir.ensure_partitions($1)`, s.config.PartitionDays).Scan(&made); err != nil {
+		return "", fmt.Errorf("make partitions: %w", err)
+	}
+	if len(made) == 0 {
+		return "all there", nil
+	}
+	return fmt.Sprintf("%d made", len(made)), nil
+}
+
+// welcome says where things are and what to try next.
+func (s *Server) welcome() {
+	s.say.line("")
+	s.say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
+	s.say.line("  Health    http://%s/readyz", s.listener.Addr())
+	s.say.line("  Database  %s", MaskURL(s.parts.Load().url))
+	// Commands find the folders that are likely by themselves.
+	where := ""
+	if !slices.Contains(dataFolders(), s.config.Data) {
+		where = " --data " + s.config.Data
+	}
+	s.say.line("  Try       weir task list%s", where)
+	if s.options.Demo {
+		s.say.line("            weir job list%s", where)
+	}
+	s.say.line("            weir task submit hello --params '{\"name\": \"you\"}'%s", where)
+	s.say.line("            weir events --follow%s", where)
+	s.say.line("            weir doctor%s", where)
+	s.say.line("")
+}
+
+// wait returns when somebody wants the end, or when a part has failed.
+func (s *Server) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.failed:
+		return err
+	}
+}

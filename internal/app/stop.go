@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// handBackWithin is how long a worker may take to hand back what it holds.
+	handBackWithin = 15 * time.Second
+	// closeWithin is how long requests under way may take to end.
+	closeWithin = 5 * time.Second
+	// shutdownWithin is how long PostgreSQL may take to write everything out.
+	shutdownWithin = time.Minute
+)
+
+// stop ends everything: who works hands back, who leads resigns, who answers
+// ends its answers, and PostgreSQL comes last because all of them need it.
+func (s *Server) stop() error {
+	s.stopping.Store(true)
+	if s.listener == nil {
+		return nil // nothing was started
+	}
+	s.say.line("Stopping; Ctrl-C again to force.")
+	err := s.drop(s.parts.Load())
+	err = errors.Join(err, s.closeHTTP())
+	if s.cluster != nil {
+		err = errors.Join(err, s.say.step("Stopping PostgreSQL", func() (string, error) {
+			ctx, cancel := context.WithTimeout(s.options.Force, shutdownWithin)
+			defer cancel()
+			return "stopped", s.cluster.Stop(ctx)
+		}))
+	}
+	s.group.Wait()
+	err = errors.Join(err, removeRunning(s.config.Data))
+	switch {
+	case err != nil:
+	case s.options.Force.Err() != nil:
+		s.say.line("Stopped by force; nothing that was committed is lost.")
+	default:
+		s.say.line("Stopped cleanly.")
+	}
+	return err
+}
+
+// drop ends what stands on the database, as far as it was started.
+func (s *Server) drop(p *parts) error {
+	if p == nil {
+		return nil
+	}
+	var err error
+	if p.demo != nil {
+		err = s.say.step("Stopping the demo", func() (string, error) {
+			ctx, cancel := context.WithTimeout(s.options.Force, handBackWithin)
+			defer cancel()
+			if err := p.demo.Stop(ctx); err != nil && s.options.Force.Err() == nil {
+				return "", err
+			}
+			return "handed back what it held", nil
+		})
+	}
+	if p.resign != nil {
+		err = errors.Join(err, s.say.step("Resigning as leader", func() (string, error) {
+			p.resign()
+			<-p.led
+			return "done", nil
+		}))
+	}
+	if p.client != nil {
+		p.client.Close()
+	}
+	if p.terms != nil {
+		p.terms.Close()
+	}
+	if p.pool != nil {
+		p.pool.Close()
+	}
+	return err
+}
+
+func (s *Server) closeHTTP() error {
+	if s.http == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.options.Force, closeWithin)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		return s.http.Close() // somebody would not let go
+	}
+	return nil
+}

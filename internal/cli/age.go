@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+)
+
+// span is a duration in at most two units, as people say it.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	d = d.Abs()
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return two(int(d/time.Minute), "m", int(d%time.Minute/time.Second), "s")
+	case d < day:
+		return two(int(d/time.Hour), "h", int(d%time.Hour/time.Minute), "m")
+	}
+	return two(int(d/day), "d", int(d%day/time.Hour), "h")
+}
+
+func two(a int, unitA string, b int, unitB string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d%s", a, unitA)
+	}
+	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+}
+
+// ago is a time as seen from now: "3m ago", "in 2h", exact with -o wide.
+func (o *output) ago(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case o.format == "wide":
+		return exact(t)
+	case t.After(o.now):
+		return "in " + span(t.Sub(o.now))
+	}
+	return span(o.now.Sub(t)) + " ago"
+}
+
+func exact(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000Z") }
+
+// both is a time in both ways, for a page that has room.
+func (o *output) both(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	relative := span(o.now.Sub(t)) + " ago"
+	if t.After(o.now) {
+		relative = "in " + span(t.Sub(o.now))
+	}
+	return relative + " (" + exact(t) + ")"
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// diagnosis is what programs read.
+type diagnosis struct {
+	OK       bool           `json:"ok"`
+	Warnings int            `json:"warnings"`
+	Findings []view.Finding `json:"findings"`
+}
+
+func (e *env) doctor() *cobra.Command {
+	var deep bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check every invariant of the database", Args: e.noArgs,
+		Long: `Check every invariant of the database, and what an operator should look at.
+
+The exit code is 1 if an invariant is broken. Findings about health are
+warnings: nothing is lost, but somebody should look.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
+			findings, err := s.Store.Doctor(ctx, deep)
+			if err != nil {
+				return err
+			}
+			d := diagnosis{OK: true, Findings: findings}
+			for _, f := range findings {
+				switch {
+				case f.OK:
+				case f.Level == "health":
+					d.Warnings++
+				default:
+					d.OK = false
+				}
+			}
+			if err := d.print(e.output()); err != nil {
+				return err
+			}
+			if !d.OK {
+				return quiet(app.Failed)
+			}
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&deep, "deep", false, "read all of the history, not only its newest part")
+	return c
+}
+
+func (d diagnosis) print(o *output) error {
+	switch {
+	case o.data():
+		return o.value(d)
+	case o.format == "name":
+		for _, f := range d.Findings {
+			if !f.OK {
+				fmt.Fprintln(o.Out, f.Name)
+			}
+		}
+		return nil
+	}
+	broken := 0
+	for _, f := range d.Findings {
+		word, color := "ok", green
+		switch {
+		case f.OK:
+		case f.Level == "health":
+			word, color = "warning", yellow
+		default:
+			word, color = "broken", red
+			broken++
+		}
+		fmt.Fprintf(o.Out, "%s  %s\n", o.paint(color, fmt.Sprintf("%-7s", word)), clean(f.Name))
+		if f.Detail != "" {
+			fmt.Fprintf(o.Out, "         %s\n", clean(f.Detail))
+		}
+	}
+	switch {
+	case broken > 0:
+		fmt.Fprintf(o.Out, "\n%s: keep the database as it is and report this with the lines above.\n", o.paint(red, plural(broken, "invariant is", "invariants are")+" broken"))
+	case d.Warnings > 0:
+		fmt.Fprintf(o.Out, "\nEvery invariant holds. %s to look at.\n", o.paint(yellow, plural(d.Warnings, "warning", "warnings")))
+	default:
+		fmt.Fprintf(o.Out, "\n%s\n", o.paint(green, "All is well."))
+	}
+	return nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

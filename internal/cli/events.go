@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) events() *cobra.Command {
+	var follow bool
+	var job, task, since string
+	var limit int
+	c := &cobra.Command{
+		Use: "events", Aliases: []string{"event"}, Short: "Read the timeline, and follow it", Args: e.noArgs,
+		Long: `Read the timeline: its end, or what comes after a cursor.
+
+With -o json each event is one line with its cursor. Give the last cursor back
+with --since to go on without a gap; 0.0 is the beginning.`,
+		Example: "  weir events --follow\n  weir events --job 8057b302099a\n  weir events --since 0.0 -o json",
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
+			var filter weir.Filter
+			if job != "" {
+				if filter.Job, err = s.Store.JobID(ctx, job); err != nil {
+					return err
+				}
+			}
+			if task != "" {
+				if filter.Task, err = s.Store.TaskID(ctx, task); err != nil {
+					return err
+				}
+			}
+			o := e.output()
+			cursor := weir.Cursor(since)
+			if follow && since == "" {
+				// Before the last events are read, so that none falls between.
+				if cursor, err = s.Client.Tail(ctx); err != nil {
+					return err
+				}
+			}
+			if !follow || since == "" {
+				if err := printEvents(ctx, o, s, filter, since, limit, follow); err != nil || !follow {
+					return err
+				}
+			}
+			err = s.Client.Follow(ctx, cursor, filter, func(event weir.Event) error { return printEvent(o, fromFeed(event)) })
+			if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+				return nil // Ctrl-C is how one stops following
+			}
+			return err
+		}),
+	}
+	flags := c.Flags()
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with what happens")
+	flags.StringVar(&job, "job", "", "only events of this job")
+	flags.StringVar(&task, "task", "", "only events of this task")
+	flags.StringVar(&since, "since", "", "go on after this `cursor`")
+	flags.IntVar(&limit, "limit", 50, "how many to show")
+	return c
+}
+
+// printEvents prints what has happened already.
+func printEvents(ctx context.Context, o *output, s *app.Session, filter weir.Filter, since string, limit int, follow bool) error {
+	var events []view.Event
+	var err error
+	switch {
+	case since != "":
+		events, err = s.Store.EventsAfter(ctx, since, filter.Job, filter.Task, limit)
+	case !filter.Task.IsZero():
+		events, err = s.Store.TaskEvents(ctx, filter.Task)
+		events = events[max(0, len(events)-limit):]
+	default:
+		events, err = s.Store.Events(ctx, filter.Job, limit)
+	}
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		if err := printEvent(o, event); err != nil {
+			return err
+		}
+	}
+	if len(events) == 0 && !follow && o.table() {
+		o.say("No events. See what happens with: weir events --follow")
+	}
+	return nil
+}
+
+// fromFeed is an event of the SDK in the form of the store.
+func fromFeed(e weir.Event) view.Event {
+	return view.Event{
+		Cursor: string(e.Cursor), Seq: e.Seq, At: e.At, Type: e.Type, Kind: e.Kind, Subject: e.Subject, Job: e.Job, Task: e.Task, Attempt: e.Attempt,
+		Worker: e.Worker, Source: e.Source, Level: e.Level, Message: e.Message, Data: e.Data,
+	}
+}
+
+// printEvent prints one event: a line for a person, a line of JSON, a document
+// of YAML, or its cursor.
+func printEvent(o *output, event view.Event) error {
+	var err error
+	switch o.format {
+	case "json":
+		err = json.NewEncoder(o.Out).Encode(event)
+	case "yaml":
+		if _, err = fmt.Fprintln(o.Out, "---"); err == nil {
+			err = o.value(event)
+		}
+	case "name":
+		_, err = fmt.Fprintln(o.Out, event.Cursor)
+	default:
+		_, err = fmt.Fprintln(o.Out, eventLine(o, event, true))
+	}
+	return err
+}
+
+// eventLine is an event as one line. The subject is left out where all events
+// are about the same thing.
+func eventLine(o *output, e view.Event, subject bool) string {
+	at := e.At.Local().Format("15:04:05.000")
+	if o.format == "wide" {
+		at = exact(e.At)
+	}
+	parts := []string{o.paint(dim, at), o.paint(eventColor(e), fmt.Sprintf("%-10s", clean(e.Type)))}
+	if subject {
+		name := clean(e.Subject)
+		if !e.Task.IsZero() && e.Kind == "task" {
+			name = short(e.Task)
+		} else if !e.Job.IsZero() && e.Kind == "job" {
+			name = short(e.Job)
+		}
+		parts = append(parts, fmt.Sprintf("%-4s %-12s", e.Kind, name))
+	}
+	var more []string
+	if e.Attempt > 0 {
+		more = append(more, fmt.Sprintf("attempt %d", e.Attempt))
+	}
+	if e.Worker != "" {
+		more = append(more, "on "+e.Worker)
+	}
+	if e.Source != "" {
+		more = append(more, "by "+e.Source)
+	}
+	if text := eventText(e); text != "" {
+		more = append(more, text)
+	}
+	return strings.TrimRight(strings.Join(append(parts, clean(strings.Join(more, ", "))), "  "), " ")
+}
+
+// eventText is the message, and what progress says.
+func eventText(e view.Event) string {
+	if e.Type != "progress" {
+		return e.Message
+	}
+	var data struct{ Percent float64 }
+	if json.Unmarshal(e.Data, &data) != nil {
+		return e.Message
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.0f%% %s", data.Percent, e.Message))
+}
+
+func eventColor(e view.Event) string {
+	if e.Level == "warn" || e.Level == "error" {
+		return stateColor(e.Level)
+	}
+	switch e.Type {
+	case "claimed", "submitted", "opened":
+		return blue
+	case "gated", "retrying", "held":
+		return yellow
+	}
+	return stateColor(e.Type)
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+)
+
+// migrated is what programs read after a migration, done or looked at.
+type migrated struct {
+	Version  int64    `json:"version"`
+	Target   int64    `json:"target,omitempty"`
+	Current  bool     `json:"current"`
+	Applied  []string `json:"migrations"`
+	Objects  []string `json:"objects"`
+	Dropped  []string `json:"dropped"`
+	Unknown  []string `json:"unknown,omitempty"`
+	Breaking []string `json:"breaking,omitempty"`
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+func (e *env) migrate() *cobra.Command {
+	var status bool
+	c := &cobra.Command{
+		Use: "migrate", Short: "Bring the database to the schema of this binary", Args: e.noArgs,
+		Long: `Bring the database to the schema of this binary. Any number may run at once.
+
+With --status it only says what it would do; the exit code is 1 if there is
+something to do.`,
+		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
+			url, err := app.DatabaseURL(c, values)
+			if err != nil {
+				return err
+			}
+			if status {
+				return e.migrationStatus(ctx, url)
+			}
+			report, err := app.Migrate(ctx, url)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			if o.data() {
+				return o.value(migrated{Version: report.Version, Current: true, Applied: list(report.Migrations), Objects: list(report.Objects), Dropped: list(report.Dropped)})
+			}
+			for _, m := range report.Migrations {
+				fmt.Fprintf(o.Out, "applied  %s\n", m)
+			}
+			if o.format == "wide" {
+				for _, m := range report.Objects {
+					fmt.Fprintf(o.Out, "applied  %s\n", m)
+				}
+			} else if n := len(report.Objects); n > 0 {
+				fmt.Fprintf(o.Out, "applied  %d functions and views\n", n)
+			}
+			for _, m := range report.Dropped {
+				fmt.Fprintf(o.Out, "dropped  %s\n", m)
+			}
+			if !report.Changed() {
+				fmt.Fprintf(o.Out, "The schema is at version %d; there was nothing to do.\n", report.Version)
+				return nil
+			}
+			fmt.Fprintf(o.Out, "The schema is at version %d.\n", report.Version)
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&status, "status", false, "say what there is to do, and do nothing")
+	return c
+}
+
+func (e *env) migrationStatus(ctx context.Context, url string) error {
+	status, err := app.MigrationStatus(ctx, url)
+	if err != nil {
+		return err
+	}
+	o := e.output()
+	if o.data() {
+		if err := o.value(migrated{
+			Version: status.Version, Target: status.Target, Current: status.Current() && status.Err() == nil, Applied: list(status.Pending), Objects: list(status.Changed),
+			Dropped: list(status.Removed), Unknown: status.Unknown, Breaking: status.Breaking,
+		}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(o.Out, "The schema is at version %d; this binary has version %d.\n", status.Version, status.Target)
+		for _, m := range status.Pending {
+			fmt.Fprintf(o.Out, "to apply  %s\n", m)
+		}
+		if n := len(status.Changed); n > 0 {
+			fmt.Fprintf(o.Out, "to apply  %d functions and views\n", n)
+		}
+		for _, m := range status.Removed {
+			fmt.Fprintf(o.Out, "to drop   %s\n", m)
+		}
+	}
+	switch {
+	case status.Err() != nil:
+		return status.Err()
+	case !status.Current():
+		if o.table() {
+			o.say("next: weir migrate")
+		}
+		return quiet(app.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) node() *cobra.Command {
+	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, e.nodeList(), e.nodeShow(),
+		e.nodeMode("drain", "Let a node finish what it runs and give it nothing new", weir.Draining),
+		e.nodeMode("pause", "Give a node nothing new", weir.Paused),
+		e.nodeMode("activate", "Let a node work again", weir.Active))
+}
+
+func (e *env) nodeList() *cobra.Command {
+	var page view.Page
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List nodes", Args: e.noArgs,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
+			nodes, err := s.Store.Nodes(ctx, page)
+			if err != nil {
+				return err
+			}
+			return nodeListing.print(e.output(), nodes)
+		}),
+	}
+	pageFlags(c, &page, "name")
+	return c
+}
+
+var nodeListing = listing[view.Node]{
+	name:  func(n view.Node) string { return n.Name },
+	empty: []string{"There are no nodes.", "A worker that names its node registers it; try: weir up --demo"},
+	columns: []column[view.Node]{
+		{title: "NAME", value: func(_ *output, n view.Node) string { return n.Name }},
+		{title: "STATE", value: func(_ *output, n view.Node) string { return n.State }, paint: stateColor},
+		{title: "WORKERS", value: func(_ *output, n view.Node) string { return fmt.Sprint(n.Workers) }},
+		{title: "RUNNING", value: func(_ *output, n view.Node) string { return fmt.Sprint(n.Running) }},
+		{title: "CAPACITY", value: func(_ *output, n view.Node) string { return labels(n.Capacity) }},
+		{title: "LABELS", wide: true, value: func(_ *output, n view.Node) string { return labels(n.Labels) }},
+		{title: "SEEN", value: func(o *output, n view.Node) string { return o.ago(n.SeenAt) }},
+		{title: "NOTE", value: func(_ *output, n view.Node) string { return n.Note }},
+	},
+}
+
+// nodePage is everything about a node.
+type nodePage struct {
+	view.Node
+	List []view.Worker `json:"worker_list"`
+}
+
+func (e *env) nodeShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show a node and its workers", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			node, err := s.Store.Node(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			workers, err := s.Store.Workers(ctx, view.WorkerFilter{Node: node.Name}, view.Page{Limit: 1000})
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(nodePage{node, workers})
+			case o.format == "name":
+				return o.did(node.Name, nil, "")
+			}
+			if err := o.details([]field{
+				{"Node", node.Name},
+				{"State", node.State},
+				{"Until", o.both(node.ModeUntil)},
+				{"Note", node.Note},
+				{"Running", fmt.Sprint(node.Running)},
+				{"Capacity", labels(node.Capacity)},
+				{"Labels", labels(node.Labels)},
+				{"Seen", o.both(node.SeenAt)},
+				{"Registered", o.both(node.RegisteredAt)},
+			}); err != nil || len(workers) == 0 {
+				return err
+			}
+			fmt.Fprintln(o.Out)
+			return workerListing.print(o, workers)
+		}),
+	}
+}
+
+func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {
+	var reason, until string
+	c := &cobra.Command{
+		Use: verb + " NAME", Short: short, Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			o := e.output()
+			var end time.Time
+			var err error
+			if until != "" {
+				if end, err = readTime(until, o.now); err != nil {
+					return invalid("", "--until: %s", err)
+				}
+			}
+			if err := s.Client.SetNodeMode(ctx, args[0], mode, end, weir.Decision{By: whoami(), Reason: reason}); err != nil {
+				return err
+			}
+			return o.did(args[0], struct {
+				Name string    `json:"name"`
+				Mode weir.Mode `json:"mode"`
+			}{args[0], mode}, "Node %s is %s.", args[0], mode)
+		}),
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for people")
+	if mode != weir.Active {
+		c.Flags().StringVar(&until, "until", "", "end it by itself at this `time`, or after a duration")
+	}
+	return c
+}
+
+func (e *env) worker() *cobra.Command {
+	return e.noun("worker", "Processes that do the work", []string{"workers"}, e.workerList())
+}
+
+func (e *env) workerList() *cobra.Command {
+	var f view.WorkerFilter
+	var page view.Page
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List workers that have not stopped", Args: e.noArgs,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
+			workers, err := s.Store.Workers(ctx, f, page)
+			if err != nil {
+				return err
+			}
+			return workerListing.print(e.output(), workers)
+		}),
+	}
+	c.Flags().StringVar(&f.Node, "node", "", "only workers of this node")
+	c.Flags().StringVar(&f.Service, "service", "", "only workers that serve this")
+	c.Flags().BoolVar(&f.All, "all", false, "also workers that have stopped")
+	pageFlags(c, &page, "name")
+	return c
+}
+
+var workerListing = listing[view.Worker]{
+	name:  func(w view.Worker) string { return w.Name },
+	empty: []string{"There are no workers: tasks wait until one comes.", "Start one with the SDK, or look at the demo: weir up --demo"},
+	columns: []column[view.Worker]{
+		{title: "NAME", value: func(_ *output, w view.Worker) string { return w.Name }},
+		{title: "STATE", value: func(_ *output, w view.Worker) string { return w.State }, paint: stateColor},
+		{title: "NODE", value: func(_ *output, w view.Worker) string { return w.Node }},
+		{title: "RUNNING", value: func(_ *output, w view.Worker) string { return fmt.Sprint(w.Running) }},
+		{title: "STARTED", value: func(o *output, w view.Worker) string { return o.ago(w.StartedAt) }},
+		{title: "SEEN", value: func(o *output, w view.Worker) string { return o.ago(w.SeenAt) }},
+		{title: "LABELS", wide: true, value: func(_ *output, w view.Worker) string { return labels(w.Labels) }},
+		{title: "SERVICES", value: func(_ *output, w view.Worker) string { return strings.Join(w.Services, ",") }},
+	},
+}

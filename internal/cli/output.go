@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var formats = []string{"table", "wide", "json", "yaml", "name"}
+
+// output prints in the form that was asked for.
+type output struct {
+	Streams
+	format   string
+	terminal bool
+	color    bool
+	width    int
+	// now is when the command began: ages are counted from it.
+	now time.Time
+}
+
+func (e *env) checkFormat() error {
+	if !slices.Contains(formats, e.format) {
+		return invalid("choose one of "+strings.Join(formats, ", "), "-o %s: there is no such form of output", e.format)
+	}
+	return nil
+}
+
+// data says that the output is for a program: the whole value, as it is.
+func (o *output) data() bool { return o.format == "json" || o.format == "yaml" }
+
+// value prints v for a program.
+func (o *output) value(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if o.format == "yaml" {
+		return writeYAML(o.Out, text)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, text, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.Out, pretty.String())
+	return err
+}
+
+// writeYAML writes JSON as YAML with the fields in the same order.
+func writeYAML(w io.Writer, text []byte) error {
+	var node yaml.Node
+	if err := yaml.Unmarshal(text, &node); err != nil { // JSON is YAML
+		return err
+	}
+	blockStyle(&node)
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&node); err != nil {
+		return err
+	}
+	return encoder.Close()
+}
+
+// blockStyle forgets the braces and quotes of JSON, where YAML needs none.
+func blockStyle(n *yaml.Node) {
+	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
+		n.Style = 0
+	}
+	for _, child := range n.Content {
+		blockStyle(child)
+	}
+}
+
+// say tells a person something that no program needs.
+func (o *output) say(format string, args ...any) { fmt.Fprintf(o.Err, format+"\n", args...) }
+
+// did prints what a command has done: the id alone with -o name, the value with
+// -o json, else a sentence.
+func (o *output) did(name string, v any, format string, args ...any) error {
+	switch {
+	case o.data():
+		return o.value(v)
+	case o.format == "name":
+		_, err := fmt.Fprintln(o.Out, name)
+		return err
+	}
+	_, err := fmt.Fprintf(o.Out, format+"\n", args...)
+	return err
+}
+
+// colours by what a word means.
+const (
+	plain  = ""
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	blue   = "34"
+	dim    = "2"
+	bold   = "1"
+)
+
+func (o *output) paint(color, s string) string {
+	if !o.color || color == plain || s == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+// stateColor is the colour of a state, mode or level.
+func stateColor(s string) string {
+	switch s {
+	case "done", "live", "active", "ok":
+		return green
+	case "failed", "dead", "error", "broken":
+		return red
+	case "running", "available":
+		return blue
+	case "pending", "canceling", "draining", "paused", "warn", "held":
+		return yellow
+	case "canceled", "skipped", "stopped", "debug":
+		return dim
+	}
+	return plain
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) pool() *cobra.Command {
+	return e.noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"}, e.poolList(), e.poolSet(), e.poolDrop())
+}
+
+func (e *env) poolList() *cobra.Command {
+	var page view.Page
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List pools and what uses them", Args: e.noArgs,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
+			pools, err := s.Store.Pools(ctx, page)
+			if err != nil {
+				return err
+			}
+			return poolListing.print(e.output(), pools)
+		}),
+	}
+	pageFlags(c, &page, "name")
+	return c
+}
+
+var poolListing = listing[view.Pool]{
+	name:  func(p view.Pool) string { return p.Name },
+	empty: []string{"There are no pools.", "Make one with: weir pool set NAME --size 10"},
+	columns: []column[view.Pool]{
+		{title: "NAME", value: func(_ *output, p view.Pool) string { return p.Name }},
+		{title: "SIZE", value: func(_ *output, p view.Pool) string {
+			if p.Size == nil {
+				return ""
+			}
+			return fmt.Sprint(*p.Size)
+		}},
+		{title: "RATE", value: func(_ *output, p view.Pool) string {
+			if p.Rate == nil {
+				return ""
+			}
+			return fmt.Sprintf("%d/%s", *p.Rate, every(p.Seconds))
+		}},
+		{title: "WAITING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Waiting) }},
+		{title: "AVAILABLE", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Available) }},
+		{title: "RUNNING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Running) }},
+		{title: "CHANGED", wide: true, value: func(o *output, p view.Pool) string { return o.ago(p.ResizedAt) }},
+		{title: "NOTE", value: func(_ *output, p view.Pool) string { return p.Note }},
+	},
+}
+
+// every is an interval as it is written in a rate, such as 1m or 1.5s.
+func every(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d > 0 && d%unit.size == 0 {
+			return fmt.Sprint(int(d/unit.size)) + unit.name
+		}
+	}
+	return d.String()
+}
+
+func (e *env) poolSet() *cobra.Command {
+	var size int
+	var rate, note string
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Make a pool, or change its limits", Args: e.args("NAME"),
+		Example: "  weir pool set gpu --size 4\n  weir pool set mail --rate 10/1m\n  weir pool set gpu --size 0    # stops what is not running",
+	}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		p := weir.Pool{Name: args[0], Note: note}
+		if c.Flags().Changed("size") {
+			p.Size = weir.Size(size)
+		}
+		var err error
+		if p.Rate, p.Per, err = readRate(rate); err != nil {
+			return err
+		}
+		if p.Size == nil && p.Rate == 0 {
+			return invalid("give --size 10, --rate 10/1m, or both", "a pool needs a limit")
+		}
+		if err := s.Client.SetPool(ctx, p); err != nil {
+			return err
+		}
+		return e.output().did(p.Name, struct {
+			Name string `json:"name"`
+		}{p.Name}, "Pool %s is set.", p.Name)
+	})
+	c.Flags().IntVar(&size, "size", 0, "at most so many tasks at once")
+	c.Flags().StringVar(&rate, "rate", "", "at most so many in a time, such as `10/1m`")
+	c.Flags().StringVar(&note, "note", "", "what it is for")
+	return c
+}
+
+// readRate reads 10/1m.
+func readRate(s string) (int, time.Duration, error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	count, per, _ := strings.Cut(s, "/")
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 {
+		return 0, 0, invalid("write it so: --rate 10/1m", "--rate: %q is not a number per time", s)
+	}
+	if per != "" && (per[0] < '0' || per[0] > '9') {
+		per = "1" + per // 10/m
+	}
+	d, err := app.ParseDuration(per)
+	if err != nil || d == app.Forever {
+		return 0, 0, invalid("write it so: --rate 10/1m", "--rate: %q is not a number per time", s)
+	}
+	return n, d, nil
+}
+
+func (e *env) poolDrop() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "drop NAME", Aliases: []string{"rm"}, Short: "Delete a pool", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := s.Client.DropPool(ctx, args[0], force); err != nil {
+				return err
+			}
+			return e.output().did(args[0], struct {
+				Name string `json:"name"`
+			}{args[0]}, "Pool %s is gone.", args[0])
+		}),
+	}
+	c.Flags().BoolVar(&force, "force", false, "also while tasks use it: they go on without a limit")
+	return c
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+)
+
+const (
+	groupWork     = "work"
+	groupMachines = "machines"
+	groupServer   = "server"
+)
+
+// root is the whole tree of commands.
+func (e *env) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "weir",
+		Short: "A control plane that lives in one PostgreSQL database",
+		Long: `Weir runs work: tasks that pass gates, never run twice, and can say why they wait.
+
+Start a server with its own PostgreSQL and something to look at:
+  weir up --demo
+Then, in another terminal:
+  weir task list`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: e.noArgs, RunE: e.help,
+	}
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.Err)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	e.helpFor = "weir"
+	flags := root.PersistentFlags()
+	flags.StringVar(&e.configFile, "config", "", "TOML `file` with settings (WEIR_CONFIG)")
+	flags.StringVarP(&e.format, "output", "o", "table", "table, wide, json, yaml or name")
+	settingFlags(root, true, "data", "database_url")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		e.helpFor = cmd.CommandPath()
+		return err
+	})
+	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupServer, Title: "Server:"})
+	for group, commands := range map[string][]*cobra.Command{
+		groupWork:     {e.task(), e.job(), e.pool(), e.schedule(), e.events(), e.whyCommand()},
+		groupMachines: {e.node(), e.worker()},
+		groupServer:   {e.up(), e.migrate(), e.doctor(), e.configCommand(), e.versionCommand()},
+	} {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(e.docs())
+	return root
+}
+
+// settingFlags offers settings as flags; none named: all that are not global.
+func settingFlags(cmd *cobra.Command, persistent bool, names ...string) {
+	for _, s := range app.Settings() {
+		wanted := len(names) == 0 && s.Name != "data" && s.Name != "database_url"
+		for _, name := range names {
+			wanted = wanted || s.Name == name
+		}
+		if !wanted {
+			continue
+		}
+		flags := cmd.Flags()
+		if persistent {
+			flags = cmd.PersistentFlags()
+		}
+		help := s.Help
+		if s.Default != "" {
+			help += "; default: " + s.Default
+		}
+		flags.String(s.Flag, "", help+" ("+s.Variable+")")
+	}
+}
+
+// noun is a command that only holds verbs.
+func (e *env) noun(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Aliases: aliases, Args: e.noArgs, RunE: e.help}
+	c.AddCommand(verbs...)
+	return c
+}
+
+func (e *env) help(cmd *cobra.Command, _ []string) error {
+	e.began = true
+	return cmd.Help()
+}
+
+// noArgs refuses arguments: for a noun they are verbs that do not exist.
+func (e *env) noArgs(cmd *cobra.Command, args []string) error {
+	e.helpFor = cmd.CommandPath()
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return invalid("", "%s takes no argument, got %q", cmd.CommandPath(), args[0])
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return invalid("did you mean: "+cmd.CommandPath()+" "+near[0], "%s has no command %q", cmd.CommandPath(), args[0])
+	}
+	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])
+}
+
+// args wants exactly these arguments.
+func (e *env) args(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		e.helpFor = cmd.CommandPath()
+		switch {
+		case len(args) < len(names):
+			return invalid("use it so: "+cmd.UseLine(), "%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return invalid("use it so: "+cmd.UseLine(), "%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}

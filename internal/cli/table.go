@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// column is one column of a table of T.
+type column[T any] struct {
+	title string
+	// wide columns are shown with -o wide only, narrow ones without it only.
+	wide, narrow bool
+	value        func(o *output, row T) string
+	// paint colours by the value; nil: no colour.
+	paint func(string) string
+}
+
+// listing says how rows of T are shown.
+type listing[T any] struct {
+	columns []column[T]
+	name    func(T) string
+	// empty says that there is nothing and which command would change that.
+	empty []string
+}
+
+// print writes the rows in the form that was asked for.
+func (l listing[T]) print(o *output, rows []T) error {
+	switch {
+	case o.data():
+		if rows == nil {
+			rows = []T{}
+		}
+		return o.value(rows)
+	case o.format == "name":
+		for _, row := range rows {
+			if _, err := fmt.Fprintln(o.Out, clean(l.name(row))); err != nil {
+				return err
+			}
+		}
+		return nil
+	case len(rows) == 0:
+		for _, line := range l.empty {
+			o.say("%s", line)
+		}
+		return nil
+	}
+	return l.table(o, rows)
+}
+
+func (l listing[T]) table(o *output, rows []T) error {
+	var shown []column[T]
+	for _, c := range l.columns {
+		if !(c.wide && o.format != "wide" || c.narrow && o.format == "wide") {
+			shown = append(shown, c)
+		}
+	}
+	widths := make([]int, len(shown))
+	lines := make([][]string, 0, len(rows))
+	for i, c := range shown {
+		widths[i] = cells(c.title)
+	}
+	for _, row := range rows {
+		line := make([]string, len(shown))
+		for i, c := range shown {
+			line[i] = clean(c.value(o, row))
+			if line[i] == "" {
+				line[i] = "-"
+			}
+			widths[i] = max(widths[i], cells(line[i]))
+		}
+		lines = append(lines, line)
+	}
+	o.fit(widths)
+	var text strings.Builder
+	titles := make([]string, len(shown))
+	for i, c := range shown {
+		titles[i] = c.title
+	}
+	writeLine(o, &text, titles, widths, func(int) func(string) string { return func(string) string { return bold } })
+	for _, line := range lines {
+		writeLine(o, &text, line, widths, func(i int) func(string) string { return shown[i].paint })
+	}
+	_, err := fmt.Fprint(o.Out, text.String())
+	return err
+}
+
+// fit lets the last column take what is left of a terminal. Elsewhere nothing
+// is cut.
+func (o *output) fit(widths []int) {
+	if !o.terminal || o.format == "wide" {
+		return
+	}
+	room := o.width
+	for _, w := range widths[:len(widths)-1] {
+		room -= w + 2
+	}
+	last := &widths[len(widths)-1]
+	*last = min(*last, max(room, 12))
+}
+
+func writeLine(o *output, text *strings.Builder, line []string, widths []int, paint func(int) func(string) string) {
+	for i, cell := range line {
+		cell = cut(cell, widths[i])
+		painted := cell
+		if p := paint(i); p != nil {
+			painted = o.paint(p(cell), cell)
+		}
+		text.WriteString(painted)
+		if i < len(line)-1 {
+			text.WriteString(strings.Repeat(" ", widths[i]-cells(cell)+2))
+		}
+	}
+	text.WriteByte('\n')
+}
+
+// field is one line of a detail view; an empty value is left out.
+type field struct{ label, value string }
+
+// details writes labels and values in two columns. A value of several lines is
+// indented as a block.
+func (o *output) details(fields []field) error {
+	most := 0
+	for _, f := range fields {
+		if f.value != "" {
+			most = max(most, len(f.label))
+		}
+	}
+	var text strings.Builder
+	for _, f := range fields {
+		if f.value == "" {
+			continue
+		}
+		lines := strings.Split(cleanLines(strings.TrimRight(f.value, "\n")), "\n")
+		fmt.Fprintf(&text, "%s%s  %s\n", o.paint(bold, f.label), strings.Repeat(" ", most-len(f.label)), o.paint(stateColor(lines[0]), lines[0]))
+		for _, line := range lines[1:] {
+			fmt.Fprintf(&text, "%s  %s\n", strings.Repeat(" ", most), line)
+		}
+	}
+	_, err := fmt.Fprint(o.Out, text.String())
+	return err
+}

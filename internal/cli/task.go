@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) task() *cobra.Command {
+	return e.noun("task", "List, explain and command tasks", []string{"tasks"},
+		e.taskList(), e.taskShow(), e.taskWhy("why ID"), e.taskSubmit(), e.taskCancel(), e.taskRetry(), e.taskSkip(), e.taskHold(), e.taskRelease(), e.taskPriority())
+}
+
+func (e *env) taskList() *cobra.Command {
+	var f view.TaskFilter
+	var page view.Page
+	var job string
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, newest first", Args: e.noArgs,
+		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state failed -o name | xargs -n1 weir task retry",
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
+			if job != "" {
+				if f.Job, err = s.Store.JobID(ctx, job); err != nil {
+					return err
+				}
+			}
+			if page.After != "" {
+				id, err := s.Store.TaskID(ctx, page.After)
+				if err != nil {
+					return err
+				}
+				page.After = id.String()
+			}
+			tasks, err := s.Store.Tasks(ctx, f, page)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			listing := taskListing
+			if f != (view.TaskFilter{}) {
+				listing.empty = []string{"No task matches.", "See them all with: weir task list"}
+			}
+			if err := listing.print(o, tasks); err != nil {
+				return err
+			}
+			if o.table() && page.Limit > 0 && len(tasks) == page.Limit {
+				o.say("More with: --after %s", short(tasks[len(tasks)-1].ID))
+			}
+			return nil
+		}),
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
+	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
+	flags.StringVar(&job, "job", "", "only tasks of this job, in its order")
+	flags.StringVar(&f.Gate, "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Gates, ", "))
+	flags.StringVar(&f.Pool, "pool", "", "only tasks of this pool")
+	flags.StringVar(&f.Lane, "lane", "", "only tasks of this lane")
+	pageFlags(c, &page, "id")
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.States, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(view.Gates, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// pageFlags are those of every list.
+func pageFlags(c *cobra.Command, page *view.Page, what string) {
+	c.Flags().IntVar(&page.Limit, "limit", 50, "how many to show, up to 1000")
+	c.Flags().StringVar(&page.After, "after", "", "go on after this "+what)
+}
+
+// table says that the output is for a person.
+func (o *output) table() bool { return o.format == "table" || o.format == "wide" }
+
+// short is the end of an id: random, unique, and accepted wherever an id is.
+func short(id fmt.Stringer) string {
+	s := id.String()
+	return s[len(s)-12:]
+}
+
+var taskListing = listing[view.Task]{
+	name:  func(t view.Task) string { return t.ID.String() },
+	empty: []string{"There are no tasks yet.", "Submit one with: weir task submit hello --params '{\"name\": \"you\"}'"},
+	columns: []column[view.Task]{
+		{title: "ID", narrow: true, value: func(_ *output, t view.Task) string { return short(t.ID) }},
+		{title: "ID", wide: true, value: func(_ *output, t view.Task) string { return t.ID.String() }},
+		{title: "STATE", value: func(_ *output, t view.Task) string { return t.State }, paint: stateColor},
+		{title: "SERVICE", value: func(_ *output, t view.Task) string { return t.Service }},
+		{title: "KEY", value: func(_ *output, t view.Task) string { return t.Key }},
+		{title: "ATTEMPT", value: func(_ *output, t view.Task) string { return fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts) }},
+		{title: "PRIORITY", wide: true, value: func(_ *output, t view.Task) string { return fmt.Sprint(t.Priority) }},
+		{title: "JOB", wide: true, value: func(_ *output, t view.Task) string {
+			if t.Job.IsZero() {
+				return ""
+			}
+			return t.Job.String()
+		}},
+		{title: "LANE", wide: true, value: func(_ *output, t view.Task) string { return t.Lane }},
+		{title: "POOL", wide: true, value: func(_ *output, t view.Task) string { return t.Pool }},
+		{title: "WORKER", wide: true, value: func(_ *output, t view.Task) string { return t.Worker }},
+		{title: "CREATED", value: func(o *output, t view.Task) string { return o.ago(t.CreatedAt) }},
+		{title: "SINCE", value: func(o *output, t view.Task) string { return o.ago(t.Since) }},
+		{title: "NOTE", value: func(_ *output, t view.Task) string { return taskNote(t) }},
+	},
+}
+
+// taskNote is the one thing to know about a task where it stands.
+func taskNote(t view.Task) string {
+	switch {
+	case t.Cause != "":
+		return t.Cause
+	case t.State == "pending" && t.Gate == "hold":
+		return "held by " + t.Hold
+	case t.State == "pending" && t.Gate == "pool":
+		return "waits for pool " + t.Pool
+	case t.State == "pending" && t.Gate == "lane":
+		return "waits in lane " + t.Lane
+	case t.State == "pending" && t.Gate == "needs":
+		return "waits for what it needs"
+	case t.State == "pending":
+		return "waits for its time"
+	case t.State == "running" && !t.CancelAt.IsZero():
+		return "asked to stop"
+	case t.State == "running" && t.Percent != nil:
+		return fmt.Sprintf("%.0f%%", *t.Percent)
+	}
+	return ""
+}

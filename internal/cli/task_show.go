@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// taskPage is everything about a task.
+type taskPage struct {
+	view.Task
+	Why    []reason     `json:"why"`
+	Events []view.Event `json:"events"`
+}
+
+func (e *env) taskShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a task: what it is, why it is there, what happened", Args: e.args("ID"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			id, err := s.Store.TaskID(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			var page taskPage
+			if page.Task, err = s.Store.Task(ctx, id); err != nil {
+				return err
+			}
+			if page.Why, err = readWhy(ctx, s, id); err != nil {
+				return err
+			}
+			if page.Events, err = s.Store.TaskEvents(ctx, id); err != nil {
+				return err
+			}
+			return page.print(e.output())
+		}),
+	}
+}
+
+func (p taskPage) print(o *output) error {
+	switch {
+	case o.data():
+		return o.value(p)
+	case o.format == "name":
+		return o.did(p.ID.String(), nil, "")
+	}
+	if err := o.details(taskFields(o, p.Task)); err != nil {
+		return err
+	}
+	if len(p.Why) > 0 && !weir.State(p.State).Ended() {
+		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Why"))
+		printWhy(o, p.Why)
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Timeline"))
+	for _, event := range p.Events {
+		fmt.Fprintf(o.Out, "  %s\n", eventLine(o, event, false))
+	}
+	return nil
+}
+
+func taskFields(o *output, t view.Task) []field {
+	fields := []field{
+		{"Task", t.ID.String()},
+		{"State", t.State},
+		{"Service", t.Service},
+		{"Note", taskNote(t)},
+		{"Key", t.Key},
+		{"Job", idText(t.Job)},
+		{"Priority", fmt.Sprint(t.Priority)},
+		{"Attempt", fmt.Sprintf("%d of %d", t.Attempt, t.MaxAttempts)},
+		{"Labels", labels(t.Labels)},
+		{"Lane", t.Lane},
+		{"Rank", number(t.Rank)},
+		{"Pool", t.Pool},
+		{"Held by", t.Hold},
+		{"Unique key", t.UniqueKey},
+		{"Timeout", t.Timeout},
+		{"Worker", t.Worker},
+		{"Created", o.both(t.CreatedAt)},
+		{"Not before", o.both(t.RunAt)},
+		{"Started", o.both(t.StartedAt)},
+		{"Leased until", o.both(t.Until)},
+		{"Deadline", o.both(t.Deadline)},
+		{"Finished", o.both(t.FinishedAt)},
+		{"Params", pretty(t.Params)},
+		{"Result", pretty(t.Result)},
+	}
+	return slices.DeleteFunc(fields, func(f field) bool { return f.label == "Note" && f.value == t.Hold })
+}
+
+func idText(id weir.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// labels is a=1,b=2 in the order of the names.
+func labels[V any](m map[string]V) string {
+	parts := make([]string, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", k, m[k]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// pretty is JSON for reading; short values stay on one line.
+func pretty(text json.RawMessage) string {
+	const oneLine = 100
+	if len(text) == 0 || string(text) == "null" {
+		return ""
+	}
+	if len(text) <= oneLine {
+		return string(text)
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, text, "", "  ") != nil {
+		return string(text)
+	}
+	return out.String()
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+)
+
+func (e *env) up() *cobra.Command {
+	var demo bool
+	c := &cobra.Command{
+		Use: "up", Short: "Run Weir: its own PostgreSQL, the engine and HTTP", Args: e.noArgs,
+		Long: `Run Weir until Ctrl-C.
+
+Without --database-url it starts a PostgreSQL of its own in the data folder,
+which is kept: start it again and everything is still there. Commands on the
+same machine find it by themselves.`,
+		Example: "  weir up --demo\n  weir up --data ./.weir --listen 127.0.0.1:8470\n  weir up --database-url postgres://weir@db.example.org/weir",
+		RunE: e.config(func(ctx context.Context, c app.Config, _ []app.Value, _ []string) error {
+			return app.Up(ctx, c, app.Options{Version: e.version, Demo: demo, Out: e.Out, Log: c.Logger(e.Err), Force: e.force})
+		}),
+	}
+	c.Flags().BoolVar(&demo, "demo", false, "run a worker with something to look at")
+	settingFlags(c, false)
+	return c
+}

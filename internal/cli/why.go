@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+)
+
+// reason is a line of weir.why as programs read it.
+type reason struct {
+	Gate    string    `json:"gate"`
+	Open    bool      `json:"open"`
+	Reason  string    `json:"reason"`
+	Blocker weir.ID   `json:"blocker,omitzero"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+func (e *env) whyCommand() *cobra.Command { return e.taskWhy("why ID") }
+
+func (e *env) taskWhy(use string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: "Say why a task is where it is: gate by gate, by whom, since when", Args: e.args("ID"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			id, err := s.Store.TaskID(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			reasons, err := readWhy(ctx, s, id)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(reasons)
+			case o.format == "name":
+				for _, r := range reasons {
+					if !r.Open {
+						fmt.Fprintln(o.Out, r.Gate)
+					}
+				}
+				return nil
+			}
+			task, err := s.Store.Task(ctx, id)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(o.Out, "Task %s (%s) is %s since %s.\n", short(id), clean(task.Service), o.paint(stateColor(task.State), task.State), o.both(task.Since))
+			if len(reasons) == 0 {
+				fmt.Fprintln(o.Out, "  It stands at no gate.")
+			}
+			printWhy(o, reasons)
+			return nil
+		}),
+	}
+}
+
+func readWhy(ctx context.Context, s *app.Session, id weir.ID) ([]reason, error) {
+	found, err := s.Client.Why(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	reasons := make([]reason, len(found))
+	for i, r := range found {
+		reasons[i] = reason{r.Gate, r.Open, r.Text, r.Blocker, r.Since}
+	}
+	return reasons, nil
+}
+
+// printWhy writes one line per gate: open or closed, the reason, who stands in
+// the way and since when.
+func printWhy(o *output, reasons []reason) {
+	for _, r := range reasons {
+		word, color := "closed", yellow
+		if r.Open {
+			word, color = "open", green
+		}
+		var more []string
+		if !r.Blocker.IsZero() {
+			more = append(more, "behind task "+short(r.Blocker))
+		}
+		if !r.Since.IsZero() {
+			more = append(more, "since "+o.both(r.Since))
+		}
+		tail := ""
+		if len(more) > 0 {
+			tail = " · " + strings.Join(more, ", ")
+		}
+		fmt.Fprintf(o.Out, "  %-9s  %s  %s%s\n", r.Gate, o.paint(color, fmt.Sprintf("%-6s", word)), clean(r.Reason), o.paint(dim, tail))
+	}
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func at(t testing.TB, s string) time.Time {
+	t.Helper()
+	out, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestNext(t *testing.T) {
+	const newYork, budapest, lordHowe, cairo, apia = "America/New_York", "Europe/Budapest", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia"
+	for _, c := range []struct{ name, spec, zone, after, want string }{
+		{"every minute", "* * * * *", "", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"},
+		{"a time is never its own next", "0 12 * * *", "", "2026-01-01T12:00:00Z", "2026-01-02T12:00:00Z"},
+		{"parts of a second", "0 12 * * *", "", "2026-01-01T11:59:59.999999Z", "2026-01-01T12:00:00Z"},
+		{"week days", "30 9 * * MON-FRI", "", "2026-01-02T09:30:00Z", "2026-01-05T09:30:00Z"},
+		{"day of month or of week", "0 0 13 * FRI", "", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"},
+		{"leap day", "0 0 29 2 *", "", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z"},
+		{"daily", "@daily", budapest, "2026-01-01T12:00:00Z", "2026-01-01T23:00:00Z"},
+		{"every", "@every 90m", "", "2026-01-01T00:00:00.5Z", "2026-01-01T01:30:00.5Z"},
+		{"zone in summer", "0 9 * * *", newYork, "2026-07-01T00:00:00Z", "2026-07-01T13:00:00Z"},
+		{"zone in winter", "0 9 * * *", newYork, "2026-01-01T00:00:00Z", "2026-01-01T14:00:00Z"},
+
+		{"forward: a time that does not exist comes the moment after", "30 2 * * *", newYork, "2026-03-08T05:00:00Z", "2026-03-08T07:00:00Z"},
+		{"forward: and only once", "30 2 * * *", newYork, "2026-03-08T07:00:00Z", "2026-03-09T06:30:00Z"},
+		{"forward: several in the gap come once", "0,15,45 2 * * *", newYork, "2026-03-08T05:00:00Z", "2026-03-08T07:00:00Z"},
+		{"forward: the first after the gap is the same moment", "0 2,3 * * *", newYork, "2026-03-08T07:00:00Z", "2026-03-09T06:00:00Z"},
+		{"forward: a time before the gap stays", "59 1 * * *", newYork, "2026-03-08T05:00:00Z", "2026-03-08T06:59:00Z"},
+		{"forward: a pace leaves out what does not exist", "*/30 * * * *", newYork, "2026-03-08T06:30:00Z", "2026-03-08T07:00:00Z"},
+		{"forward: a pace within one hour of the day", "*/30 2 * * *", newYork, "2026-03-08T05:00:00Z", "2026-03-09T06:00:00Z"},
+		{"forward: hourly", "@hourly", newYork, "2026-03-08T06:00:00Z", "2026-03-08T07:00:00Z"},
+		{"forward: midnight does not exist", "@daily", cairo, "2026-04-23T12:00:00Z", "2026-04-23T22:00:00Z"},
+		{"forward: half an hour", "15 2 * * *", lordHowe, "2026-10-03T12:00:00Z", "2026-10-03T15:30:00Z"},
+		{"forward: a whole day", "0 12 * * *", apia, "2011-12-29T23:00:00Z", "2011-12-30T10:00:00Z"},
+
+		{"back: the first of two", "30 1 * * *", newYork, "2026-11-01T04:00:00Z", "2026-11-01T05:30:00Z"},
+		{"back: not the second", "30 1 * * *", newYork, "2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"},
+		{"back: asked within the second", "30 1 * * *", newYork, "2026-11-01T06:10:00Z", "2026-11-02T06:30:00Z"},
+		{"back: the first time after it", "0 2 * * *", newYork, "2026-11-01T05:30:00Z", "2026-11-01T07:00:00Z"},
+		{"back: a pace goes on", "*/30 * * * *", newYork, "2026-11-01T05:30:00Z", "2026-11-01T06:00:00Z"},
+		{"back: hourly", "0 * * * *", newYork, "2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z"},
+		{"back: Budapest", "30 2 * * *", budapest, "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
+		{"back: half an hour", "45 1 * * *", lordHowe, "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Next(c.spec, c.zone, at(t, c.after))
+			if err != nil || !got.Equal(at(t, c.want)) {
+				t.Errorf("Next(%q, %q, %s) = %s, %v; want %s", c.spec, c.zone, c.after, got.UTC().Format(time.RFC3339), err, c.want)
+			}
+		})
+	}
+}
+
+func TestSchedulesThatAreRefused(t *testing.T) {
+	for _, c := range []struct{ spec, zone, want string }{
+		{"", "", "empty"},
+		{"* * * *", "", "expected exactly 5 fields"},
+		{"0 0 0 * * *", "", "expected exactly 5 fields"},
+		{"61 * * * *", "", "above maximum"},
+		{"0 0 30 2 *", "", "never comes"},
+		{"@every soon", "", "failed to parse duration"},
+		{"@fortnightly", "", "unrecognized descriptor"},
+		{"TZ=UTC * * * * *", "", "field of its own"},
+		{"CRON_TZ=", "", "field of its own"},
+		{"* * * * *", "Local", "name a place"},
+		{"* * * * *", "Mars/Olympus", "unknown time zone"},
+	} {
+		if _, err := Next(c.spec, c.zone, time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Next(%q, %q): %v, want %q", c.spec, c.zone, err, c.want)
+		}
+	}
+}
+
+func TestDue(t *testing.T) {
+	for _, c := range []struct {
+		name, spec, from, now string
+		missed                Missed
+		due                   []string
+		next                  string
+	}{
+		{"not yet", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T00:59:59Z", One, nil, "2026-01-01T01:00:00Z"},
+		{"in time", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", One, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"in time, skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:01Z", Skip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"a change of leaders is no missed run", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:20Z", Skip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", Skip, nil, "2026-01-01T05:00:00Z"},
+		{"skip the missed ones, not this one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:00:05Z", Skip, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
+		{"one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", One, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
+		{"one after years", "0 0 1 * *", "2001-01-01T00:00:00Z", "2026-01-15T00:00:00Z", One, []string{"2026-01-01T00:00:00Z"}, "2026-02-01T00:00:00Z"},
+		{"all", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T03:30:00Z", All, []string{"2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z", "2026-01-01T03:00:00Z"}, "2026-01-01T04:00:00Z"},
+		{"the stored time counts, though the line does not name it", "@hourly", "2026-01-01T01:10:00Z", "2026-01-01T02:30:00Z", All, []string{"2026-01-01T01:10:00Z", "2026-01-01T02:00:00Z"}, "2026-01-01T03:00:00Z"},
+		{"every keeps its pace", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", One, []string{"2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
+		{"every, all", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", All, []string{"2026-01-01T01:03:00Z", "2026-01-01T01:13:00Z", "2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			due, next, err := Due(c.spec, "", at(t, c.from), at(t, c.now), c.missed)
+			var got []string
+			for _, d := range due {
+				got = append(got, d.UTC().Format(time.RFC3339))
+			}
+			if err != nil || !slices.Equal(got, c.due) || !next.Equal(at(t, c.next)) {
+				t.Errorf("got %v, next %s, %v; want %v, next %s", got, next.UTC().Format(time.RFC3339), err, c.due, c.next)
+			}
+		})
+	}
+}
+
+func TestAllMissedRunsAreTheNewestThousand(t *testing.T) {
+	from, now := at(t, "2020-01-01T00:00:00Z"), at(t, "2026-01-01T00:00:30Z")
+	for spec, step := range map[string]time.Duration{"* * * * *": time.Minute, "@every 1s": time.Second} {
+		due, next, err := Due(spec, "Europe/Budapest", from, now, All)
+		if err != nil || len(due) != missedLimit {
+			t.Fatalf("%s: %d runs, %v", spec, len(due), err)
+		}
+		last := now.Truncate(step)
+		if !due[len(due)-1].Equal(last) || !due[0].Equal(last.Add(-(missedLimit-1)*step)) || !next.Equal(last.Add(step)) {
+			t.Errorf("%s: %v … %v, next %v", spec, due[0], due[len(due)-1], next)
+		}
+	}
+}
+
+// zones have every kind of change: an hour, half an hour, at midnight, a day.
+var zones = []string{"", "America/New_York", "Europe/Budapest", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/St_Johns", "Asia/Kathmandu"}
+
+func FuzzNext(f *testing.F) {
+	f.Add("30 2 * * *", uint8(1), int64(1772960400))
+	f.Add("*/7 1-3 * 3,11 SUN", uint8(3), int64(1793505600))
+	f.Add("@every 1h30m10s", uint8(0), int64(0))
+	f.Add("@yearly", uint8(5), int64(1325200000))
+	f.Add("0 0 31 * ?", uint8(4), int64(-1))
+	f.Add("CRON_TZ=", uint8(4), int64(-1))
+	f.Fuzz(func(t *testing.T, spec string, zone uint8, unix int64) {
+		name := zones[int(zone)%len(zones)]
+		after := time.Unix(unix%(1<<32), unix%1e9).UTC()
+		next, err := Next(spec, name, after)
+		if err != nil {
+			return
+		}
+		if !next.After(after) {
+			t.Fatalf("Next(%q, %q, %v) = %v", spec, name, after, next)
+		}
+		if strings.HasPrefix(strings.TrimSpace(spec), "@every") {
+			return
+		}
+		// There is nothing between: from anywhere in it, next is next.
+		between := after.Add(next.Sub(after) / 2)
+		if again, err := Next(spec, name, between); err != nil || !again.Equal(next) {
+			t.Fatalf("%q in %q: next after %v is %v, but after %v it is %v (%v)", spec, name, after, next, between, again, err)
+		}
+		// Due agrees with Next.
+		due, following, err := Due(spec, name, next, next.Add(time.Second), All)
+		if want, never := Next(spec, name, next); err != nil != (never != nil) || err == nil && (len(due) != 1 || !due[0].Equal(next) || !following.Equal(want)) {
+			t.Fatalf("%q in %q: Due %v %v %v, want %v then %v", spec, name, due, following, err, next, want)
+		}
+	})
+}

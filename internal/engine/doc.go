@@ -1,0 +1,51 @@
+// Package engine is the part of the engine that needs somebody to call it: the
+// passage of time, schedules, partitions. The engine itself is SQL
+// (schema/functions); Go calls it and adds no rule.
+//
+// # States
+//
+// A state is a table, a transition moves a row (weir.transition has them all):
+//
+//	submit ──► pending ──opened──► available ──claimed──► running ──► done
+//	   │          ▲                 ▲    ▲                 │ │ │
+//	   └──────────┼── no gate ──────┘    └─expired,returned┘ │ └────► failed
+//	              └───────────retrying, snoozed──────────────┘
+//
+//	pending, available, running ──► canceled        pending, available, failed ──► skipped
+//	failed, canceled, skipped ──retried──► pending
+//
+// # Gates
+//
+// A pending task stands at exactly one gate and steps to the next when it opens:
+//
+//	needs ──► time ──► hold ──► lane (order, exclusion) ──► pool (count, rate) ──► available
+//	  │         │        │              │                        │
+//	finish     tend   release     finish, tend,            finish, tend,
+//	of a need                     weir_gates               weir_gates
+//
+// Under each gate stands what opens it. The hint weir_gates names keys that may
+// have room; the sweep looks at all of them, so a lost hint costs time, never a
+// task.
+//
+// # Invariants
+//
+//   - A task is in exactly one of pending, available, running, finished.
+//   - At most one lease per task; what a stale token writes is refused.
+//   - Limits of lanes and pools hold at every instant of the committed history.
+//   - A transition and its event commit together.
+//   - A schedule submits each of its runs once, whoever fires it.
+//
+// weir.doctor() checks them. The loops here keep none of them up: each may be
+// late, run twice or on two servers, and nothing breaks. They carry the epoch of
+// the leader all the same ([Term]), so that one server acts at a time.
+//
+// # Loops
+//
+//	tend        1 s, weir_gates, and when a task is due: times, leases, gates; all keys every 15 s
+//	schedules   3 s, and when one is due
+//	partitions  1 h: made ahead, dropped after the retention
+//	analyze     5 min, if an hour has passed or the tables have doubled
+//
+// Lists and details for faces are in package view; the tests of the SQL are in
+// package enginetest.
+package engine

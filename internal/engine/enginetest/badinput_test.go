@@ -1,0 +1,175 @@
+package enginetest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBadInput sends what nobody should send. Each is refused by a code and a
+// message that names the field, and leaves every table as it was.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	// Ground for the commands: a worker, one task in each way of being.
+	available := e.submit(0, spec{"service": "idle"})
+	l := e.run(0, e.submit(0, spec{"service": "busy"}))
+	done := e.run(0, e.submit(0, spec{"service": "ended"}))
+	e.finish(1, done)
+	job, _ := e.submitJob(0, spec{"service": "job"})
+	e.exec(`select weir.set_pool('p', 1, at => $1)`, at(0))
+	e.submit(0, spec{"service": "pooled", "pool": "p"})
+	const nobody = "00000000-0000-7000-8000-000000000000"
+	long := strings.Repeat("x", 300)
+
+	submit := func(s string) string { return `select weir.submit_many('[` + s + `]')` }
+	jobs := func(s string) string { return `select weir.submit_job('[` + s + `]', 'job')` }
+	for _, c := range []struct{ name, code, says, sql string }{
+		{"no service", "WR422", "service", submit(`{}`)},
+		{"empty service", "WR422", "service", submit(`{"service": ""}`)},
+		{"long service", "WR422", "service", submit(`{"service": "` + long + `"}`)},
+		{"not an array", "WR422", "tasks", `select weir.submit_many('{"service": "a"}')`},
+		{"null", "WR422", "tasks", `select weir.submit_many(null)`},
+		{"not objects", "WR422", "tasks", submit(`1`)},
+		{"unknown field", "WR422", "colour", submit(`{"service": "a", "colour": "red"}`)},
+		{"unknown pool", "WR422", "pool", submit(`{"service": "a", "pool": "nowhere"}`)},
+		{"second of a batch", "WR422", "task 2", submit(`{"service": "a"}, {"service": ""}`)},
+		{"priority too high", "WR422", "priority", submit(`{"service": "a", "priority": 101}`)},
+		{"priority too low", "WR422", "priority", submit(`{"service": "a", "priority": -32769}`)},
+		{"priority overflows", "WR422", "priority", submit(`{"service": "a", "priority": -99999999999}`)},
+		{"priority is text", "WR422", "priority", submit(`{"service": "a", "priority": "high"}`)},
+		{"priority is a fraction", "WR422", "priority", submit(`{"service": "a", "priority": 1.5}`)},
+		{"negative attempts", "WR422", "max_attempts", submit(`{"service": "a", "max_attempts": -1}`)},
+		{"no attempts", "WR422", "max_attempts", submit(`{"service": "a", "max_attempts": 0}`)},
+		{"too many attempts", "WR422", "max_attempts", submit(`{"service": "a", "max_attempts": 10001}`)},
+		{"labels are a list", "WR422", "labels", submit(`{"service": "a", "labels": ["gpu"]}`)},
+		{"label is a number", "WR422", "labels", submit(`{"service": "a", "labels": {"gpu": 1}}`)},
+		{"run_at is no time", "WR422", "run_at", submit(`{"service": "a", "run_at": "soon"}`)},
+		{"run_at never comes", "WR422", "run_at", submit(`{"service": "a", "run_at": "infinity"}`)},
+		{"empty hold", "WR422", "hold", submit(`{"service": "a", "hold": ""}`)},
+		{"empty lane", "WR422", "lane", submit(`{"service": "a", "lane": ""}`)},
+		{"rank without a lane", "WR422", "lane", submit(`{"service": "a", "rank": 1}`)},
+		{"exclusive without a lane", "WR422", "lane", submit(`{"service": "a", "exclusive": true}`)},
+		{"timeout of nothing", "WR422", "timeout", submit(`{"service": "a", "timeout": "0 s"}`)},
+		{"timeout is no interval", "WR422", "timeout", submit(`{"service": "a", "timeout": "a while"}`)},
+		{"negative backoff", "WR422", "backoff", submit(`{"service": "a", "backoff": "-1 s"}`)},
+		{"unknown orphan policy", "WR422", "orphan", submit(`{"service": "a", "orphan": "adopt"}`)},
+		{"empty idempotency key", "WR422", "idempotency_key", submit(`{"service": "a", "idempotency_key": ""}`)},
+		{"empty unique key", "WR422", "unique_key", submit(`{"service": "a", "unique_key": ""}`)},
+		{"needs outside a job", "WR422", "needs", submit(`{"service": "a", "needs": ["b"]}`)},
+		{"17 MB of params", "WR422", "params", `select weir.submit('a', jsonb_build_object('blob', repeat('x', 17 * 1000 * 1000)))`},
+		{"NUL in JSON", "22P05", "", submit(`{"service": "a", "params": {"text": "\u0000"}}`)},
+		{"empty job", "WR422", "tasks", jobs(``)},
+		{"job without a name", "WR422", "name", `select weir.submit_job('[{"service": "a"}]', '')`},
+		{"job priority", "WR422", "priority", `select weir.submit_job('[{"service": "a"}]', 'job', priority => 101)`},
+		{"missing need", "WR422", "needs", jobs(`{"service": "a", "key": "a", "needs": ["b"]}`)},
+		{"null as a need", "WR422", "needs", jobs(`{"service": "a", "key": "a", "needs": [null]}`)},
+		{"need named twice", "WR422", "needs", jobs(`{"service": "a", "key": "a"}, {"service": "a", "key": "b", "needs": ["a", "a"]}`)},
+		{"needs are text", "WR422", "needs", jobs(`{"service": "a", "key": "a", "needs": "b"}`)},
+		{"unknown rule", "WR422", "rule", jobs(`{"service": "a", "key": "a"}, {"service": "a", "needs": ["a"], "rule": "some"}`)},
+		{"needs itself", "WR422", "ring", jobs(`{"service": "a", "key": "a", "needs": ["a"]}`)},
+		{"ring of three", "WR422", "ring", jobs(`{"service": "a", "key": "a", "needs": ["c"]}, {"service": "a", "key": "b", "needs": ["a"]}, {"service": "a", "key": "c", "needs": ["b"]}`)},
+		{"key twice in a job", "WR422", "key", jobs(`{"service": "a", "key": "a"}, {"service": "a", "key": "a"}`)},
+		{"unique key in a job", "WR422", "unique_key", jobs(`{"service": "a", "unique_key": "u"}`)},
+
+		{"claim without services", "WR422", "services", `select weir.claim('w', '{}')`},
+		{"claim of null", "WR422", "services", `select weir.claim('w', null)`},
+		{"claim of none", "WR422", "n ", `select weir.claim('w', '{a}', 0)`},
+		{"claim without a name", "WR422", "worker", `select weir.claim('', '{a}')`},
+		{"slots for other services", "WR422", "slots", `select weir.claim('w', '{a,b}', 1, '{1}')`},
+		{"claim for no time", "WR422", "lease", `select weir.claim('w', '{idle}', 1, lease => null)`},
+		{"worker on no node", "WR404", "node", `select weir.register_worker('x', '{a}', 'nowhere')`},
+		{"node without a name", "WR422", "name", `select weir.register_node('')`},
+		{"capacity is text", "WR422", "capacity", `select weir.register_node('n', capacity => '{"a": "many"}')`},
+		{"unknown node", "WR404", "node", `select weir.set_node_mode('nowhere', 'paused')`},
+		{"unknown mode", "WR422", "mode", `select weir.set_node_mode('nowhere', 'asleep')`},
+		{"unknown worker", "WR404", "worker", `select weir.heartbeat('nobody')`},
+		{"event of the engine", "WR422", "type", `select weir.record('` + l.Task + `', 1, '` + l.Token + `', 'done')`},
+		{"unknown level", "WR422", "level", `select weir.record('` + l.Task + `', 1, '` + l.Token + `', 'note', level => 'loud')`},
+
+		{"cancel of no task", "WR404", "task", `select weir.cancel('` + nobody + `')`},
+		{"retry of no task", "WR404", "task", `select weir.retry('` + nobody + `')`},
+		{"skip of no task", "WR404", "task", `select weir.skip('` + nobody + `', 'why not')`},
+		{"hold of no task", "WR404", "task", `select weir.hold('` + nobody + `', 'me')`},
+		{"release of no task", "WR404", "task", `select weir.release('` + nobody + `')`},
+		{"why of no task", "WR404", "task", `select weir.why('` + nobody + `')`},
+		{"priority of no task", "WR404", "task", `select weir.set_priority('` + nobody + `', 1)`},
+		{"cancel of no job", "WR404", "job", `select weir.cancel_job('` + nobody + `')`},
+		{"skip without a reason", "WR422", "reason", `select weir.skip('` + available + `', '')`},
+		{"hold by nobody", "WR422", "by", `select weir.hold('` + available + `', '')`},
+		{"priority out of range", "WR422", "priority", `select weir.set_priority('` + available + `', 101)`},
+		{"priority null", "WR422", "priority", `select weir.set_priority('` + available + `', null)`},
+		{"cancel of an ended task", "WR409", "done", `select weir.cancel('` + done.Task + `')`},
+		{"release of a free task", "WR409", "not held", `select weir.release('` + available + `')`},
+
+		{"pool without a limit", "WR422", "size", `select weir.set_pool('q')`},
+		{"negative pool", "WR422", "size", `select weir.set_pool('q', -1)`},
+		{"rate without an interval", "WR422", "rate", `select weir.set_pool('q', rate => 1)`},
+		{"rate of nothing", "WR422", "rate", `select weir.set_pool('q', rate => 0, per => '1 s')`},
+		{"pool without a name", "WR422", "name", `select weir.set_pool('', 1)`},
+		{"drop of no pool", "WR404", "pool", `select weir.drop_pool('nowhere')`},
+		{"drop of a pool in use", "WR409", "in use", `select weir.drop_pool('p')`},
+		{"schedule of nothing", "WR422", "service", `select weir.set_schedule('s', '@daily', '{}', now())`},
+		{"drop of no schedule", "WR404", "schedule", `select weir.drop_schedule('nowhere')`},
+		{"unknown policy", "WR422", "missed", `select weir.set_schedule('s', '@daily', '{"service": "a"}', now(), missed => 'some')`},
+		{"bad cursor", "WR422", "after", `select weir.events_after('yesterday')`},
+		{"cursor of letters", "WR422", "after", `select weir.events_after('1.x')`},
+		{"retention of nothing", "WR422", "keep", `select weir.drop_partitions('0')`},
+		{"partition of no days", "WR422", "days", `select weir.ensure_partitions(0)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := &engine{TB: t, DB: e.DB}
+			before := e.counts()
+			err := e.refused(c.code, c.sql)
+			if !strings.Contains(err.Message, c.says) {
+				t.Errorf("message %q does not name %q", err.Message, c.says)
+			}
+			e.same(c.name, before)
+		})
+	}
+	if got := one[string](e, `select state from weir.job where id = $1`, job); got != "running" {
+		t.Errorf("the job is %s", got)
+	}
+}
+
+// TestR4StaleTokenChangesNothing sends every call of a worker with a token that
+// is not the live one. Each is refused by a word, recorded, and changes nothing.
+func TestR4StaleTokenChangesNothing(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	id := e.submit(0, spec{"service": "s"})
+	old := e.run(0, id)
+	e.exec(`select weir.expire(at => $1)`, at(31))
+	live := e.run(32, id)
+	other := live
+	other.Token = "00000000-0000-4000-8000-000000000000"
+	for _, l := range []lease{old, other, {id, 7, live.Token}} {
+		for _, sql := range []string{
+			`select weir.finish($1, $2, $3, '{"from": "a ghost"}', at => $4)`,
+			`select weir.fail($1, $2, $3, 'no', at => $4)`,
+			`select weir.record($1, $2, $3, 'progress', at => $4)`,
+			`select weir.confirm_cancel($1, $2, $3, at => $4)`,
+			`select refusal from weir.start_many(array[$1::uuid], array[$2::int], array[$3::uuid], at => $4)`,
+			`select refusal from weir.renew('w', array[$1::uuid], array[$2::int], array[$3::uuid], at => $4)`,
+			`select refusal from weir.give_back_many(array[$1::uuid], array[$2::int], array[$3::uuid], at => $4)`,
+		} {
+			before := e.counts()
+			if got := one[string](e, sql, l.Task, l.Attempt, l.Token, at(33)); got != "lease_lost" {
+				t.Errorf("%s with %v: %q, want lease_lost", sql, l, got)
+			}
+			before["events"]++ // the refusal is recorded
+			e.same(sql, before)
+		}
+	}
+	if n := one[int](e, `select count(*)::int from weir.event where task = $1 and type = 'stale'`, id); n != 21 {
+		t.Errorf("%d refusals are recorded, want 21", n)
+	}
+	if got := e.finish(34, live); got != "ok" {
+		t.Errorf("the live lease: %s", got)
+	}
+	if got := e.finish(35, live); got != "repeated" {
+		t.Errorf("the same finish again: %s", got)
+	}
+	if got := one[string](e, `select weir.finish('00000000-0000-7000-8000-000000000000', 1, $1, at => $2)`, live.Token, at(35)); got != "unknown" {
+		t.Errorf("a task that never was: %s", got)
+	}
+}

@@ -1,0 +1,149 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ward makes a healthy database with work of every kind.
+func ward(t testing.TB) *engine {
+	e := start(t)
+	e.exec(`select weir.register_node('n', capacity => '{"s": 5}', at => $1)`, at(0))
+	e.exec(`select weir.register_worker('w', '{s}', 'n', at => $1)`, at(0))
+	e.exec(`select weir.set_pool('p', 2, at => $1)`, at(0))
+	e.submit(0, spec{"service": "s", "lane": "l", "exclusive": true})
+	e.submit(0, spec{"service": "s", "lane": "m"})
+	e.submit(0, spec{"service": "s", "lane": "ranked", "rank": 5})
+	e.submit(0, spec{"service": "s", "pool": "p"})
+	e.tend(1)
+	if got := e.claim(2, "w", "s", 4); len(got) != 4 {
+		t.Fatalf("%d leases, want 4", len(got))
+	}
+	e.submit(0, spec{"service": "held", "hold": "me"})
+	e.submit(0, spec{"service": "timed", "run_at": at(1000)})
+	e.submit(0, spec{"service": "free"})
+	e.finish(3, e.run(3, e.submit(0, spec{"service": "ended"})))
+	e.submitJob(0, spec{"service": "job", "key": "a"}, spec{"service": "job", "key": "b", "needs": []string{"a"}})
+	return e
+}
+
+// illnesses says how to break each row of the doctor by hand, as no call of the
+// engine could, and which rows must then be red: that one, and those that are
+// about the same fact.
+var illnesses = map[string]struct {
+	sql  string
+	also []string
+}{
+	"a task is in exactly one state":              {sql: `insert into weir.finished (task, at, attempt, outcome) select task, now(), 1, 'done' from weir.pending where gate = 'hold'`},
+	"a row agrees with its task":                  {sql: `update weir.pending set order_seq = order_seq + 1000 where gate = 'hold'`},
+	"a lease has an attempt, a worker and an end": {sql: `update weir.running set worker = 99999 where task = (select min(task::text)::uuid from weir.running)`},
+	"no node runs more than its capacity":         {sql: `update weir.nodes set capacity = '{"s": 3}'`},
+	"a floor hides no task":                       {sql: `update weir.classes set floor = 1000000 where service = 'free'`},
+	"needs are counted right":                     {sql: `update weir.pending set unmet = 5 where gate = 'needs'`},
+	"a job counts its tasks right":                {sql: `update weir.job_live set done = 1`},
+	"a unique key belongs to a live task":         {sql: `insert into weir.unique_keys select 's', 'k', task from weir.finished`},
+	"an exclusive task has its lane alone":        {sql: `update weir.running set lane = 'l' where lane = 'm'`},
+	"no rank overtakes a lower one":               {sql: `insert into weir.lane_blocks select 'ranked', 1, task, '2000-01-01' from weir.finished`},
+	"no pool is over its size":                    {sql: `update weir.pools set size = 0`},
+	"a pending task stands at a gate it has":      {sql: `update weir.pending set hold = null where gate = 'hold'`},
+	"the state of a task is what its events say":  {sql: `delete from weir.events where type = 'done'`},
+	"leases that ran out are ended in time":       {sql: `update weir.running set until = clock_timestamp() - interval '1 min'`, also: []string{"no worker is lost while it holds tasks"}},
+	"no worker is lost while it holds tasks":      {sql: `update weir.running set until = clock_timestamp() - interval '2 s'`},
+	"tasks start when they are due":               {sql: `update weir.pending set run_at = clock_timestamp() - interval '1 min' where gate = 'time'`},
+	"the timeline belongs to this cluster":        {sql: `update weir.events set xid = 900000000000000000 where type = 'done'`},
+	"there are partitions for the coming days": {sql: `do $$ declare p record; begin
+		for p in select name from weir._partitions() where parent = 'job_finished' loop execute 'drop table weir.' || p.name; end loop; end $$`},
+}
+
+// watched are rows that look at the server and not at tables: they have tests
+// of their own, or none is possible.
+var watched = map[string]string{
+	"no old transaction holds the timeline back": "TestDoctorSeesOldTransactions",
+	"no old snapshot keeps dead rows":            "TestDoctorSeesOldTransactions",
+	"vacuum keeps up with the hot tables":        "reads the server's statistics, which nobody can write",
+}
+
+// TestDoctorCanFail breaks each invariant and sees exactly that row go red. A
+// new row of the doctor fails this test until somebody says how to break it.
+func TestDoctorCanFail(t *testing.T) {
+	t.Parallel()
+	e := ward(t)
+	for _, name := range all[string](e, `select name from weir.doctor()`) {
+		if _, ok := watched[name]; ok {
+			continue
+		}
+		ill, ok := illnesses[name]
+		if !ok {
+			t.Errorf("nobody says how to break: %s", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			tx, err := e.Pool.Begin(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.Background()) //nolint:errcheck // the illness is not to stay
+			tag, err := tx.Exec(context.Background(), ill.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tag.RowsAffected() == 0 && !strings.HasPrefix(ill.sql, "do ") {
+				t.Fatal("nothing was broken")
+			}
+			red, err := ask[struct{ Name, Detail string }](tx, `select name, detail from weir.doctor(true) where not ok`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append([]string{name}, ill.also...)
+			for _, r := range red {
+				if !slices.Contains(want, r.Name) {
+					t.Errorf("also red: %s: %s", r.Name, r.Detail)
+				}
+				if r.Detail == "" {
+					t.Errorf("%s gives no detail", r.Name)
+				}
+			}
+			if len(red) != len(want) {
+				t.Errorf("%d rows are red, want %d: %v", len(red), len(want), red)
+			}
+		})
+	}
+}
+
+// TestDoctorSeesOldTransactions looks at the activity of the server from a time
+// when two open transactions are old.
+func TestDoctorSeesOldTransactions(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	ctx := context.Background()
+	writer, reader := e.connect(), e.connect()
+	for _, s := range []string{`begin`, `create table public.unfinished ()`} {
+		if _, err := writer.Exec(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range []string{`begin isolation level repeatable read`, `select count(*) from weir.tasks`} {
+		if _, err := reader.Exec(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, pid := range map[string]uint32{
+		"no old transaction holds the timeline back": writer.PgConn().PID(),
+		"no old snapshot keeps dead rows":            reader.PgConn().PID(),
+	} {
+		found := one[bool](e, `select count(*) > 0 from weir.doctor(at => $1) where name = $2 and not ok and level = 'health' and detail like '%' || $3::text || '%'`,
+			time.Now().Add(15*time.Minute), name, fmt.Sprintf("pid %d ", pid))
+		if !found {
+			t.Errorf("%s: pid %d is not found", name, pid)
+		}
+	}
+	for _, conn := range []interface{ Close(context.Context) error }{writer, reader} {
+		if err := conn.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}

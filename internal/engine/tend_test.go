@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/listen"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+const stateOf = `select state::text from weir.task where id = $1`
+
+func TestTendStartsTasksWhenTheyAreDue(t *testing.T) {
+	db := testdb.New(t)
+	available := hear(t, db, availableChannel)
+	_, c := lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
+	until(t, "the first pass", func() bool { return ticks(c, "tend") > 0 })
+	available.Take()
+	id := scan[string](t, db, `select weir.submit('s', run_at => clock_timestamp() + interval '1700 ms', hint => false)`)
+	until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+	late := scan[float64](t, db, `select extract(epoch from t.since - t.run_at)::float8 from weir.task t where id = $1`, id)
+	t.Logf("opened %.1f ms after it was due", 1000*late)
+	if late < 0 || late > 20 {
+		t.Errorf("opened %v s after it was due", late)
+	}
+	until(t, "the workers are told", func() bool {
+		hint := available.Take()
+		return hint.All || len(hint.Notes) > 0
+	})
+}
+
+func ticks(c *coordinator.Coordinator, name string) int64 {
+	for _, s := range c.Status().Loops {
+		if s.Name == name {
+			return s.Ticks
+		}
+	}
+	return 0
+}
+
+func TestTendEndsLeasesThatRanOut(t *testing.T) {
+	db := testdb.New(t)
+	id := scan[string](t, db, `select weir.submit('s')`)
+	exec(t, db, `select weir.claim('w', '{s}', lease => '1 ms')`)
+	lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
+	until(t, "the task is available again", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+}
+
+func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
+	db := testdb.New(t)
+	gates := hear(t, db, GatesChannel)
+	exec(t, db, `select weir.set_pool('p', 10)`)
+	tend := &tender{config: Config{Pool: db.Pool, Gates: gates}, term: leadOnly(t, db.Pool)}
+	now := time.Now()
+	tick := func(after time.Duration) {
+		t.Helper()
+		if _, err := tend.tick(t.Context(), now.Add(after)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tick(0) // sweeps, because listening has begun
+	<-gates.C()
+
+	in := func(pool, lane string, hint bool) string {
+		return scan[string](t, db, `select weir.submit('s', pool => nullif($1, ''), lane => nullif($2, ''), hint => $3)`, pool, lane, hint)
+	}
+	quiet, pool, lane := in("p", "", false), in("", "l", true), in("p", "m", true)
+	<-gates.C()
+	until(t, "both hints have come", func() bool {
+		tick(time.Millisecond)
+		return scan[string](t, db, stateOf, pool) == "available" && scan[string](t, db, stateOf, lane) == "available"
+	})
+	// The pool that the hint named was opened whole; another lane was not.
+	if got := scan[string](t, db, stateOf, quiet); got != "available" {
+		t.Errorf("the task of the same pool is %s", got)
+	}
+	other := in("", "n", false)
+	tick(2 * time.Second)
+	if got := scan[string](t, db, stateOf, other); got != "pending" {
+		t.Errorf("before the sweep, the task without a hint is %s", got)
+	}
+	tick(sweepEvery + time.Second)
+	if got := scan[string](t, db, stateOf, other); got != "available" {
+		t.Errorf("after the sweep, the task without a hint is %s", got)
+	}
+}
+
+func TestALimitThatIsFullDoesNotSpin(t *testing.T) {
+	db := testdb.New(t)
+	exec(t, db, `select weir.set_pool('p', 1, 1000, '1 s')`)
+	exec(t, db, `select weir.submit('s', pool => 'p') from generate_series(1, 3)`)
+	tend := &tender{config: Config{Pool: db.Pool}, term: leadOnly(t, db.Pool)}
+	start := time.Now()
+	until(t, "the due time of a full pool is old", func() bool {
+		if _, err := tend.tick(t.Context(), start.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		start = start.Add(time.Hour)
+		return scan[bool](t, db, `select next_at < clock_timestamp() - interval '1 s' from weir.pools`) && tend.due().IsZero()
+	})
+}
+
+func TestParseGates(t *testing.T) {
+	note := func(payloads ...string) (hint listen.Hint) {
+		for _, p := range payloads {
+			hint.Notes = append(hint.Notes, listen.Note{Channel: GatesChannel, Payload: p})
+		}
+		return hint
+	}
+	for _, c := range []struct {
+		name         string
+		hint         listen.Hint
+		lanes, pools []string
+		all          bool
+	}{
+		{"nothing", listen.Hint{}, nil, nil, false},
+		{"listening began", listen.Hint{All: true}, nil, nil, true},
+		{"keys", note(`{"lanes":["a"],"pools":null}`, `{"lanes":["b"],"pools":["p"]}`), []string{"a", "b"}, []string{"p"}, false},
+		{"too many keys", note(``), nil, nil, true},
+		{"no keys", note(`{"lanes":null,"pools":null}`), nil, nil, true},
+		{"not ours", note(`[]`, `{"pools":["p"]}`), nil, []string{"p"}, true},
+	} {
+		k := parseGates(c.hint)
+		if !slices.Equal(k.Lanes, c.lanes) || !slices.Equal(k.Pools, c.pools) || k.all != c.all || k.Lanes == nil || k.Pools == nil {
+			t.Errorf("%s: %+v", c.name, k)
+		}
+	}
+}
+
+// counter counts statements.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (c *counter) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+func (c *counter) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) { c.n.Add(1) }
+func (c *counter) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+func TestAnIdleCoordinatorAsksLessThanThreeQueriesASecond(t *testing.T) {
+	db := testdb.New(t)
+	var queries counter
+	pool, err := pg.Open(t.Context(), db.URL, pg.Options{Configure: func(c *pgxpool.Config) { c.ConnConfig.Tracer = &queries }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	gates := hear(t, db, GatesChannel)
+	exec(t, db, `select weir.set_schedule('rare', '@yearly', '{"service": "s"}', clock_timestamp() + interval '100 days')`)
+	_, c := lead(t, pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: pool, Gates: gates}, term) })
+	until(t, "all have begun", func() bool { return ticks(c, "analyze") > 0 && ticks(c, "partitions") > 0 && ticks(c, "tend") > 2 })
+	start, before, passes := time.Now(), queries.n.Load(), ticks(c, "tend")
+	until(t, "five passes", func() bool { return ticks(c, "tend") >= passes+5 })
+	rate := float64(queries.n.Load()-before) / time.Since(start).Seconds()
+	t.Logf("idle: %.2f queries/s", rate)
+	if rate > 3 {
+		t.Errorf("an idle coordinator asks %.2f queries/s", rate)
+	}
+}

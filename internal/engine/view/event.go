@@ -1,0 +1,67 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/weirhq/weir"
+)
+
+// Event is one line of the timeline.
+type Event struct {
+	Cursor  string          `json:"cursor,omitempty"`
+	Seq     int64           `json:"seq"`
+	At      time.Time       `json:"at"`
+	Type    string          `json:"type"`
+	Kind    string          `json:"kind"`
+	Subject string          `json:"subject,omitempty"`
+	Job     weir.ID         `json:"job,omitzero"`
+	Task    weir.ID         `json:"task,omitzero"`
+	Attempt int             `json:"attempt,omitempty"`
+	Worker  string          `json:"worker,omitempty"`
+	Source  string          `json:"source,omitempty"`
+	Level   string          `json:"level"`
+	Message string          `json:"message,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func eventInto(e *Event) []any {
+	return []any{
+		(*maybe)(&e.Cursor), &e.Seq, (*moment)(&e.At), &e.Type, &e.Kind, (*maybe)(&e.Subject), &e.Job, &e.Task, &e.Attempt, (*maybe)(&e.Worker),
+		(*maybe)(&e.Source), &e.Level, (*maybe)(&e.Message), (*[]byte)(&e.Data),
+	}
+}
+
+// Events reads the end of the timeline, or of one job's part of it, oldest first.
+func (s *Store) Events(ctx context.Context, job weir.ID, limit int) ([]Event, error) {
+	var q query
+	order := "e.xid desc, e.seq desc"
+	if !job.IsZero() {
+		q.where("e.job = %s", job)
+		order = "e.seq desc"
+	}
+	sql := `select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, u.task::text), e.job, u.task, coalesce(e.attempt, 0)::int, w.name, e.source,
+		coalesce(e.level, 'info'), e.message, e.data
+		from (select * from weir.events e` + q.text() + ` order by ` + order + ` limit ` + q.arg(limit) + `) e
+		left join lateral unnest(coalesce(e.tasks, array[e.task])) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
+	events, err := list(ctx, s, "read the timeline", sql, q.args, eventInto)
+	if len(events) > limit {
+		events = events[:limit] // a row that tells of a batch is many lines
+	}
+	slices.Reverse(events)
+	return events, err
+}
+
+// EventsAfter reads on from a cursor, oldest first.
+func (s *Store) EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]Event, error) {
+	return list(ctx, s, "read the timeline", `select e.cursor, e.seq, e.at, e.type, e.kind, e.subject, e.job, e.task, coalesce(e.attempt, 0), e.worker, e.source, e.level, e.message, e.data
+		from weir.events_after($1, $2, $3, $4) e`, []any{cursor, limit, job, task}, eventInto)
+}
+
+// TaskEvents is the life of one task, oldest first.
+func (s *Store) TaskEvents(ctx context.Context, task weir.ID) ([]Event, error) {
+	return list(ctx, s, "read the timeline", `select null::text, e.seq, e.at, e.type, 'task', $1::uuid::text, null::uuid, $1::uuid, coalesce(e.attempt, 0), e.worker, e.source, e.level,
+		e.message, e.data from weir.task_events($1) e`, []any{task}, eventInto)
+}

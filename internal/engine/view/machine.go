@@ -1,0 +1,87 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir"
+)
+
+// Node is a row of the view weir.node.
+type Node struct {
+	Name         string            `json:"name"`
+	State        string            `json:"state"`
+	Labels       map[string]string `json:"labels"`
+	Capacity     map[string]int    `json:"capacity"`
+	Running      int               `json:"running"`
+	Workers      int               `json:"workers"`
+	Note         string            `json:"note,omitempty"`
+	ModeUntil    time.Time         `json:"mode_until,omitzero"`
+	SeenAt       time.Time         `json:"seen_at"`
+	RegisteredAt time.Time         `json:"registered_at"`
+}
+
+const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at`
+
+func nodeInto(n *Node) []any {
+	return []any{&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt)}
+}
+
+// Nodes lists the nodes by name.
+func (s *Store) Nodes(ctx context.Context, page Page) ([]Node, error) {
+	return list(ctx, s, "list nodes", `select `+nodeColumns+` from weir.node n where n.name > $1 collate "C" order by n.name limit $2`, []any{page.After, page.limit()}, nodeInto)
+}
+
+// Node reads one node.
+func (s *Store) Node(ctx context.Context, name string) (Node, error) {
+	rows, err := list(ctx, s, "read node", `select `+nodeColumns+` from weir.node n where n.name = $1`, []any{name}, nodeInto)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%w: there is no node %q", weir.ErrNotFound, name)
+	}
+	if err != nil {
+		return Node{}, err
+	}
+	return rows[0], nil
+}
+
+// Worker is a row of the view weir.worker.
+type Worker struct {
+	Name      string            `json:"name"`
+	State     string            `json:"state"`
+	Node      string            `json:"node,omitempty"`
+	Services  []string          `json:"services"`
+	Labels    map[string]string `json:"labels"`
+	Running   int               `json:"running"`
+	StartedAt time.Time         `json:"started_at"`
+	SeenAt    time.Time         `json:"seen_at"`
+	StoppedAt time.Time         `json:"stopped_at,omitzero"`
+}
+
+// WorkerFilter narrows a list of workers. The zero value is those that live.
+type WorkerFilter struct {
+	Node, Service string
+	// All also lists workers that have stopped.
+	All bool
+}
+
+// Workers lists workers by name.
+func (s *Store) Workers(ctx context.Context, f WorkerFilter, page Page) ([]Worker, error) {
+	var q query
+	if page.After != "" {
+		q.where(`w.name > %s collate "C"`, page.After)
+	}
+	if !f.All {
+		q.where("w.state <> %s", "stopped")
+	}
+	if f.Node != "" {
+		q.where("w.node = %s", f.Node)
+	}
+	if f.Service != "" {
+		q.where("%s = any (w.services)", f.Service)
+	}
+	sql := `select w.name, w.state, w.node, w.services, w.labels, w.running, w.started_at, w.seen_at, w.stopped_at from weir.worker w` + q.text() + ` order by w.name limit ` + q.arg(page.limit())
+	return list(ctx, s, "list workers", sql, q.args, func(w *Worker) []any {
+		return []any{&w.Name, &w.State, (*maybe)(&w.Node), &w.Services, &w.Labels, &w.Running, (*moment)(&w.StartedAt), (*moment)(&w.SeenAt), (*moment)(&w.StoppedAt)}
+	})
+}

@@ -1,0 +1,244 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+func next(t *testing.T, f *Feed) []weir.Event {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	events, err := f.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// collect reads until there are n events.
+func collect(t *testing.T, f *Feed, n int) (events []weir.Event) {
+	t.Helper()
+	for len(events) < n {
+		events = append(events, next(t, f)...)
+	}
+	return events
+}
+
+func TestR8ALateCommitIsNeverMissed(t *testing.T) {
+	db := testdb.New(t)
+	ctx := t.Context()
+	submit := func(q interface {
+		QueryRow(context.Context, string, ...any) pgx.Row
+	},
+	) (id weir.ID) {
+		t.Helper()
+		if err := q.QueryRow(ctx, `select weir.submit('s')`).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	submit(db.Pool) // the first task of a service makes its class, and others wait for that
+	slow, err := db.Pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Rollback(ctx) //nolint:errcheck // committed long before, if all goes well
+	early := submit(slow)    // the lower number
+	late := submit(db.Pool)  // a higher one that commits first
+
+	all, only := NewFeed(db.Pool, "", Filter{}, nil), NewFeed(db.Pool, "", Filter{Task: early}, nil)
+	for _, f := range []*Feed{all, only} {
+		events, full, err := f.read(ctx)
+		if err != nil || full {
+			t.Fatal(full, err)
+		}
+		for _, e := range events {
+			if e.Task == late || e.Task == early {
+				t.Errorf("%s is read while an older transaction runs", e.Task)
+			}
+		}
+	}
+	if err := slow.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	events := collect(t, all, 2)
+	if len(events) != 2 || events[0].Task != early || events[1].Task != late || events[0].Seq > events[1].Seq {
+		t.Errorf("got %+v", events)
+	}
+	// The narrow feed had moved its cursor over what it did not want, not further.
+	if events := next(t, only); len(events) != 1 || events[0].Task != early {
+		t.Errorf("got %+v", events)
+	}
+}
+
+// key is what makes an event this one.
+func key(e weir.Event) string { return fmt.Sprint(e.Seq, " ", e.Task) }
+
+func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
+	db := testdb.New(t)
+	reader, err := pg.Open(t.Context(), db.URL, pg.Options{Name: "reader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Close)
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				submitSome(t, db)
+			}
+		})
+	}
+	var seen []string
+	var cursor weir.Cursor
+	for round := range 20 {
+		feed := NewFeed(reader, cursor, Filter{}, nil)
+		for want := len(seen) + 50; len(seen) < want; {
+			if _, err := db.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reader' and datname = current_database()`); err != nil {
+				t.Fatal(err)
+			}
+			events := next(t, feed)
+			if round%2 == 0 {
+				// Break off in the middle: what has a cursor of its own is done.
+				events = done(events[:1+rand.N(len(events))])
+				want = 0
+			}
+			for _, e := range events {
+				seen, cursor = append(seen, key(e)), e.Cursor
+			}
+		}
+	}
+	stop()
+	writers.Wait()
+
+	rows, err := db.Pool.Query(t.Context(), `select e.seq || ' ' || coalesce(u.task, '00000000-0000-0000-0000-000000000000')
+		from weir.events e left join lateral unnest(coalesce(e.tasks, array[e.task])) u (task) on true order by e.xid, e.seq`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last ones may have to wait for a transaction of another database.
+	rest := NewFeed(db.Pool, cursor, Filter{}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for len(seen) < len(want) {
+		events, err := rest.Next(ctx)
+		if err != nil {
+			t.Errorf("after %d of %d events: %v", len(seen), len(want), err)
+			break
+		}
+		for _, e := range events {
+			seen = append(seen, key(e))
+		}
+	}
+	if !slices.Equal(seen, want) {
+		slices.Sort(seen)
+		t.Errorf("saw %d events, %d of them once; there are %d", len(seen), len(slices.Compact(seen)), len(want))
+	}
+	t.Logf("%d events", len(want))
+}
+
+// submitSome submits some tasks in a transaction that lasts a while, or is undone.
+func submitSome(t *testing.T, db *testdb.DB) {
+	ctx := t.Context()
+	undone := errors.New("undone")
+	err := pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `select count(*) from weir.submit_many((select jsonb_agg('{"service": "s"}'::jsonb) from generate_series(1, $1)), hint => false)`, 1+rand.N(3))
+		if err != nil {
+			return err
+		}
+		loop.Wait(ctx, rand.N(20*time.Millisecond), nil)
+		if rand.N(5) == 0 {
+			return undone
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, undone) {
+		t.Error(err)
+	}
+}
+
+// done are the events up to the last one that ends its row of the timeline.
+func done(events []weir.Event) []weir.Event {
+	for i := len(events); i > 0; i-- {
+		if strings.HasSuffix(string(events[i-1].Cursor), fmt.Sprint(".", events[i-1].Seq)) {
+			return events[:i]
+		}
+	}
+	return nil
+}
+
+func TestFeedFilters(t *testing.T) {
+	db := testdb.New(t)
+	job := one[weir.ID](t, db, `select weir.submit_job('[{"service": "s", "key": "a"}, {"service": "s", "key": "b"}]', 'j')`)
+	other := one[weir.ID](t, db, `select weir.submit('s')`)
+	exec(t, db, `select weir.cancel($1)`, other)
+	for _, c := range []struct {
+		name   string
+		filter Filter
+		want   func(weir.Event) bool
+	}{
+		{"job", Filter{Job: job}, func(e weir.Event) bool { return e.Job == job }},
+		{"task", Filter{Task: other}, func(e weir.Event) bool { return e.Task == other }},
+		{"type", Filter{Types: []string{"canceled"}}, func(e weir.Event) bool { return e.Type == "canceled" && e.Task == other }},
+	} {
+		feed := NewFeed(db.Pool, "", c.filter, nil)
+		for _, e := range next(t, feed) {
+			if !c.want(e) {
+				t.Errorf("%s: got %+v", c.name, e)
+			}
+		}
+		if events, _, err := feed.read(t.Context()); err != nil || len(events) > 0 {
+			t.Errorf("%s: then %v, %v", c.name, events, err)
+		}
+	}
+}
+
+func TestFeedFromTheTailSeesWhatComesNext(t *testing.T) {
+	db := testdb.New(t)
+	exec(t, db, `select weir.submit('s')`)
+	tail, err := Tail(t.Context(), db.Pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wake := make(chan struct{}, 1)
+	feed := NewFeed(db.Pool, tail, Filter{}, wake)
+	id := one[weir.ID](t, db, `select weir.submit('s')`)
+	wake <- struct{}{}
+	if events := next(t, feed); len(events) != 1 || events[0].Task != id || events[0].Type != "submitted" || events[0].At.IsZero() {
+		t.Errorf("got %+v", events)
+	}
+}
+
+func TestAFeedEndsWithItsContextAndRefusesABadCursor(t *testing.T) {
+	db := testdb.New(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := NewFeed(db.Pool, "", Filter{Types: []string{"none"}}, nil).Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	var refused *pgconn.PgError
+	if _, err := NewFeed(db.Pool, "yesterday", Filter{}, nil).Next(t.Context()); !errors.As(err, &refused) || refused.Code != "WR422" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// Node is a machine.
+type Node struct {
+	Name string
+	// Labels are what tasks can ask for.
+	Labels map[string]string
+	// Capacity is how many tasks of a service the node runs at once, over all
+	// its workers. A service that is not named has no limit of its own.
+	Capacity map[string]int
+}
+
+// RegisterNode adds a node, or changes its labels and capacity.
+func (c *Client) RegisterNode(ctx context.Context, n Node) error {
+	labels, capacity := n.Labels, n.Capacity
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if capacity == nil {
+		capacity = map[string]int{}
+	}
+	return c.command(ctx, "register node", `select weir.register_node($1, $2, $3)`, n.Name, labels, capacity)
+}
+
+// Mode says what a node's workers may do.
+type Mode string
+
+// The modes of a node.
+const (
+	Active   Mode = "active"
+	Draining Mode = "draining" // finish what runs, claim nothing
+	Paused   Mode = "paused"   // claim nothing
+)
+
+// SetNodeMode drains, pauses or activates a node. The mode ends by itself at
+// until, unless that is zero.
+func (c *Client) SetNodeMode(ctx context.Context, node string, mode Mode, until time.Time, d Decision) error {
+	var end *time.Time
+	if !until.IsZero() {
+		end = &until
+	}
+	return c.command(ctx, "set node mode", `select weir.set_node_mode($1, $2, nullif($3, ''), $4, nullif($5, ''))`, node, mode, d.Reason, end, d.By)
+}

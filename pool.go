@@ -1,0 +1,34 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// Pool is a named limit: at most Size tasks at once, at most Rate per Per, or
+// both.
+type Pool struct {
+	Name string
+	// Size is how many tasks may be available or running. Nil: no such limit;
+	// 0 stops the pool.
+	Size *int
+	// Rate tasks may start within Per. Zero: no such limit.
+	Rate int
+	Per  time.Duration
+	Note string
+}
+
+// SetPool creates or changes a pool. Growing it lets tasks through at once.
+func (c *Client) SetPool(ctx context.Context, p Pool) error {
+	return c.command(ctx, "set pool", `select weir.set_pool($1, $2, nullif($3, 0), nullif($4, interval '0'), nullif($5, ''))`,
+		p.Name, p.Size, p.Rate, p.Per, p.Note)
+}
+
+// Size is a helper for the field of that name.
+func Size(n int) *int { return &n }
+
+// DropPool deletes a pool. It is refused while tasks use it, unless forced:
+// then they go on as if they had none.
+func (c *Client) DropPool(ctx context.Context, name string, force bool) error {
+	return c.command(ctx, "drop pool", `select weir.drop_pool($1, $2)`, name, force)
+}

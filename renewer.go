@@ -1,0 +1,114 @@
+package weir
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// margin is how long before the end of its lease an attempt that could not be
+// renewed is told to stop: time to stop, before anybody else may start the task.
+func (w *Worker) margin() time.Duration { return w.config.Lease / 6 }
+
+// renewLoop keeps leases alive. Leases older than a third of their length are
+// renewed, with all that are older than a sixth: so there is about one statement
+// per third, and none for tasks that are quick.
+func (w *Worker) renewLoop(ctx context.Context) {
+	tick := w.config.Lease / 6
+	wait, failures := tick, 0
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-w.look:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		batch, until := w.takeDue(time.Now())
+		wait, failures = tick, 0
+		if len(batch) > 0 {
+			if err := w.renew(ctx, batch, until); err != nil && ctx.Err() == nil {
+				failures++
+				wait = backoff(failures, w.config.Lease/60, w.config.Lease/20)
+				w.log.Warn("leases were not renewed; it is tried again", "leases", len(batch), "error", wrap("renew", err))
+			}
+		}
+		w.giveUpUnsure(time.Now())
+	}
+}
+
+// takeDue marks and returns the leases to renew now, and how long that may take.
+func (w *Worker) takeDue(now time.Time) (batch []*lease, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	third, sixth := w.config.Lease/3, w.config.Lease/6
+	anyDue := w.held.first != nil && now.Sub(w.held.first.asked) >= third
+	w.held.each(func(l *lease) {
+		named := slices.Contains(w.named, l.task) || slices.Contains(w.named, ID{})
+		if !l.ended && (named || anyDue && now.Sub(l.asked) >= sixth) {
+			l.renewing = true
+			batch = append(batch, l)
+		}
+	})
+	w.named = nil
+	until = now.Add(sixth)
+	if len(batch) > 0 {
+		if end := batch[0].asked.Add(w.config.Lease - w.margin()); end.After(now) && end.Before(until) {
+			until = end
+		}
+	}
+	return batch, until
+}
+
+// renew prolongs leases and acts on what the database says about them.
+func (w *Worker) renew(ctx context.Context, batch []*lease, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	tasks, attempts, tokens := fences(batch)
+	sent := time.Now()
+	rows, err := w.client.pool.Query(ctx, `select task, refusal from weir.renew($1, $2, $3, $4, $5)`, w.config.Name, tasks, attempts, tokens, w.config.Lease)
+	refused, err := readRefused(rows, err)
+
+	w.mu.Lock()
+	for _, l := range batch {
+		l.renewing = false
+		switch {
+		case l.lost:
+		case l.ended: // while we asked
+			if l.ending.verdict != dropped {
+				w.tell(l)
+			}
+		case err == nil:
+			l.asked = sent
+			w.held.remove(l)
+			w.held.push(l)
+		}
+	}
+	w.mu.Unlock()
+
+	for _, r := range refused {
+		l := batch[slices.Index(tasks, r.task)]
+		if r.refusal == "cancel" {
+			l.cancel(ErrCanceled)
+		} else {
+			w.lose(l)
+		}
+	}
+	return err
+}
+
+// giveUpUnsure tells handlers to stop whose lease may soon be somebody else's.
+// It trusts its own monotonic clock, counted from before the last request that
+// was answered.
+func (w *Worker) giveUpUnsure(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for l := w.held.first; l != nil && now.Sub(l.asked) >= w.config.Lease-w.margin(); l = l.next {
+		if !l.ended && l.ctx.Err() == nil {
+			l.cancel(errUnsure)
+			w.log.Warn("a lease could not be renewed in time; its handler is told to stop", "task", l.task, "attempt", l.attempt, "service", l.handler.service)
+		}
+	}
+}

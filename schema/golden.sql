@@ -1,0 +1,694 @@
+-- The schema that migrations, functions, views and grants make, as the catalogue tells it. Not to be run.
+-- Written by: go test ./schema -run Golden -rewrite
+
+-- Types
+enum gate: needs, time, hold, lane, pool
+enum rule: all_success, all_done, one_failed
+enum state: pending, available, running, done, failed, canceled, skipped
+type task_spec
+  service text
+  params jsonb
+  key text
+  needs text[]
+  rule weir.rule
+  priority integer
+  labels jsonb
+  run_at timestamp with time zone
+  hold text
+  lane text
+  rank bigint
+  exclusive boolean
+  pool text
+  max_attempts integer
+  timeout interval
+  backoff interval
+  backoff_cap interval
+  orphan text
+  idempotency_key text
+  unique_key text
+  trace text
+
+-- States
+nothing -gated-> pending
+nothing -submitted-> available
+pending -canceled-> canceled
+pending -held-> pending
+pending -opened-> available
+pending -skipped-> skipped
+available -canceled-> canceled
+available -claimed-> running
+available -held-> pending
+available -skipped-> skipped
+running -canceled-> canceled
+running -done-> done
+running -expired-> available
+running -failed-> failed
+running -retrying-> pending
+running -returned-> available
+running -snoozed-> pending
+failed -retried-> pending
+failed -skipped-> skipped
+canceled -retried-> pending
+skipped -retried-> pending
+
+-- Tables
+table available with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
+  order_seq bigint not null
+  task uuid not null
+  class integer not null
+  position smallint not null
+  attempt smallint not null
+  opened_at timestamp with time zone
+  lane text
+  pool text
+  constraint PRIMARY KEY (class, order_seq, "position")
+  index available_lane btree (lane) WHERE (lane IS NOT NULL)
+  index available_pool btree (pool) WHERE (pool IS NOT NULL)
+table classes with (fillfactor=50)
+  id integer not null identity
+  service text not null
+  priority smallint not null
+  labels jsonb not null
+  floor bigint not null default 0
+  constraint UNIQUE (service, priority, labels)
+  constraint PRIMARY KEY (id)
+table edges
+  need uuid not null
+  task uuid not null
+  constraint PRIMARY KEY (need, task)
+  index edges_task_idx btree (task)
+table events partition by RANGE (at)
+  seq bigint not null default nextval('weir.event_seq'::regclass)
+  xid bigint not null default ((pg_current_xact_id())::text)::bigint
+  at timestamp with time zone not null
+  worker integer
+  attempt smallint
+  type text not null
+  kind text
+  subject text
+  job uuid
+  task uuid
+  tasks uuid[]
+  source text
+  level text
+  message text
+  data jsonb
+  index events_at_idx brin (at) WITH (pages_per_range='16', autosummarize='on')
+  index events_job_seq_idx btree (job, seq) WHERE (job IS NOT NULL)
+  index events_kind_subject_seq_idx btree (kind, subject, seq) WHERE (kind IS NOT NULL)
+  index events_task_seq_idx btree (task, seq) WHERE (task IS NOT NULL)
+  index events_xid_seq_idx btree (xid, seq)
+table events_default default of weir.events with (autovacuum_vacuum_insert_threshold=-1)
+table exports
+  partition text not null
+  location text not null
+  rows bigint not null
+  exported_at timestamp with time zone not null
+  constraint PRIMARY KEY (partition)
+table finished partition by RANGE (task)
+  task uuid not null
+  at timestamp with time zone not null
+  started_at timestamp with time zone
+  worker integer
+  attempt smallint not null
+  outcome weir.state not null
+  passes boolean
+  opened_at timestamp with time zone
+  result jsonb
+  cause text
+  constraint PRIMARY KEY (task)
+  constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state, 'skipped'::weir.state])))
+table finished_default default of weir.finished with (autovacuum_vacuum_insert_threshold=-1)
+table forgiven
+  task uuid not null
+  crashes integer not null default 0
+  returns integer not null default 0
+  constraint PRIMARY KEY (task)
+table horizon
+  one boolean not null default true
+  xid bigint not null
+  order_seq bigint not null
+  constraint PRIMARY KEY (one)
+  constraint CHECK (one)
+table idempotency
+  key text not null
+  job boolean not null
+  id uuid not null
+  constraint PRIMARY KEY (key, job)
+table job_finished partition by RANGE (job)
+  job uuid not null
+  at timestamp with time zone not null
+  outcome weir.state not null
+  done integer not null
+  failed integer not null
+  canceled integer not null
+  skipped integer not null
+  cause text
+  constraint PRIMARY KEY (job)
+  constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state])))
+table job_finished_default default of weir.job_finished with (autovacuum_vacuum_insert_threshold=-1)
+table job_live with (fillfactor=50)
+  job uuid not null
+  total integer not null
+  done integer not null default 0
+  failed integer not null default 0
+  canceled integer not null default 0
+  skipped integer not null default 0
+  cause text
+  cancel_at timestamp with time zone
+  constraint PRIMARY KEY (job)
+table jobs partition by RANGE (id)
+  id uuid not null
+  created_at timestamp with time zone not null
+  order_seq bigint not null
+  kind text not null
+  name text not null
+  priority smallint not null
+  total integer not null
+  params jsonb
+  trace text
+  constraint PRIMARY KEY (id)
+table jobs_default default of weir.jobs with (autovacuum_vacuum_insert_threshold=-1)
+table lane_blocks
+  lane text not null
+  rank bigint not null
+  task uuid not null
+  at timestamp with time zone not null
+  constraint PRIMARY KEY (lane, rank, task)
+  index lane_blocks_task_idx btree (task)
+table nodes with (fillfactor=50)
+  id integer not null identity
+  name text not null
+  labels jsonb not null default '{}'::jsonb
+  capacity jsonb not null default '{}'::jsonb
+  mode text not null default 'active'::text
+  note text
+  mode_until timestamp with time zone
+  registered_at timestamp with time zone not null
+  seen_at timestamp with time zone not null
+  constraint UNIQUE (name)
+  constraint PRIMARY KEY (id)
+  constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
+table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000)
+  task uuid not null
+  order_seq bigint not null
+  class integer not null
+  position smallint not null
+  priority smallint not null
+  attempt smallint not null
+  gate weir.gate not null
+  since timestamp with time zone not null
+  unmet integer not null default 0
+  broken boolean not null default false
+  rule weir.rule
+  run_at timestamp with time zone
+  hold text
+  lane text
+  rank bigint
+  exclusive boolean
+  pool text
+  job uuid
+  constraint PRIMARY KEY (task)
+  index pending_held_lane btree (lane) WHERE ((gate = 'pool'::weir.gate) AND (lane IS NOT NULL))
+  index pending_lane btree (lane, rank, priority DESC, order_seq, "position") WHERE (gate = 'lane'::weir.gate)
+  index pending_pool btree (pool, priority DESC, order_seq, "position") WHERE (gate = 'pool'::weir.gate)
+  index pending_rank btree (lane, rank) WHERE (rank IS NOT NULL)
+  index pending_time btree (run_at) WHERE (gate = 'time'::weir.gate)
+table pools with (fillfactor=50)
+  name text not null
+  size integer
+  rate integer
+  per interval
+  next_at timestamp with time zone
+  resized_at timestamp with time zone not null
+  note text
+  constraint PRIMARY KEY (name)
+  constraint CHECK (((rate IS NULL) = (per IS NULL)))
+  constraint CHECK (((size IS NOT NULL) OR (rate IS NOT NULL)))
+  constraint CHECK ((per > '00:00:00'::interval))
+  constraint CHECK ((rate > 0))
+  constraint CHECK ((size >= 0))
+table running with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
+  task uuid not null
+  token uuid not null
+  claimed_at timestamp with time zone not null
+  until timestamp with time zone not null
+  worker integer not null
+  attempt smallint not null
+  keyed boolean
+  exclusive boolean
+  orphan_stops boolean
+  started boolean
+  deadline timestamp with time zone
+  opened_at timestamp with time zone
+  node integer
+  class integer
+  job uuid
+  lane text
+  rank bigint
+  pool text
+  cancel_at timestamp with time zone
+  cancel_note text
+  constraint PRIMARY KEY (task)
+  index running_lane btree (lane) WHERE (lane IS NOT NULL)
+  index running_node btree (node) WHERE (node IS NOT NULL)
+  index running_pool btree (pool) WHERE (pool IS NOT NULL)
+table schedules
+  name text not null
+  spec text not null
+  zone text not null default 'UTC'::text
+  missed text not null default 'one'::text
+  task jsonb not null
+  paused boolean not null default false
+  next_at timestamp with time zone not null
+  last_at timestamp with time zone
+  last_task uuid
+  changed_at timestamp with time zone not null
+  constraint PRIMARY KEY (name)
+  constraint CHECK ((missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text])))
+  index schedules_next_at_idx btree (next_at) WHERE (NOT paused)
+table schema_object
+  file text not null
+  hash text not null
+  makes text[] not null
+  applied_at timestamp with time zone not null default now()
+  constraint PRIMARY KEY (file)
+table schema_version
+  version bigint not null
+  name text not null
+  breaking boolean not null
+  applied_at timestamp with time zone not null default now()
+  constraint PRIMARY KEY (version)
+table system_locks
+  lock_name text not null
+  holder_id text not null
+  epoch bigint not null
+  acquired_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  constraint PRIMARY KEY (lock_name)
+table tasks partition by RANGE (id)
+  id uuid not null
+  order_seq bigint not null
+  class integer not null
+  position smallint not null
+  max_attempts smallint
+  job uuid
+  key text
+  params jsonb not null
+  run_at timestamp with time zone
+  hold text
+  lane text
+  rank bigint
+  exclusive boolean
+  pool text
+  timeout interval
+  backoff interval
+  backoff_cap interval
+  orphan_stops boolean
+  rule weir.rule
+  needs uuid[]
+  unique_key text
+  trace text
+  constraint PRIMARY KEY (id)
+  index tasks_job_position_idx btree (job, "position") WHERE (job IS NOT NULL)
+table tasks_default default of weir.tasks with (autovacuum_vacuum_insert_threshold=-1)
+table transition
+  was weir.state
+  event text not null
+  becomes weir.state not null
+  constraint UNIQUE NULLS NOT DISTINCT (was, event)
+table unique_keys
+  service text not null
+  key text not null
+  task uuid not null
+  constraint PRIMARY KEY (service, key)
+  index unique_keys_task_idx btree (task)
+table workers with (fillfactor=50)
+  id integer not null identity
+  name text not null
+  node integer
+  services text[] not null default '{}'::text[]
+  labels jsonb not null default '{}'::jsonb
+  last_claim uuid
+  started_at timestamp with time zone not null
+  seen_at timestamp with time zone not null
+  stopped_at timestamp with time zone
+  constraint UNIQUE (name)
+  constraint PRIMARY KEY (id)
+  constraint FOREIGN KEY (node) REFERENCES weir.nodes(id)
+  index workers_node_idx btree (node) WHERE (node IS NOT NULL)
+
+-- Sequences
+sequence classes_id_seq
+sequence event_seq
+sequence nodes_id_seq
+sequence order_seq
+sequence workers_id_seq
+
+-- Views
+view _lane_holder: Holders of lanes.
+  lane text
+  task uuid
+  rank bigint
+  exclusive boolean
+  state text
+  since timestamp with time zone
+  opened_at timestamp with time zone
+view event: The timeline.
+  seq bigint
+  at timestamp with time zone
+  type text
+  kind text
+  subject text
+  job uuid
+  task uuid
+  attempt integer
+  worker text
+  source text
+  level text
+  message text
+  data jsonb
+view job: Every job with its state and progress.
+  id uuid
+  state text
+  kind text
+  name text
+  priority integer
+  order_seq bigint
+  total integer
+  done integer
+  failed integer
+  canceled integer
+  skipped integer
+  progress double precision
+  cause text
+  params jsonb
+  created_at timestamp with time zone
+  finished_at timestamp with time zone
+  trace text
+view node: Nodes and what they run.
+  name text
+  state text
+  labels jsonb
+  capacity jsonb
+  running bigint
+  workers bigint
+  note text
+  mode_until timestamp with time zone
+  seen_at timestamp with time zone
+  registered_at timestamp with time zone
+view pool: Pools and their use.
+  name text
+  size integer
+  rate integer
+  per interval
+  note text
+  waiting bigint
+  available bigint
+  running bigint
+  resized_at timestamp with time zone
+view task: Every task with its state.
+  id uuid
+  state weir.state
+  job uuid
+  key text
+  service text
+  labels jsonb
+  priority smallint
+  order_seq bigint
+  position integer
+  gate weir.gate
+  since timestamp with time zone
+  attempt integer
+  max_attempts integer
+  params jsonb
+  result jsonb
+  cause text
+  created_at timestamp with time zone
+  run_at timestamp with time zone
+  hold text
+  lane text
+  rank bigint
+  exclusive boolean
+  pool text
+  timeout interval
+  worker text
+  until timestamp with time zone
+  deadline timestamp with time zone
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  cancel_at timestamp with time zone
+  rule weir.rule
+  needs uuid[]
+  unique_key text
+  trace text
+view worker: Workers and what they run.
+  name text
+  state text
+  node text
+  services text[]
+  labels jsonb
+  running bigint
+  started_at timestamp with time zone
+  seen_at timestamp with time zone
+  stopped_at timestamp with time zone
+
+-- Functions
+function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
+function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
+function _ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Marks leases as to be cancelled and tells their workers.
+function _backoff(spent integer, base interval, cap interval, luck double precision DEFAULT random()) returns interval
+  sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
+function _blame(tasks jsonb) returns void
+  plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
+function _bound_time(bound text) returns timestamp with time zone
+  sql stable: A partition border as a time.
+function _cancel_waiting(tasks uuid[], note text, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled for many tasks.
+function _check_needs(specs weir.task_spec[]) returns void
+  plpgsql stable set search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
+function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean)
+  sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
+function _close(ended weir.finished[]) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Terminal rows, their events and their keys.
+function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
+  sql immutable: A finding of the doctor.
+function _doctor_gates() returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of lanes, ranks and pools.
+function _doctor_health(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set search_path=weir, pg_temp: Findings for an operator.
+function _doctor_states(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of tasks, leases, jobs and keys.
+function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
+function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, and the keys they now stand at.
+function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
+function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
+function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
+function _hint(specs weir.task_spec[]) returns void
+  plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
+function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
+  sql volatile set search_path=pg_catalog, pg_temp: A UUIDv7 of that time; n orders the ids of one batch.
+function _id_at(at timestamp with time zone) returns uuid
+  sql immutable: The lowest UUIDv7 of a time.
+function _id_time(id uuid) returns timestamp with time zone
+  sql immutable: The time in a UUIDv7.
+function _invalid(message text, hint text DEFAULT NULL::text) returns void
+  plpgsql volatile: Raises WR422.
+function _make_available(rows tid[], t timestamp with time zone) returns integer
+  plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
+function _next_gate(run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
+  sql immutable: The gate a task comes to stand at once its needs are met; null: none.
+function _not_found(what text, id text) returns void
+  plpgsql volatile: Raises WR404.
+function _note(did text, by text, reason text) returns text
+  sql stable: Who did it and why.
+function _open(lanes text[], pools text[], t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
+function _open_pools(names text[], heads tid[], t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the pool gate of these pools.
+function _parse(tasks jsonb) returns weir.task_spec[]
+  plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
+function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: Partitions and their range in time.
+function _raise_floors(t timestamp with time zone) returns void
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
+function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], t timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
+function _refuse_state(task uuid, command text, state weir.state, hint text) returns void
+  plpgsql volatile: Raises WR409.
+function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
+function _revive(ended weir.finished[], by text, t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what was skipped because of them.
+function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone) returns record
+  plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
+function _state_of(of_task uuid) returns weir.state
+  sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
+function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
+  plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
+function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
+function _tally(ended uuid[], t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Adds ended tasks to their jobs and closes the jobs that are complete.
+function _text(message text) returns text
+  sql immutable: At most 8,000 characters.
+function _waiting(OUT lanes text[], OUT pools text[]) returns record
+  plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
+function _waits(of_job uuid) returns boolean
+  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
+function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a task waits at its pool.
+function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why an available task has not started.
+function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
+  plpgsql volatile set search_path=weir, pg_temp: The row of a worker, made if it is new.
+function adopt_restore() returns bigint
+  plpgsql volatile security definer set search_path=weir, pg_temp: Makes a database that was loaded from a dump go on. Returns how many events it moved.
+function analyze_parents() returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: ANALYZE of the partitioned tables.
+function cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a task: canceled, or requested when a worker must stop first.
+function cancel_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Cancels every task of a job that has not ended.
+function claim(worker text, services text[], n integer DEFAULT 1, slots integer[] DEFAULT NULL::integer[], claim_id uuid DEFAULT NULL::uuid, lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.
+function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
+function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
+function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Drops partitions older than keep and returns their names.
+function drop_pool(name text, force boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a pool.
+function drop_schedule(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a schedule.
+function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
+  plpgsql volatile security definer set search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
+function events_after(after text DEFAULT '0.0'::text, n integer DEFAULT 1000, only_job uuid DEFAULT NULL::uuid, only_task uuid DEFAULT NULL::uuid) returns TABLE(cursor text, seq bigint, at timestamp with time zone, type text, kind text, subject text, job uuid, task uuid, attempt integer, worker text, source text, level text, message text, data jsonb)
+  plpgsql stable security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The timeline after a cursor, without gaps.
+function events_tail() returns text
+  sql stable security definer set search_path=weir, pg_temp: The cursor of the end of the timeline.
+function expire(n integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends leases that ran out. Returns how many.
+function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  sql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
+function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
+function fenced(lock_name text, epoch bigint) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Refuses the writes of a leader whose term is over.
+function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  sql volatile security definer set search_path=weir, pg_temp: Ends a leased task as done: ok, repeated, lease_lost or unknown.
+function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Ends leased tasks as done. Returns only those that were refused.
+function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
+  plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
+function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
+function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a worker and its node alive.
+function hold(task uuid, by text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Holds a waiting task until it is released.
+function lead(lock_name text, holder text, ttl interval DEFAULT '00:00:15'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns bigint
+  plpgsql volatile security definer set search_path=weir, pg_temp: Takes or renews the lead and returns its epoch; null: another leads.
+function mark_exported(partition text, location text, rows bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
+function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
+function record(task uuid, attempt integer, token uuid, type text, message text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, level text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
+function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels and capacity.
+function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
+function release(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
+function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
+function resign(lock_name text, holder text, epoch bigint) returns void
+  sql volatile security definer set search_path=weir, pg_temp: Ends a term early.
+function retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Runs a task again that ended other than done.
+function set_node_mode(name text, mode text, note text DEFAULT NULL::text, until timestamp with time zone DEFAULT NULL::timestamp with time zone, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Drains, pauses or activates a node.
+function set_pool(name text, size integer DEFAULT NULL::integer, rate integer DEFAULT NULL::integer, per interval DEFAULT NULL::interval, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a pool.
+function set_priority(task uuid, priority integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the priority of a waiting task.
+function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
+function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
+function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Records that leased tasks have begun. Returns only those that were refused.
+function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a worker and hands back what it holds.
+function submit(service text, params jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hold text DEFAULT NULL::text, lane text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, exclusive boolean DEFAULT NULL::boolean, pool text DEFAULT NULL::text, labels jsonb DEFAULT NULL::jsonb, max_attempts integer DEFAULT NULL::integer, timeout interval DEFAULT NULL::interval, backoff interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, orphan text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  sql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
+function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
+function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
+  plpgsql volatile security definer set search_path=weir, pg_temp: Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.
+function task_events(of_task uuid) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
+  plpgsql stable security definer set search_path=weir, pg_temp: Every event of a task, in order.
+function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
+function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a task waits: each gate, open or closed, with reason, blocker and since when.
+
+-- Grants
+weir_client: execute on function _id_time
+weir_client: execute on function cancel
+weir_client: execute on function cancel_job
+weir_client: execute on function drop_pool
+weir_client: execute on function drop_schedule
+weir_client: execute on function events_after
+weir_client: execute on function events_tail
+weir_client: execute on function hold
+weir_client: execute on function open_gates
+weir_client: execute on function release
+weir_client: execute on function retry
+weir_client: execute on function set_node_mode
+weir_client: execute on function set_pool
+weir_client: execute on function set_priority
+weir_client: execute on function set_schedule
+weir_client: execute on function skip
+weir_client: execute on function submit
+weir_client: execute on function submit_job
+weir_client: execute on function submit_many
+weir_client: execute on function task_events
+weir_client: execute on function why
+weir_client: select on table or view event
+weir_client: select on table or view job
+weir_client: select on table or view node
+weir_client: select on table or view pool
+weir_client: select on table or view task
+weir_client: select on table or view worker
+weir_client: usage on schema weir
+weir_worker: execute on function claim
+weir_worker: execute on function confirm_cancel
+weir_worker: execute on function expire
+weir_worker: execute on function fail
+weir_worker: execute on function fail_many
+weir_worker: execute on function finish
+weir_worker: execute on function finish_many
+weir_worker: execute on function give_back_many
+weir_worker: execute on function heartbeat
+weir_worker: execute on function open_gates
+weir_worker: execute on function record
+weir_worker: execute on function register_node
+weir_worker: execute on function register_worker
+weir_worker: execute on function renew
+weir_worker: execute on function start_many
+weir_worker: execute on function stop_worker
+weir_worker: execute on function tend
+weir_worker: usage on schema weir

@@ -1,0 +1,188 @@
+package weir
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+const (
+	tendEvery  = time.Second
+	sweepEvery = 15 * time.Second
+	// tendTerm is how long one client has the duty before another may take it.
+	tendTerm = 15 * time.Second
+	// tendLock is the name of that duty in weir.system_locks.
+	tendLock = "library"
+	// untendedFor is how long the word of a heartbeat counts: longer than the
+	// time to the next.
+	untendedFor = 25 * time.Second
+)
+
+// tender does what time alone brings about, as long as no coordinator does:
+// tasks that are due, leases that ran out, gates that opened unheard. So a
+// program that only uses this package needs no server. Of all such programs on
+// a database one has the duty.
+type tender struct {
+	client *Client
+	kick   chan struct{}
+
+	mu     sync.Mutex
+	active bool
+	// wanted is until when we know of no coordinator.
+	wanted time.Time
+	// next is when a task is due that we know of; zero: none.
+	next time.Time
+}
+
+// want says that nobody tends the engine.
+func (t *tender) want() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wanted = time.Now().Add(untendedFor)
+	if !t.active {
+		t.active = t.client.background(t.run)
+	}
+}
+
+// due says that a task will be due in d. Only who tends need know.
+func (t *tender) due(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := time.Now().Add(d)
+	if !t.active || !t.next.IsZero() && t.next.Before(at) {
+		return
+	}
+	t.next = at
+	select {
+	case t.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (t *tender) run(ctx context.Context) {
+	name := newToken().String()
+	gates := t.client.subscribe(channelGates)
+	defer gates.Close()
+	var epoch int64
+	var led, swept time.Time
+	for t.stillWanted() {
+		// The term is renewed well before it ends; who has it not asks as rarely.
+		if time.Since(led) > tendTerm/2 {
+			led = time.Now()
+			epoch = t.lead(ctx, name)
+		}
+		wait := tendTerm / 2
+		if epoch > 0 {
+			sweep := time.Since(swept) >= sweepEvery
+			if sweep {
+				swept = time.Now()
+			}
+			wait = t.tend(ctx, sweep)
+		}
+		if !t.wait(ctx, wait, gates.C(), epoch > 0) {
+			break
+		}
+		if hint := gates.Take(); epoch > 0 {
+			for _, note := range hint.Notes {
+				t.open(ctx, note.Payload)
+			}
+		}
+	}
+	if epoch > 0 {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_, _ = t.client.pool.Exec(ctx, `select weir.resign($1, $2, $3)`, tendLock, name, epoch) // else the term ends by itself
+	}
+}
+
+func (t *tender) stillWanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.active = t.client.life.Err() == nil && time.Now().Before(t.wanted)
+	return t.active
+}
+
+// lead asks for the duty and returns its epoch, or 0 while another has it.
+func (t *tender) lead(ctx context.Context, name string) (epoch int64) {
+	err := t.client.pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0)`, tendLock, name, tendTerm).Scan(&epoch)
+	if err != nil && ctx.Err() == nil {
+		t.client.log.Warn("nobody tends the engine, and we cannot either", "error", wrap("tend", err))
+	}
+	return epoch
+}
+
+// tend makes one pass and returns how long to wait before the next.
+func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
+	t.mu.Lock()
+	wasDue := !t.next.IsZero() && !time.Now().Before(t.next)
+	t.next = time.Time{}
+	t.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var opened, expired int
+	var more bool
+	var next *float64
+	err := t.client.pool.QueryRow(ctx,
+		`select opened, expired, more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`, sweep).Scan(&opened, &expired, &more, &next)
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			t.client.log.Warn("a pass over the engine failed; the next one does its work", "error", wrap("tend", err))
+		}
+		return tendEvery
+	case opened > 0 || expired > 0 || wasDue:
+		t.client.say()
+	}
+	if err := t.client.fireSchedules(ctx); err != nil && ctx.Err() == nil {
+		t.client.log.Warn("schedules were not fired; the next pass does it", "error", err)
+	}
+	if more {
+		return 0
+	}
+	if next != nil {
+		t.due(time.Duration(*next * float64(time.Second)))
+	}
+	return tendEvery
+}
+
+// wait waits for d, a hint, or for a task that is due before; but not so short
+// that passes follow one another without a break.
+func (t *tender) wait(ctx context.Context, d time.Duration, hint <-chan struct{}, leads bool) bool {
+	if !leads {
+		return pause(ctx, d)
+	}
+	for start := time.Now(); ; {
+		t.mu.Lock()
+		left := d - time.Since(start)
+		if !t.next.IsZero() {
+			left = min(left, max(time.Until(t.next), 5*time.Millisecond-time.Since(start)))
+		}
+		t.mu.Unlock()
+		timer := time.NewTimer(left)
+		select {
+		case <-t.kick:
+			timer.Stop()
+			continue
+		case <-timer.C:
+		case <-hint:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+		}
+		return ctx.Err() == nil
+	}
+}
+
+// open opens the keys that a transaction of somebody else named when it
+// submitted. The empty note means any.
+func (t *tender) open(ctx context.Context, note string) {
+	var keys struct{ Lanes, Pools []string }
+	if note == "" || json.Unmarshal([]byte(note), &keys) != nil {
+		keys.Lanes, keys.Pools = nil, nil // null and null: sweep
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	t.client.openGates(ctx, keys.Lanes, keys.Pools)
+}
