@@ -667,13 +667,13 @@ weir_client: execute on function submit_job
 weir_client: execute on function submit_many
 weir_client: execute on function task_events
 weir_client: execute on function why
+weir_client: usage on schema weir
 weir_client: select on table or view event
 weir_client: select on table or view job
 weir_client: select on table or view node
 weir_client: select on table or view pool
 weir_client: select on table or view task
 weir_client: select on table or view worker
-weir_client: usage on schema weir
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel
 weir_worker: execute on function expire

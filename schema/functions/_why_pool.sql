@@ -16,7 +16,7 @@ begin
   select x.* into b from (
     select a.task, a.opened_at as since from weir.available a where a.pool = pool_name
     union all select r.task, r.claimed_at from weir.running r where r.pool = pool_name order by 2 limit 1) x;
-  due := l.next_at - l.per + l.per / l.rate;
+  due := l.next_at + l.per / l.rate;
   if p.task is null then
     return query select 'pool', true, format('has its place in pool %s', pool_name), null::uuid, null::timestamptz;
   elsif used >= l.size then

@@ -40,6 +40,6 @@ begin
   perform weir._raise_floors(t);
   next_at := least(
     (select min(p.run_at) from weir.pending p where p.gate = 'time'),
-    (select min(p.next_at - p.per + p.per / p.rate) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
+    (select min(p.next_at + p.per / p.rate) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
 end $$;
 comment on function weir.tend is 'One bounded pass of everything that time alone brings about.';

@@ -262,7 +262,7 @@ create table weir.pools (
   check (size is not null or rate is not null)
 ) with (fillfactor = 50);
 comment on column weir.pools.size is 'At most so many tasks available or running. Null: no count limit.';
-comment on column weir.pools.next_at is 'Rate limit by the virtual schedule: when the next task is due if all go evenly. A burst of up to rate tasks may run ahead of it.';
+comment on column weir.pools.next_at is 'Rate limit by a virtual schedule: up to here it is spent. One more may start per / rate later; what was not used for longer than per is lost.';
 
 -- Same idempotency key, same answer.
 create table weir.idempotency (
