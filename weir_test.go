@@ -8,11 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m) }
+// The proxy of the fault tests does not end all it started.
+func TestMain(m *testing.M) {
+	testdb.Main(m,
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"))
+}
 
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second

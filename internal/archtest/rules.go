@@ -14,7 +14,8 @@ var imports = importRules{
 		{"engine", []string{"internal/engine", "internal/node"}, "the engine contains no domain word, and machines are not tasks"},
 		{"facts", []string{"internal/timeline", "internal/blob", "internal/auth"}, "what happened, what is stored, who asks: none needs to know about work"},
 		{"pg", []string{"internal/pg"}, "connections and migrations know no table"},
-		{"ground", []string{"schema", "internal/loop", "."}, "the ground imports nothing of ours: schema is data, loop is a clock, the SDK is what users vendor"},
+		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
+		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
 	},
 	free: allowed{
 		"internal/testdb":   "gives tests a database; the product never imports it",
@@ -25,7 +26,7 @@ var imports = importRules{
 		"scripts":           "is a tool of the developer",
 	},
 	only: []only{
-		{".", []string{"github.com/jackc/pgx/v5"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
 		{"schema", nil, "schema is SQL and its embedding, nothing else"},
 		{"internal/loop", nil, "a clock needs the standard library only"},
 	},
@@ -34,7 +35,7 @@ var imports = importRules{
 		{"github.com/pressly/goose/v3", []string{"internal/pg"}, "one place migrates"},
 		{"github.com/jackc/pgx/v5", []string{
 			".", "internal/app", "internal/agent", "internal/coordinator", "internal/workflow", "internal/rollout", "internal/fleet",
-			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/auth", "internal/pg",
+			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/auth", "internal/pg", "internal/listen",
 			"internal/testdb", "chaos", "scenarios", "examples",
 		}, "httpapi, web, proxy and cli ask a store, so that rules and SQL stay in one place"},
 		{"database/sql", []string{"internal/pg"}, "we speak pgx; only the migration library wants database/sql"},
@@ -49,10 +50,11 @@ var imports = importRules{
 
 // clocks may start timers. Everybody else is a Tick and gets the time handed in.
 var clocks = allowed{
-	"internal/loop": "is the clock",
-	"internal/pg":   "waits for a server process to start or stop, before and after any loop can run",
-	".":             "the SDK's worker renews leases in the user's process and may import nothing of ours",
-	"chaos":         "a fault lasts for a time",
+	"internal/loop":   "is the clock",
+	"internal/pg":     "waits for a server process to start or stop, before and after any loop can run",
+	"internal/listen": "waits between two connects, inside the SDK too",
+	".":               "the SDK's worker renews leases in the user's process and may import nothing of ours",
+	"chaos":           "a fault lasts for a time",
 }
 
 // embeddedSQL keeps statements where somebody looks for them.

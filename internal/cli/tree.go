@@ -29,7 +29,7 @@ func drawJob(o *output, page jobPage, room int) []string {
 	for _, t := range shown {
 		names = max(names, cells(clean(taskName(t)))+2*depth[t.ID])
 	}
-	names = min(names, 40)
+	names = min(names, 40, max(o.width-36, 12))
 	for _, t := range shown {
 		indent := strings.Repeat("  ", min(depth[t.ID], 12))
 		name := cut(clean(taskName(t)), max(names-len(indent), 8))

@@ -113,7 +113,7 @@ func (c *Coordinator) Run(ctx context.Context) {
 			wait = min(wait, left)
 		}
 		// The others see the same end of the term: do not all come at once.
-		loop.Wait(ctx, wait+mrand.N(c.config.TTL/50), c.config.Wake)
+		loop.Wait(ctx, wait+mrand.N(c.config.TTL/50), c.config.Wake) // #nosec G404 -- jitter is no secret
 	}
 }
 

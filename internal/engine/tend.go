@@ -55,9 +55,9 @@ func (t *tender) tick(ctx context.Context, now time.Time) (more bool, err error)
 			return false, err
 		}
 	}
-	// A tick may come a little early: its interval is jittered.
 	due := !t.next.IsZero() && !now.Before(t.next)
-	if sweep || due || t.more || now.Sub(t.tended) >= tendEvery*8/10 {
+	// Under a storm of hints, passes over everything come no more often.
+	if sweep || due || t.more || keys.empty() || now.Sub(t.tended) >= tendEvery {
 		n, err := t.tend(ctx, now, sweep)
 		if err != nil {
 			return false, err

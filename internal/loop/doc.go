@@ -1,11 +1,11 @@
 // Package loop is the only owner of a clock. Everything that happens again and
 // again is a [Tick]; this package says when.
 //
-//	            ┌────────────── Every, Next, Wake ──────────────┐
-//	            ▼                                               │
-//	 wait ──► tick ── more ──► tick … at most burst in a row ── rest
-//	            │
-//	            └─ error or panic ──► back off, deaf to Wake ──► tick
+//	           ┌────────────── Every, Next, Wake ──────────────┐
+//	           ▼                                               │
+//	wait ──► tick ── more ──► tick … at most burst in a row ── rest
+//	           │
+//	           └─ error or panic ──► back off, deaf to Wake ──► tick
 //
 // The contract of a Tick: it does a bounded piece of work, reads its state
 // afresh, and obeys its context. It may be called at any time, sooner than it

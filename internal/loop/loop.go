@@ -46,7 +46,7 @@ type Loop struct {
 
 // pause is how long to wait after a tick that began at start and ended now.
 func (l *Loop) pause(start, now time.Time) time.Duration {
-	wait := l.Every - rand.N(l.Every/10+1)
+	wait := l.Every - rand.N(l.Every/10+1) // #nosec G404 -- jitter is no secret
 	if l.Next != nil {
 		if next := l.Next(); !next.IsZero() {
 			// The millisecond makes sure that it is due when we look.
@@ -62,7 +62,7 @@ func (l *Loop) backoff(failed int) time.Duration {
 	if shift := failed - 1; shift < 16 {
 		wait = min(wait, backoffFirst<<shift)
 	}
-	return wait/2 + rand.N(wait/2)
+	return wait/2 + rand.N(wait/2) // #nosec G404 -- jitter is no secret
 }
 
 // Wait waits for d, for wake or for the end of ctx, and reports whether ctx is

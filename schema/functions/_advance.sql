@@ -1,6 +1,6 @@
 -- Lets pending tasks step from a gate that opened (needs, time or hold) to the next one that is closed. Returns the lanes and pools
--- they now stand at; the caller opens those with weir._open. The caller holds the rows.
-create or replace function weir._advance(ids uuid[], t timestamptz, out lanes text[], out pools text[])
+-- they now stand at, and how many became available; the caller opens those with weir._open. The caller holds the rows.
+create or replace function weir._advance(ids uuid[], t timestamptz, out lanes text[], out pools text[], out opened int)
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -20,8 +20,9 @@ begin
   )
   select array_agg(a.row) filter (where a.gate is null), array_agg(distinct a.lane) filter (where a.gate = 'lane'), array_agg(distinct a.pool) filter (where a.gate = 'pool')
   into free, lanes, pools from a;
+  opened := 0;
   if free is not null then
-    perform weir._make_available(free, t);
+    opened := weir._make_available(free, t);
   end if;
 end $$;
 comment on function weir._advance is 'Steps tasks to their next closed gate.';

@@ -20,7 +20,7 @@ begin
     select format('weir.%s has %s dead rows and %s live ones', s.relname, s.n_dead_tup, s.n_live_tup) from pg_stat_all_tables s
     where s.schemaname = 'weir' and s.relname in ('pending', 'available', 'running') and s.n_dead_tup > greatest(200000, 10 * s.n_live_tup)), 'health');
   return query select * from weir._doctor('no old transaction holds the timeline back', array(
-    select format('pid %s (%s) writes since %s: readers of the timeline wait for it', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.xact_start) from pg_stat_activity a
+    select format('pid %s (%s, database %s) writes since %s: readers of the timeline wait for it', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.datname, a.xact_start) from pg_stat_activity a
     where a.backend_xid is not null and a.xact_start < t - interval '60 s'), 'health');
   return query select * from weir._doctor('no old snapshot keeps dead rows', array(
     select format('pid %s (%s) reads since %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.xact_start) from pg_stat_activity a

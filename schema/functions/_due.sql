@@ -1,5 +1,5 @@
 -- Lets tasks go on whose time has come, as far as lanes and pools. Rows that somebody else holds are his; a second caller takes the next ones.
-create or replace function weir._due(n int, t timestamptz, out total int, out lanes text[], out pools text[])
+create or replace function weir._due(n int, t timestamptz, out total int, out lanes text[], out pools text[], out opened int)
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -14,7 +14,7 @@ declare
 begin
   total := cardinality(due);
   if total > 0 then
-    select * into lanes, pools from weir._advance(due, t);
+    select * into lanes, pools, opened from weir._advance(due, t);
   end if;
 end $$;
-comment on function weir._due is 'Opens time gates that are due: how many, and the keys they now stand at.';
+comment on function weir._due is 'Opens time gates that are due: how many, the keys they now stand at, and how many became available.';

@@ -14,6 +14,10 @@ begin
   if found and was.holder_id <> holder and was.expires_at > t then
     return null;
   end if;
+  if found and (was.holder_id <> holder or was.expires_at <= t) then
+    -- Waits for what the old leader still writes (weir.fenced).
+    perform from weir.system_locks l where l.lock_name = lead.lock_name for update;
+  end if;
   insert into weir.system_locks as l (lock_name, holder_id, epoch, acquired_at, expires_at) values (lead.lock_name, holder, 1, t, t + ttl)
   on conflict (lock_name) do update set holder_id = holder, expires_at = t + ttl,
     epoch = case when l.holder_id = holder and l.expires_at > t then l.epoch else l.epoch + 1 end,

@@ -22,6 +22,8 @@ begin
   values (register_worker.name, register_worker.services, n, register_worker.labels, t, t)
   on conflict (name) do update set services = excluded.services, node = excluded.node, labels = excluded.labels, started_at = t, seen_at = t, stopped_at = null
   returning w.id into id;
+  -- The usual class of a service exists before its first task: else that one's transaction would keep others of the service waiting.
+  insert into weir.classes (service, priority, labels) select distinct s, 0, '{}'::jsonb from unnest(register_worker.services) s order by 1 on conflict do nothing;
   insert into weir.events (at, type, kind, subject, worker, data)
   values (t, 'registered', 'worker', register_worker.name, id, jsonb_build_object('services', register_worker.services, 'node', register_worker.node));
   return id;

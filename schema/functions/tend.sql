@@ -35,6 +35,7 @@ begin
   if cardinality(lanes || due.lanes) > 0 or cardinality(pools || due.pools) > 0 then
     opened := weir._open(lanes || due.lanes, pools || due.pools, t);
   end if;
+  opened := opened + coalesce(due.opened, 0);
   expired := late.total;
   more := expired = 500 or due.total = 1000;
   perform weir._raise_floors(t);

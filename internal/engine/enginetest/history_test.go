@@ -309,6 +309,9 @@ func TestTwin(t *testing.T) {
 		for _, broken := range h.must(`select name || ': ' || detail from weir.doctor(true, $1) where not ok and level = 'invariant'`, at(float64(h.now))) {
 			h.fatal("doctor: %s", broken)
 		}
+		for _, gap := range h.must(incomplete) {
+			h.fatal("the life of a task has a gap: %s", gap)
+		}
 	})
 }
 

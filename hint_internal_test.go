@@ -1,0 +1,72 @@
+package weir
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+)
+
+// sent records what a hinter sends.
+type sent struct {
+	mu       sync.Mutex
+	payloads []string
+	times    []time.Time
+}
+
+func (s *sent) send(_ context.Context, payload string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.payloads = append(s.payloads, payload)
+	s.times = append(s.times, time.Now())
+	return nil
+}
+
+// Whatever is said, at most one notification goes out per interval, and the
+// last word is always sent.
+func TestHintsAreMerged(t *testing.T) {
+	var s sent
+	h := newHinter(s.send)
+	begin := time.Now()
+	for time.Since(begin) < 4*hintEvery {
+		h.say("a")
+		h.allow([]string{"a"})
+	}
+	h.say("last")
+	h.close()
+	h.say("too late")
+	if n := len(s.payloads); n < 2 || n > int(time.Since(begin)/hintEvery)+2 {
+		t.Errorf("%d notifications in %s", n, time.Since(begin))
+	}
+	if last := s.payloads[len(s.payloads)-1]; last != "last" && last != "a,last" && last != "last,a" {
+		t.Errorf("the last word was %q", last)
+	}
+	for i := 1; i < len(s.times)-1; i++ { // the last one goes out when the client closes
+		if gap := s.times[i].Sub(s.times[i-1]); gap < hintEvery/2 {
+			t.Errorf("%s between two notifications", gap)
+		}
+	}
+}
+
+func TestHintToAll(t *testing.T) {
+	var s sent
+	h := newHinter(s.send)
+	h.say("a")
+	h.say()
+	h.close()
+	if last := s.payloads[len(s.payloads)-1]; last != "" {
+		t.Errorf("the last word was %q", last)
+	}
+}
+
+func TestTransactionsMayHintNowAndThen(t *testing.T) {
+	var s sent
+	h := newHinter(s.send)
+	if !h.allow([]string{"a"}) || h.allow([]string{"b"}) {
+		t.Error("the first may, the second may not")
+	}
+	h.close()
+	if len(s.payloads) != 1 || s.payloads[0] != "b" {
+		t.Errorf("instead of the second, %q was sent", s.payloads)
+	}
+}

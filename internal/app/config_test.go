@@ -1,0 +1,160 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// none is an environment without variables.
+func none(string) (string, bool) { return "", false }
+
+func environment(m map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := m[name]; return v, ok }
+}
+
+func TestZeroConfigWorks(t *testing.T) {
+	if err := (Config{}).Defaults().Validate(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every setting, in every pair of places: the earlier place wins.
+func TestPrecedence(t *testing.T) {
+	values := map[string][3]string{ // flag, environment, file
+		"database_url":                {"postgres://a/a", "postgres://b/b", "postgres://c/c"},
+		"data":                        {"a", "b", "c"},
+		"listen":                      {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+		"postgres_bin":                {"/a", "/b", "/c"},
+		"log_format":                  {"json", "text", "json"},
+		"log_level":                   {"debug", "info", "error"},
+		"retention":                   {"1d", "36h", "forever"},
+		"partition_days":              {"1", "2", "3"},
+		"events_export":               {"a", "b", "c"},
+		"node_name":                   {"a", "b", "c"},
+		"coordinator_ttl":             {"10s", "20s", "1m"},
+		"coordinator_idle_interval":   {"2s", "3s", "4s"},
+		"coordinator_active_interval": {"1ms", "2ms", "3ms"},
+	}
+	for _, s := range Settings() {
+		v, ok := values[s.Name]
+		if !ok {
+			t.Errorf("%s has no case", s.Name)
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "weir.toml")
+		if err := os.WriteFile(file, []byte(s.Name+" = "+`"`+v[2]+`"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			place             string
+			flag, env, inFile bool
+			want, origin      string
+		}{
+			{"flag over all", true, true, true, v[0], "--" + s.Flag},
+			{"environment over file", false, true, true, v[1], s.Variable},
+			{"file over default", false, false, true, v[2], file},
+			{"default", false, false, false, "", "default"},
+		} {
+			t.Run(s.Name+"/"+c.place, func(t *testing.T) {
+				src := Source{Env: none, Flags: map[string]string{}}
+				if c.flag {
+					src.Flags[s.Name] = v[0]
+				}
+				vars := map[string]string{}
+				if c.env {
+					vars[s.Variable] = v[1]
+				}
+				if c.inFile {
+					vars["WEIR_CONFIG"] = file
+				}
+				src.Env = environment(vars)
+				_, got, err := Load(src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, value := range got {
+					if value.Name != s.Name {
+						continue
+					}
+					if value.Origin != c.origin {
+						t.Errorf("origin %q, want %q", value.Origin, c.origin)
+					}
+					if c.want != "" && value.Value != c.want && value.Value != formatOf(c.want) {
+						t.Errorf("value %q, want %q", value.Value, c.want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// formatOf is a duration as it is printed.
+func formatOf(s string) string {
+	d, err := ParseDuration(s)
+	if err != nil {
+		return s
+	}
+	return formatDuration(d)
+}
+
+// An empty variable is one that is not set.
+func TestEmptyVariable(t *testing.T) {
+	c, _, err := Load(Source{Env: environment(map[string]string{"WEIR_LISTEN": ""})})
+	if err != nil || c.Listen != "127.0.0.1:8470" {
+		t.Errorf("got %q, %v", c.Listen, err)
+	}
+}
+
+func TestFaultsTogether(t *testing.T) {
+	_, _, err := Load(Source{Env: none, Flags: map[string]string{
+		"listen": "x", "log_format": "xml", "log_level": "loud", "retention": "1m", "partition_days": "zero", "coordinator_ttl": "1ms",
+		"coordinator_idle_interval": "1ms", "coordinator_active_interval": "1h", "node_name": strings.Repeat("n", 201), "database_url": "mysql://secret@x",
+	}})
+	var faults *ConfigError
+	if !errors.As(err, &faults) {
+		t.Fatalf("got %v", err)
+	}
+	if len(faults.Faults) != 10 {
+		t.Errorf("%d faults, want 10:\n%v", len(faults.Faults), err)
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the text of a database URL is repeated: %v", err)
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "30d": 720 * time.Hour, "1d12h": 36 * time.Hour, "forever": Forever, "1h30m": 90 * time.Minute,
+		"": 0, "0": 0, "0d": 0, "-1h": 0, "5": 0, "xd": 0, "1d1": 0, "999999999d": 0,
+	} {
+		got, err := ParseDuration(text)
+		if got != want || (err == nil) != (want != 0) {
+			t.Errorf("%q: got %v, %v", text, got, err)
+		}
+		if want != 0 {
+			if again, err := ParseDuration(formatDuration(got)); err != nil || again != got {
+				t.Errorf("%q prints as %q, which is %v, %v", text, formatDuration(got), again, err)
+			}
+		}
+	}
+}
+
+func TestMaskURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "",
+		"postgres://a@h/d":                   "postgres://a@h/d",
+		"postgres://a:s3cret@h:1/d?x=y":      "postgres://a:***@h:1/d?x=y",
+		"postgres://h/d?password=s3cret":     "postgres://h/d?password=***",
+		"host=h password=s3cret dbname=d":    "host=h password=*** dbname=d",
+		"host=h password='s3 cret' dbname=d": "host=h password=*** dbname=d",
+		"postgres://a:s3cret@h:port/d":       "***",
+	} {
+		if got := MaskURL(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/pg"
+)
+
+func TestExplain(t *testing.T) {
+	state := func(code, message, hint string) error {
+		return fmt.Errorf("list tasks: %w", &pgconn.PgError{Code: code, Message: message, Hint: hint})
+	}
+	for name, c := range map[string]struct {
+		err        error
+		kind       Kind
+		what, next string
+	}{
+		"refusal":     {state("WR422", "pool: there is no pool", "create it"), Invalid, "pool: there is no pool", "create it"},
+		"not found":   {state("WR404", "there is no task", ""), NotFound, "there is no task", ""},
+		"sentinel":    {fmt.Errorf("read: %w", weir.ErrNotFound), NotFound, "read: not found", ""},
+		"conflict":    {state("WR409", "it runs", "wait"), Failed, "it runs", "wait"},
+		"bad text":    {state("22P05", "unsupported escape", ""), Invalid, "unsupported escape", ""},
+		"no schema":   {state("42P01", "relation does not exist", ""), Failed, "relation", "run weir migrate"},
+		"no rights":   {state("42501", "permission denied", ""), Auth, "permission denied", "weir_client"},
+		"shutdown":    {state("57P01", "terminating connection", ""), Unreachable, "terminating", "try again"},
+		"interrupted": {fmt.Errorf("wait: %w", context.Canceled), Canceled, "canceled", ""},
+		"too slow":    {fmt.Errorf("wait: %w", context.DeadlineExceeded), Unreachable, "wait", "weir up"},
+		"newer":       {fmt.Errorf("migrate: %w", pg.ErrSchemaNewer), Failed, "newer", "install"},
+		"config":      {&ConfigError{[]Fault{{Setting: "listen", Text: "wrong"}}}, Invalid, "listen: wrong", "weir config"},
+		"anything":    {errors.New("weir: no"), Failed, "no", ""},
+		"a problem":   {fmt.Errorf("x: %w", &Problem{Kind: Auth, What: "a", Next: "b"}), Auth, "a", "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Explain(c.err)
+			if p.Kind != c.kind || !strings.Contains(p.What, c.what) || !strings.Contains(p.Next, c.next) {
+				t.Errorf("got %+v", p)
+			}
+			if c.next == "" && p.Next != "" {
+				t.Errorf("unexpected advice %q", p.Next)
+			}
+		})
+	}
+}

@@ -1,0 +1,260 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+// running is a server in this process.
+type running struct {
+	t      *testing.T
+	out    buffer
+	end    context.CancelFunc
+	force  context.CancelFunc
+	ended  chan error
+	listen string
+}
+
+// buffer is an output that two goroutines may use.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// up starts a server on the database and waits until it has told where it is.
+func up(t *testing.T, config Config, options Options) *running {
+	t.Helper()
+	ctx, end := context.WithCancel(context.Background())
+	force, hurry := context.WithCancel(context.Background())
+	r := &running{t: t, end: end, force: hurry, ended: make(chan error, 1)}
+	if config.Data == "" {
+		config.Data = t.TempDir()
+	}
+	config.Listen = "127.0.0.1:0"
+	options.Version, options.Out, options.Force = "test", &r.out, force
+	go func() { r.ended <- Up(ctx, config.Defaults(), options) }()
+	t.Cleanup(func() {
+		end()
+		hurry()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	eventually(t, "the server is up", func() bool {
+		found, err := ReadRunning(config.Data)
+		r.listen = found.Listen
+		return err == nil
+	})
+	return r
+}
+
+// stop ends the server and returns its error.
+func (r *running) stop() error {
+	r.t.Helper()
+	r.end()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-time.After(time.Minute):
+		r.t.Fatalf("the server does not stop:\n%s", r.out.String())
+		return nil
+	}
+}
+
+func (r *running) get(path string) (int, Readiness) {
+	r.t.Helper()
+	response, err := http.Get("http://" + r.listen + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var ready Readiness
+	if err := json.Unmarshal(text, &ready); err != nil {
+		r.t.Fatalf("%s: %v in %s", path, err, text)
+	}
+	return response.StatusCode, ready
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for !ok() {
+		if !loop.Wait(ctx, 10*time.Millisecond, nil) {
+			t.Fatalf("gave up waiting until %s", what)
+		}
+	}
+}
+
+func TestUpAnswersAndStops(t *testing.T) {
+	db := testdb.New(t)
+	data := t.TempDir()
+	r := up(t, Config{DatabaseURL: db.URL, Data: data}, Options{})
+	if status, _ := r.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	status, ready := r.get("/readyz")
+	if status != http.StatusOK || !ready.Ready || len(ready.Checks) != 3 {
+		t.Errorf("/readyz: %d %+v", status, ready)
+	}
+	info, err := os.Stat(filepath.Join(data, "server.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("server.json: %v %v", info.Mode(), err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRunning(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("server.json is still there: %v", err)
+	}
+	text := r.out.String()
+	if !strings.Contains(text, "Stopped cleanly.") || strings.Contains(text, "PostgreSQL ...") {
+		t.Errorf("it said:\n%s", text)
+	}
+	var leaders int
+	if err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.system_locks where expires_at > clock_timestamp()`).Scan(&leaders); err != nil || leaders != 0 {
+		t.Errorf("it did not resign: %d %v", leaders, err)
+	}
+}
+
+// A second server on the same database stands by and is ready; when the first
+// stops, it leads.
+func TestStandby(t *testing.T) {
+	db := testdb.New(t)
+	first := up(t, Config{DatabaseURL: db.URL}, Options{})
+	second := up(t, Config{DatabaseURL: db.URL}, Options{})
+	status, ready := second.get("/readyz")
+	if status != http.StatusOK || !strings.Contains(detail(ready, "loops"), "stands by") {
+		t.Errorf("%d %+v", status, ready)
+	}
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the second leads", func() bool {
+		_, ready := second.get("/readyz")
+		return strings.Contains(detail(ready, "loops"), "leads with epoch 2")
+	})
+	if err := second.stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Without its database a server lives but is not ready, and says why.
+func TestNotReady(t *testing.T) {
+	db := testdb.New(t)
+	db.SkipDoctor("its database does not let anybody in")
+	r := up(t, Config{DatabaseURL: db.URL, CoordinatorTTL: time.Second}, Options{})
+	admin := testdb.NewEmpty(t)
+	name := db.Pool.Config().ConnConfig.Database
+	if _, err := admin.Pool.Exec(t.Context(), `alter database `+name+` allow_connections false`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, name); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is not ready", func() bool {
+		status, ready := r.get("/readyz")
+		return status == http.StatusServiceUnavailable && !ready.Ready && strings.Contains(detail(ready, "database"), "not currently accepting connections")
+	})
+	if status, _ := r.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	if _, err := admin.Pool.Exec(t.Context(), `alter database `+name+` allow_connections true`); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is ready again", func() bool { status, _ := r.get("/readyz"); return status == http.StatusOK })
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A port that is taken is told before anything is started.
+func TestPortTaken(t *testing.T) {
+	db := testdb.New(t)
+	r := up(t, Config{DatabaseURL: db.URL}, Options{})
+	var out buffer
+	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: t.TempDir(), Listen: r.listen}.Defaults(), Options{Out: &out})
+	if err == nil || !strings.Contains(Explain(err).Next, "--listen") {
+		t.Errorf("got %v", err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The demo works, and a stop hands back what it holds.
+func TestDemo(t *testing.T) {
+	db := testdb.New(t)
+	r := up(t, Config{DatabaseURL: db.URL, NodeName: "here"}, Options{Demo: true})
+	eventually(t, "a film is encoded", func() bool {
+		var n int
+		err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.task where service = 'demo.encode' and state = 'running'`).Scan(&n)
+		return err == nil && n > 0
+	})
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	var held int
+	if err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.running`).Scan(&held); err != nil || held != 0 {
+		t.Errorf("%d tasks are still held, %v", held, err)
+	}
+}
+
+func detail(r Readiness, name string) string {
+	for _, c := range r.Checks {
+		if c.Name == name {
+			return c.Detail
+		}
+	}
+	return ""
+}
+
+func TestTroubledLoop(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		stats loop.Stats
+		want  string
+	}{
+		"new":       {loop.Stats{Every: time.Second}, ""},
+		"well":      {loop.Stats{Every: time.Second, Last: now.Add(-time.Second)}, ""},
+		"one error": {loop.Stats{Every: time.Second, Last: now, Failing: 1, Error: "no"}, ""},
+		"failing":   {loop.Stats{Every: time.Second, Last: now, Failing: 3, Error: "no"}, "failed 3 times in a row: no"},
+		"stuck":     {loop.Stats{Every: time.Second, Running: now.Add(-time.Hour)}, "is in a tick"},
+		"silent":    {loop.Stats{Every: time.Second, Last: now.Add(-time.Hour)}, "has not ticked"},
+		"slow pace": {loop.Stats{Every: time.Hour, Last: now.Add(-time.Hour)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := troubled(c.stats, now); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
