@@ -1,7 +1,6 @@
 package weir_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -28,39 +27,19 @@ func TestHintWakesAnIdleWorker(t *testing.T) {
 	w.waitJob(t, job)
 }
 
-// A hundred workers that wait cost next to nothing.
-func TestIdleWorkersAreCheap(t *testing.T) {
+// The workers of a client share one LISTEN connection.
+func TestOneListenConnectionPerClient(t *testing.T) {
 	w := newWorld(t)
 	client := w.open(t, w.URL)
-	const n = 100
-	for range n {
-		worker := weir.NewWorker(client, weir.WorkerConfig{PollFloor: 30 * time.Second})
+	for range 10 {
+		worker := weir.NewWorker(client, weir.WorkerConfig{})
 		handle(worker, "a", nothing)
 		w.run(t, worker)
 	}
-	until(t, "all are there", func() bool { return w.count(t, `select count(*) from weir.workers`) == n })
-	listeners := w.count(t, `select count(*) from pg_stat_activity where datname = current_database() and application_name = 'weir listen'`)
-	if listeners != 1 {
-		t.Errorf("%d LISTEN connections", listeners)
+	until(t, "all are there", func() bool { return w.count(t, `select count(*) from weir.workers`) == 10 })
+	const listening = `select count(*) from pg_stat_activity where datname = current_database() and application_name = 'weir listen'`
+	until(t, "they listen", func() bool { return w.count(t, listening) > 0 })
+	if n := w.count(t, listening); n != 1 {
+		t.Errorf("%d LISTEN connections", n)
 	}
-	// Each poll of a worker with nothing to do doubles the wait to the next, so
-	// after this long they have made at most nine each.
-	begin := time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	<-ctx.Done()
-	before := w.commits(t)
-	ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	<-ctx.Done()
-	rate := float64(w.commits(t)-before) / 3
-	t.Logf("%.1f transactions a second, heartbeats included, %s after the start", rate, time.Since(begin).Round(time.Second))
-	if rate > 100 {
-		t.Errorf("%d idle workers cost %.1f transactions a second", n, rate)
-	}
-}
-
-func (w *world) commits(t testing.TB) int {
-	t.Helper()
-	return w.count(t, `select xact_commit from pg_stat_database where datname = current_database()`)
 }

@@ -50,11 +50,11 @@ var brokenBuilds = []struct {
 	}, {
 		name:  "pool counted without its lock",
 		edits: []edit{{"_open_pools", `perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(k) & 31) from unnest(names) k order by 1) x (b);`, ``}},
-		run:   crowdedPool,
+		run:   racedPool,
 	}, {
 		name:  "lane opened without its lock",
 		edits: []edit{{"_open", `perform pg_advisory_xact_lock(87, b) from (select distinct hashtext(k) & 31 from unnest(lanes) k order by 1) x (b);`, `null;`}},
-		run:   crowdedLane,
+		run:   racedLane,
 	}, {
 		name: "NOTIFY-only wake",
 		run:  deafWorker,

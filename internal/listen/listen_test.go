@@ -2,9 +2,6 @@ package listen_test
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,8 +13,10 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// listening runs a listener until the test ends.
-func listening(t *testing.T, url string) *listen.Listener {
+const patience = 20 * time.Second
+
+// start runs a listener until the test ends.
+func start(t *testing.T, url string) *listen.Listener {
 	t.Helper()
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -25,133 +24,99 @@ func listening(t *testing.T, url string) *listen.Listener {
 	}
 	l := listen.New(config, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx) }()
+	ended := make(chan error)
+	go func() { ended <- l.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run ended with %v", err)
-		}
-		if l.Healthy() {
-			t.Error("healthy after its end")
-		}
+		<-ended
 	})
 	return l
 }
 
-// next waits for a hint.
-func next(t *testing.T, s *listen.Subscription) listen.Hint {
+// take waits for hints until ok is content with one.
+func take(t *testing.T, s *listen.Subscription, what string, ok func(listen.Hint) bool) {
 	t.Helper()
-	select {
-	case <-s.C():
-		return s.Take()
-	case <-time.After(30 * time.Second):
-		t.Fatal("no hint")
-		return listen.Hint{}
+	deadline := time.After(patience)
+	for {
+		select {
+		case <-s.C():
+			if ok(s.Take()) {
+				return
+			}
+		case <-deadline:
+			t.Fatalf("never: %s", what)
+		}
 	}
 }
 
-// heard collects notes until there are n.
-func heard(t *testing.T, s *listen.Subscription, n int) []listen.Note {
-	t.Helper()
-	var notes []listen.Note
-	for len(notes) < n {
-		notes = append(notes, next(t, s).Notes...)
-	}
-	return notes
-}
+func all(h listen.Hint) bool { return h.All }
 
 func notify(t *testing.T, db *testdb.DB, channel, payload string) {
 	t.Helper()
-	if _, err := db.Pool.Exec(context.Background(), `select pg_notify($1, $2)`, channel, payload); err != nil {
+	if _, err := db.Pool.Exec(t.Context(), `select pg_notify($1, $2)`, channel, payload); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestListenerDelivers(t *testing.T) {
+func TestListen(t *testing.T) {
 	db := testdb.NewEmpty(t)
-	l := listening(t, db.URL)
-	both, one := l.Listen("tasks", "Odd \"name\""), l.Listen("tasks")
-	for _, s := range []*listen.Subscription{both, one} {
-		if !next(t, s).All {
-			t.Error("the first hint must be to look at everything")
-		}
-	}
-	// The two may have been heard in two steps; let the second pass as well.
-	notify(t, db, "Odd \"name\"", "")
-	for done := false; !done; {
-		done = slices.Contains(next(t, both).Notes, listen.Note{Channel: "Odd \"name\""})
-	}
+	l := start(t, db.URL)
+	one := l.Listen("a", "b")
+	take(t, one, "listening begins", all)
 	if !l.Healthy() {
-		t.Error("not healthy")
+		t.Error("it listens and is not healthy")
 	}
-	notify(t, db, "tasks", "a")
-	if got := heard(t, both, 1); got[0] != (listen.Note{Channel: "tasks", Payload: "a"}) {
-		t.Errorf("got %v", got)
-	}
-	if got := heard(t, one, 1); got[0] != (listen.Note{Channel: "tasks", Payload: "a"}) {
-		t.Errorf("got %v", got)
-	}
-
+	two := l.Listen("c") // later than the connection
+	take(t, two, "listening to c begins", all)
+	one.Take()
+	notify(t, db, "b", "x")
+	notify(t, db, "b", "x")
+	notify(t, db, "c", "y")
+	take(t, one, "a note on b", func(h listen.Hint) bool {
+		return !h.All && len(h.Notes) == 1 && h.Notes[0] == listen.Note{Channel: "b", Payload: "x"}
+	})
+	take(t, two, "a note on c", func(h listen.Hint) bool { return len(h.Notes) == 1 && h.Notes[0].Payload == "y" })
 	one.Close()
-	notify(t, db, "tasks", "b")
-	heard(t, both, 1)
-	if hint := one.Take(); hint.All || len(hint.Notes) > 0 {
-		t.Errorf("a closed subscription got %+v", hint)
-	}
-}
-
-func TestListenerMergesHintsForASlowReader(t *testing.T) {
-	db := testdb.NewEmpty(t)
-	l := listening(t, db.URL)
-	slow, fast := l.Listen("tasks"), l.Listen("tasks")
-	next(t, slow)
-	next(t, fast)
-	for range 3 {
-		notify(t, db, "tasks", "same")
-		heard(t, fast, 1)
-	}
-	if got := slow.Take(); len(got.Notes) != 1 || got.All {
-		t.Errorf("three equal notes became %+v", got)
-	}
-	for i := range 300 {
-		notify(t, db, "tasks", strconv.Itoa(i))
-	}
-	notify(t, db, "tasks", "last")
-	for !slices.Contains(heard(t, fast, 1), listen.Note{Channel: "tasks", Payload: "last"}) {
-	}
-	if got := slow.Take(); !got.All || len(got.Notes) > 0 {
-		t.Errorf("more notes than are worth keeping became All = %v and %d notes", got.All, len(got.Notes))
-	}
-}
-
-func TestListenerComesBack(t *testing.T) {
-	db := testdb.NewEmpty(t)
-	l := listening(t, db.URL)
-	s := l.Listen("tasks")
-	next(t, s)
-	for range 3 {
-		var killed int
-		err := db.Pool.QueryRow(context.Background(), `select count(pg_terminate_backend(pid))::int from pg_stat_activity
-			where application_name = 'weir listen' and datname = current_database()`).Scan(&killed)
-		if err != nil || killed != 1 {
-			t.Fatalf("%d listening connections, want one per process (%v)", killed, err)
-		}
-		// One hint when it breaks off and one when it is back, or both in one.
-		for back := false; !back; back = l.Healthy() {
-			if hint := next(t, s); !hint.All {
-				t.Errorf("around a reconnect: %+v", hint)
+	notify(t, db, "b", "z")
+	notify(t, db, "c", "z")
+	take(t, two, "another note on c", func(h listen.Hint) bool { return len(h.Notes) == 1 })
+	if h := one.Take(); len(h.Notes) > 0 {
+		for _, n := range h.Notes {
+			if n.Payload == "z" {
+				t.Error("a closed subscription hears")
 			}
 		}
-		notify(t, db, "tasks", "again")
-		heard(t, s, 1)
 	}
 }
 
-func TestListenerWithoutADatabase(t *testing.T) {
-	l := listening(t, "postgres://127.0.0.1:1/none?sslmode=disable&connect_timeout=1")
-	s := l.Listen("tasks")
-	if l.Healthy() || s.Take().All {
-		t.Error("healthy without a database")
+// When the connection breaks, subscribers are told, and told again when it is
+// back: what happened in between nobody said.
+func TestBreak(t *testing.T) {
+	db := testdb.NewEmpty(t)
+	l := start(t, db.URL)
+	s := l.Listen("a")
+	take(t, s, "listening begins", all)
+	if _, err := db.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'weir listen' and datname = current_database()`); err != nil {
+		t.Fatal(err)
 	}
+	take(t, s, "it broke", func(h listen.Hint) bool { return h.All })
+	take(t, s, "it is back", func(h listen.Hint) bool { return h.All && l.Healthy() })
+	notify(t, db, "a", "x")
+	take(t, s, "a note", func(h listen.Hint) bool { return len(h.Notes) == 1 })
+}
+
+// A flood becomes one word: look at everything.
+func TestFlood(t *testing.T) {
+	db := testdb.NewEmpty(t)
+	l := start(t, db.URL)
+	s := l.Listen("a")
+	take(t, s, "listening begins", all)
+	if _, err := db.Pool.Exec(t.Context(), `select pg_notify('a', n::text) from generate_series(1, 1000) n`); err != nil {
+		t.Fatal(err)
+	}
+	notes := 0
+	take(t, s, "the flood", func(h listen.Hint) bool {
+		notes += len(h.Notes)
+		return h.All || notes >= 1000
+	})
 }

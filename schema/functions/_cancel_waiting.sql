@@ -16,7 +16,7 @@ begin
     select * into was from weir._take(id);
     continue when was.was is null;
     gone := gone || id;
-    ended := ended || row(id, t, null, null, (was.p).attempt, 'canceled', null, null, null, note)::weir.finished;
+    ended := ended || row(id, t, null, null, (was.p).attempt, 'canceled', null, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished;
     lanes := lanes || array_remove(array[(was.p).lane], null);
     pools := pools || array_remove(array[(was.p).pool], null);
   end loop;

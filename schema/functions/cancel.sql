@@ -16,7 +16,7 @@ begin
   select * into was from weir._take(cancel.task);
   if was.was is not null then
     delete from weir.edges e where e.task = cancel.task;
-    perform weir._close(array[row(cancel.task, t, null, null, (was.p).attempt, 'canceled', null, null, null, note)::weir.finished]);
+    perform weir._close(array[row(cancel.task, t, null, null, (was.p).attempt, 'canceled', null, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished]);
     perform weir._after(array[cancel.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
     return 'canceled';
   end if;

@@ -26,7 +26,8 @@ begin
     p.since := t;
   end if;
   insert into weir.pending select p.*;
-  insert into weir.events (at, type, attempt, job, task, source, message) values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason);
+  insert into weir.events (at, type, attempt, job, task, source, message, data)
+  values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason, case when was.was = 'available' then jsonb_build_object('opened_at', (was.p).since) end);
   perform weir._after('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
 end $$;
 comment on function weir.hold is 'Holds a waiting task until it is released.';

@@ -14,7 +14,7 @@ begin
     union all select unnest(array[r.claimed_at, r.opened_at]) from weir.running r where r.task = of_task
     union all select a.opened_at from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = of_task
     union all select unnest(array[e.data ->> 'claimed_at', e.data ->> 'opened_at', e.data ->> 'ended_at'])::timestamptz from weir.events e
-      where e.task = of_task and e.type in ('retrying', 'snoozed', 'expired', 'returned', 'retried')
+      where e.task = of_task and e.type in ('retrying', 'snoozed', 'expired', 'returned', 'retried', 'held')
   ) x where x.at is not null;
   return query
   select e.seq, e.at, e.type, e.attempt::int, w.name, e.source, coalesce(e.level, 'info'), e.message, e.data
