@@ -13,6 +13,8 @@ type cron struct {
 	// anyDay: the day or the weekday is free, so both must match. Else one of
 	// them is enough, as cron has it.
 	anyDay bool
+	// fixed: the line names times of day, not a pace.
+	fixed bool
 }
 
 type field struct {
@@ -54,7 +56,8 @@ func parseCron(line string) (cron, error) {
 		bits[4] |= 1
 	}
 	free := func(s string) bool { return s == "*" || s == "?" || s == "*/1" }
-	return cron{bits[0], bits[1], bits[2], bits[3], bits[4], free(parts[2]) || free(parts[4])}, nil
+	fixed := !strings.ContainsAny(parts[0]+parts[1], "*?")
+	return cron{bits[0], bits[1], bits[2], bits[3], bits[4], free(parts[2]) || free(parts[4]), fixed}, nil
 }
 
 // parse reads a list such as 1,5-9,20/2.
@@ -107,18 +110,17 @@ func (f field) number(s string) (int, error) {
 	return n, nil
 }
 
-// next is the first time after t, in t's zone, that the line names; zero if
-// there is none within five years (31 February).
+// next is the first time after t that the line names, on a clock that is never
+// changed (UTC); zero if there is none within five years (31 February).
 func (c cron) next(t time.Time) time.Time {
-	zone := t.Location()
-	t = t.Truncate(time.Second).Add(time.Minute - time.Duration(t.Second())*time.Second)
+	t = t.Truncate(time.Minute).Add(time.Minute)
 	for end := t.AddDate(5, 0, 0); t.Before(end); {
 		y, m, d := t.Date()
 		switch {
 		case c.month&(1<<m) == 0:
-			t = time.Date(y, m+1, 1, 0, 0, 0, 0, zone)
+			t = time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC)
 		case !c.matchesDay(t):
-			t = startOfDay(y, m, d+1, zone)
+			t = time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
 		case c.hour&(1<<t.Hour()) == 0:
 			t = t.Add(time.Hour - time.Duration(t.Minute())*time.Minute)
 		case c.minute&(1<<t.Minute()) == 0:
@@ -136,13 +138,4 @@ func (c cron) matchesDay(t time.Time) bool {
 		return day && weekday
 	}
 	return day || weekday
-}
-
-// startOfDay is the first moment of a day, also where the clocks skip midnight.
-func startOfDay(y int, m time.Month, d int, zone *time.Location) time.Time {
-	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
-	if t.Hour() == 23 {
-		t = t.Add(time.Hour)
-	}
-	return t
 }

@@ -129,3 +129,9 @@ func transient(err error) bool {
 	}
 	return pg.Code == "55P03" || pg.Code == "25006"
 }
+
+// denied reports whether the database user has no right to do it.
+func denied(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "42501"
+}

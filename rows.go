@@ -33,16 +33,6 @@ func (t *instant) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
-// span reads an interval whose NULL is zero. Months count 30 days.
-type span time.Duration
-
-// ScanInterval implements [pgtype.IntervalScanner].
-func (s *span) ScanInterval(v pgtype.Interval) error {
-	days := time.Duration(v.Days) + 30*time.Duration(v.Months)
-	*s = span(time.Duration(v.Microseconds)*time.Microsecond + days*24*time.Hour)
-	return nil
-}
-
 // maybe reads a text whose NULL is empty.
 type maybe string
 

@@ -2,13 +2,9 @@ package weir
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 )
-
-// missedLimit bounds how many missed runs one firing makes up for.
-const missedLimit = 1000
 
 // Schedule submits a task again and again.
 type Schedule struct {
@@ -32,13 +28,10 @@ type Missed string
 
 // The policies for missed runs.
 const (
-	MissedSkip Missed = "skip" // none of them
-	MissedOne  Missed = "one"  // the last one
-	MissedAll  Missed = "all"  // each of them
+	MissedSkip Missed = "skip" // leave them out
+	MissedOne  Missed = "one"  // run once for all of them
+	MissedAll  Missed = "all"  // run each, but no more than the newest 1,000
 )
-
-// late is how long after its time a run does not yet count as missed.
-const late = time.Minute
 
 // SetSchedule creates a schedule or changes it. The same call again changes
 // nothing, so a program can make it at every start.
@@ -72,80 +65,39 @@ func orElse(s, other string) string {
 	return s
 }
 
-// Next is the first time after t that the schedule is due.
-func (s Schedule) Next(t time.Time) (time.Time, error) {
-	if every, ok := strings.CutPrefix(s.Spec, "@every "); ok {
-		d, err := time.ParseDuration(strings.TrimSpace(every))
-		if err != nil || d < time.Second {
-			return time.Time{}, fmt.Errorf("spec: %q: @every wants a duration of at least 1s, such as 90s or 1h30m", s.Spec)
-		}
-		return t.Add(d).Truncate(time.Microsecond), nil
-	}
-	line, err := parseCron(s.Spec)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("spec: %w", err)
-	}
-	zone, err := time.LoadLocation(orElse(s.Zone, "UTC"))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("zone: %w", err)
-	}
-	next := line.next(t.In(zone))
-	if next.IsZero() {
-		return time.Time{}, fmt.Errorf("spec: %q names no time within five years", s.Spec)
-	}
-	return next, nil
-}
+// schedulesEvery is how often the tender looks for schedules that changed.
+const schedulesEvery = 3 * time.Second
 
-// Due says which runs to submit now, when the schedule was due at was, and when
-// it is due next. It decides; [Client] and the coordinator act.
-func (s Schedule) Due(was, now time.Time) (runs []time.Time, next time.Time, err error) {
-	for next = was; !next.After(now); {
-		if runs = append(runs, next); len(runs) == missedLimit && s.Missed == MissedAll {
-			// The rest is due still; the next firing goes on from here.
-			next, err = s.Next(next)
-			return runs, next, err
-		}
-		if len(runs) > missedLimit {
-			runs = runs[1:]
-		}
-		if next, err = s.Next(next); err != nil {
-			return nil, time.Time{}, err
-		}
-	}
-	last := len(runs) - 1
-	switch {
-	case last < 0 || s.Missed == MissedAll:
-		return runs, next, nil
-	case s.Missed == MissedSkip && now.Sub(runs[last]) > late:
-		return nil, next, nil
-	}
-	return runs[last:], next, nil
-}
-
-// fireSchedules submits what is due. It is part of the tender's duty.
-func (c *Client) fireSchedules(ctx context.Context) error {
-	type due struct {
+// fireSchedules submits what is due and returns when to look again.
+func (c *Client) fireSchedules(ctx context.Context) (time.Duration, error) {
+	type row struct {
 		Schedule
 		was, now time.Time
 	}
-	rows, err := c.pool.Query(ctx, `select name, spec, zone, missed, next_at, clock_timestamp() from weir.schedules where not paused and next_at <= clock_timestamp()
-		order by next_at limit 100`)
-	list, err := collect("fire schedules", rows, err, func(d *due) []any {
-		return []any{&d.Name, &d.Spec, &d.Zone, (*string)(&d.Missed), &d.was, &d.now}
+	rows, err := c.pool.Query(ctx, `select name, spec, zone, missed, next_at, clock_timestamp() from weir.schedules
+		where not paused and isfinite(next_at) and next_at <= clock_timestamp() + $1::interval order by next_at limit 100`, schedulesEvery)
+	list, err := collect("fire schedules", rows, err, func(r *row) []any {
+		return []any{&r.Name, &r.Spec, &r.Zone, (*string)(&r.Missed), &r.was, &r.now}
 	})
 	if err != nil {
-		return err
+		return schedulesEvery, err
 	}
-	for _, d := range list {
-		runs, next, err := d.Due(d.was, d.now)
+	again := schedulesEvery
+	for _, r := range list {
+		runs, next, err := r.Due(r.was, r.now)
 		if err != nil {
-			c.log.Error("a schedule cannot be read; change or drop it", "schedule", d.Name, "error", err)
+			c.log.Error("a schedule cannot be read; change or drop it", "schedule", r.Name, "error", err)
 			continue
 		}
-		if _, err := c.pool.Exec(ctx, `select weir.fire_schedule($1, $2, $3, $4)`, d.Name, d.was, runs, next); err != nil {
-			return wrap("fire schedule "+d.Name, err)
+		again = min(again, next.Sub(r.now))
+		if len(runs) == 0 && next.Equal(r.was) {
+			continue // not yet
+		}
+		if _, err := c.pool.Exec(ctx, `select weir.fire_schedule($1, $2, $3, $4)`, r.Name, r.was, runs, next); err != nil {
+			c.log.Error("a schedule could not be fired; it is tried again", "schedule", r.Name, "error", wrap("fire schedule", err))
+			continue
 		}
 		c.say()
 	}
-	return nil
+	return max(again, 0), nil
 }

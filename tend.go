@@ -33,6 +33,8 @@ type tender struct {
 	wanted time.Time
 	// next is when a task is due that we know of; zero: none.
 	next time.Time
+	// fireAt is when to look at schedules again. Only run uses it.
+	fireAt time.Time
 }
 
 // want says that nobody tends the engine.
@@ -106,7 +108,10 @@ func (t *tender) stillWanted() bool {
 // lead asks for the duty and returns its epoch, or 0 while another has it.
 func (t *tender) lead(ctx context.Context, name string) (epoch int64) {
 	err := t.client.pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0)`, tendLock, name, tendTerm).Scan(&epoch)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case denied(err):
+		return 1 // role weir_worker may tend but not lead: a second one at it does no harm
+	case err != nil && ctx.Err() == nil:
 		t.client.log.Warn("nobody tends the engine, and we cannot either", "error", wrap("tend", err))
 	}
 	return epoch
@@ -135,9 +140,7 @@ func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
 	case opened > 0 || expired > 0 || wasDue:
 		t.client.say()
 	}
-	if err := t.client.fireSchedules(ctx); err != nil && ctx.Err() == nil {
-		t.client.log.Warn("schedules were not fired; the next pass does it", "error", err)
-	}
+	t.fire(ctx)
 	if more {
 		return 0
 	}
@@ -145,6 +148,22 @@ func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
 		t.due(time.Duration(*next * float64(time.Second)))
 	}
 	return tendEvery
+}
+
+// fire looks after schedules, as long as the database user may: role weir_worker
+// may not, and then a coordinator must.
+func (t *tender) fire(ctx context.Context) {
+	if time.Now().Before(t.fireAt) {
+		return
+	}
+	next, err := t.client.fireSchedules(ctx)
+	switch {
+	case denied(err):
+		next = untendedFor
+	case err != nil && ctx.Err() == nil:
+		t.client.log.Warn("schedules were not fired; it is tried again", "error", err)
+	}
+	t.fireAt = time.Now().Add(next)
 }
 
 // wait waits for d, a hint, or for a task that is due before; but not so short

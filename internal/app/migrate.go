@@ -2,17 +2,45 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/schema"
 )
 
-// Migrate brings the database at url to the schema of this binary.
-func Migrate(ctx context.Context, url string) (pg.Report, error) {
-	return pg.Migrate(ctx, url, schema.FS)
+const ensurePartitions = `select weir.ensure_partitions($1)`
+
+// Migration says what a Migrate did.
+type Migration struct {
+	pg.Report
+	// Partitions are those that were made.
+	Partitions []string
 }
 
-// MigrationStatus says what Migrate would do.
+// Changed reports whether the database was written to.
+func (m Migration) Changed() bool { return m.Report.Changed() || len(m.Partitions) > 0 }
+
+// Migrate brings the database at url to the schema of this binary and makes the
+// partitions for the coming days, so that it works before a server has started.
+func Migrate(ctx context.Context, c Config, url string) (m Migration, err error) {
+	if m.Report, err = pg.Migrate(ctx, url, schema.FS); err != nil {
+		return m, err
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return m, fmt.Errorf("make partitions: %w", err)
+	}
+	err = conn.QueryRow(ctx, ensurePartitions, c.PartitionDays).Scan(&m.Partitions)
+	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
+		return m, fmt.Errorf("make partitions: %w", err)
+	}
+	return m, nil
+}
+
+// MigrationStatus says what Migrate would do to the schema.
 func MigrationStatus(ctx context.Context, url string) (pg.Status, error) {
 	return pg.MigrationStatus(ctx, url, schema.FS)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/app/demo"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/schema"
 )
 
 // databaseName is Weir's database in its own cluster.
@@ -184,7 +185,7 @@ func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 }
 
 func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
-	report, err := Migrate(ctx, p.url)
+	report, err := pg.Migrate(ctx, p.url, schema.FS)
 	if err != nil {
 		return "", err
 	}
@@ -200,7 +201,7 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 		return "", err
 	}
 	var made []string
-	if err := p.pool.QueryRow(ctx, `select weir.ensure_partitions($1)`, s.config.PartitionDays).Scan(&made); err != nil {
+	if err := p.pool.QueryRow(ctx, ensurePartitions, s.config.PartitionDays).Scan(&made); err != nil {
 		return "", fmt.Errorf("make partitions: %w", err)
 	}
 	if len(made) == 0 {

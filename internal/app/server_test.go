@@ -228,6 +228,19 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// A stop that is forced does not wait for the work.
+func TestForce(t *testing.T) {
+	db := testdb.New(t)
+	r := up(t, Config{DatabaseURL: db.URL, NodeName: "here"}, Options{Demo: true})
+	r.force()
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(r.out.String(), "Stopped by force") {
+		t.Errorf("it said:\n%s", r.out.String())
+	}
+}
+
 func detail(r Readiness, name string) string {
 	for _, c := range r.Checks {
 		if c.Name == name {

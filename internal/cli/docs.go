@@ -34,7 +34,7 @@ func (e *env) docs() *cobra.Command {
 func reference(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Command line\n\n<!-- Written by `weir docs`; do not edit. -->\n\n")
-	b.WriteString(root.Long + "\n\n")
+	b.WriteString(fenced(root.Long) + "\n\n")
 	b.WriteString("## Exit codes\n\n| code | meaning |\n|---|---|\n| 0 | ok |\n")
 	for _, x := range exitCodes {
 		fmt.Fprintf(&b, "| %d | %s |\n", x.code, x.meaning)

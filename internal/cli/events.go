@@ -62,7 +62,7 @@ with --since to go on without a gap; 0.0 is the beginning.`,
 	flags.StringVar(&job, "job", "", "only events of this job")
 	flags.StringVar(&task, "task", "", "only events of this task")
 	flags.StringVar(&since, "since", "", "go on after this `cursor`")
-	flags.IntVar(&limit, "limit", 50, "how many to show")
+	limitFlag(c, &limit)
 	return c
 }
 

@@ -42,7 +42,7 @@ func (e *env) jobList() *cobra.Command {
 			if err := listing.print(o, jobs); err != nil {
 				return err
 			}
-			if o.table() && page.Limit > 0 && len(jobs) == page.Limit {
+			if o.table() && len(jobs) == page.Limit {
 				o.say("More with: --after %s", short(jobs[len(jobs)-1].ID))
 			}
 			return nil

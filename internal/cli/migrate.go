@@ -11,14 +11,15 @@ import (
 
 // migrated is what programs read after a migration, done or looked at.
 type migrated struct {
-	Version  int64    `json:"version"`
-	Target   int64    `json:"target,omitempty"`
-	Current  bool     `json:"current"`
-	Applied  []string `json:"migrations"`
-	Objects  []string `json:"objects"`
-	Dropped  []string `json:"dropped"`
-	Unknown  []string `json:"unknown,omitempty"`
-	Breaking []string `json:"breaking,omitempty"`
+	Version    int64    `json:"version"`
+	Target     int64    `json:"target,omitempty"`
+	Current    bool     `json:"current"`
+	Applied    []string `json:"migrations"`
+	Objects    []string `json:"objects"`
+	Dropped    []string `json:"dropped"`
+	Partitions []string `json:"partitions,omitempty"`
+	Unknown    []string `json:"unknown,omitempty"`
+	Breaking   []string `json:"breaking,omitempty"`
 }
 
 func list(s []string) []string {
@@ -44,13 +45,13 @@ something to do.`,
 			if status {
 				return e.migrationStatus(ctx, url)
 			}
-			report, err := app.Migrate(ctx, url)
+			report, err := app.Migrate(ctx, c, url)
 			if err != nil {
 				return err
 			}
 			o := e.output()
 			if o.data() {
-				return o.value(migrated{Version: report.Version, Current: true, Applied: list(report.Migrations), Objects: list(report.Objects), Dropped: list(report.Dropped)})
+				return o.value(migrated{Version: report.Version, Current: true, Applied: list(report.Migrations), Objects: list(report.Objects), Dropped: list(report.Dropped), Partitions: list(report.Partitions)})
 			}
 			for _, m := range report.Migrations {
 				fmt.Fprintf(o.Out, "applied  %s\n", m)
@@ -64,6 +65,9 @@ something to do.`,
 			}
 			for _, m := range report.Dropped {
 				fmt.Fprintf(o.Out, "dropped  %s\n", m)
+			}
+			if n := len(report.Partitions); n > 0 {
+				fmt.Fprintf(o.Out, "made     %d partitions\n", n)
 			}
 			if !report.Changed() {
 				fmt.Fprintf(o.Out, "The schema is at version %d; there was nothing to do.\n", report.Version)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,7 +100,7 @@ func runScript(t *testing.T, file, text string) {
 			return os.Chmod(e.WorkDir, 0o711)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster,
+			"exits": exits, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds,
 		},
 	})
 }
@@ -179,6 +180,18 @@ func refused(ts *testscript.TestScript, _ bool, args []string) {
 		return errors.Is(err, syscall.ECONNREFUSED)
 	}) {
 		ts.Fatalf("somebody still answers at %s", args[0])
+	}
+}
+
+// holds FILE PATTERN waits until a line of the file matches.
+func holds(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	if !eventually(func() bool {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && pattern.Match(text)
+	}) {
+		ts.Fatalf("%s does not hold %s", args[0], args[1])
 	}
 }
 

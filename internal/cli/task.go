@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +50,7 @@ func (e *env) taskList() *cobra.Command {
 			if err := listing.print(o, tasks); err != nil {
 				return err
 			}
-			if o.table() && page.Limit > 0 && len(tasks) == page.Limit {
+			if o.table() && len(tasks) == page.Limit {
 				o.say("More with: --after %s", short(tasks[len(tasks)-1].ID))
 			}
 			return nil
@@ -69,9 +71,33 @@ func (e *env) taskList() *cobra.Command {
 
 // pageFlags are those of every list.
 func pageFlags(c *cobra.Command, page *view.Page, what string) {
-	c.Flags().IntVar(&page.Limit, "limit", 50, "how many to show, up to 1000")
+	limitFlag(c, &page.Limit)
 	c.Flags().StringVar(&page.After, "after", "", "go on after this "+what)
 }
+
+// limitFlag is how much to show.
+func limitFlag(c *cobra.Command, into *int) {
+	*into = 50
+	c.Flags().Var((*limit)(into), "limit", "how many to show, up to 1000")
+}
+
+// limit is a number from 1 to 1000.
+type limit int
+
+// Set implements [pflag.Value].
+func (l *limit) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 1000 {
+		return errors.New("give a number from 1 to 1000")
+	}
+	*l = limit(n)
+	return nil
+}
+
+func (l *limit) String() string { return strconv.Itoa(int(*l)) }
+
+// Type implements [pflag.Value].
+func (*limit) Type() string { return "number" }
 
 // table says that the output is for a person.
 func (o *output) table() bool { return o.format == "table" || o.format == "wide" }

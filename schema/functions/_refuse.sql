@@ -1,6 +1,6 @@
 -- Explains and records the calls of a worker that its leases do not cover. A stale token changes nothing but the timeline.
-create or replace function weir._refuse(op text, tasks uuid[], attempts int[], tokens uuid[], accepted uuid[], t timestamptz)
-returns table (task uuid, refusal text)
+create or replace function weir._refuse(op text, tasks uuid[], attempts int[], tokens uuid[], accepted uuid[], accepted_attempts int[], t timestamptz)
+returns table (task uuid, refusal text, attempt int)
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -19,12 +19,12 @@ begin
       else 'lease_lost' end as refusal
     from unnest(_refuse.tasks, attempts, tokens) g (task, attempt, token)
     left join lateral (select q.id, q.job from weir.tasks q where q.id = g.task offset 0) q on true
-    where g.task <> all (coalesce(accepted, '{}'))
+    where not exists (select from unnest(accepted, accepted_attempts) a (task, attempt) where a.task = g.task and a.attempt = g.attempt)
   ), e as (
     insert into weir.events (at, type, job, task, attempt, level, message, data)
     select t, 'stale', g.job, g.task, g.attempt, 'warn', format('%s refused: the lease of attempt %s is over', op, g.attempt), jsonb_build_object('op', op, 'token', g.token)
     from g where g.refusal = 'lease_lost'
   )
-  select g.task, g.refusal from g;
+  select g.task, g.refusal, g.attempt from g;
 end $$;
 comment on function weir._refuse is 'Why calls were not accepted; each lost lease becomes an event of type stale.';

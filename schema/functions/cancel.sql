@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(cancel.at, clock_timestamp());
+  t timestamptz := weir._clock(cancel.at);
   note text := weir._note('canceled', cancel.by, cancel.reason);
   state weir.state;
   was record;

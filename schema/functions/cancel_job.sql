@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(cancel_job.at, clock_timestamp());
+  t timestamptz := weir._clock(cancel_job.at);
   note text := weir._note('canceled', cancel_job.by, cancel_job.reason);
   tasks uuid[];
 begin

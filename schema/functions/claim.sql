@@ -18,7 +18,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(claim.at, clock_timestamp());
+  t timestamptz := weir._clock(claim.at);
   w weir.workers;
   nd weir.nodes;
   fence uuid := coalesce(claim_id, gen_random_uuid());

@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(confirm_cancel.at, clock_timestamp());
+  t timestamptz := weir._clock(confirm_cancel.at);
   r weir.running;
 begin
   delete from weir.running x where x.task = confirm_cancel.task and x.attempt = confirm_cancel.attempt and x.token = confirm_cancel.token and x.cancel_at is not null
@@ -14,7 +14,7 @@ begin
     if exists (select from weir.running x where x.task = confirm_cancel.task and x.attempt = confirm_cancel.attempt and x.token = confirm_cancel.token) then
       raise exception using errcode = 'WR409', message = format('nobody asked to cancel task %s', confirm_cancel.task), hint = 'call weir.cancel first, or weir.fail';
     end if;
-    return (select refusal from weir._refuse('confirm_cancel', array[confirm_cancel.task], array[confirm_cancel.attempt], array[confirm_cancel.token], null, t));
+    return (select refusal from weir._refuse('confirm_cancel', array[confirm_cancel.task], array[confirm_cancel.attempt], array[confirm_cancel.token], null, null, t));
   end if;
   perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, coalesce(r.cancel_note, confirm_cancel.note))::weir.finished]);
   perform weir._after(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t);

@@ -7,7 +7,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(doctor.at, clock_timestamp());
+  t timestamptz := weir._clock(doctor.at);
   sample uuid[];
 begin
   if not deep then

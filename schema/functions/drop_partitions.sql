@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 set jit = off
 as $$
 declare
-  cut timestamptz := coalesce(at, clock_timestamp()) - keep;
+  cut timestamptz := weir._clock(at) - keep;
   dropped text[] := '{}';
   p record;
   young boolean;

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(drop_pool.at, clock_timestamp());
+  t timestamptz := weir._clock(drop_pool.at);
   waits int;
   holds int;
 begin

@@ -9,6 +9,6 @@ begin
   if not found then
     perform weir._not_found('schedule', drop_schedule.name);
   end if;
-  insert into weir.events (at, type, kind, subject) values (coalesce(drop_schedule.at, clock_timestamp()), 'dropped', 'schedule', drop_schedule.name);
+  insert into weir.events (at, type, kind, subject) values (weir._clock(drop_schedule.at), 'dropped', 'schedule', drop_schedule.name);
 end $$;
 comment on function weir.drop_schedule is 'Deletes a schedule.';

@@ -6,7 +6,7 @@ language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
 declare
-  t timestamptz := coalesce(at, clock_timestamp());
+  t timestamptz := weir._clock(at);
   made text[] := '{}';
   of text;
   lo timestamptz;

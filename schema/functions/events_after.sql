@@ -1,5 +1,6 @@
 -- The timeline from a cursor on, in an order that never changes afterwards: by transaction, then by number, and only transactions older than
 -- every one that still runs. A reader that passes the last cursor it saw misses nothing and sees nothing twice (R8).
+-- A transaction that makes several calls is read as one, so its events may come before those of others that they follow: within a task, seq is the order.
 -- n counts rows of the timeline; a row that tells of a whole batch is given as one line per task.
 create or replace function weir.events_after(after text default '0.0', n int default 1000, only_job uuid default null, only_task uuid default null)
 returns table (cursor text, seq bigint, at timestamptz, type text, kind text, subject text, job uuid, task uuid, attempt int, worker text, source text, level text,

@@ -4,7 +4,7 @@ language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
 declare
-  t timestamptz := coalesce(at, clock_timestamp());
+  t timestamptz := weir._clock(at);
   x record;
 begin
   select * into x from weir._expire(n, t);

@@ -2,7 +2,7 @@
 -- Returns a row for every one that was not accepted, as weir.finish_many does.
 create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens uuid[], errors text[], final boolean[] default null,
   retry_at timestamptz[] default null, at timestamptz default null)
-returns table (task uuid, refusal text)
+returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -13,9 +13,10 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(fail_many.at, clock_timestamp());
+  t timestamptz := weir._clock(fail_many.at);
   x record;
   got uuid[] := '{}';
+  got_attempts int[] := '{}';
   ended uuid[] := '{}';
   again uuid[] := '{}';
   step record;
@@ -30,6 +31,7 @@ begin
     ) select * from d order by (d.row).task
   loop
     got := got || (x.row).task;
+    got_attempts := got_attempts || (x.row).attempt::int;
     lanes := lanes || (x.row).lane;
     pools := pools || (x.row).pool;
     if weir._fail(x.row, weir._text(x.error), coalesce(x.final, false), x.retry_at, t) then
@@ -41,7 +43,7 @@ begin
   select * into step from weir._advance(again, t);
   perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t);
   if cardinality(got) < cardinality(fail_many.tasks) then
-    return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, t);
+    return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;
 end $$;
 comment on function weir.fail_many is 'Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.';

@@ -3,7 +3,7 @@
 -- Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
 -- repeated (this attempt had already been accepted: all is well), lease_lost (WR410) or unknown (WR404).
 create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, at timestamptz default null)
-returns table (task uuid, refusal text)
+returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -15,9 +15,10 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(finish_many.at, clock_timestamp());
+  t timestamptz := weir._clock(finish_many.at);
   accepted int;
   got uuid[];
+  got_attempts int[];
   keyed uuid[];
   in_jobs uuid[];
   lanes text[];
@@ -36,8 +37,8 @@ begin
   )
   select count(*), array_agg(d.task) filter (where d.keyed), array_agg(d.task) filter (where d.job is not null),
     array_agg(distinct d.lane) filter (where d.lane is not null), array_agg(distinct d.pool) filter (where d.pool is not null),
-    case when count(*) < cardinality(finish_many.tasks) then array_agg(d.task) end
-  into accepted, keyed, in_jobs, lanes, pools, got from d;
+    case when count(*) < cardinality(finish_many.tasks) then array_agg(d.task) end, case when count(*) < cardinality(finish_many.tasks) then array_agg(d.attempt) end
+  into accepted, keyed, in_jobs, lanes, pools, got, got_attempts from d;
 
   if keyed is not null then
     delete from weir.unique_keys u where u.task = any (keyed);
@@ -49,7 +50,7 @@ begin
     perform weir._open(lanes, pools, t);
   end if;
   if accepted < cardinality(finish_many.tasks) then
-    return query select * from weir._refuse('finish', finish_many.tasks, attempts, tokens, got, t);
+    return query select * from weir._refuse('finish', finish_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;
 end $$;
 comment on function weir.finish_many is 'Ends leased tasks as done. Returns only those that were refused.';

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(fire_schedule.at, clock_timestamp());
+  t timestamptz := weir._clock(fire_schedule.at);
   s weir.schedules;
   ids uuid[];
 begin

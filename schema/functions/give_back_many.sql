@@ -2,7 +2,7 @@
 -- in the pool; a snoozed one frees them and waits.
 create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[], until timestamptz default null, note text default null,
   at timestamptz default null)
-returns table (task uuid, refusal text)
+returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -13,10 +13,11 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(give_back_many.at, clock_timestamp());
+  t timestamptz := weir._clock(give_back_many.at);
   wake timestamptz := give_back_many.until;
   r weir.running;
   got uuid[] := '{}';
+  got_attempts int[] := '{}';
   ended uuid[] := '{}';
   lanes text[] := '{}';
   pools text[] := '{}';
@@ -28,6 +29,7 @@ begin
     ) select * from d order by d.task
   loop
     got := got || r.task;
+    got_attempts := got_attempts || r.attempt::int;
     if r.cancel_at is not null or wake is not null then
       lanes := lanes || r.lane;
       pools := pools || r.pool;
@@ -44,7 +46,7 @@ begin
   end loop;
   perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t);
   if cardinality(got) < cardinality(give_back_many.tasks) then
-    return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, t);
+    return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;
 end $$;
 comment on function weir.give_back_many is 'Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.';

@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(heartbeat.at, clock_timestamp());
+  t timestamptz := weir._clock(heartbeat.at);
 begin
   -- The node before its worker, as weir.claim locks them.
   update weir.nodes n set seen_at = t where n.id = (select w.node from weir.workers w where w.name = heartbeat.worker)

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(lead.at, clock_timestamp());
+  t timestamptz := weir._clock(lead.at);
   was weir.system_locks;
   now_epoch bigint;
 begin

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(mark_exported.at, clock_timestamp());
+  t timestamptz := weir._clock(mark_exported.at);
   held bigint;
 begin
   if coalesce(mark_exported.location, '') = '' then

@@ -8,6 +8,6 @@ begin
   if lanes is null and pools is null then
     select * into lanes, pools from weir._waiting();
   end if;
-  return weir._open(lanes, pools, coalesce(at, clock_timestamp()));
+  return weir._open(lanes, pools, weir._clock(at));
 end $$;
 comment on function weir.open_gates is 'Opens lane and pool gates that have room. Returns how many tasks became available.';

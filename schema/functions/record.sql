@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(record.at, clock_timestamp());
+  t timestamptz := weir._clock(record.at);
   r weir.running;
 begin
   if coalesce(record.type, '') = '' or length(record.type) > 100 or exists (select from weir.transition x where x.event = record.type) or record.type in ('stale', 'started') then
@@ -20,7 +20,7 @@ begin
   end if;
   select * into r from weir.running x where x.task = record.task and x.attempt = record.attempt and x.token = record.token;
   if not found then
-    return (select refusal from weir._refuse('record', array[record.task], array[record.attempt], array[record.token], null, t));
+    return (select refusal from weir._refuse('record', array[record.task], array[record.attempt], array[record.token], null, null, t));
   end if;
   insert into weir.events (at, type, worker, attempt, job, task, level, message, data)
   values (t, record.type, r.worker, r.attempt, r.job, r.task, nullif(record.level, 'info'), weir._text(record.message), record.data);

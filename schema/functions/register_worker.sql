@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(register_worker.at, clock_timestamp());
+  t timestamptz := weir._clock(register_worker.at);
   n int;
   id int;
 begin

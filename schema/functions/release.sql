@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(release.at, clock_timestamp());
+  t timestamptz := weir._clock(release.at);
   p weir.pending;
   step record;
 begin

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(retry.at, clock_timestamp());
+  t timestamptz := weir._clock(retry.at);
   f weir.finished;
   step record;
 begin

@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(set_node_mode.at, clock_timestamp());
+  t timestamptz := weir._clock(set_node_mode.at);
 begin
   if set_node_mode.mode not in ('active', 'draining', 'paused') then
     perform weir._invalid(format('mode: %L is not active, draining or paused', set_node_mode.mode));

@@ -7,7 +7,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(set_pool.at, clock_timestamp());
+  t timestamptz := weir._clock(set_pool.at);
 begin
   if coalesce(set_pool.name, '') = '' or length(set_pool.name) > 200 then
     perform weir._invalid('name: 1 to 200 characters');

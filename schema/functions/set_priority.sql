@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(set_priority.at, clock_timestamp());
+  t timestamptz := weir._clock(set_priority.at);
   was record;
   p weir.pending;
   c weir.classes;

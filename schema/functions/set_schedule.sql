@@ -7,7 +7,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(set_schedule.at, clock_timestamp());
+  t timestamptz := weir._clock(set_schedule.at);
 begin
   if coalesce(set_schedule.name, '') = '' or length(set_schedule.name) > 200 then
     perform weir._invalid('name: 1 to 200 characters');

@@ -5,7 +5,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(skip.at, clock_timestamp());
+  t timestamptz := weir._clock(skip.at);
   note text := weir._note('skipped', skip.by, skip.reason);
   was record;
   f weir.finished;

@@ -1,6 +1,6 @@
 -- A worker says that it has begun. Optional: it separates waiting at the worker from running. Returns the tasks whose lease is lost.
 create or replace function weir.start_many(tasks uuid[], attempts int[], tokens uuid[], at timestamptz default null)
-returns table (task uuid, refusal text)
+returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -11,8 +11,9 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(start_many.at, clock_timestamp());
+  t timestamptz := weir._clock(start_many.at);
   got uuid[];
+  got_attempts int[];
 begin
   with u as (
     update weir.running r set started = true from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token)
@@ -20,7 +21,7 @@ begin
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, task) select t, 'started', u.worker, u.attempt, u.job, u.task from u where u.was is null
   )
-  select array_agg(u.task) into got from u;
-  return query select * from weir._refuse('start', start_many.tasks, attempts, tokens, got, t);
+  select array_agg(u.task), array_agg(u.attempt) into got, got_attempts from u;
+  return query select * from weir._refuse('start', start_many.tasks, attempts, tokens, got, got_attempts, t);
 end $$;
 comment on function weir.start_many is 'Records that leased tasks have begun. Returns only those that were refused.';

@@ -7,7 +7,7 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(submit_job.at, clock_timestamp());
+  t timestamptz := weir._clock(submit_job.at);
   specs weir.task_spec[] := weir._parse(submit_job.tasks);
   id uuid := weir._id(t);
   was uuid;

@@ -13,7 +13,7 @@ begin
   if found then
     perform weir._invalid('needs: only tasks of a job can need one another', 'use weir.submit_job');
   end if;
-  return query select * from weir._submit(specs, null, null, coalesce(at, clock_timestamp()));
+  return query select * from weir._submit(specs, null, null, weir._clock(at));
   if hint then
     perform weir._hint(specs);
   end if;

@@ -8,7 +8,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := coalesce(why.at, clock_timestamp());
+  t timestamptz := weir._clock(why.at);
   q weir.tasks;
   p weir.pending;
   c weir.classes;

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -45,7 +46,7 @@ func (s *Store) Events(ctx context.Context, job weir.ID, limit int) ([]Event, er
 	sql := `select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, u.task::text), e.job, u.task, coalesce(e.attempt, 0)::int, w.name, e.source,
 		coalesce(e.level, 'info'), e.message, e.data
 		from (select * from weir.events e` + q.text() + ` order by ` + order + ` limit ` + q.arg(limit) + `) e
-		left join lateral unnest(coalesce(e.tasks, array[e.task])) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
+		left join lateral unnest((coalesce(e.tasks, array[e.task]))[1:$` + fmt.Sprint(len(q.args)) + `]) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
 	events, err := list(ctx, s, "read the timeline", sql, q.args, eventInto)
 	if len(events) > limit {
 		events = events[:limit] // a row that tells of a batch is many lines

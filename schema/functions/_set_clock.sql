@@ -1,0 +1,11 @@
+-- Refuses a time that was not set by the owner of the schema.
+create or replace function weir._set_clock(at timestamptz) returns timestamptz
+language plpgsql stable
+as $$
+begin
+  if not pg_has_role(session_user, (select n.nspowner from pg_namespace n where n.nspname = 'weir'), 'usage') then
+    perform weir._invalid('at: only the owner of the schema may set the clock', 'leave it out: the database clock decides');
+  end if;
+  return at;
+end $$;
+comment on function weir._set_clock is 'A time set by the owner, else WR422.';
