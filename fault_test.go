@@ -232,10 +232,11 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 func TestLostSubmitReply(t *testing.T) {
 	w := newWorld(t)
 	wire := newWire(t, w.URL)
-	client := w.open(t, wire.url)
+	client := w.open(t, wire.url+"&pool_max_conns=1")
 	for _, key := range []string{"once", ""} {
 		t.Run("key="+key, func(t *testing.T) {
-			if _, err := client.Submit(t.Context(), weir.Task{Service: "a"}); err != nil {
+			// Held tasks are not announced, so the connection has nothing else to do.
+			if _, err := client.Submit(t.Context(), weir.Task{Service: "a", Hold: "nobody"}); err != nil {
 				t.Fatal(err)
 			}
 			before := w.count(t, `select count(*) from weir.tasks`)
@@ -246,7 +247,7 @@ func TestLostSubmitReply(t *testing.T) {
 			}
 			answers := make(chan answer, 1)
 			go func() {
-				r, err := client.Submit(context.Background(), weir.Task{Service: "a", IdempotencyKey: key})
+				r, err := client.Submit(context.Background(), weir.Task{Service: "a", Hold: "nobody", IdempotencyKey: key})
 				answers <- answer{r, err}
 			}()
 			until(t, "the task is there", func() bool { return w.count(t, `select count(*) from weir.tasks`) == before+1 })

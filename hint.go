@@ -51,11 +51,12 @@ func (h *hinter) say(services ...string) {
 }
 
 // allow reports whether a transaction may carry its own notification. If one
-// went out a moment ago it may not, and one is sent from here instead.
+// went out a moment ago, or others wait, it may not, and one is sent from here
+// instead.
 func (h *hinter) allow(services []string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now := time.Now(); now.Sub(h.last) >= hintEvery {
+	if now := time.Now(); !h.active && now.Sub(h.last) >= hintEvery {
 		h.last = now
 		return true
 	}

@@ -81,8 +81,8 @@ func TestRankedLaneGoesInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "all are done", func() bool { return done(workers) == 20 })
-	wrong := w.count(t, `select count(*) from (
-		select q.rank, lag(q.rank) over (order by f.started_at) as before from weir.finished f join weir.tasks q on q.id = f.task) x where before > rank`)
+	wrong := w.count(t, `select count(*) from weir.event c join weir.tasks q on q.id = c.task join weir.tasks o on o.lane = q.lane and o.rank < q.rank
+		join weir.event d on d.task = o.id and d.type = 'done' where c.type = 'claimed' and c.seq < d.seq`)
 	if wrong != 0 {
 		t.Errorf("%d tasks overtook a lower rank", wrong)
 	}

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func TestRolesAreEnough(t *testing.T) {
 		}
 		q := u.Query()
 		q.Set("options", "-c role="+role)
-		u.RawQuery = q.Encode()
+		u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 		return w.open(t, u.String())
 	}
 	worker := weir.NewWorker(as("weir_worker"), weir.WorkerConfig{Node: "pc1"})

