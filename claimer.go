@@ -25,7 +25,7 @@ const (
 // demand is what a claim asks for.
 type demand struct {
 	services []string
-	slots    []int32
+	slots    []int
 	n        int
 }
 
@@ -55,7 +55,7 @@ func (w *Worker) claimLoop(ctx context.Context) {
 			last = min(last, pollDeaf)
 		}
 		quiet := min(pollFirst<<min(idle, 20), last)
-		w.rest(d, got, quiet+rand.N(quiet/4))
+		w.rest(d, got, quiet+rand.N(quiet/4)) // #nosec G404 -- jitter is no secret
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *Worker) demand() demand {
 		h.freed = 0
 		if slots := min(h.limit-h.running, d.n); slots > 0 {
 			d.services = append(d.services, s)
-			d.slots = append(d.slots, int32(slots))
+			d.slots = append(d.slots, slots)
 		}
 	}
 	if len(d.services) == 0 {
@@ -202,7 +202,7 @@ func (w *Worker) settle(d demand, got int) bool {
 	defer w.mu.Unlock()
 	asked := map[string]int{}
 	for i, s := range d.services {
-		asked[s] = int(d.slots[i])
+		asked[s] = d.slots[i]
 	}
 	full, limit := d.n > 0 && got == d.n, 0
 	for s, h := range w.handlers {

@@ -59,7 +59,7 @@ func Open(ctx context.Context, url string, config *Config) (*Client, error) {
 		return nil, fmt.Errorf("weir: open: %w", err)
 	}
 	if !strings.Contains(url, "pool_max_conns") {
-		poolConfig.MaxConns = int32(max(8, 4*runtime.NumCPU()))
+		poolConfig.MaxConns = int32(max(8, 4*runtime.NumCPU())) // #nosec G115 -- no machine has so many cores
 	}
 	if poolConfig.ConnConfig.RuntimeParams["application_name"] == "" {
 		poolConfig.ConnConfig.RuntimeParams["application_name"] = "weir"
@@ -177,7 +177,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // and all of first·2^(n−1), at most last.
 func backoff(n int, first, last time.Duration) time.Duration {
 	d := min(first<<min(max(n-1, 0), 20), last)
-	return d/2 + rand.N(d/2+1)
+	return d/2 + rand.N(d/2+1) // #nosec G404 -- jitter is no secret
 }
 
 // persist calls f until it succeeds, fails for good or ctx ends. Each call gets

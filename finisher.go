@@ -221,10 +221,10 @@ func readRefused(rows pgx.Rows, err error) ([]refusedLease, error) {
 }
 
 // fences are the three columns that every write of a worker carries.
-func fences(batch []*lease) (tasks []ID, attempts []int32, tokens []ID) {
-	tasks, attempts, tokens = make([]ID, len(batch)), make([]int32, len(batch)), make([]ID, len(batch))
+func fences(batch []*lease) (tasks []ID, attempts []int, tokens []ID) {
+	tasks, attempts, tokens = make([]ID, len(batch)), make([]int, len(batch)), make([]ID, len(batch))
 	for i, l := range batch {
-		tasks[i], attempts[i], tokens[i] = l.task, int32(l.attempt), l.token
+		tasks[i], attempts[i], tokens[i] = l.task, l.attempt, l.token
 	}
 	return tasks, attempts, tokens
 }

@@ -49,7 +49,7 @@ func (w *Worker) heartbeatLoop(ctx context.Context) {
 			w.log.Warn("a heartbeat failed; it is tried again", "error", err)
 		}
 		// A little less each time, so that many workers do not beat as one.
-		if !pause(ctx, heartbeatEvery-rand.N(heartbeatEvery/10)) {
+		if !pause(ctx, heartbeatEvery-rand.N(heartbeatEvery/10)) { // #nosec G404 -- jitter is no secret
 			return
 		}
 	}

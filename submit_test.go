@@ -162,8 +162,10 @@ func TestBadInput(t *testing.T) {
 		"empty job":        {job(), weir.ErrInvalid, "at least one"},
 		"duplicate key":    {job(weir.Task{Service: "a", Key: "k"}, weir.Task{Service: "a", Key: "k"}), weir.ErrInvalid, "two tasks"},
 		"missing need":     {job(weir.Task{Service: "a", Key: "k", Needs: []string{"z"}}), weir.ErrInvalid, "'z'"},
-		"cycle": {job(weir.Task{Service: "a", Key: "k", Needs: []string{"l"}}, weir.Task{Service: "a", Key: "l", Needs: []string{"k"}}),
-			weir.ErrInvalid, "ring"},
+		"cycle": {
+			job(weir.Task{Service: "a", Key: "k", Needs: []string{"l"}}, weir.Task{Service: "a", Key: "l", Needs: []string{"k"}}),
+			weir.ErrInvalid, "ring",
+		},
 		"pool without limit": {w.client.SetPool(ctx, weir.Pool{Name: "p"}), weir.ErrInvalid, "size"},
 		"drop no pool":       {w.client.DropPool(ctx, "nowhere", false), weir.ErrNotFound, "nowhere"},
 		"cancel nothing":     {second(w.client.Cancel(ctx, unknown, weir.Decision{})), weir.ErrNotFound, unknown.String()},

@@ -41,7 +41,7 @@ var brokenBuilds = []struct {
 		run:   func(r *run, _ bool) []Finding { return pausedAt(r, "finish") },
 	}, {
 		name:  "no fence in renew",
-		edits: []edit{{"renew", fence, ``}, {"renew", `returning r.task, r.attempt, r.cancel_at`, `returning r.task, g.attempt, r.cancel_at`}},
+		edits: []edit{{"renew", fence + ` returning r.task, r.attempt,`, ` returning r.task, g.attempt,`}},
 		run:   func(r *run, _ bool) []Finding { return pausedAt(r, "renew") },
 	}, {
 		name:  "expiry ignores until",

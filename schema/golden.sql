@@ -118,6 +118,7 @@ table finished partition by RANGE (task)
   cause text
   constraint PRIMARY KEY (task)
   constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state, 'skipped'::weir.state])))
+  index finished_outcome_task_idx btree (outcome, task) WHERE (outcome <> 'done'::weir.state)
 table finished_default default of weir.finished with (autovacuum_vacuum_insert_threshold=-1)
 table forgiven
   task uuid not null
@@ -454,7 +455,7 @@ view worker: Workers and what they run.
   stopped_at timestamp with time zone
 
 -- Functions
-function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[]) returns record
+function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
 function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
@@ -472,6 +473,8 @@ function _check_needs(specs weir.task_spec[]) returns void
   plpgsql stable set search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
 function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean)
   sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
+function _clock(at timestamp with time zone) returns timestamp with time zone
+  sql volatile: The database clock, or the time a test sets.
 function _close(ended weir.finished[]) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Terminal rows, their events and their keys.
 function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
@@ -484,8 +487,8 @@ function _doctor_states(sample uuid[]) returns TABLE(name text, ok boolean, leve
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of tasks, leases, jobs and keys.
 function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
-function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[]) returns record
-  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, and the keys they now stand at.
+function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
+  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
 function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
@@ -520,7 +523,7 @@ function _partitions() returns TABLE(parent text, name text, lo timestamp with t
   sql stable set search_path=weir, pg_temp: Partitions and their range in time.
 function _raise_floors(t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
-function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], t timestamp with time zone) returns TABLE(task uuid, refusal text)
+function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
 function _refuse_state(task uuid, command text, state weir.state, hint text) returns void
   plpgsql volatile: Raises WR409.
@@ -530,6 +533,8 @@ function _revive(ended weir.finished[], by text, t timestamp with time zone) ret
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what was skipped because of them.
 function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _set_clock(at timestamp with time zone) returns timestamp with time zone
+  plpgsql stable: A time set by the owner, else WR422.
 function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
 function _state_of(of_task uuid) returns weir.state
@@ -582,17 +587,17 @@ function expire(n integer DEFAULT 500, at timestamp with time zone DEFAULT NULL:
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends leases that ran out. Returns how many.
 function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   sql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
-function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
 function fenced(lock_name text, epoch bigint) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Refuses the writes of a leader whose term is over.
 function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   sql volatile security definer set search_path=weir, pg_temp: Ends a leased task as done: ok, repeated, lease_lost or unknown.
-function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Ends leased tasks as done. Returns only those that were refused.
 function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
-function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
 function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a worker and its node alive.
@@ -612,7 +617,7 @@ function register_worker(name text, services text[], node text DEFAULT NULL::tex
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
 function release(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
-function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
 function resign(lock_name text, holder text, epoch bigint) returns void
   sql volatile security definer set search_path=weir, pg_temp: Ends a term early.
@@ -628,7 +633,7 @@ function set_schedule(name text, spec text, task jsonb, next_at timestamp with t
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
-function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text)
+function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Records that leased tasks have begun. Returns only those that were refused.
 function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a worker and hands back what it holds.

@@ -80,10 +80,10 @@ func (e *env) session(f func(ctx context.Context, s *app.Session, args []string)
 // output is where and how to print.
 func (e *env) output() *output {
 	o := &output{Streams: e.Streams, format: e.format, now: time.Now()}
-	if f, ok := e.Out.(*os.File); ok {
+	if f, ok := e.Out.(*os.File); ok && os.Getenv("TERM") != "dumb" {
 		o.terminal, o.width = terminal(f)
 	}
-	o.color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	o.color = o.terminal && os.Getenv("NO_COLOR") == ""
 	return o
 }
 

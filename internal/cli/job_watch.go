@@ -51,9 +51,7 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error 
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.data():
-	default:
+	if o.table() {
 		fmt.Fprintf(o.Out, "Job %s is %s after %s: %s.\n", short(id), o.paint(stateColor(job.State), job.State), o.took(job), jobCounts(job))
 		if job.Cause != "" {
 			fmt.Fprintf(o.Out, "Cause: %s\n", clean(job.Cause))

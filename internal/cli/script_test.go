@@ -77,7 +77,8 @@ func TestScript(t *testing.T) {
 }
 
 func runScript(t *testing.T, file, text string) {
-	variables := []string{"WEIR_POSTGRES_BIN=" + os.Getenv("WEIR_POSTGRES_BIN"), "NO_COLOR="}
+	// A binary with the race detector sleeps for a second when it ends, unless told not to.
+	variables := []string{"WEIR_POSTGRES_BIN=" + os.Getenv("WEIR_POSTGRES_BIN"), "GORACE=atexit_sleep_ms=0 halt_on_error=1"}
 	if strings.Contains(text, "EMPTY_DATABASE_URL") {
 		variables = append(variables, "EMPTY_DATABASE_URL="+testdb.NewEmpty(t).URL)
 	}

@@ -17,9 +17,9 @@ type changed struct {
 }
 
 // taskCommand is a verb that changes one task and then says where it is.
-func (e *env) taskCommand(use, short string, args []string, do func(ctx context.Context, s *app.Session, id weir.ID, args []string) (string, error)) *cobra.Command {
+func (e *env) taskCommand(use, help string, args []string, do func(ctx context.Context, s *app.Session, id weir.ID, args []string) (string, error)) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: e.args(args...),
+		Use: use, Short: help, Args: e.args(args...),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			id, err := s.Store.TaskID(ctx, args[0])
 			if err != nil {
@@ -33,12 +33,10 @@ func (e *env) taskCommand(use, short string, args []string, do func(ctx context.
 			if err != nil {
 				return err
 			}
-			return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", shortID(id), said)
+			return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), said)
 		}),
 	}
 }
-
-func shortID(id weir.ID) string { return short(id) }
 
 func (e *env) taskCancel() *cobra.Command {
 	var reason string

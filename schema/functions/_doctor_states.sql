@@ -1,4 +1,4 @@
--- Tasks, leases, jobs and keys agree with one another. sample: look only at these tasks where the whole history would have to be read.
+-- Tasks, leases, jobs and keys agree with one another. in (select unnest(…)) is hashed, = any (…) is not. sample: look only at these tasks where the whole history would have to be read.
 create or replace function weir._doctor_states(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable
 set search_path = weir, pg_temp
@@ -11,11 +11,11 @@ begin
       select task, 'pending' as place from weir.pending union all select task, 'available' from weir.available union all select task, 'running' from weir.running
     )
     select format('%s is in %s', x.task, string_agg(x.place, ' and ')) from (
-      select * from places union all select f.task, 'finished' from weir.finished f where f.task in (select task from places) or f.task = any (sample) or sample is null
+      select * from places union all select f.task, 'finished' from weir.finished f where f.task in (select task from places) or f.task in (select unnest(sample)) or sample is null
     ) x group by x.task having count(*) > 1
     union all
     select format('%s is in no state', q.id) from weir.tasks q
-    where (sample is null or q.id = any (sample)) and not exists (select from places p where p.task = q.id) and not exists (select from weir.finished f where f.task = q.id)
+    where (sample is null or q.id in (select unnest(sample))) and not exists (select from places p where p.task = q.id) and not exists (select from weir.finished f where f.task = q.id)
     union all
     select format('%s is %s but was never submitted', p.task, p.place) from places p where not exists (select from weir.tasks q where q.id = p.task)));
 
@@ -54,7 +54,7 @@ begin
     where (l.done, l.failed, l.canceled, l.skipped, l.total) <> (x.done, x.failed, x.canceled, x.skipped, x.total) or x.done + x.failed + x.canceled + x.skipped = x.total
     union all
     select format('job %s has ended, its task %s has not', f.job, q.id) from weir.job_finished f join weir.tasks q on q.job = f.job
-    where (sample is null or q.id = any (sample)) and not exists (select from weir.finished e where e.task = q.id)
+    where (sample is null or q.id in (select unnest(sample))) and not exists (select from weir.finished e where e.task = q.id)
     union all
     select format('job %s lives and has ended', l.job) from weir.job_live l join weir.job_finished f on f.job = l.job));
 

@@ -1,8 +1,10 @@
+-- The planner knows nothing of how many moves there are, so it must not join them by loops.
 -- The state of a task is what its events say: each move is allowed from the state before it, and the last one leads to where the task is.
 create or replace function weir._doctor_timeline(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable
 set search_path = weir, pg_temp
 set jit = off
+set enable_nestloop = off
 as $$
 #variable_conflict use_column
 declare
@@ -14,7 +16,7 @@ begin
   broken := array(
     with moves as (
       select u.task, e.seq, e.type, e.attempt from weir.events e, unnest(coalesce(e.tasks, array[e.task])) u (task)
-      where e.kind is null and e.type in (select x.event from weir.transition x) and (sample is null or e.at >= since and u.task = any (sample))
+      where e.kind is null and e.type in (select x.event from weir.transition x) and (sample is null or e.at >= since and u.task in (select unnest(sample)))
     ), steps as (
       select m.task, m.seq, m.type, m.attempt, lag(x.becomes) over w as was, x.becomes, lead(m.seq) over w as next,
         lag(m.attempt) over w as attempt_before
@@ -30,7 +32,7 @@ begin
     union all
     select format('%s is %s, its events say %s', q.id, coalesce(q.state::text, 'nowhere'), coalesce(s.becomes::text, 'nothing'))
     from weir.task q left join steps s on s.task = q.id and s.next is null
-    where (sample is null or q.id = any (sample)) and q.state is distinct from s.becomes
+    where (sample is null or q.id in (select unnest(sample))) and q.state is distinct from s.becomes
       and (s.task is not null or oldest is null or weir._id_time(q.id) >= oldest)
     limit 100);
   return query select * from weir._doctor('the state of a task is what its events say', broken);

@@ -196,6 +196,7 @@ create table weir.finished (
   cause      text
 ) partition by range (task);
 alter table weir.finished add primary key (task);
+create index on weir.finished (outcome, task) where outcome <> 'done';
 comment on column weir.finished.passes is 'A person skipped it and said: go on as if it were done.';
 
 -- Leases that spent no attempt: crashes of the worker, and returns (drain, shutdown, snooze). Rare, so beside the hot path.

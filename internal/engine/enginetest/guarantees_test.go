@@ -288,6 +288,12 @@ func TestR14DatabaseClock(t *testing.T) {
 	if n := one[int](e, `select count(*)::int from weir.running`); n != 1 {
 		t.Error("a lease ended before its time")
 	}
+	// Only the owner of the schema may set another time.
+	for role, sql := range map[string]string{"weir_client": `select weir.submit('s', at => now())`, "weir_worker": `select weir.claim('w', '{s}', at => now())`} {
+		if _, err := e.as(role).Exec(context.Background(), sql); sqlstate(err) != "WR422" {
+			t.Errorf("%s may set the clock: %v", role, err)
+		}
+	}
 }
 
 // TestR15PoisonIsQuarantined ends a task that kills its workers after the third,

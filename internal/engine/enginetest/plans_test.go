@@ -182,4 +182,5 @@ func TestNothingToDoWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	e.exec(`analyze`) // for the doctor, who reads it all
 }

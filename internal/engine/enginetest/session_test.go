@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,28 +76,29 @@ func (e *engine) eventually(condition func() bool, format string, args ...any) {
 	}
 }
 
-// interleavings lists every order of the steps of n sessions with k steps each.
-func interleavings(n, k int) [][]int {
-	left := make([]int, n)
-	for i := range left {
-		left[i] = k
+// overlapping lists the orders of n transactions of two steps (call, commit) in
+// which all call before the first commits. The others are fewer transactions at
+// a time, and what two of them do is covered by n - 1.
+func overlapping(n int) [][]int {
+	var orders [][]int
+	for _, calls := range permutations(n) {
+		for _, commits := range permutations(n) {
+			orders = append(orders, slices.Concat(calls, commits))
+		}
+	}
+	return orders
+}
+
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{{}}
 	}
 	var out [][]int
-	var walk func(prefix []int)
-	walk = func(prefix []int) {
-		if len(prefix) == n*k {
-			out = append(out, append([]int(nil), prefix...))
-			return
-		}
-		for i := range left {
-			if left[i] > 0 {
-				left[i]--
-				walk(append(prefix, i))
-				left[i]++
-			}
+	for _, shorter := range permutations(n - 1) {
+		for i := range n {
+			out = append(out, slices.Insert(slices.Clone(shorter), i, n-1))
 		}
 	}
-	walk(nil)
 	return out
 }
 
