@@ -28,7 +28,7 @@ type WorkerConfig struct {
 	Labels map[string]string
 	// Concurrency is how many tasks run at once. Zero: 100.
 	Concurrency int
-	// Batch is how many tasks one claim takes at most. Zero: 500.
+	// Batch is how many tasks one claim takes at most. Zero: 1,000.
 	Batch int
 	// Lease is how long a task stays with a worker that is not heard of.
 	// Zero: 30 s.
@@ -49,7 +49,7 @@ func (c WorkerConfig) withDefaults() WorkerConfig {
 		c.Name = fmt.Sprintf("%s-%d-%x", cmp.Or(host, "worker"), os.Getpid(), token[:4])
 	}
 	c.Concurrency = cmp.Or(c.Concurrency, 100)
-	c.Batch = cmp.Or(c.Batch, 500)
+	c.Batch = cmp.Or(c.Batch, 1000)
 	c.Lease = cmp.Or(c.Lease, 30*time.Second)
 	c.PollFloor = cmp.Or(c.PollFloor, 30*time.Second)
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)

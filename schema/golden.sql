@@ -486,7 +486,7 @@ function _doctor_health(t timestamp with time zone) returns TABLE(name text, ok 
 function _doctor_states(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of tasks, leases, jobs and keys.
 function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
-  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
+  plpgsql stable set enable_nestloop=off, jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
 function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
 function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record

@@ -121,29 +121,6 @@ type yard struct {
 func newYard(t *testing.T, sessions int) *yard {
 	e := start(t)
 	e.exec(ground)
-	e.exec(`-- A worker says goodbye. What it still holds goes back at once instead of waiting for the leases to run out.
-create or replace function weir.stop_worker(name text, at timestamptz default null) returns void
-language plpgsql security definer
-set search_path = weir, pg_temp
-as $$
-#variable_conflict use_column
-declare
-  t timestamptz := weir._clock(stop_worker.at);
-  w int;
-  tasks uuid[];
-  attempts int[];
-  tokens uuid[];
-begin
-  update weir.workers x set stopped_at = t where x.name = stop_worker.name returning x.id into w;
-  if not found then
-    return;
-  end if;
-  insert into weir.events (at, type, kind, subject, worker) values (t, 'stopped', 'worker', stop_worker.name, w);
-  select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r where r.worker = w;
-  perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', stop_worker.at);
-end $$;
-comment on function weir.stop_worker is 'Ends a worker and hands back what it holds.';
-`)
 	return &yard{engine: e, sessions: e.newSessions(sessions)}
 }
 
