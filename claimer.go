@@ -155,8 +155,13 @@ func (w *Worker) start(taken []*lease, asked time.Time) {
 		}
 		go w.serve(l)
 	}
-	// Handlers that return at once do so now, and the next claim is larger.
-	runtime.Gosched()
+	w.mu.Lock()
+	room := w.free() >= w.config.Batch
+	w.mu.Unlock()
+	if !room {
+		// Handlers that return at once do so now, and the next claim is larger.
+		runtime.Gosched()
+	}
 }
 
 // rest waits until it is worth claiming again: somebody said so, slots of a
