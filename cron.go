@@ -2,6 +2,7 @@ package weir
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,11 +39,16 @@ var nicknames = map[string]string{
 }
 
 func parseCron(line string) (cron, error) {
-	if full, ok := nicknames[strings.TrimSpace(line)]; ok {
+	if full, ok := nicknames[line]; ok {
 		line = full
 	}
 	parts := strings.Fields(line)
-	if len(parts) != len(fields) {
+	switch {
+	case strings.HasPrefix(line, "TZ="), strings.HasPrefix(line, "CRON_TZ="):
+		return cron{}, fmt.Errorf("%q: the zone is a field of its own", line)
+	case strings.HasPrefix(line, "@"):
+		return cron{}, fmt.Errorf("%q: there are @hourly, @daily, @weekly, @monthly, @yearly, and @every with a duration", line)
+	case len(parts) != len(fields):
 		return cron{}, fmt.Errorf("%q: a cron line has five fields: minute, hour, day, month, weekday", line)
 	}
 	var bits [5]uint64
@@ -55,7 +61,12 @@ func parseCron(line string) (cron, error) {
 	if bits[4]&(1<<7) != 0 { // 7 is Sunday too
 		bits[4] |= 1
 	}
-	free := func(s string) bool { return s == "*" || s == "?" || s == "*/1" }
+	free := func(list string) bool {
+		return slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
+			span, step, _ := strings.Cut(s, "/")
+			return (span == "*" || span == "?") && (step == "" || step == "1")
+		})
+	}
 	fixed := !strings.ContainsAny(parts[0]+parts[1], "*?")
 	return cron{bits[0], bits[1], bits[2], bits[3], bits[4], free(parts[2]) || free(parts[4]), fixed}, nil
 }
@@ -86,6 +97,7 @@ func (f field) parse(list string) (bits uint64, err error) {
 			if every, err = strconv.Atoi(step); err != nil || every < 1 {
 				return 0, fmt.Errorf("%q is no step", step)
 			}
+			every = min(every, f.most+1) // a longer one leads out of the field all the same
 		}
 		if low > high {
 			return 0, fmt.Errorf("%q ends before it begins", part)

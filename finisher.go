@@ -89,9 +89,7 @@ func (w *Worker) report(ctx context.Context, batch []*lease) {
 	w.mu.Lock()
 	for _, l := range batch {
 		gated = gated || l.gated
-		if !l.lost {
-			w.held.remove(l)
-		}
+		w.held.remove(l)
 	}
 	w.offerSlot()
 	w.mu.Unlock()
@@ -120,7 +118,7 @@ func (w *Worker) reportDone(ctx context.Context, batch []*lease) {
 			results[i] = l.ending.result
 		}
 	}
-	err := w.ask(ctx, "finish", batch, `select task, refusal from weir.finish_many($1, $2, $3, $4)`, results)
+	err := w.ask(ctx, "finish", batch, `select task, attempt, refusal from weir.finish_many($1, $2, $3, $4)`, results)
 	switch {
 	case err == nil:
 		w.stats.done.Add(int64(len(batch)))
@@ -146,7 +144,7 @@ func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
 			w.client.tender.due(l.ending.after)
 		}
 	}
-	err := w.ask(ctx, "fail", batch, `select task, refusal from weir.fail_many($1, $2, $3, $4, $5,
+	err := w.ask(ctx, "fail", batch, `select task, attempt, refusal from weir.fail_many($1, $2, $3, $4, $5,
 		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n))`, causes, final, after)
 	if err != nil {
 		w.giveIn("fail", batch, err)
@@ -161,14 +159,14 @@ func (w *Worker) reportOther(ctx context.Context, l *lease) {
 	var err error
 	switch e := l.ending; e.verdict {
 	case asCanceled:
-		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''))`, e.cause)
+		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], ($2::int[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''))`, e.cause)
 		w.stats.canceled.Add(1)
 	case asSnoozed:
 		w.client.tender.due(e.after)
-		err = w.ask(ctx, "snooze", one, `select task, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5)`, e.after, e.cause)
+		err = w.ask(ctx, "snooze", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5)`, e.after, e.cause)
 		w.stats.returned.Add(1)
 	case asReturned:
-		err = w.ask(ctx, "hand back", one, `select task, refusal from weir.give_back_many($1, $2, $3, null, $4)`, e.cause)
+		err = w.ask(ctx, "hand back", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, null, $4)`, e.cause)
 		w.stats.returned.Add(1)
 		w.client.say(l.handler.service)
 	}
@@ -187,37 +185,34 @@ func (w *Worker) giveIn(op string, batch []*lease, err error) {
 // "repeated", which is as good as accepted.
 func (w *Worker) ask(ctx context.Context, op string, batch []*lease, sql string, args ...any) error {
 	tasks, attempts, tokens := fences(batch)
-	var refused []refusedLease
+	var refused map[fence]string
 	err := persist(ctx, finishTry, func(ctx context.Context) error {
 		rows, err := w.client.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens}, args...)...)
 		refused, err = readRefused(rows, err)
 		return err
 	})
-	for _, r := range refused {
-		if err := refusal(op, r.refusal); err != nil {
+	for f, answer := range refused {
+		if err := refusal(op, answer); err != nil {
 			w.stats.lost.Add(1)
-			w.log.Warn("the end of an attempt was refused", "task", r.task, "error", err)
+			w.log.Warn("the end of an attempt was refused", "task", f.task, "attempt", f.attempt, "error", err)
 		}
 	}
 	return err
 }
 
-type refusedLease struct {
-	task    ID
-	refusal string
-}
-
-func readRefused(rows pgx.Rows, err error) ([]refusedLease, error) {
+// readRefused reads task, attempt, refusal.
+func readRefused(rows pgx.Rows, err error) (map[fence]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []refusedLease
-	var one refusedLease
-	_, err = pgx.ForEachRow(rows, []any{&one.task, &one.refusal}, func() error {
-		list = append(list, one)
+	refused := map[fence]string{}
+	var f fence
+	var answer string
+	_, err = pgx.ForEachRow(rows, []any{&f.task, &f.attempt, &answer}, func() error {
+		refused[f] = answer
 		return nil
 	})
-	return list, err
+	return refused, err
 }
 
 // fences are the three columns that every write of a worker carries.

@@ -43,10 +43,21 @@ type lease struct {
 	renewing bool
 	// ended: the handler returned (or was given up) and how is known.
 	ended bool
-	// lost: the database has refused the token. Say no more about it.
+	// lost: the database has refused the token. Say no more about it. A lease
+	// is ended or lost, never both: either takes it off the list once.
 	lost   bool
 	ending ending
 }
+
+// fence names a lease in the answers of the database. The task alone would not
+// do: a worker that lost a task may claim it again while the handler of the lost
+// attempt still runs.
+type fence struct {
+	task    ID
+	attempt int
+}
+
+func (l *lease) fence() fence { return fence{l.task, l.attempt} }
 
 // leases is a list ordered by asked: a claim or a renewal puts its leases at
 // the end, so the first one is always the next to run out.

@@ -26,10 +26,13 @@ func (w *Worker) renewLoop(ctx context.Context) {
 			timer.Stop()
 			return
 		}
+		w.giveUpUnsure(time.Now()) // the answer may take until the lease ends
 		batch, until := w.takeDue(time.Now())
-		wait, failures = tick, 0
+		wait = tick
 		if len(batch) > 0 {
-			if err := w.renew(ctx, batch, until); err != nil && ctx.Err() == nil {
+			if err := w.renew(ctx, batch, until); err == nil {
+				failures = 0
+			} else if ctx.Err() == nil {
 				failures++
 				wait = backoff(failures, w.config.Lease/60, w.config.Lease/20)
 				w.log.Warn("leases were not renewed; it is tried again", "leases", len(batch), "error", wrap("renew", err))
@@ -68,7 +71,7 @@ func (w *Worker) renew(ctx context.Context, batch []*lease, until time.Time) err
 	defer cancel()
 	tasks, attempts, tokens := fences(batch)
 	sent := time.Now()
-	rows, err := w.client.pool.Query(ctx, `select task, refusal from weir.renew($1, $2, $3, $4, $5)`, w.config.Name, tasks, attempts, tokens, w.config.Lease)
+	rows, err := w.client.pool.Query(ctx, `select task, attempt, refusal from weir.renew($1, $2, $3, $4, $5)`, w.config.Name, tasks, attempts, tokens, w.config.Lease)
 	refused, err := readRefused(rows, err)
 
 	w.mu.Lock()
@@ -88,11 +91,13 @@ func (w *Worker) renew(ctx context.Context, batch []*lease, until time.Time) err
 	}
 	w.mu.Unlock()
 
-	for _, r := range refused {
-		l := batch[slices.Index(tasks, r.task)]
-		if r.refusal == "cancel" {
+	for f, answer := range refused {
+		l := batch[slices.Index(tasks, f.task)]
+		switch answer {
+		case "":
+		case "cancel":
 			l.cancel(ErrCanceled)
-		} else {
+		default:
 			w.lose(l)
 		}
 	}

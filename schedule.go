@@ -12,7 +12,8 @@ type Schedule struct {
 	// Spec is a cron line of five fields, a nickname such as @daily, or
 	// "@every 90s".
 	Spec string
-	// Zone is the time zone of the cron line. Empty: UTC.
+	// Zone is the time zone of the cron line. Empty: UTC. Where the machine has
+	// no time zones of its own, import time/tzdata.
 	Zone string
 	// Missed says what to do about runs that were due while nobody looked.
 	// Empty: [MissedOne].

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -9,7 +10,8 @@ import (
 const (
 	// missedLimit bounds how many missed runs are made up for: the newest ones.
 	missedLimit = 1000
-	// skipAfter is how late a run may be before [MissedSkip] leaves it out.
+	// skipAfter is how late a run may be before [MissedSkip] leaves it out: a
+	// change of who fires schedules is not a missed run.
 	skipAfter = time.Minute
 )
 
@@ -19,79 +21,104 @@ const (
 // the moment after; when they are set back, it is due the first time only. A
 // line with * in its minute or hour follows elapsed time instead.
 func (s Schedule) Next(t time.Time) (time.Time, error) {
-	every, err := s.every()
-	if every > 0 || err != nil {
-		return t.Add(every), err
-	}
-	line, err := parseCron(s.Spec)
+	table, err := s.timetable()
 	if err != nil {
-		return time.Time{}, fmt.Errorf("spec: %w", err)
+		return time.Time{}, err
 	}
-	if s.Zone == "Local" {
-		return time.Time{}, fmt.Errorf("zone: %q: name a place, such as Europe/Budapest: machines may stand in different ones", s.Zone)
-	}
-	zone, err := time.LoadLocation(s.Zone)
+	return s.following(table, t)
+}
+
+// Due says which runs to submit now, if the next one was due at was, and when
+// the one after is. It is cheap however long ago that was.
+func (s Schedule) Due(was, now time.Time) (runs []time.Time, next time.Time, err error) {
+	table, err := s.timetable()
 	if err != nil {
-		return time.Time{}, fmt.Errorf("zone: %w", err)
+		return nil, time.Time{}, err
 	}
-	next := line.place(t.In(zone))
+	if was.After(now) {
+		return nil, was, nil
+	}
+	limit := 1
+	if s.Missed == MissedAll {
+		limit = missedLimit
+	}
+	runs = table.latest(was, now, limit)
+	last := runs[len(runs)-1]
+	if s.Missed == MissedSkip && now.Sub(last) > skipAfter {
+		runs = nil
+	}
+	next, err = s.following(table, last)
+	return runs, next, err
+}
+
+func (s Schedule) following(table timetable, t time.Time) (time.Time, error) {
+	next := table.next(t)
 	if next.IsZero() {
-		return time.Time{}, fmt.Errorf("spec: %q names no time within five years", s.Spec)
+		return next, fmt.Errorf("spec: %q names no time within five years", s.Spec)
 	}
 	return next, nil
 }
 
-// every is the interval of an @every, or zero.
-func (s Schedule) every() (time.Duration, error) {
-	text, ok := strings.CutPrefix(s.Spec, "@every ")
-	if !ok {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(strings.TrimSpace(text))
-	if err != nil || d < time.Second {
-		return 0, fmt.Errorf("spec: %q: @every wants a duration of at least 1s, such as 90s or 1h30m", s.Spec)
-	}
-	return d.Truncate(time.Second), nil
+// timetable is a parsed schedule. next is zero if there is none; latest are the
+// newest runs from from to now, both included, of which from is one.
+type timetable interface {
+	next(after time.Time) time.Time
+	latest(from, now time.Time, limit int) []time.Time
 }
 
-// Due says which runs to submit now, if the next one was due at was, and when
-// the one after is.
-func (s Schedule) Due(was, now time.Time) (runs []time.Time, next time.Time, err error) {
-	next = was
-	if every, _ := s.every(); every > 0 { // one year of seconds is not walked through
-		if skip := now.Sub(was)/every - missedLimit; skip > 0 {
-			next = was.Add(skip * every)
-		}
+func (s Schedule) timetable() (timetable, error) {
+	if s.Zone == "Local" {
+		return nil, fmt.Errorf("zone: %q: name a place, such as Europe/Budapest: machines may stand in different ones", s.Zone)
 	}
-	for !next.After(now) {
-		if runs = append(runs, next); len(runs) > 2*missedLimit {
-			runs = append([]time.Time(nil), runs[len(runs)-missedLimit:]...)
-		}
-		if next, err = s.Next(next); err != nil {
-			return nil, time.Time{}, err
-		}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("zone: %w", err)
 	}
-	last := len(runs) - 1
-	switch {
-	case last < 0:
-		return nil, next, nil
-	case s.Missed == MissedAll:
-		return runs[max(0, len(runs)-missedLimit):], next, nil
-	case s.Missed == MissedSkip && now.Sub(runs[last]) > skipAfter:
-		return nil, next, nil
+	spec := strings.TrimSpace(s.Spec)
+	if text, ok := strings.CutPrefix(spec, "@every "); ok {
+		d, err := time.ParseDuration(strings.TrimSpace(text))
+		if err != nil || d < time.Second {
+			return nil, fmt.Errorf("spec: %q: @every wants a duration of at least 1s, such as 90s or 1h30m", s.Spec)
+		}
+		return pace(d.Truncate(time.Second)), nil
 	}
-	return runs[last:], next, nil
+	line, err := parseCron(spec)
+	if err != nil {
+		return nil, fmt.Errorf("spec: %w", err)
+	}
+	return calendar{line, zone}, nil
 }
 
-// place is next in the zone of at. The line is asked in wall time written as
-// UTC, which has no gaps, and placed between the changes of the clocks.
-func (c cron) place(at time.Time) time.Time {
+// pace is @every: counted from run to run.
+type pace time.Duration
+
+func (p pace) next(after time.Time) time.Time { return after.Add(time.Duration(p)) }
+
+func (p pace) latest(from, now time.Time, limit int) []time.Time {
+	n := int(now.Sub(from) / time.Duration(p))
+	var runs []time.Time
+	for i := max(0, n-limit+1); i <= n; i++ {
+		runs = append(runs, from.Add(time.Duration(i)*time.Duration(p)))
+	}
+	return runs
+}
+
+// calendar is a cron line in a time zone.
+type calendar struct {
+	line cron
+	zone *time.Location
+}
+
+// next asks the line in wall time written as UTC, which has no gaps, and places
+// the answer between the changes of the clocks.
+func (c calendar) next(after time.Time) time.Time {
+	at := after.In(c.zone)
 	from := wall(at)
-	if begin, _ := at.ZoneBounds(); c.fixed && !begin.IsZero() {
+	if begin, _ := at.ZoneBounds(); c.line.fixed && !begin.IsZero() {
 		// In an hour that comes twice we have been before.
 		from = later(from, wall(begin.Add(-time.Nanosecond)))
 	}
-	w := c.next(from)
+	w := c.line.next(from)
 	for !w.IsZero() {
 		_, end := at.ZoneBounds()
 		t := w.Add(-offset(at))
@@ -101,15 +128,36 @@ func (c cron) place(at time.Time) time.Time {
 		// The clocks change before that: from old to fresh.
 		old, fresh := end.UTC().Add(offset(at)), wall(end)
 		switch {
-		case c.fixed && w.Before(fresh):
+		case c.line.fixed && w.Before(fresh):
 			return end.UTC() // the hour that was left out had it
-		case c.fixed:
+		case c.line.fixed:
 			fresh = later(fresh, old)
 		}
 		at = end
-		w = c.next(fresh.Add(-time.Nanosecond))
+		w = c.line.next(fresh.Add(-time.Nanosecond))
 	}
 	return time.Time{}
+}
+
+// latest looks back from now in growing steps, so that a long pause costs
+// nothing.
+func (c calendar) latest(from, now time.Time, limit int) []time.Time {
+	for back := time.Hour; ; back *= 4 {
+		begin, runs := now.Add(-back), []time.Time(nil)
+		whole := back <= 0 || !begin.After(from)
+		if whole {
+			begin, runs = from, []time.Time{from}
+		}
+		for t := c.next(begin); !t.IsZero() && !t.After(now); t = c.next(t) {
+			runs = append(runs, t)
+			if len(runs) > 4*limit { // keep little of much
+				runs = slices.Clone(runs[len(runs)-limit:])
+			}
+		}
+		if len(runs) >= limit || whole {
+			return runs[max(0, len(runs)-limit):]
+		}
+	}
 }
 
 // wall is what a clock in the zone of t shows, written as UTC.

@@ -278,12 +278,12 @@ func (w *Worker) giveUp(l *lease) {
 	}
 }
 
-// lose drops a lease that the database no longer knows. The caller does not
-// hold the mutex.
+// lose drops a lease that the database no longer knows. One that has ended goes
+// when its end is refused. The caller does not hold the mutex.
 func (w *Worker) lose(l *lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.lost {
+	if l.lost || l.ended {
 		return
 	}
 	l.lost = true

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	_ "time/tzdata" // a small container has no time zones of its own
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir"
 )
 
 const (
@@ -33,7 +36,7 @@ type scheduler struct {
 // schedule is a row of weir.schedules; now is the database's.
 type schedule struct {
 	Name, Spec, Zone string
-	Missed           Missed
+	Missed           weir.Missed
 	NextAt, Now      time.Time
 }
 
@@ -87,7 +90,7 @@ func (s *scheduler) read(ctx context.Context, now time.Time) ([]schedule, error)
 
 // fire submits what is due and returns when the next run is.
 func (s *scheduler) fire(ctx context.Context, x schedule) (next time.Time, err error) {
-	due, next, err := Due(x.Spec, x.Zone, x.NextAt, x.Now, x.Missed)
+	due, next, err := weir.Schedule{Spec: x.Spec, Zone: x.Zone, Missed: x.Missed}.Due(x.NextAt, x.Now)
 	if err != nil {
 		return next, badSchedule{err}
 	}
@@ -95,7 +98,7 @@ func (s *scheduler) fire(ctx context.Context, x schedule) (next time.Time, err e
 	return next, s.term.QueryRow(ctx, s.config.Pool, `select cardinality(weir.fire_schedule($1, $2, $3, $4))`, []any{x.Name, x.NextAt, due, next}, &submitted)
 }
 
-// badSchedule is a schedule that somebody wrote without asking [Next].
+// badSchedule is a schedule that somebody wrote without asking [weir.Schedule.Next].
 type badSchedule struct{ error }
 
 // broken tells an error of one schedule from one of the database: the task was

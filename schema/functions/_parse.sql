@@ -3,21 +3,21 @@ create or replace function weir._parse(tasks jsonb) returns weir.task_spec[]
 language plpgsql stable
 set search_path = weir, pg_temp
 as $$
+#variable_conflict use_column
 declare
   specs weir.task_spec[];
   bad text;
 begin
-  if jsonb_typeof(tasks) is distinct from 'array' then
+  if jsonb_typeof(_parse.tasks) is distinct from 'array' then
     perform weir._invalid('tasks: expected a JSON array of objects, got ' || coalesce(jsonb_typeof(tasks), 'null'));
   end if;
-  select jsonb_typeof(e) into bad from jsonb_array_elements(tasks) e where jsonb_typeof(e) <> 'object' limit 1;
+  select case when jsonb_typeof(e) <> 'object' then 'tasks: expected objects, got ' || jsonb_typeof(e) else format('%s: a task has no such field', k) end into bad
+  from jsonb_array_elements(tasks) e left join lateral jsonb_object_keys(case when jsonb_typeof(e) = 'object' then e else '{}' end) k on true
+  where jsonb_typeof(e) <> 'object' or k not in ('service', 'params', 'key', 'needs', 'rule', 'priority', 'labels', 'run_at', 'hold', 'lane', 'rank', 'exclusive', 'pool',
+    'max_attempts', 'timeout', 'backoff', 'backoff_cap', 'orphan', 'idempotency_key', 'unique_key', 'trace')
+  limit 1;
   if bad is not null then
-    perform weir._invalid('tasks: expected objects, got ' || bad);
-  end if;
-  select k into bad from jsonb_array_elements(tasks) e, jsonb_object_keys(e) k
-  where k <> all (array(select attname::text from pg_attribute where attrelid = 'weir.task_spec'::regclass)) limit 1;
-  if bad is not null then
-    perform weir._invalid(format('%s: a task has no such field', bad), 'the fields are those of type weir.task_spec');
+    perform weir._invalid(bad, 'the fields are those of type weir.task_spec');
   end if;
   begin
     specs := array(select r from jsonb_populate_recordset(null::weir.task_spec, tasks) r);
@@ -37,7 +37,7 @@ begin
     when hold = '' then 'hold: say who must release it or what it waits for'
     when lane = '' or length(lane) > 200 then 'lane: 1 to 200 characters'
     when lane is null and (rank is not null or exclusive) then 'lane: rank and exclusive need a lane'
-    when length(pool) > 200 then 'pool: longer than 200 characters'
+    when pool is not null and not exists (select from weir.pools p where p.name = pool) then format('pool: there is no pool %L: create it first with weir.set_pool', pool)
     when max_attempts not between 1 and 10000 then format('max_attempts: %s is outside 1 .. 10000', max_attempts)
     when timeout <= interval '0' then 'timeout: must be positive'
     when backoff < interval '0' or backoff_cap < interval '0' then 'backoff: must not be negative'
@@ -50,10 +50,6 @@ begin
   where e is not null order by n limit 1;
   if bad is not null then
     perform weir._invalid(bad);
-  end if;
-  select s.pool into bad from unnest(specs) s where s.pool is not null and not exists (select from weir.pools p where p.name = s.pool) limit 1;
-  if bad is not null then
-    perform weir._invalid(format('pool: there is no pool %L', bad), format('create it first: select weir.set_pool(%L, size => 10)', bad));
   end if;
   return specs;
 end $$;

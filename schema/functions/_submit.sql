@@ -12,21 +12,47 @@ declare
   stem text;
   ids uuid[];
   same uuid[];
+  new_class boolean;
+  keyed boolean;
+  gated boolean;
 begin
   t := date_trunc('milliseconds', t);
   perform pg_current_xact_id();
   -- As weir._id makes them, with the time written once.
-  stem := left(weir._id(t)::text, 15);
+  stem := weir._stem(t);
   ids := array(select (stem || lpad(to_hex(g & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid from generate_series(1, cardinality(specs)) g);
 
-  insert into weir.classes (service, priority, labels)
-  select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s
-  where not exists (select from weir.classes c where c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}'))
-  order by 1, 2, 3
-  on conflict do nothing;
-
-  if exists (select from unnest(specs) s where s.idempotency_key is not null or s.unique_key is not null) then
+  select bool_or(c.id is null), bool_or(s.idempotency_key is not null or s.unique_key is not null),
+    bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null)
+  into new_class, keyed, gated
+  from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}');
+  if new_class then
+    insert into weir.classes (service, priority, labels)
+    select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s order by 1, 2, 3
+    on conflict do nothing;
+  end if;
+  if keyed then
     same := weir._same(specs, ids);
+  end if;
+
+  -- Most tasks have no gate, no key and no job: for them the statement has fewer parts, and starting it is most of the cost of a single task.
+  if in_job is null and not keyed and not gated then
+    return query
+    with i as (
+      insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, backoff, backoff_cap, orphan_stops, trace)
+      select x.id, nextval('weir.order_seq'), c.id, 0, x.max_attempts, x.key, coalesce(x.params, '{}'), x.timeout, x.backoff, x.backoff_cap, nullif(x.orphan = 'stop', false), x.trace
+      from rows from (unnest(specs), unnest(ids)) with ordinality x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
+        exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, id, n)
+      left join weir.classes c on c.service = x.service and c.priority = coalesce(x.priority, 0) and c.labels = coalesce(x.labels, '{}')
+      order by x.n
+      returning id, order_seq, class
+    ), a as (
+      insert into weir.available (order_seq, task, class, position, attempt) select i.order_seq, i.id, i.class, 0, 0 from i
+    ), e as (
+      insert into weir.events (at, type, tasks) select t, 'submitted', array_agg(i.id) from i having count(*) > 0
+    )
+    select g.n::int, g.id, false from unnest(ids) with ordinality g (id, n);
+    return;
   end if;
 
   return query

@@ -1,9 +1,11 @@
 -- One attempt. Returns ok, or why it was not accepted: repeated, lease_lost, unknown.
 create or replace function weir.fail(task uuid, attempt int, token uuid, error text, final boolean default false, retry_at timestamptz default null,
   at timestamptz default null) returns text
-language sql security definer
+language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
-  select coalesce((select refusal from weir.fail_many(array[task], array[attempt], array[token], array[error], array[final], array[retry_at], at)), 'ok')
-$$;
+#variable_conflict use_column
+begin
+  return coalesce((select x.refusal from weir.fail_many(array[fail.task], array[fail.attempt], array[fail.token], array[fail.error], array[fail.final], array[fail.retry_at], fail.at) x), 'ok');
+end $$;
 comment on function weir.fail is 'Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.';

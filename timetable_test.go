@@ -1,10 +1,12 @@
-package engine
+package weir_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirhq/weir"
 )
 
 func at(t testing.TB, s string) time.Time {
@@ -16,7 +18,7 @@ func at(t testing.TB, s string) time.Time {
 	return out
 }
 
-func TestNext(t *testing.T) {
+func TestScheduleNext(t *testing.T) {
 	const newYork, budapest, lordHowe, cairo, apia = "America/New_York", "Europe/Budapest", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia"
 	for _, c := range []struct{ name, spec, zone, after, want string }{
 		{"every minute", "* * * * *", "", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"},
@@ -52,7 +54,7 @@ func TestNext(t *testing.T) {
 		{"back: half an hour", "45 1 * * *", lordHowe, "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Next(c.spec, c.zone, at(t, c.after))
+			got, err := weir.Schedule{Spec: c.spec, Zone: c.zone}.Next(at(t, c.after))
 			if err != nil || !got.Equal(at(t, c.want)) {
 				t.Errorf("Next(%q, %q, %s) = %s, %v; want %s", c.spec, c.zone, c.after, got.UTC().Format(time.RFC3339), err, c.want)
 			}
@@ -62,46 +64,46 @@ func TestNext(t *testing.T) {
 
 func TestSchedulesThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ spec, zone, want string }{
-		{"", "", "empty"},
-		{"* * * *", "", "expected exactly 5 fields"},
-		{"0 0 0 * * *", "", "expected exactly 5 fields"},
-		{"61 * * * *", "", "above maximum"},
-		{"0 0 30 2 *", "", "never comes"},
-		{"@every soon", "", "failed to parse duration"},
-		{"@fortnightly", "", "unrecognized descriptor"},
+		{"", "", "has five fields"},
+		{"* * * *", "", "has five fields"},
+		{"0 0 0 * * *", "", "has five fields"},
+		{"61 * * * *", "", "not between 0 and 59"},
+		{"0 0 30 2 *", "", "names no time"},
+		{"@every soon", "", "wants a duration"},
+		{"@fortnightly", "", "there are @hourly"},
 		{"TZ=UTC * * * * *", "", "field of its own"},
 		{"CRON_TZ=", "", "field of its own"},
 		{"* * * * *", "Local", "name a place"},
 		{"* * * * *", "Mars/Olympus", "unknown time zone"},
 	} {
-		if _, err := Next(c.spec, c.zone, time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := (weir.Schedule{Spec: c.spec, Zone: c.zone}).Next(time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Next(%q, %q): %v, want %q", c.spec, c.zone, err, c.want)
 		}
 	}
 }
 
-func TestDue(t *testing.T) {
+func TestScheduleDue(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, from, now string
-		missed                Missed
+		missed                weir.Missed
 		due                   []string
 		next                  string
 	}{
-		{"not yet", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T00:59:59Z", One, nil, "2026-01-01T01:00:00Z"},
-		{"in time", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", One, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
-		{"in time, skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:01Z", Skip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
-		{"a change of leaders is no missed run", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:20Z", Skip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
-		{"skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", Skip, nil, "2026-01-01T05:00:00Z"},
-		{"skip the missed ones, not this one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:00:05Z", Skip, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
-		{"one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", One, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
-		{"one after years", "0 0 1 * *", "2001-01-01T00:00:00Z", "2026-01-15T00:00:00Z", One, []string{"2026-01-01T00:00:00Z"}, "2026-02-01T00:00:00Z"},
-		{"all", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T03:30:00Z", All, []string{"2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z", "2026-01-01T03:00:00Z"}, "2026-01-01T04:00:00Z"},
-		{"the stored time counts, though the line does not name it", "@hourly", "2026-01-01T01:10:00Z", "2026-01-01T02:30:00Z", All, []string{"2026-01-01T01:10:00Z", "2026-01-01T02:00:00Z"}, "2026-01-01T03:00:00Z"},
-		{"every keeps its pace", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", One, []string{"2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
-		{"every, all", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", All, []string{"2026-01-01T01:03:00Z", "2026-01-01T01:13:00Z", "2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
+		{"not yet", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T00:59:59Z", weir.MissedOne, nil, "2026-01-01T01:00:00Z"},
+		{"in time", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", weir.MissedOne, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"in time, skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:01Z", weir.MissedSkip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"a change of leaders is no missed run", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T01:00:20Z", weir.MissedSkip, []string{"2026-01-01T01:00:00Z"}, "2026-01-01T02:00:00Z"},
+		{"skip", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", weir.MissedSkip, nil, "2026-01-01T05:00:00Z"},
+		{"skip the missed ones, not this one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:00:05Z", weir.MissedSkip, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
+		{"one", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T04:30:00Z", weir.MissedOne, []string{"2026-01-01T04:00:00Z"}, "2026-01-01T05:00:00Z"},
+		{"one after years", "0 0 1 * *", "2001-01-01T00:00:00Z", "2026-01-15T00:00:00Z", weir.MissedOne, []string{"2026-01-01T00:00:00Z"}, "2026-02-01T00:00:00Z"},
+		{"all", "@hourly", "2026-01-01T01:00:00Z", "2026-01-01T03:30:00Z", weir.MissedAll, []string{"2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z", "2026-01-01T03:00:00Z"}, "2026-01-01T04:00:00Z"},
+		{"the stored time counts, though the line does not name it", "@hourly", "2026-01-01T01:10:00Z", "2026-01-01T02:30:00Z", weir.MissedAll, []string{"2026-01-01T01:10:00Z", "2026-01-01T02:00:00Z"}, "2026-01-01T03:00:00Z"},
+		{"every keeps its pace", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", weir.MissedOne, []string{"2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
+		{"every, all", "@every 10m", "2026-01-01T01:03:00Z", "2026-01-01T01:30:00Z", weir.MissedAll, []string{"2026-01-01T01:03:00Z", "2026-01-01T01:13:00Z", "2026-01-01T01:23:00Z"}, "2026-01-01T01:33:00Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			due, next, err := Due(c.spec, "", at(t, c.from), at(t, c.now), c.missed)
+			due, next, err := weir.Schedule{Spec: c.spec, Missed: c.missed}.Due(at(t, c.from), at(t, c.now))
 			var got []string
 			for _, d := range due {
 				got = append(got, d.UTC().Format(time.RFC3339))
@@ -114,14 +116,15 @@ func TestDue(t *testing.T) {
 }
 
 func TestAllMissedRunsAreTheNewestThousand(t *testing.T) {
+	const limit = 1000
 	from, now := at(t, "2020-01-01T00:00:00Z"), at(t, "2026-01-01T00:00:30Z")
 	for spec, step := range map[string]time.Duration{"* * * * *": time.Minute, "@every 1s": time.Second} {
-		due, next, err := Due(spec, "Europe/Budapest", from, now, All)
-		if err != nil || len(due) != missedLimit {
+		due, next, err := weir.Schedule{Spec: spec, Zone: "Europe/Budapest", Missed: weir.MissedAll}.Due(from, now)
+		if err != nil || len(due) != limit {
 			t.Fatalf("%s: %d runs, %v", spec, len(due), err)
 		}
 		last := now.Truncate(step)
-		if !due[len(due)-1].Equal(last) || !due[0].Equal(last.Add(-(missedLimit-1)*step)) || !next.Equal(last.Add(step)) {
+		if !due[len(due)-1].Equal(last) || !due[0].Equal(last.Add(-(limit-1)*step)) || !next.Equal(last.Add(step)) {
 			t.Errorf("%s: %v … %v, next %v", spec, due[0], due[len(due)-1], next)
 		}
 	}
@@ -130,7 +133,7 @@ func TestAllMissedRunsAreTheNewestThousand(t *testing.T) {
 // zones have every kind of change: an hour, half an hour, at midnight, a day.
 var zones = []string{"", "America/New_York", "Europe/Budapest", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/St_Johns", "Asia/Kathmandu"}
 
-func FuzzNext(f *testing.F) {
+func FuzzScheduleNext(f *testing.F) {
 	f.Add("30 2 * * *", uint8(1), int64(1772960400))
 	f.Add("*/7 1-3 * 3,11 SUN", uint8(3), int64(1793505600))
 	f.Add("@every 1h30m10s", uint8(0), int64(0))
@@ -138,27 +141,27 @@ func FuzzNext(f *testing.F) {
 	f.Add("0 0 31 * ?", uint8(4), int64(-1))
 	f.Add("CRON_TZ=", uint8(4), int64(-1))
 	f.Fuzz(func(t *testing.T, spec string, zone uint8, unix int64) {
-		name := zones[int(zone)%len(zones)]
+		s := weir.Schedule{Spec: spec, Zone: zones[int(zone)%len(zones)], Missed: weir.MissedAll}
 		after := time.Unix(unix%(1<<32), unix%1e9).UTC()
-		next, err := Next(spec, name, after)
+		next, err := s.Next(after)
 		if err != nil {
 			return
 		}
 		if !next.After(after) {
-			t.Fatalf("Next(%q, %q, %v) = %v", spec, name, after, next)
+			t.Fatalf("Next(%q, %q, %v) = %v", spec, s.Zone, after, next)
 		}
 		if strings.HasPrefix(strings.TrimSpace(spec), "@every") {
 			return
 		}
 		// There is nothing between: from anywhere in it, next is next.
 		between := after.Add(next.Sub(after) / 2)
-		if again, err := Next(spec, name, between); err != nil || !again.Equal(next) {
-			t.Fatalf("%q in %q: next after %v is %v, but after %v it is %v (%v)", spec, name, after, next, between, again, err)
+		if again, err := s.Next(between); err != nil || !again.Equal(next) {
+			t.Fatalf("%q in %q: next after %v is %v, but after %v it is %v (%v)", spec, s.Zone, after, next, between, again, err)
 		}
 		// Due agrees with Next.
-		due, following, err := Due(spec, name, next, next.Add(time.Second), All)
-		if want, never := Next(spec, name, next); err != nil != (never != nil) || err == nil && (len(due) != 1 || !due[0].Equal(next) || !following.Equal(want)) {
-			t.Fatalf("%q in %q: Due %v %v %v, want %v then %v", spec, name, due, following, err, next, want)
+		due, following, err := s.Due(next, next.Add(time.Second))
+		if want, never := s.Next(next); err != nil != (never != nil) || err == nil && (len(due) != 1 || !due[0].Equal(next) || !following.Equal(want)) {
+			t.Fatalf("%q in %q: Due %v %v %v, want %v then %v", spec, s.Zone, due, following, err, next, want)
 		}
 	})
 }
