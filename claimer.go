@@ -14,7 +14,8 @@ const (
 	// there is more work than slots: a claim of many costs little more than a
 	// claim of one.
 	dribble = 2 * time.Millisecond
-	// pollFirst is the first wait of an idle worker; it doubles from there.
+	// pollFirst is the first wait of an idle worker. While no hints arrive it
+	// doubles from there.
 	pollFirst = 50 * time.Millisecond
 	// pollDeaf is the longest wait while no hints arrive.
 	pollDeaf = time.Second
@@ -50,11 +51,13 @@ func (w *Worker) claimLoop(ctx context.Context) {
 		if idle++; got > 0 {
 			idle = 0
 		}
-		last := w.config.PollFloor
-		if !w.client.listener.Healthy() {
-			last = min(last, pollDeaf)
+		quiet := w.config.PollFloor
+		switch {
+		case !w.client.listener.Healthy():
+			quiet = min(quiet, pollDeaf, pollFirst<<min(idle, 20))
+		case idle < 2:
+			quiet = min(quiet, pollFirst) // a hint may have been under way
 		}
-		quiet := min(pollFirst<<min(idle, 20), last)
 		w.rest(d, got, quiet+rand.N(quiet/4)) // #nosec G404 -- jitter is no secret
 	}
 }

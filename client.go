@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -46,6 +47,8 @@ type Client struct {
 	end    context.CancelFunc
 	group  sync.WaitGroup
 	listen func()
+	// warmOnce: the first worker makes connections ready for all.
+	warmOnce sync.Once
 
 	mu      sync.Mutex
 	closed  bool
@@ -159,6 +162,17 @@ func (c *Client) say(services ...string) {
 	}
 	c.mu.Unlock()
 	c.hints.say(services...)
+}
+
+// shortestLease is that of the workers that run; the longest there is if none.
+func (c *Client) shortestLease() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	least := time.Duration(math.MaxInt64)
+	for w := range c.workers {
+		least = min(least, w.config.Lease)
+	}
+	return least
 }
 
 // pause waits for d or the end of ctx, and reports whether ctx is still good.

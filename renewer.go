@@ -91,9 +91,8 @@ func (w *Worker) renew(ctx context.Context, batch []*lease, until time.Time) err
 	}
 	w.mu.Unlock()
 
-	for f, answer := range refused {
-		l := batch[slices.Index(tasks, f.task)]
-		switch answer {
+	for _, l := range batch {
+		switch answer := refused[l.fence()]; answer {
 		case "":
 		case "cancel":
 			l.cancel(ErrCanceled)

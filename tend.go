@@ -10,8 +10,9 @@ import (
 const (
 	tendEvery  = time.Second
 	sweepEvery = 15 * time.Second
-	// tendTerm is how long one client has the duty before another may take it.
-	tendTerm = 15 * time.Second
+	// tendLeast and tendMost bound how long one client has the duty before
+	// another may take it; see term.
+	tendLeast, tendMost = 2 * time.Second, 15 * time.Second
 	// tendLock is the name of that duty in weir.system_locks.
 	tendLock = "library"
 	// untendedFor is how long the word of a heartbeat counts: longer than the
@@ -70,11 +71,12 @@ func (t *tender) run(ctx context.Context) {
 	var led, swept time.Time
 	for t.stillWanted() {
 		// The term is renewed well before it ends; who has it not asks as rarely.
-		if time.Since(led) > tendTerm/2 {
+		length := term(t.client.shortestLease())
+		if time.Since(led) > length/2 {
 			led = time.Now()
-			epoch = t.lead(ctx, name)
+			epoch = t.lead(ctx, name, length)
 		}
-		wait := tendTerm / 2
+		wait := length / 2
 		if epoch > 0 {
 			sweep := time.Since(swept) >= sweepEvery
 			if sweep {
@@ -105,9 +107,13 @@ func (t *tender) stillWanted() bool {
 	return t.active
 }
 
+// term is how long a client keeps the duty that is not heard of any more: half
+// a lease of its workers, so that what it leaves behind runs again within two.
+func term(lease time.Duration) time.Duration { return min(max(lease/2, tendLeast), tendMost) }
+
 // lead asks for the duty and returns its epoch, or 0 while another has it.
-func (t *tender) lead(ctx context.Context, name string) (epoch int64) {
-	err := t.client.pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0)`, tendLock, name, tendTerm).Scan(&epoch)
+func (t *tender) lead(ctx context.Context, name string, length time.Duration) (epoch int64) {
+	err := t.client.pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0)`, tendLock, name, length).Scan(&epoch)
 	switch {
 	case denied(err):
 		return 1 // role weir_worker may tend but not lead: a second one at it does no harm

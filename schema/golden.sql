@@ -498,7 +498,7 @@ function _give_up_lease(r weir.running, event text, message text, t timestamp wi
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
-  sql volatile set search_path=pg_catalog, pg_temp: A UUIDv7 of that time; n orders the ids of one batch.
+  plpgsql volatile: A UUIDv7 of that time; n orders the ids of one batch.
 function _id_at(at timestamp with time zone) returns uuid
   sql immutable: The lowest UUIDv7 of a time.
 function _id_time(id uuid) returns timestamp with time zone
@@ -539,6 +539,8 @@ function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timesta
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
 function _state_of(of_task uuid) returns weir.state
   sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
+function _stem(at timestamp with time zone) returns text
+  plpgsql stable: The first fifteen characters of a UUIDv7.
 function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
 function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
@@ -586,13 +588,13 @@ function events_tail() returns text
 function expire(n integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends leases that ran out. Returns how many.
 function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
-  sql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
 function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
 function fenced(lock_name text, epoch bigint) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Refuses the writes of a leader whose term is over.
 function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
-  sql volatile security definer set search_path=weir, pg_temp: Ends a leased task as done: ok, repeated, lease_lost or unknown.
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as done: ok, repeated, lease_lost or unknown.
 function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Ends leased tasks as done. Returns only those that were refused.
 function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
@@ -638,7 +640,7 @@ function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestam
 function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a worker and hands back what it holds.
 function submit(service text, params jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hold text DEFAULT NULL::text, lane text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, exclusive boolean DEFAULT NULL::boolean, pool text DEFAULT NULL::text, labels jsonb DEFAULT NULL::jsonb, max_attempts integer DEFAULT NULL::integer, timeout interval DEFAULT NULL::interval, backoff interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, orphan text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  sql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
+  plpgsql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
 function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
 function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)

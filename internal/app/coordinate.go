@@ -55,31 +55,14 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription
 	if keep == Forever {
 		keep = 0
 	}
-	loops := engine.Loops(engine.Config{Pool: p.pool, Gates: gates, Keep: keep, NeedExport: s.config.EventsExport != "", Log: s.log}, t)
-	for i := range loops {
-		switch l := &loops[i]; l.Name {
-		case "tend":
-			l.Every, l.Gap = s.config.CoordinatorIdleInterval, s.config.CoordinatorActiveInterval
-		case "partitions":
-			l.Tick = s.partitionsFirst(t, p, l.Tick)
-		}
-	}
+	loops := engine.Loops(engine.Config{
+		Pool: p.pool, Gates: gates, TendEvery: s.config.CoordinatorIdleInterval, TendGap: s.config.CoordinatorActiveInterval,
+		PartitionDays: s.config.PartitionDays, Keep: keep, NeedExport: s.config.EventsExport != "", Log: s.log,
+	}, t)
 	if s.config.EventsExport != "" {
 		loops = append(loops, timeline.ExportLoop(p.pool, timeline.Folder(s.config.EventsExport), t, s.log))
 	}
 	return loops
-}
-
-// partitionsFirst makes partitions of the size that is set; the loop itself then
-// finds them made.
-func (s *Server) partitionsFirst(t *coordinator.Term, p *parts, tick loop.Tick) loop.Tick {
-	return func(ctx context.Context, now time.Time) (bool, error) {
-		var made []string
-		if err := t.QueryRow(ctx, p.pool, ensurePartitions, []any{s.config.PartitionDays}, &made); err != nil {
-			return false, fmt.Errorf("make partitions: %w", err)
-		}
-		return tick(ctx, now)
-	}
 }
 
 // awaitLead waits a moment for the lead, so that the first task does not wait

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -16,11 +17,19 @@ type Term interface {
 	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
 }
 
-// Config says on which database the loops work. Pool is needed.
+// Config says on which database the loops work, and how. Pool is needed; the
+// zero value of all else works.
 type Config struct {
 	Pool *pgxpool.Pool
 	// Gates hears of [GatesChannel]. Nil: lanes and pools wait for the next sweep.
 	Gates *listen.Subscription
+	// TendEvery is the longest time between two looks at what is due. Zero: 1 s.
+	TendEvery time.Duration
+	// TendGap is the shortest one, so that a storm of hints stays few passes.
+	// Zero: 50 ms.
+	TendGap time.Duration
+	// PartitionDays is how many days one partition of the history spans. Zero: 7.
+	PartitionDays int
 	// Keep is how long history is kept. Zero: for ever.
 	Keep time.Duration
 	// NeedExport keeps events until they are exported.
@@ -30,7 +39,7 @@ type Config struct {
 
 // Loops are what the leader does for the engine during one term.
 func Loops(config Config, term Term) []loop.Loop {
-	config = withLog(config)
+	config = config.withDefaults()
 	tend := &tender{config: config, term: term}
 	schedules := &scheduler{config: config, term: term, broken: map[string]time.Time{}}
 	analyze := &analyzer{pool: config.Pool}
@@ -39,17 +48,17 @@ func Loops(config Config, term Term) []loop.Loop {
 		gates = config.Gates.C()
 	}
 	return []loop.Loop{
-		{Name: "tend", Tick: tend.tick, Every: tendEvery, Next: tend.due, Wake: gates, Gap: hintGap, Timeout: 30 * time.Second},
+		{Name: "tend", Tick: tend.tick, Every: config.TendEvery, Next: tend.due, Wake: gates, Gap: config.TendGap, Timeout: 30 * time.Second},
 		{Name: "schedules", Tick: schedules.tick, Every: schedulesEvery, Next: schedules.due},
 		{Name: "partitions", Tick: partitions(config, term), Every: time.Hour, Timeout: 10 * time.Minute},
 		{Name: "analyze", Tick: analyze.tick, Every: 5 * time.Minute, Timeout: 30 * time.Minute},
 	}
 }
 
-// withLog makes sure that there is a log.
-func withLog(config Config) Config {
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	return config
+func (c Config) withDefaults() Config {
+	c.TendEvery = cmp.Or(c.TendEvery, time.Second)
+	c.TendGap = cmp.Or(c.TendGap, 50*time.Millisecond)
+	c.PartitionDays = cmp.Or(c.PartitionDays, 7)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	return c
 }

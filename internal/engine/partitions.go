@@ -15,7 +15,7 @@ import (
 func partitions(config Config, term Term) loop.Tick {
 	return func(ctx context.Context, _ time.Time) (bool, error) {
 		var names []string
-		if err := term.QueryRow(ctx, config.Pool, `select weir.ensure_partitions()`, nil, &names); err != nil {
+		if err := term.QueryRow(ctx, config.Pool, `select weir.ensure_partitions($1)`, []any{config.PartitionDays}, &names); err != nil {
 			return false, fmt.Errorf("make partitions: %w", err)
 		}
 		if len(names) > 0 {

@@ -13,7 +13,7 @@ func TestPartitionsAreMadeAheadAndDroppedLate(t *testing.T) {
 	const count = `select count(*) from weir._partitions()`
 	tick := func(keep time.Duration) {
 		t.Helper()
-		if _, err := partitions(withLog(Config{Pool: db.Pool, Keep: keep}), term)(t.Context(), time.Now()); err != nil {
+		if _, err := partitions(Config{Pool: db.Pool, Keep: keep}.withDefaults(), term)(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func newScheduler(db *testdb.DB, term Term) *scheduler {
-	return &scheduler{config: withLog(Config{Pool: db.Pool}), term: term, broken: map[string]time.Time{}}
+	return &scheduler{config: Config{Pool: db.Pool}.withDefaults(), term: term, broken: map[string]time.Time{}}
 }
 
 func TestASchedulesRunsComeExactlyOnce(t *testing.T) {

@@ -16,10 +16,7 @@ const (
 	// availableChannel tells workers to look; an empty note means all of them.
 	availableChannel = "weir_available"
 
-	tendEvery  = time.Second
 	sweepEvery = 15 * time.Second
-	// hintGap keeps a storm of hints to 20 passes a second.
-	hintGap = 50 * time.Millisecond
 	// lateness is how long a time that a pass left in the past is blamed on the
 	// pass. After that it waits for something else, such as room in a pool.
 	lateness = 50 * time.Millisecond
@@ -57,7 +54,7 @@ func (t *tender) tick(ctx context.Context, now time.Time) (more bool, err error)
 	}
 	due := !t.next.IsZero() && !now.Before(t.next)
 	// Under a storm of hints, passes over everything come no more often.
-	if sweep || due || t.more || keys.empty() || now.Sub(t.tended) >= tendEvery {
+	if sweep || due || t.more || keys.empty() || now.Sub(t.tended) >= t.config.TendEvery {
 		n, err := t.tend(ctx, now, sweep)
 		if err != nil {
 			return false, err
@@ -88,7 +85,7 @@ func (t *tender) tend(ctx context.Context, now time.Time, sweep bool) (int, erro
 	if sweep && !more { // else it may have stopped before the sweep
 		t.swept = now
 	}
-	if wait != nil && *wait > -lateness.Seconds() && *wait < tendEvery.Seconds() {
+	if wait != nil && *wait > -lateness.Seconds() && *wait < t.config.TendEvery.Seconds() {
 		t.next = time.Now().Add(time.Duration(*wait * float64(time.Second)))
 	}
 	return opened + expired, nil

@@ -59,7 +59,7 @@ func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
 	db := testdb.New(t)
 	gates := hear(t, db, GatesChannel)
 	exec(t, db, `select weir.set_pool('p', 10)`)
-	tend := &tender{config: Config{Pool: db.Pool, Gates: gates}, term: leadOnly(t, db.Pool)}
+	tend := &tender{config: Config{Pool: db.Pool, Gates: gates}.withDefaults(), term: leadOnly(t, db.Pool)}
 	now := time.Now()
 	tick := func(after time.Duration) {
 		t.Helper()
@@ -98,7 +98,7 @@ func TestALimitThatIsFullDoesNotSpin(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select weir.set_pool('p', 1, 1000, '1 s')`)
 	exec(t, db, `select weir.submit('s', pool => 'p') from generate_series(1, 3)`)
-	tend := &tender{config: Config{Pool: db.Pool}, term: leadOnly(t, db.Pool)}
+	tend := &tender{config: Config{Pool: db.Pool}.withDefaults(), term: leadOnly(t, db.Pool)}
 	start := time.Now()
 	until(t, "the due time of a full pool is old", func() bool {
 		if _, err := tend.tick(t.Context(), start.Add(time.Hour)); err != nil {
