@@ -21,7 +21,7 @@ TOOL    := go tool -modfile=tools/go.mod
 # A private PostgreSQL around a command; it sets WEIR_TEST_DATABASE_URL.
 WITH_DB := go run ./internal/testdb/serve --
 # Packages whose tests compare with files that -rewrite writes again.
-GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?\(.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
+GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
 GOLDEN_RUN ?= Golden|Scenario
 
 .PHONY: help build up test setup-test check format vet lint gosec arch mod golden fresh gen bench bench-quick chaos fuzz vuln clean

@@ -24,7 +24,10 @@ type Job struct {
 	Tasks []Task
 }
 
-// SubmitJob submits a job, whole or not at all, and returns its id.
+// SubmitJob submits a job, whole or not at all, and returns its id. If there was
+// a job with the same IdempotencyKey, it returns that one's id and writes
+// nothing. It does not tell the two apart: [Client.Job] says when the job was
+// created and what it has done since.
 func (c *Client) SubmitJob(ctx context.Context, job Job) (ID, error) {
 	var id ID
 	err := c.again(ctx, job.IdempotencyKey != "", func(ctx context.Context) (err error) {

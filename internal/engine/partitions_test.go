@@ -32,6 +32,20 @@ func TestPartitionsAreMadeAheadAndDroppedLate(t *testing.T) {
 	}
 }
 
+func TestPartitionsSpanTheDaysThatAreSet(t *testing.T) {
+	db := testdb.New(t)
+	exec(t, db, `do $$ declare p record; begin
+		for p in select name from weir._partitions() where lo > clock_timestamp() loop execute format('drop table weir.%I', p.name); end loop;
+	end $$`)
+	tick := partitions(Config{Pool: db.Pool, PartitionDays: 2}.withDefaults(), leadOnly(t, db.Pool))
+	if _, err := tick(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := scan[int](t, db, `select count(*) from weir._partitions() where hi - lo = interval '2 days'`); got == 0 {
+		t.Error("none spans two days")
+	}
+}
+
 func TestAnalyzeWhenItMatters(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {

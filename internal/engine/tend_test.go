@@ -47,6 +47,15 @@ func ticks(c *coordinator.Coordinator, name string) int64 {
 	return 0
 }
 
+func TestATaskIsDueBetweenTwoRareLooks(t *testing.T) {
+	db := testdb.New(t)
+	id := scan[string](t, db, `select weir.submit('s', run_at => clock_timestamp() + interval '2 s')`)
+	lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop {
+		return Loops(Config{Pool: db.Pool, TendEvery: time.Hour}, term)
+	})
+	until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+}
+
 func TestTendEndsLeasesThatRanOut(t *testing.T) {
 	db := testdb.New(t)
 	id := scan[string](t, db, `select weir.submit('s')`)

@@ -101,7 +101,7 @@ func (l *Listener) Run(ctx context.Context) error {
 			told = err.Error()
 			l.log.Warn("no hints from the database; polling goes on", "error", err)
 		}
-		pause(ctx, wait/2+mrand.N(wait/2))
+		pause(ctx, wait/2+mrand.N(wait/2)) // #nosec G404 -- only spreads the load
 		wait = min(2*wait, backoffLast)
 	}
 	return ctx.Err()
