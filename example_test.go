@@ -90,7 +90,7 @@ func ExampleError() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// weir: submit: pool: there is no pool 'printers' (create it first: select weir.set_pool('printers', size => 10))
+	// weir: submit: task 1: pool: there is no pool 'printers' (create it first: select weir.set_pool('printers', size => 10))
 }
 
 func ExampleSnooze() {

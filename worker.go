@@ -35,7 +35,7 @@ type WorkerConfig struct {
 	Lease time.Duration
 	// PollFloor is the longest time an idle worker goes without looking while
 	// it hears of new work; when it does not hear, it looks every second.
-	// Zero: 60 s.
+	// Zero: 30 s.
 	PollFloor time.Duration
 	// Grace is how long handlers may run on after the worker was told to stop.
 	// Zero: 10 s.
@@ -51,7 +51,7 @@ func (c WorkerConfig) withDefaults() WorkerConfig {
 	c.Concurrency = cmp.Or(c.Concurrency, 100)
 	c.Batch = cmp.Or(c.Batch, 1000)
 	c.Lease = cmp.Or(c.Lease, 30*time.Second)
-	c.PollFloor = cmp.Or(c.PollFloor, 60*time.Second)
+	c.PollFloor = cmp.Or(c.PollFloor, 30*time.Second)
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)
 	return c
 }

@@ -45,9 +45,8 @@ func (t *tender) tick(ctx context.Context, now time.Time) (more bool, err error)
 		t.swept = time.Time{} // a pass that fails is made up for
 	}
 	sweep := now.Sub(t.swept) >= sweepEvery
-	var changed int
 	if !sweep && !keys.empty() {
-		if changed, err = t.open(ctx, keys); err != nil {
+		if err := t.open(ctx, keys); err != nil {
 			t.swept = time.Time{}
 			return false, err
 		}
@@ -55,31 +54,20 @@ func (t *tender) tick(ctx context.Context, now time.Time) (more bool, err error)
 	due := !t.next.IsZero() && !now.Before(t.next)
 	// Under a storm of hints, passes over everything come no more often.
 	if sweep || due || t.more || keys.empty() || now.Sub(t.tended) >= t.config.TendEvery {
-		n, err := t.tend(ctx, now, sweep)
-		if err != nil {
+		if err := t.tend(ctx, now, sweep); err != nil {
 			return false, err
-		}
-		if changed += n; due {
-			changed++ // tasks that were only waiting for their time are not counted
-		}
-	}
-	if changed > 0 {
-		// A hint, and outside of the transaction: who misses it polls.
-		if _, err := t.config.Pool.Exec(ctx, `select pg_notify($1, '')`, availableChannel); err != nil {
-			return false, fmt.Errorf("tell the workers: %w", err)
 		}
 	}
 	return t.more, nil
 }
 
-// tend makes one pass and returns how many tasks it moved.
-func (t *tender) tend(ctx context.Context, now time.Time, sweep bool) (int, error) {
-	var opened, expired int
+// tend makes one pass. The database tells the workers what came of it.
+func (t *tender) tend(ctx context.Context, now time.Time, sweep bool) error {
 	var more bool
 	var wait *float64
-	err := t.term.QueryRow(ctx, t.config.Pool, `select opened, expired, more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`, []any{sweep}, &opened, &expired, &more, &wait)
+	err := t.term.QueryRow(ctx, t.config.Pool, `select more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`, []any{sweep}, &more, &wait)
 	if err != nil {
-		return 0, fmt.Errorf("tend: %w", err)
+		return fmt.Errorf("tend: %w", err)
 	}
 	t.tended, t.more, t.next = now, more, time.Time{}
 	if sweep && !more { // else it may have stopped before the sweep
@@ -88,15 +76,23 @@ func (t *tender) tend(ctx context.Context, now time.Time, sweep bool) (int, erro
 	if wait != nil && *wait > -lateness.Seconds() && *wait < t.config.TendEvery.Seconds() {
 		t.next = time.Now().Add(time.Duration(*wait * float64(time.Second)))
 	}
-	return opened + expired, nil
+	return nil
 }
 
-func (t *tender) open(ctx context.Context, keys gateKeys) (opened int, err error) {
-	err = t.term.QueryRow(ctx, t.config.Pool, `select weir.open_gates($1, $2)`, []any{keys.Lanes, keys.Pools}, &opened)
-	if err != nil {
-		return 0, fmt.Errorf("open gates: %w", err)
+// open opens the gates of keys and tells the workers if that let tasks through:
+// outside of the transaction, for it is a hint, and who misses it polls.
+func (t *tender) open(ctx context.Context, keys gateKeys) error {
+	var opened int
+	if err := t.term.QueryRow(ctx, t.config.Pool, `select weir.open_gates($1, $2)`, []any{keys.Lanes, keys.Pools}, &opened); err != nil {
+		return fmt.Errorf("open gates: %w", err)
 	}
-	return opened, nil
+	if opened == 0 {
+		return nil
+	}
+	if _, err := t.config.Pool.Exec(ctx, `select pg_notify($1, '')`, availableChannel); err != nil {
+		return fmt.Errorf("tell the workers: %w", err)
+	}
+	return nil
 }
 
 // gateKeys are lanes and pools that may have room. Both are never nil, because

@@ -7,6 +7,7 @@ as $$
 declare
   specs weir.task_spec[];
   bad text;
+  fix text;
 begin
   if jsonb_typeof(_parse.tasks) is distinct from 'array' then
     perform weir._invalid('tasks: expected a JSON array of objects, got ' || coalesce(jsonb_typeof(tasks), 'null'));
@@ -24,7 +25,8 @@ begin
   exception when data_exception then
     perform weir._blame(tasks);
   end;
-  select format('task %s: %s', n, e) into bad
+  select format('task %s: %s', n, e), case when e like 'pool: there is no %' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
+  into bad, fix
   from unnest(specs) with ordinality s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool, max_attempts,
     timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, n),
   lateral (select case
@@ -37,7 +39,7 @@ begin
     when hold = '' then 'hold: say who must release it or what it waits for'
     when lane = '' or length(lane) > 200 then 'lane: 1 to 200 characters'
     when lane is null and (rank is not null or exclusive) then 'lane: rank and exclusive need a lane'
-    when pool is not null and not exists (select from weir.pools p where p.name = pool) then format('pool: there is no pool %L: create it first with weir.set_pool', pool)
+    when pool is not null and not exists (select from weir.pools p where p.name = pool) then format('pool: there is no pool %L', pool)
     when max_attempts not between 1 and 10000 then format('max_attempts: %s is outside 1 .. 10000', max_attempts)
     when timeout <= interval '0' then 'timeout: must be positive'
     when backoff < interval '0' or backoff_cap < interval '0' then 'backoff: must not be negative'
@@ -49,7 +51,7 @@ begin
   end) x (e)
   where e is not null order by n limit 1;
   if bad is not null then
-    perform weir._invalid(bad);
+    perform weir._invalid(bad, fix);
   end if;
   return specs;
 end $$;

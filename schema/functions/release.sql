@@ -20,6 +20,7 @@ begin
   if p.gate = 'hold' then
     select * into step from weir._advance(array[release.task], t);
     perform weir._after('{}', step.lanes, step.pools, t);
+    perform pg_notify('weir_available', '');
   end if;
 end $$;
 comment on function weir.release is 'Releases a held task.';

@@ -31,5 +31,6 @@ begin
   insert into weir.forgiven as g (task, returns) values (retry.task, f.attempt) on conflict (task) do update set crashes = 0, returns = f.attempt;
   select * into step from weir._advance(array[retry.task], t);
   perform weir._after('{}', step.lanes, step.pools, t);
+  perform pg_notify('weir_available', '');
 end $$;
 comment on function weir.retry is 'Runs a task again that ended other than done.';

@@ -31,7 +31,9 @@ begin
   if found then
     insert into weir.events (at, type, kind, subject, data)
     values (t, 'set', 'pool', set_pool.name, jsonb_strip_nulls(jsonb_build_object('size', set_pool.size, 'rate', set_pool.rate, 'per', set_pool.per)));
-    perform weir._open(null, array[set_pool.name], t);
+    if weir._open(null, array[set_pool.name], t) > 0 then
+      perform pg_notify('weir_available', '');
+    end if;
   end if;
 end $$;
 comment on function weir.set_pool is 'Creates or changes a pool.';

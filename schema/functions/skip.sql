@@ -30,5 +30,6 @@ begin
   delete from weir.edges e where e.task = skip.task;
   perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished]);
   perform weir._after(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform pg_notify('weir_available', '');
 end $$;
 comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';

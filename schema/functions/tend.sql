@@ -1,5 +1,5 @@
 -- Keeps the engine going: due times, leases that ran out, rate limits, floors; with sweep also every waiting key. Anybody may call it at any
--- time; a second caller returns at once. Bounded: more says that another call has work to do; next_at when the next task is due.
+-- time; a second caller returns at once. Workers are told when there may be something for them. Bounded: more says that another call has work to do; next_at when the next task is due.
 create or replace function weir.tend(sweep boolean default false, at timestamptz default null, out opened int, out expired int, out more boolean, out next_at timestamptz)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -38,6 +38,9 @@ begin
   opened := opened + coalesce(due.opened, 0);
   expired := late.total;
   more := expired = 500 or due.total = 1000;
+  if opened + expired > 0 then
+    perform pg_notify('weir_available', '');
+  end if;
   perform weir._raise_floors(t);
   next_at := least(
     (select min(p.run_at) from weir.pending p where p.gate = 'time'),
