@@ -12,14 +12,17 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write golden.sql again")
+var rewrite = flag.Bool("rewrite", false, "write the files again")
 
 func TestMain(m *testing.M) { testdb.Main(m) }
+
+// part is a heading and the query whose lines stand below it.
+type part struct{ title, sql string }
 
 // parts are the queries whose lines make up golden.sql. They read the catalogue
 // and not pg_dump, whose output changes from version to version. Partitions by
 // date are left out: they are data.
-var parts = []struct{ title, sql string }{
+var parts = []part{
 	{"Types", `
 		select line from (select format('enum %s: %s', t.typname, string_agg(e.enumlabel, ', ' order by e.enumsortorder))
 		from pg_type t join pg_enum e on e.enumtypid = t.oid where t.typnamespace = 'weir'::regnamespace group by t.typname
@@ -62,12 +65,18 @@ var parts = []struct{ title, sql string }{
 
 // TestGolden compares the schema that the files of this folder make with
 // golden.sql. The database is a public surface: a change of it is read in review
-// as a diff of that file. Write it again with -rewrite.
+// as a diff of that file.
 func TestGolden(t *testing.T) {
+	compare(t, "golden.sql", "-- The schema that migrations, functions, views and grants make, as the catalogue tells it. Not to be run.\n"+
+		"-- Written by: go test ./schema -run Golden -rewrite\n", "-- ", parts)
+}
+
+// compare holds a file to what the catalogue says. -rewrite writes it again.
+func compare(t *testing.T, file, head, mark string, parts []part) {
+	t.Helper()
 	db := testdb.New(t)
 	text := strings.Builder{}
-	text.WriteString("-- The schema that migrations, functions, views and grants make, as the catalogue tells it. Not to be run.\n" +
-		"-- Written by: go test ./schema -run Golden -rewrite\n")
+	text.WriteString(head)
 	for _, part := range parts {
 		rows, err := db.Pool.Query(context.Background(), part.sql)
 		if err != nil {
@@ -77,22 +86,22 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", part.title, err)
 		}
-		text.WriteString("\n-- " + part.title + "\n" + strings.Join(lines, "\n") + "\n")
+		text.WriteString("\n" + mark + part.title + "\n" + strings.Join(lines, "\n") + "\n")
 	}
 	if *rewrite {
-		if err := os.WriteFile("golden.sql", []byte(text.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	golden, err := os.ReadFile("golden.sql")
+	golden, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	was, is := strings.Split(string(golden), "\n"), strings.Split(text.String(), "\n")
 	for i := range max(len(was), len(is)) {
 		if i >= len(was) || i >= len(is) || was[i] != is[i] {
-			t.Fatalf("the schema moved at line %d of golden.sql:\nwas: %s\n is: %s\nIf that is meant: go test ./schema -run Golden -rewrite", i+1, line(was, i), line(is, i))
+			t.Fatalf("the schema moved at line %d of %s:\nwas: %s\n is: %s\nIf that is meant: go test ./schema -run Golden -rewrite", i+1, file, line(was, i), line(is, i))
 		}
 	}
 }
