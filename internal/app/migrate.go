@@ -11,9 +11,9 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// ready makes the partitions for the coming days, and lets a database that was
+// makeReady makes the partitions for the coming days, and lets a database that was
 // loaded from a dump go on.
-const ready = `select weir.ensure_partitions($1) from weir.adopt_restore()`
+const makeReady = `select weir.ensure_partitions($1) from weir.adopt_restore()`
 
 // Migration says what a Migrate did.
 type Migration struct {
@@ -35,7 +35,7 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 	if err != nil {
 		return m, fmt.Errorf("make partitions: %w", err)
 	}
-	err = conn.QueryRow(ctx, ready, c.PartitionDays).Scan(&m.Partitions)
+	err = conn.QueryRow(ctx, makeReady, c.PartitionDays).Scan(&m.Partitions)
 	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
 		return m, fmt.Errorf("make partitions: %w", err)
 	}

@@ -201,7 +201,7 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 		return "", err
 	}
 	var made []string
-	if err := p.pool.QueryRow(ctx, ensurePartitions, s.config.PartitionDays).Scan(&made); err != nil {
+	if err := p.pool.QueryRow(ctx, makeReady, s.config.PartitionDays).Scan(&made); err != nil {
 		return "", fmt.Errorf("make partitions: %w", err)
 	}
 	if len(made) == 0 {
