@@ -17,7 +17,7 @@ const (
 
 // warm makes connections ready for work. A connection plans the statements of a
 // function when it first calls it, which takes tens of milliseconds: better now
-// than when the first task waits. Nothing is claimed.
+// than when the first task waits. Nothing is claimed and nothing is written.
 func (c *Client) warm(ctx context.Context, worker string) {
 	ctx, cancel := context.WithTimeout(ctx, warmFor)
 	defer cancel()
@@ -36,7 +36,6 @@ func (c *Client) warm(ctx context.Context, worker string) {
 		for _, sql := range []string{
 			`select from weir.claim($1, array['weir: nothing'])`,
 			`select from weir.finish_many('{}', '{}', '{}') where $1 <> ''`,
-			`select from weir.renew($1, '{}', '{}', '{}')`,
 		} {
 			if _, err := conn.Exec(ctx, sql, worker); err != nil {
 				return // as above

@@ -184,6 +184,7 @@ table nodes with (fillfactor=50)
   capacity jsonb not null default '{}'::jsonb
   mode text not null default 'active'::text
   note text
+  mode_at timestamp with time zone
   mode_until timestamp with time zone
   registered_at timestamp with time zone not null
   seen_at timestamp with time zone not null
@@ -675,12 +676,38 @@ weir_client: execute on function submit_many
 weir_client: execute on function task_events
 weir_client: execute on function why
 weir_client: usage on schema weir
+weir_client: select on table or view _lane_holder
+weir_client: select on table or view available
+weir_client: select on table or view classes
+weir_client: select on table or view edges
 weir_client: select on table or view event
+weir_client: select on table or view events
+weir_client: select on table or view exports
+weir_client: select on table or view finished
+weir_client: select on table or view forgiven
+weir_client: select on table or view horizon
+weir_client: select on table or view idempotency
 weir_client: select on table or view job
+weir_client: select on table or view job_finished
+weir_client: select on table or view job_live
+weir_client: select on table or view jobs
+weir_client: select on table or view lane_blocks
 weir_client: select on table or view node
+weir_client: select on table or view nodes
+weir_client: select on table or view pending
 weir_client: select on table or view pool
+weir_client: select on table or view pools
+weir_client: select on table or view running
+weir_client: select on table or view schedules
+weir_client: select on table or view schema_object
+weir_client: select on table or view schema_version
+weir_client: select on table or view system_locks
 weir_client: select on table or view task
+weir_client: select on table or view tasks
+weir_client: select on table or view transition
+weir_client: select on table or view unique_keys
 weir_client: select on table or view worker
+weir_client: select on table or view workers
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel
 weir_worker: execute on function expire

@@ -1,5 +1,5 @@
--- Who may call what. Nobody has rights on the tables but their owner; the functions are the API.
--- weir_client submits, reads and commands; weir_worker claims and reports. A worker that also submits is a member of both.
+-- Who may call what. Nobody but the owner writes to a table; the functions are the API.
+-- weir_client submits, commands and may read everything; weir_worker claims and reports. A worker that also submits is a member of both.
 revoke all on schema weir from public;
 revoke all on all tables in schema weir from public, weir_client, weir_worker;
 revoke execute on all functions in schema weir from public, weir_client, weir_worker;
@@ -9,7 +9,7 @@ grant execute on function weir.submit, weir.submit_many, weir.submit_job, weir.o
   weir.set_priority, weir.set_pool, weir.drop_pool, weir.set_schedule, weir.drop_schedule, weir.set_node_mode, weir.why, weir.task_events, weir.events_after, weir.events_tail
   to weir_client;
 grant execute on function weir._id_time to weir_client;
-grant select on weir.task, weir.job, weir.event, weir.pool, weir.node, weir.worker to weir_client;
+grant select on all tables in schema weir to weir_client;
 
 grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many, weir.fail, weir.fail_many, weir.give_back_many,
   weir.confirm_cancel, weir.register_node, weir.register_worker, weir.heartbeat, weir.stop_worker, weir.tend, weir.open_gates, weir.expire

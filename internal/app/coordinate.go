@@ -2,7 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -76,7 +82,33 @@ func (p *parts) awaitLead(ctx context.Context) (string, error) {
 			return "", context.Cause(ctx)
 		}
 	}
-	return "stands by; another server leads", nil
+	return p.standby(ctx), nil
+}
+
+// standby says who leads and when that ends, if it can be known.
+func (p *parts) standby(ctx context.Context) string {
+	var holder string
+	var left float64
+	if err := p.pool.QueryRow(ctx, `select l.holder_id, extract(epoch from l.expires_at - clock_timestamp())::float8 from weir.system_locks l where l.lock_name = $1`,
+		coordinator.Lock).Scan(&holder, &left); err != nil || left <= 0 {
+		return "stands by; nobody leads at the moment"
+	}
+	if gone(holder) {
+		return fmt.Sprintf("stands by; the term of the server that was killed ends in up to %d s, this one leads then", int(math.Ceil(left)))
+	}
+	return "stands by; another server leads: " + holder
+}
+
+// gone says that the holder of the lead, host/pid/random, was a process of this
+// machine that ended without resigning.
+func gone(holder string) bool {
+	parts := strings.Split(holder, "/")
+	if len(parts) != 3 || parts[0] != hostname() {
+		return false
+	}
+	pid, err := strconv.Atoi(parts[1])
+	// The same pid is that of an earlier life: in a container it is always 1.
+	return err == nil && (pid == os.Getpid() || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH))
 }
 
 func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) {

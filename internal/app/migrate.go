@@ -29,7 +29,7 @@ func (m Migration) Changed() bool { return m.Report.Changed() || len(m.Partition
 // partitions for the coming days, so that it works before a server has started.
 func Migrate(ctx context.Context, c Config, url string) (m Migration, err error) {
 	if m.Report, err = pg.Migrate(ctx, url, schema.FS); err != nil {
-		return m, err
+		return m, OwnerOnly(err)
 	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -37,12 +37,13 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 	}
 	err = conn.QueryRow(ctx, makeReady, c.PartitionDays).Scan(&m.Partitions)
 	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
-		return m, fmt.Errorf("make partitions: %w", err)
+		return m, OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}
 	return m, nil
 }
 
 // MigrationStatus says what Migrate would do to the schema.
 func MigrationStatus(ctx context.Context, url string) (pg.Status, error) {
-	return pg.MigrationStatus(ctx, url, schema.FS)
+	status, err := pg.MigrationStatus(ctx, url, schema.FS)
+	return status, OwnerOnly(err)
 }

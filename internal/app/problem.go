@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -54,7 +55,7 @@ var sqlStates = map[string]struct {
 	"WR422": {Invalid, ""},
 	"28000": {Auth, "check the user in the database URL and pg_hba.conf"},
 	"28P01": {Auth, "check the password in the database URL"},
-	"42501": {Auth, "connect as a member of weir_client, or as the owner of the schema"},
+	"42501": {Auth, "connect as a member of weir_client"},
 	"3D000": {NotFound, "create the database, or check its name in the database URL"},
 	"3F000": {Failed, "the database has no Weir schema: run weir migrate"},
 	"42P01": {Failed, "the schema is missing or older than this binary: run weir migrate"},
@@ -99,7 +100,7 @@ func Explain(err error) *Problem {
 	case errors.As(err, &address):
 		p.Kind, p.Next = Unreachable, "check the address, then try again"
 	case errors.Is(err, pg.ErrInUse):
-		p.Next = "commands find the one that runs by themselves: try weir task list"
+		p.Next = "choose another folder with --data DIR, or stop that one; commands find it by themselves: try weir task list"
 	case errors.Is(err, pg.ErrSchemaNewer):
 		p.Next = "install the newer Weir"
 	case errors.Is(err, fs.ErrNotExist):
@@ -108,6 +109,34 @@ func Explain(err error) *Problem {
 	if p.Kind == Failed {
 		p.fromSentinel(err)
 	}
+	p.nameCommand()
+	return p
+}
+
+var noSuch = regexp.MustCompile(`there is no (task|job|pool|node|schedule|worker) (?:'([^']*)')?`)
+
+// nameCommand gives the advice as a command, where the database speaks of its
+// own functions or of nothing.
+func (p *Problem) nameCommand() {
+	found := noSuch.FindStringSubmatch(p.What)
+	switch {
+	case found == nil:
+	case p.Kind == NotFound:
+		p.Next = strings.TrimPrefix(p.Next+"; ", "; ") + "see what there is: weir " + found[1] + " list"
+	case p.Kind == Invalid && found[1] == "pool" && found[2] != "":
+		p.Next = "create it first: weir pool set " + found[2] + " --size 10"
+	}
+}
+
+// OwnerOnly gives the right advice where only the owner of the schema may do
+// what was asked.
+func OwnerOnly(err error) error {
+	var state *pgconn.PgError
+	if !errors.As(err, &state) || state.Code != "42501" {
+		return err
+	}
+	p := Explain(err)
+	p.Next = "connect as the owner of the schema"
 	return p
 }
 

@@ -23,7 +23,10 @@ func TestExplain(t *testing.T) {
 		what, next string
 	}{
 		"refusal":     {state("WR422", "pool: there is no pool", "create it"), Invalid, "pool: there is no pool", "create it"},
-		"not found":   {state("WR404", "there is no task", ""), NotFound, "there is no task", ""},
+		"not found":   {state("WR404", "there is no task 1", ""), NotFound, "there is no task", "weir task list"},
+		"no pool":     {state("WR422", "pool: there is no pool 'gpu'", "create it first: weir.set_pool"), Invalid, "no pool 'gpu'", "weir pool set gpu --size 10"},
+		"owner only":  {OwnerOnly(state("42501", "permission denied", "")), Auth, "permission denied", "connect as the owner of the schema"},
+		"owner fails": {OwnerOnly(state("57P01", "terminating connection", "")), Unreachable, "terminating", "try again"},
 		"sentinel":    {fmt.Errorf("read: %w", weir.ErrNotFound), NotFound, "read: not found", ""},
 		"conflict":    {state("WR409", "it runs", "wait"), Failed, "it runs", "wait"},
 		"bad text":    {state("22P05", "unsupported escape", ""), Invalid, "unsupported escape", ""},

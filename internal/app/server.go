@@ -31,6 +31,9 @@ const databaseName = "weir"
 type Options struct {
 	// Version is shown and written to server.json.
 	Version string
+	// Program is how the command was called, for the lines that say what to try.
+	// Empty: weir.
+	Program string
 	// Demo runs a worker with example work.
 	Demo bool
 	// Out gets the lines for a person, Log those for machines.
@@ -47,6 +50,7 @@ type Server struct {
 	say     *narrator
 	log     *slog.Logger
 
+	folder   folderLock
 	cluster  *pg.Cluster
 	listener net.Listener
 	http     *http.Server
@@ -91,17 +95,22 @@ func Up(ctx context.Context, config Config, options Options) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil // a start that was interrupted is no fault
 	}
-	return errors.Join(err, s.stop())
+	return errors.Join(err, s.stop(), s.folder.free())
 }
 
 func (s *Server) start(ctx context.Context) error {
 	s.say.line("Weir %s, data in %s", s.options.Version, s.config.Data)
-	if err := makeFolder(s.config.Data); err != nil {
-		return err
-	}
-	// The port comes first: if it is taken, we know before anything else runs.
-	if err := s.listen(ctx); err != nil {
-		return err
+	// A folder that another server uses is not touched. Then comes the port: if
+	// it is taken, nothing was made yet.
+	for _, step := range []func() error{
+		s.takeFolder,
+		func() error { return s.listen(ctx) },
+		func() error { return makeFolder(s.config.Data) },
+		s.takeFolder,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	p := &parts{url: s.config.DatabaseURL}
 	steps := []struct {
@@ -133,6 +142,8 @@ func (s *Server) start(ctx context.Context) error {
 	})
 }
 
+func (s *Server) takeFolder() error { return s.folder.take(s.config.Data) }
+
 // listen opens the port and answers at once: until all is there, /readyz says
 // what is missing.
 func (s *Server) listen(ctx context.Context) (err error) {
@@ -160,6 +171,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 }
 
 func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
+	before := passable(s.config.Data)
 	cluster, err := pg.Start(ctx, pg.Config{Dir: s.config.Data, Bin: s.config.PostgresBin, Logger: s.log})
 	if err != nil {
 		return "", err
@@ -178,16 +190,20 @@ func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 		return "", err
 	}
 	p.url = cluster.URL(databaseName)
+	how := "version " + cluster.Version()
 	if cluster.Adopted() {
-		return "adopted the one that ran, " + cluster.Version(), nil
+		how = "adopted the one that ran, " + cluster.Version()
 	}
-	return "version " + cluster.Version(), nil
+	for _, dir := range opened(before, passable(s.config.Data)) {
+		how += fmt.Sprintf(", opened %s for passing through (chmod o+x): its server is another user than root", dir)
+	}
+	return how, nil
 }
 
 func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
 	report, err := pg.Migrate(ctx, p.url, schema.FS)
 	if err != nil {
-		return "", err
+		return "", OwnerOnly(err)
 	}
 	if !report.Changed() {
 		return fmt.Sprintf("version %d, nothing to do", report.Version), nil
@@ -202,7 +218,7 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 	}
 	var made []string
 	if err := p.pool.QueryRow(ctx, makeReady, s.config.PartitionDays).Scan(&made); err != nil {
-		return "", fmt.Errorf("make partitions: %w", err)
+		return "", OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}
 	if len(made) == 0 {
 		return "all there", nil
@@ -221,13 +237,20 @@ func (s *Server) welcome() {
 	if !slices.Contains(dataFolders(), s.config.Data) {
 		where = " --data " + s.config.Data
 	}
-	s.say.line("  Try       weir task list%s", where)
-	if s.options.Demo {
-		s.say.line("            weir job list%s", where)
+	weir := s.options.Program
+	if weir == "" {
+		weir = "weir"
 	}
-	s.say.line("            weir task submit hello --params '{\"name\": \"you\"}'%s", where)
-	s.say.line("            weir events --follow%s", where)
-	s.say.line("            weir doctor%s", where)
+	s.say.line("            psql \"$(%s url%s)\"", weir, where)
+	s.say.line("  Try       %s task list%s", weir, where)
+	if s.options.Demo {
+		s.say.line("            %s job list%s", weir, where)
+		s.say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
+	} else {
+		s.say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
+	}
+	s.say.line("            %s events --follow%s", weir, where)
+	s.say.line("            %s doctor%s", weir, where)
 	s.say.line("")
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -201,9 +202,13 @@ func TestPortTaken(t *testing.T) {
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL}, Options{})
 	var out buffer
-	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: t.TempDir(), Listen: r.listen}.Defaults(), Options{Out: &out})
+	data := filepath.Join(t.TempDir(), "new")
+	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: r.listen}.Defaults(), Options{Out: &out})
 	if err == nil || !strings.Contains(Explain(err).Next, "--listen") {
 		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder was left behind: %v", err)
 	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
@@ -269,5 +274,65 @@ func TestTroubledLoop(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 		})
+	}
+}
+
+// A folder with a live server is refused with its pid, and what that server told
+// about itself stays.
+func TestFolderInUse(t *testing.T) {
+	db := testdb.New(t)
+	data := t.TempDir()
+	r := up(t, Config{DatabaseURL: db.URL, Data: data}, Options{})
+	before, err := ReadRunning(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: "127.0.0.1:0"}.Defaults(), Options{Out: io.Discard})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by the Weir with pid %d", os.Getpid())) || !strings.Contains(Explain(err).Next, "--data") {
+		t.Errorf("got %v", err)
+	}
+	if after, err := ReadRunning(data); err != nil || after != before {
+		t.Errorf("got %+v, %v", after, err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRunning(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// After a kill the next server says how long the old term still holds.
+func TestWhoLeads(t *testing.T) {
+	db := testdb.New(t)
+	for holder, want := range map[string]string{
+		"elsewhere/1/x": "another server leads: elsewhere/1/x",
+		fmt.Sprintf("%s/%d/x", hostname(), os.Getpid()): "the term of the server that was killed ends in up to",
+	} {
+		if _, err := db.Pool.Exec(t.Context(), `insert into weir.system_locks values ('coordinator', $1, 1, clock_timestamp(), clock_timestamp() + interval '1 min')
+			on conflict (lock_name) do update set holder_id = excluded.holder_id`, holder); err != nil {
+			t.Fatal(err)
+		}
+		if got := (&parts{pool: db.Pool}).standby(t.Context()); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", holder, got)
+		}
+	}
+}
+
+func TestOpenedFolders(t *testing.T) {
+	dir := t.TempDir()
+	before := passable(dir)
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	closed := passable(dir)
+	if err := os.Chmod(dir, 0o701); err != nil {
+		t.Fatal(err)
+	}
+	if got := opened(closed, passable(dir)); len(got) != 1 || got[0] != dir {
+		t.Errorf("got %v", got)
+	}
+	if got := opened(before, closed); len(got) != 0 {
+		t.Errorf("got %v", got)
 	}
 }

@@ -1,4 +1,4 @@
--- The pool's line of weir.why: full (by whom, since when), its rate spent, or open.
+-- The pool's line of weir.why: full (who holds it longest, since when), stopped, its rate spent, gone, or open.
 create or replace function weir._why_pool(pool_name text, p weir.pending, t timestamptz)
 returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
 language plpgsql stable
@@ -17,10 +17,14 @@ begin
     select a.task, a.opened_at as since from weir.available a where a.pool = pool_name
     union all select r.task, r.claimed_at from weir.running r where r.pool = pool_name order by 2 limit 1) x;
   due := l.next_at + l.per / l.rate;
-  if p.task is null then
+  if l.name is null then
+    return query select 'pool', true, format('pool %s is gone and limits nothing', pool_name), null::uuid, null::timestamptz;
+  elsif p.task is null then
     return query select 'pool', true, format('has its place in pool %s', pool_name), null::uuid, null::timestamptz;
+  elsif l.size = 0 then
+    return query select 'pool', false, format('pool %s is stopped: its size is 0', pool_name), null::uuid, l.resized_at;
   elsif used >= l.size then
-    return query select 'pool', false, format('pool %s is full: %s of %s places are taken', pool_name, used, l.size), b.task, greatest(b.since, p.since);
+    return query select 'pool', false, format('pool %s is full: %s of %s places are taken', pool_name, used, l.size), b.task, b.since;
   elsif due > t then
     return query select 'pool', false, format('the rate of pool %s is spent: %s per %s, the next one in %s', pool_name, l.rate, l.per, date_trunc('milliseconds', due - t)), null::uuid, p.since;
   else

@@ -11,6 +11,7 @@ declare
   able int;
   idle int;
   ahead int;
+  blocked record;
 begin
   select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
   from weir.workers w left join weir.nodes n on n.id = w.node
@@ -18,12 +19,18 @@ begin
   if able = 0 then
     return query select 'worker', false, format('no live worker serves %s%s', c.service, needs), null::uuid, opened;
   elsif able = idle then
-    return query select 'worker', false, format('all %s workers that serve %s%s are on nodes that are paused or draining', able, c.service, needs), null::uuid, opened;
+    select string_agg(format('node %s is %s%s%s', x.name, x.mode, coalesce(' (' || x.note || ')', ''),
+      coalesce(' until ' || to_char(x.mode_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), '')), ', ' order by x.mode_at) as nodes, max(x.mode_at) as since
+    into blocked from (
+      select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at from weir.workers w join weir.nodes n on n.id = w.node
+      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels) and w.stopped_at is null and w.seen_at > t - interval '60 s') x;
+    return query select 'worker', false, format('no node takes %s%s: %s', c.service, needs, blocked.nodes), null::uuid, blocked.since;
   else
     select count(*) into ahead from (
       select from weir.available a join weir.classes o on o.id = abs(a.class)
       where o.service = c.service and (o.priority > c.priority or o.priority = c.priority and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
-    return query select 'worker', true, format('%s live workers serve %s%s; %s tasks come first', able - idle, c.service, needs, case when ahead = 1000 then 'over 1000' else ahead::text end), null::uuid, opened;
+    return query select 'worker', true, format('%s for %s%s; %s tasks come first', case when able - idle = 1 then '1 live worker' else format('%s live workers', able - idle) end, c.service, needs,
+      case when ahead = 1000 then 'over 1000' else ahead::text end), null::uuid, opened;
   end if;
 end $$;
 comment on function weir._why_unclaimed is 'Why an available task has not started.';

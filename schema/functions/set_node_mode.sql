@@ -10,7 +10,7 @@ begin
   if set_node_mode.mode not in ('active', 'draining', 'paused') then
     perform weir._invalid(format('mode: %L is not active, draining or paused', set_node_mode.mode));
   end if;
-  update weir.nodes n set mode = set_node_mode.mode, note = set_node_mode.note, mode_until = set_node_mode.until where n.name = set_node_mode.name;
+  update weir.nodes n set mode = set_node_mode.mode, mode_at = t, note = set_node_mode.note, mode_until = set_node_mode.until where n.name = set_node_mode.name;
   if not found then
     raise exception using errcode = 'WR404', message = format('there is no node %L', set_node_mode.name);
   end if;

@@ -22,6 +22,10 @@ begin
   select * into p from weir.pending x where x.task = why.task;
   select * into c from weir.classes x where x.id = q.class;
 
+  if state in ('done', 'failed', 'canceled', 'skipped') then
+    return query select 'ended', true, case when f.cause like f.outcome || ' %' then f.cause else concat_ws(': ', f.outcome, f.cause) end, null::uuid, f.at from weir.finished f where f.task = q.id;
+    return;
+  end if;
   if q.needs is not null then
     select count(*) as n, min(x.id::text)::uuid as id, string_agg(format('%s (%s)', coalesce(x.key, x.id::text), weir._state_of(x.id)), ', ' order by x.position) as names
     into b from weir.edges e join weir.tasks x on x.id = e.need where e.task = why.task;
@@ -31,7 +35,8 @@ begin
   if p.run_at is not null or q.run_at is not null then
     return query select 'time', coalesce(p.run_at, q.run_at) <= t or state <> 'pending',
       case when state = 'pending' and p.run_at > t then format('not before %s, in %s%s', to_char(p.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'),
-        date_trunc('second', p.run_at - t), case when p.attempt > 0 then format(' (attempt %s is over, the next one waits)', p.attempt) else '' end)
+        date_trunc('second', p.run_at - t), coalesce((select format(': attempt %s %s', e.attempt, concat_ws(': ', case e.type when 'snoozed' then 'was snoozed' else 'failed' end, left(e.message, 200)))
+          from weir.events e where e.task = q.id and e.type in ('retrying', 'snoozed') and e.attempt = p.attempt order by e.seq desc limit 1), ''))
       else 'its time has come' end, null::uuid, case when p.run_at > t then p.since end;
   end if;
   if p.hold is not null or q.hold is not null then
@@ -67,8 +72,6 @@ begin
     return query select 'lease', true, format('attempt %s runs on %s until %s%s', r.attempt, w.name, to_char(r.until at time zone 'UTC', 'HH24:MI:SS UTC'),
       case when r.cancel_at is not null then ', asked to stop' else '' end), null::uuid, r.claimed_at
     from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
-  elsif state <> 'pending' then
-    return query select 'ended', true, f.outcome || coalesce(': ' || f.cause, ''), null::uuid, f.at from weir.finished f where f.task = q.id;
   end if;
 end $$;
 comment on function weir.why is 'Why a task waits: each gate, open or closed, with reason, blocker and since when.';

@@ -326,6 +326,7 @@ create table weir.nodes (
   capacity      jsonb not null default '{}',
   mode          text not null default 'active' check (mode in ('active', 'draining', 'paused')),
   note          text,
+  mode_at       timestamptz,
   mode_until    timestamptz,
   registered_at timestamptz not null,
   seen_at       timestamptz not null

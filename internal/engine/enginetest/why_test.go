@@ -70,7 +70,7 @@ func TestWhyTime(t *testing.T) {
 	e.tend(100)
 	e.opened(100, id, "time")
 	e.failRetry(102, e.run(101, id), 200)
-	e.closed(150, id, "time", "", 102, "attempt 1 is over")
+	e.closed(150, id, "time", "", 102, "attempt 1 failed")
 	e.tend(200)
 	e.opened(200, id, "time")
 }
@@ -152,8 +152,8 @@ func TestWhyWorker(t *testing.T) {
 	e.exec(`select weir.register_node('n', '{"gpu": "yes"}', at => $1)`, at(3))
 	e.exec(`select weir.register_worker('w', '{s}', 'n', at => $1)`, at(3))
 	e.opened(4, id, "worker")
-	e.exec(`select weir.set_node_mode('n', 'draining', at => $1)`, at(5))
-	e.closed(6, id, "worker", "", 1, "paused or draining")
+	e.exec(`select weir.set_node_mode('n', 'draining', 'upgrade', at => $1)`, at(5))
+	e.closed(6, id, "worker", "", 5, "node n is draining (upgrade)")
 	e.exec(`select weir.set_node_mode('n', 'active', at => $1)`, at(7))
 	l := e.run(8, id)
 	if c := e.why(9, id, "lease"); !c.Open || !strings.Contains(c.Reason, "attempt 1 runs on w") {

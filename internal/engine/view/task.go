@@ -70,9 +70,10 @@ type TaskFilter struct {
 }
 
 // States are those a task can be in; Gates those a pending task can stand at.
+// Order and exclusion are two reasons to wait at the gate that is called lane.
 var (
 	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
-	Gates  = []string{"needs", "time", "hold", "lane", "pool"}
+	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
 )
 
 // check refuses a filter that can match nothing.
@@ -82,6 +83,9 @@ func (f *TaskFilter) check() error {
 	}
 	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
 		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
+	}
+	if f.Gate == "order" || f.Gate == "exclusion" {
+		f.Gate = "lane"
 	}
 	if f.Gate != "" {
 		if f.State != "" && f.State != "pending" {

@@ -78,6 +78,8 @@ func TestTaskFilters(t *testing.T) {
 		"hold":    {TaskFilter{Gate: "hold", State: "pending"}, "a.hold"},
 		"needs":   {TaskFilter{Gate: "needs"}, "a.needs"},
 		"lane":    {TaskFilter{Lane: "l"}, "a.lane"},
+		"order":   {TaskFilter{Gate: "order"}, inLane},
+		"exclude": {TaskFilter{Gate: "exclusion"}, inLane},
 		"pool":    {TaskFilter{Pool: "p"}, "a.pool"},
 		"job":     {TaskFilter{Job: jobs[0].ID}, "a.first,a.needs"},
 		"both":    {TaskFilter{Job: jobs[0].ID, State: "available"}, "a.first"},
