@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -29,6 +31,23 @@ func two(a int, unitA string, b int, unitB string) string {
 		return fmt.Sprintf("%d%s", a, unitA)
 	}
 	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+}
+
+var clock = regexp.MustCompile(`^(?:(\d+) days? ?)?(?:(\d+):(\d\d):(\d\d(?:\.\d+)?))?$`)
+
+// interval is one of PostgreSQL's as people say it: 10m, not 00:10:00. What it
+// does not know it leaves as it is.
+func interval(s string) string {
+	found := clock.FindStringSubmatch(s)
+	if s == "" || found == nil {
+		return s
+	}
+	seconds := 0.0
+	for i, size := range []float64{86400, 3600, 60, 1} {
+		n, _ := strconv.ParseFloat(found[i+1], 64) // "" is nothing
+		seconds += n * size
+	}
+	return every(seconds)
 }
 
 // ago is a time as seen from now: "3m ago", "in 2h", exact with -o wide.

@@ -28,7 +28,7 @@ warnings: nothing is lost, but somebody should look.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
 			findings, err := s.Store.Doctor(ctx, deep)
 			if err != nil {
-				return err
+				return app.OwnerOnly(err)
 			}
 			d := diagnosis{OK: true, Findings: findings}
 			for _, f := range findings {

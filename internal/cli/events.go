@@ -47,14 +47,14 @@ with --since to go on without a gap; 0.0 is the beginning.`,
 			}
 			if !follow || since == "" {
 				if err := printEvents(ctx, o, s, filter, since, limit, follow); err != nil || !follow {
-					return err
+					return badCursor(err, since)
 				}
 			}
 			err = s.Client.Follow(ctx, cursor, filter, func(event weir.Event) error { return printEvent(o, fromFeed(event)) })
 			if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 				return nil // Ctrl-C is how one stops following
 			}
-			return err
+			return badCursor(err, since)
 		}),
 	}
 	flags := c.Flags()
@@ -64,6 +64,19 @@ with --since to go on without a gap; 0.0 is the beginning.`,
 	flags.StringVar(&since, "since", "", "go on after this `cursor`")
 	limitFlag(c, &limit)
 	return c
+}
+
+// badCursor names the flag when the database refuses its value.
+func badCursor(err error, since string) error {
+	if err == nil || since == "" {
+		return err
+	}
+	p := app.Explain(err)
+	if p.Kind == app.Invalid {
+		p.What = fmt.Sprintf("--since: %q is not a cursor of ours", since)
+		p.Next = "start with 0.0, or go on after the cursor of an event: weir events -o json shows them"
+	}
+	return p
 }
 
 // printEvents prints what has happened already.
@@ -135,7 +148,11 @@ func eventLine(o *output, e view.Event, subject bool) string {
 		} else if !e.Job.IsZero() && e.Kind == "job" {
 			name = short(e.Job)
 		}
-		parts = append(parts, fmt.Sprintf("%-4s %-12s", e.Kind, name))
+		subject := fmt.Sprintf("%-4s %-12s", e.Kind, name)
+		if o.names != nil {
+			subject += " " + o.names.of(e)
+		}
+		parts = append(parts, subject)
 	}
 	var more []string
 	if e.Attempt > 0 {
@@ -153,14 +170,18 @@ func eventLine(o *output, e view.Event, subject bool) string {
 	return strings.TrimRight(strings.Join(append(parts, clean(strings.Join(more, ", "))), "  "), " ")
 }
 
-// eventText is the message, and what progress says.
+// eventText is the message, and what progress or a new priority says.
 func eventText(e view.Event) string {
-	if e.Type != "progress" {
-		return e.Message
+	var data struct {
+		Percent  float64
+		Priority int
 	}
-	var data struct{ Percent float64 }
-	if json.Unmarshal(e.Data, &data) != nil {
+	known := e.Type == "progress" || e.Type == "priority"
+	switch {
+	case !known || json.Unmarshal(e.Data, &data) != nil:
 		return e.Message
+	case e.Type == "priority":
+		return strings.TrimSpace(fmt.Sprintf("now %d %s", data.Priority, e.Message))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%.0f%% %s", data.Percent, e.Message))
 }

@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -26,7 +27,8 @@ type jobFile struct {
 	Params         json.RawMessage `json:"params"`
 	IdempotencyKey string          `json:"idempotency_key"`
 	Trace          string          `json:"trace"`
-	Tasks          []taskFile      `json:"tasks"`
+	// Tasks are read one by one, to say which one is wrong.
+	Tasks []json.RawMessage `json:"tasks"`
 }
 
 type taskFile struct {
@@ -43,7 +45,7 @@ type taskFile struct {
 	Rank           *int64            `json:"rank"`
 	Exclusive      bool              `json:"exclusive"`
 	Pool           string            `json:"pool"`
-	MaxAttempts    int               `json:"max_attempts"`
+	MaxAttempts    *int              `json:"max_attempts"`
 	Timeout        period            `json:"timeout"`
 	Backoff        period            `json:"backoff"`
 	BackoffCap     period            `json:"backoff_cap"`
@@ -63,23 +65,33 @@ func (p *period) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return err
+	if json.Unmarshal(text, &s) != nil {
+		return errors.New("expected a duration such as 90s, 12h or 30d, or a number of seconds")
 	}
 	d, err := app.ParseDuration(s)
 	*p = period(d)
 	return err
 }
 
-func (f jobFile) job() weir.Job {
+func (f jobFile) job() (weir.Job, error) {
 	job := weir.Job{Name: f.Name, Kind: f.Kind, Priority: f.Priority, IdempotencyKey: f.IdempotencyKey, Trace: f.Trace}
 	if len(f.Params) > 0 {
 		job.Params = f.Params
 	}
-	for _, t := range f.Tasks {
+	for i, text := range f.Tasks {
+		var t taskFile
+		if err := decodeFields(text, &t); err != nil {
+			return job, fmt.Errorf("task %d: %w", i+1, err)
+		}
+		attempts := 0
+		if t.MaxAttempts != nil {
+			if attempts = *t.MaxAttempts; attempts < 1 || attempts > maxAttempts {
+				return job, fmt.Errorf("task %d: max_attempts: %d is outside 1 .. %d", i+1, attempts, maxAttempts)
+			}
+		}
 		task := weir.Task{
 			Service: t.Service, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels, RunAt: t.RunAt, Hold: t.Hold, Lane: t.Lane, Rank: t.Rank,
-			Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: t.MaxAttempts, Timeout: time.Duration(t.Timeout), Backoff: time.Duration(t.Backoff),
+			Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: attempts, Timeout: time.Duration(t.Timeout), Backoff: time.Duration(t.Backoff),
 			BackoffCap: time.Duration(t.BackoffCap), Orphan: t.Orphan, IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace,
 		}
 		if len(t.Params) > 0 {
@@ -87,7 +99,7 @@ func (f jobFile) job() weir.Job {
 		}
 		job.Tasks = append(job.Tasks, task)
 	}
-	return job
+	return job, nil
 }
 
 // readJobFile reads a job from a YAML or JSON file, or from standard input.
@@ -111,12 +123,14 @@ func readJobFile(path string, in io.Reader) (weir.Job, error) {
 		return weir.Job{}, invalid(next, "%s: %s", path, err)
 	}
 	var f jobFile
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&f); err != nil {
-		return weir.Job{}, invalid(next, "%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	if err := decodeFields(text, &f); err != nil {
+		return weir.Job{}, invalid(next, "%s: %s", path, err)
 	}
-	return f.job(), nil
+	job, err := f.job()
+	if err != nil {
+		return weir.Job{}, invalid(next, "%s: %s", path, err)
+	}
+	return job, nil
 }
 
 func (e *env) jobSubmit() *cobra.Command {
@@ -152,7 +166,7 @@ The fields of a task are those of the SQL type weir.task_spec.`,
 			o := e.output()
 			if err := o.did(id.String(), struct {
 				ID weir.ID `json:"id"`
-			}{id}, "Submitted job %s with %d tasks.", id, len(job.Tasks)); err != nil {
+			}{id}, "Submitted job %s with %s.", id, plural(len(job.Tasks), "task", "tasks")); err != nil {
 				return err
 			}
 			if watch {

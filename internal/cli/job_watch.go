@@ -70,6 +70,11 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error 
 // the event that says so has been printed. A transaction elsewhere may hold
 // that event back, and retention may have dropped it: then we do not wait long.
 func watchLines(ctx context.Context, o *output, s *app.Session, id weir.ID) (view.Job, error) {
+	page, err := readJob(ctx, s, id)
+	if err != nil {
+		return page.Job, err
+	}
+	o.names = namesOf(page.Tasks)
 	over := false
 	for cursor, left := "0.0", endWithin; ; {
 		job, err := s.Store.Job(ctx, id)

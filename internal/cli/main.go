@@ -49,7 +49,7 @@ func Main(version string) int {
 func run(ctx, force context.Context, args []string, streams Streams, version string) int {
 	e := &env{Streams: streams, force: force, version: version}
 	root := e.root()
-	root.SetArgs(args)
+	root.SetArgs(keepNegative(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

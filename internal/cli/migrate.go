@@ -61,13 +61,13 @@ something to do.`,
 					fmt.Fprintf(o.Out, "applied  %s\n", m)
 				}
 			} else if n := len(report.Objects); n > 0 {
-				fmt.Fprintf(o.Out, "applied  %d functions and views\n", n)
+				fmt.Fprintf(o.Out, "applied  %s\n", plural(n, "function or view", "functions and views"))
 			}
 			for _, m := range report.Dropped {
 				fmt.Fprintf(o.Out, "dropped  %s\n", m)
 			}
 			if n := len(report.Partitions); n > 0 {
-				fmt.Fprintf(o.Out, "made     %d partitions\n", n)
+				fmt.Fprintf(o.Out, "made     %s\n", plural(n, "partition", "partitions"))
 			}
 			if !report.Changed() {
 				fmt.Fprintf(o.Out, "The schema is at version %d; there was nothing to do.\n", report.Version)
@@ -100,7 +100,7 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 			fmt.Fprintf(o.Out, "to apply  %s\n", m)
 		}
 		if n := len(status.Changed); n > 0 {
-			fmt.Fprintf(o.Out, "to apply  %d functions and views\n", n)
+			fmt.Fprintf(o.Out, "to apply  %s\n", plural(n, "function or view", "functions and views"))
 		}
 		for _, m := range status.Removed {
 			fmt.Fprintf(o.Out, "to drop   %s\n", m)

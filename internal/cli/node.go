@@ -107,6 +107,9 @@ func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {
 				if end, err = readTime(until, o.now); err != nil {
 					return invalid("", "--until: %s", err)
 				}
+				if !end.After(o.now) {
+					return invalid("give a time to come, or a duration such as 10m", "--until: %s is past", exact(end))
+				}
 			}
 			if err := s.Client.SetNodeMode(ctx, args[0], mode, end, weir.Decision{By: whoami(), Reason: reason}); err != nil {
 				return err
@@ -132,13 +135,21 @@ func (e *env) workerList() *cobra.Command {
 	var f view.WorkerFilter
 	var page view.Page
 	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List workers that have not stopped", Args: e.noArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List workers: those that live, and those that died without a word", Args: e.noArgs,
+		Long: `List workers: those that live, and those that died without a word. A worker is
+dead when it has not been seen for a while; what it held runs elsewhere.
+
+Those that stopped in order are listed with --all.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
 			workers, err := s.Store.Workers(ctx, f, page)
 			if err != nil {
 				return err
 			}
-			return workerListing.print(e.output(), workers)
+			listing := workerListing
+			if f.Node != "" || f.Service != "" {
+				listing.empty = []string{"No worker matches.", "See them all with: weir worker list --all"}
+			}
+			return listing.print(e.output(), workers)
 		}),
 	}
 	c.Flags().StringVar(&f.Node, "node", "", "only workers of this node")

@@ -23,6 +23,8 @@ type output struct {
 	width    int
 	// now is when the command began: ages are counted from it.
 	now time.Time
+	// names are those of tasks in lines about events; nil: their ids must do.
+	names *taskNames
 }
 
 func (e *env) checkFormat() error {

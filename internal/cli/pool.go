@@ -70,7 +70,19 @@ func every(seconds float64) string {
 			return fmt.Sprint(int(d/unit.size)) + unit.name
 		}
 	}
-	return d.String()
+	return everyText(d)
+}
+
+// everyText is a duration as a schedule takes it: 10m, not 10m0s.
+func everyText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func (e *env) poolSet() *cobra.Command {

@@ -38,13 +38,13 @@ Then, in another terminal:
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		e.helpFor = cmd.CommandPath()
-		return err
+		return flagError(err)
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupServer, Title: "Server:"})
 	for group, commands := range map[string][]*cobra.Command{
 		groupWork:     {e.task(), e.job(), e.pool(), e.schedule(), e.events(), e.whyCommand()},
 		groupMachines: {e.node(), e.worker()},
-		groupServer:   {e.up(), e.migrate(), e.doctor(), e.configCommand(), e.versionCommand()},
+		groupServer:   {e.up(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand(), e.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group

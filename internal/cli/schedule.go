@@ -64,7 +64,9 @@ func (e *env) scheduleSet() *cobra.Command {
 		o := e.output()
 		s.Name, s.Missed = args[0], weir.Missed(missed)
 		switch {
-		case (cron == "") == (every == ""):
+		case cron != "" && every != "":
+			return invalid("give only one of --cron and --every", "a schedule has one time")
+		case cron == "" && every == "":
 			return invalid("give --cron '0 3 * * *' or --every 10m", "a schedule needs a time")
 		case cron != "":
 			s.Spec = strings.TrimSpace(cron)
@@ -73,7 +75,7 @@ func (e *env) scheduleSet() *cobra.Command {
 			if err != nil || d == app.Forever {
 				return invalid("write it so: --every 10m", "--every: %q is not a duration", every)
 			}
-			s.Spec = "@every " + d.String()
+			s.Spec = "@every " + everyText(d)
 		}
 		if service == "" {
 			return invalid("say who does the work: --service NAME", "a schedule needs a service")
@@ -82,7 +84,7 @@ func (e *env) scheduleSet() *cobra.Command {
 			return err
 		}
 		if err := session.Client.SetSchedule(ctx, s); err != nil {
-			return err
+			return single(err)
 		}
 		made, err := session.Store.Schedule(ctx, s.Name)
 		if err != nil {

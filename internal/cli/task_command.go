@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ func (e *env) taskCommand(use, help string, args []string, do func(ctx context.C
 			}
 			said, err := do(ctx, s, id, args[1:])
 			if err != nil {
-				return err
+				return askWhy(err, id)
 			}
 			task, err := s.Store.Task(ctx, id)
 			if err != nil {
@@ -36,6 +37,15 @@ func (e *env) taskCommand(use, help string, args []string, do func(ctx context.C
 			return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), said)
 		}),
 	}
+}
+
+// askWhy gives the advice to ask where a task stands, if there is no better.
+func askWhy(err error, id weir.ID) error {
+	p := app.Explain(err)
+	if p.Next == "" && p.Kind == app.Failed {
+		p.Next = "see where it stands: weir why " + short(id)
+	}
+	return p
 }
 
 func (e *env) taskCancel() *cobra.Command {
@@ -89,10 +99,11 @@ func (e *env) taskRelease() *cobra.Command {
 func (e *env) taskPriority() *cobra.Command {
 	return e.taskCommand("priority ID NUMBER", "Change the priority of a waiting task, -100 to 100; higher goes first", []string{"ID", "NUMBER"},
 		func(ctx context.Context, s *app.Session, id weir.ID, args []string) (string, error) {
-			n, err := strconv.Atoi(args[0])
+			text := strings.TrimSpace(args[0])
+			n, err := strconv.Atoi(text)
 			if err != nil {
-				return "", invalid("give a number from -100 to 100", "priority: %q is not a number", args[0])
+				return "", invalid("give a number from -100 to 100", "priority: %q is not a number", text)
 			}
-			return "has priority " + args[0] + ".", s.Client.SetPriority(ctx, id, n, whoami())
+			return "has priority " + text + ".", s.Client.SetPriority(ctx, id, n, whoami())
 		})
 }

@@ -83,7 +83,7 @@ func taskFields(o *output, t view.Task) []field {
 		{"Pool", t.Pool},
 		{"Held by", t.Hold},
 		{"Unique key", t.UniqueKey},
-		{"Timeout", t.Timeout},
+		{"Timeout", interval(t.Timeout)},
 		{"Worker", t.Worker},
 		{"Created", o.both(t.CreatedAt)},
 		{"Not before", o.both(t.RunAt)},

@@ -15,6 +15,9 @@ import (
 	"github.com/weirhq/weir/internal/app"
 )
 
+// maxAttempts is how often a task may run at most.
+const maxAttempts = 10_000
+
 // submitted is what programs read after a submission.
 type submitted struct {
 	ID      weir.ID `json:"id"`
@@ -29,23 +32,22 @@ type taskFlags struct {
 	rank                         int64
 }
 
+// register offers what any task may have; submission adds what only one may.
 func (f *taskFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.params, "params", "", "params as `JSON`; @FILE reads a file, - standard input")
 	flags.IntVar(&f.task.Priority, "priority", 0, "-100 to 100; higher goes first")
-	flags.StringVar(&f.runAt, "run-at", "", "not before this `time`: 2026-01-31T08:00:00Z, or a duration from now")
 	flags.StringVar(&f.task.Hold, "hold", "", "keep it until it is released; say by `whom`")
 	flags.StringVar(&f.task.Lane, "lane", "", "lane whose tasks mind each other")
 	flags.Int64Var(&f.rank, "rank", 0, "place in the lane")
 	flags.BoolVar(&f.task.Exclusive, "exclusive", false, "keep everything else of the lane out")
 	flags.StringVar(&f.task.Pool, "pool", "", "pool that limits it")
 	flags.StringToStringVar(&f.task.Labels, "label", nil, "label that the worker must have: `KEY=VALUE`; may be repeated")
-	flags.IntVar(&f.task.MaxAttempts, "max-attempts", 0, "how often it may run; default: 3")
+	flags.IntVar(&f.task.MaxAttempts, "max-attempts", 0, "how often it may run, 1 to 10000; default: 3")
 	flags.StringVar(&f.timeout, "timeout", "", "longest time of an attempt, such as 30s")
 	flags.StringVar(&f.backoff, "backoff", "", "longest wait before the second attempt")
 	flags.StringVar(&f.backoffCap, "backoff-cap", "", "longest wait before any attempt")
 	flags.StringVar(&f.orphan, "orphan", "", "when its worker is lost: requeue or stop")
-	flags.StringVar(&f.task.IdempotencyKey, "idempotency-key", "", "the same key gives the same task")
 	flags.StringVar(&f.task.UniqueKey, "unique-key", "", "at most one live task of the service with this key")
 }
 
@@ -55,6 +57,9 @@ func (f *taskFlags) read(c *cobra.Command, in io.Reader, service string, now tim
 	t.Service, t.Orphan = service, weir.Orphan(f.orphan)
 	if c.Flags().Changed("rank") {
 		t.Rank = weir.Rank(f.rank)
+	}
+	if c.Flags().Changed("max-attempts") && (t.MaxAttempts < 1 || t.MaxAttempts > maxAttempts) {
+		return t, invalid("", "--max-attempts: %d is outside 1 .. %d", t.MaxAttempts, maxAttempts)
 	}
 	params, err := readJSON(f.params, in)
 	if err != nil {
@@ -118,6 +123,13 @@ func readJSON(text string, in io.Reader) (json.RawMessage, error) {
 	return data, nil
 }
 
+// single leaves out which task it was, where there is only one.
+func single(err error) error {
+	p := app.Explain(err)
+	p.What = strings.TrimPrefix(p.What, "task 1: ")
+	return p
+}
+
 func (e *env) taskSubmit() *cobra.Command {
 	var f taskFlags
 	c := &cobra.Command{
@@ -132,7 +144,7 @@ func (e *env) taskSubmit() *cobra.Command {
 		}
 		receipt, err := s.Client.Submit(ctx, task)
 		if err != nil {
-			return err
+			return single(err)
 		}
 		verb := "Submitted"
 		if receipt.Existed {
@@ -141,5 +153,7 @@ func (e *env) taskSubmit() *cobra.Command {
 		return o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.\nLook at it with: weir task show %s", verb, receipt.ID, short(receipt.ID))
 	})
 	f.register(c)
+	c.Flags().StringVar(&f.runAt, "run-at", "", "not before this `time`: 2026-01-31T08:00:00Z, or a duration from now")
+	c.Flags().StringVar(&f.task.IdempotencyKey, "idempotency-key", "", "the same key gives the same task")
 	return c
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ which is kept: start it again and everything is still there. Commands on the
 same machine find it by themselves.`,
 		Example: "  weir up --demo\n  weir up --data ./.weir --listen 127.0.0.1:8470\n  weir up --database-url postgres://weir@db.example.org/weir",
 		RunE: e.config(func(ctx context.Context, c app.Config, _ []app.Value, _ []string) error {
-			return app.Up(ctx, c, app.Options{Version: e.version, Demo: demo, Out: e.Out, Log: c.Logger(e.Err), Force: e.force})
+			return app.Up(ctx, c, app.Options{Version: e.version, Program: os.Args[0], Demo: demo, Out: e.Out, Log: c.Logger(e.Err), Force: e.force})
 		}),
 	}
 	c.Flags().BoolVar(&demo, "demo", false, "run a worker with something to look at")

@@ -25,7 +25,9 @@ declare
 begin
   for x in
     with d as (
-      delete from weir.running r using unnest(fail_many.tasks, attempts, tokens, errors, final, retry_at) g (task, attempt, token, error, final, retry_at)
+      delete from weir.running r using (
+        select * from unnest(fail_many.tasks, attempts, tokens, errors, final, retry_at) g (task, attempt, token, error, final, retry_at) order by g.task
+      ) g
       where r.task = any (fail_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
       returning r as row, g.error, g.final, g.retry_at
     ) select * from d order by (d.row).task

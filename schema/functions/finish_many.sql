@@ -1,5 +1,5 @@
--- Ends tasks as done. The rows are found by = any(), in the order of their ids, then matched by a hash: a plain join may scan all leases for
--- every task, and two callers that lock rows in different orders may wait for each other. All calls with leases have this form.
+-- Ends tasks as done. The rows are found by = any() and matched by a hash, for a plain join may scan all leases for every task; and in the order of
+-- their ids on either side of the join, for two callers that lock rows in different orders may wait for each other. All calls with leases are so.
 -- Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
 -- repeated (this attempt had already been accepted: all is well), lease_lost (WR410) or unknown (WR404).
 create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, at timestamptz default null)
@@ -25,7 +25,9 @@ declare
   pools text[];
 begin
   with d as (
-    delete from weir.running r using unnest(finish_many.tasks, attempts, tokens, results) g (task, attempt, token, result)
+    delete from weir.running r using (
+      select * from unnest(finish_many.tasks, attempts, tokens, results) g (task, attempt, token, result) order by g.task
+    ) g
     where r.task = any (finish_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
     returning r.task, r.attempt, r.worker, r.claimed_at, r.opened_at, r.keyed, r.job, r.lane, r.pool, g.result
   ), f as (

@@ -24,7 +24,7 @@ declare
 begin
   for r in
     with d as (
-      delete from weir.running r using unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token)
+      delete from weir.running r using (select * from unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
       where r.task = any (give_back_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*
     ) select * from d order by d.task
   loop

@@ -20,7 +20,7 @@ declare
 begin
   update weir.workers w set seen_at = t, stopped_at = null where w.name = renew.worker;
   with u as (
-    update weir.running r set until = greatest(r.until, t + lease) from unnest(renew.tasks, attempts, tokens) g (task, attempt, token)
+    update weir.running r set until = greatest(r.until, t + lease) from (select * from unnest(renew.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
     where r.task = any (renew.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.task, r.attempt, r.cancel_at
   )
   select array_agg(u.task), array_agg(u.attempt), array_agg(u.task) filter (where u.cancel_at is not null), array_agg(u.attempt) filter (where u.cancel_at is not null)

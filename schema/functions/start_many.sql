@@ -16,7 +16,7 @@ declare
   got_attempts int[];
 begin
   with u as (
-    update weir.running r set started = true from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token)
+    update weir.running r set started = true from (select * from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
     where r.task = any (start_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*, (select o.started from weir.running o where o.task = r.task) as was
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, task) select t, 'started', u.worker, u.attempt, u.job, u.task from u where u.was is null

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/pflag"
+)
+
+// kinds says what a flag wants, by the type of its value.
+var kinds = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "bool": "true or false", "stringToString": "KEY=VALUE",
+}
+
+// flagError names the flag and what it wants, in the words of people.
+func flagError(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	flag := wrong.GetFlag()
+	if kind, known := kinds[flag.Value.Type()]; known {
+		return invalid("", "--%s: %q is not %s", flag.Name, wrong.GetValue(), kind)
+	}
+	return invalid("", "--%s: %q: %s", flag.Name, wrong.GetValue(), errors.Unwrap(wrong))
+}
+
+var belowZero = regexp.MustCompile(`^-[0-9]+$`)
+
+// keepNegative lets a number below zero be the argument of task priority, which
+// has no flag that is a digit. A blank before it makes it no flag.
+func keepNegative(args []string) []string {
+	verb := slices.Index(args, "priority")
+	if verb < 1 || args[verb-1] != "task" && args[verb-1] != "tasks" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i := verb + 1; i < len(args); i++ {
+		if belowZero.MatchString(args[i]) {
+			args[i] = " " + args[i]
+		}
+	}
+	return args
+}
