@@ -3,10 +3,10 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// passable are the folders above path that others may pass through, by whether
-// they may.
+// passable says of path and each folder above it whether others may pass through.
 func passable(path string) map[string]bool {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -32,5 +32,6 @@ func opened(before, after map[string]bool) (folders []string) {
 			folders = append(folders, dir)
 		}
 	}
+	slices.Sort(folders)
 	return folders
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,18 @@ func two(a int, unitA string, b int, unitB string) string {
 	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
 }
 
+// everyText is a duration as a schedule takes it: 10m, not 10m0s.
+func everyText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 var clock = regexp.MustCompile(`^(?:(\d+) days? ?)?(?:(\d+):(\d\d):(\d\d(?:\.\d+)?))?$`)
 
 // interval is one of PostgreSQL's as people say it: 10m, not 00:10:00. What it
@@ -47,7 +60,11 @@ func interval(s string) string {
 		n, _ := strconv.ParseFloat(found[i+1], 64) // "" is nothing
 		seconds += n * size
 	}
-	return every(seconds)
+	d := time.Duration(seconds * float64(time.Second))
+	if d%(24*time.Hour) == 0 {
+		return every(seconds) // 2d, not 48h
+	}
+	return everyText(d)
 }
 
 // ago is a time as seen from now: "3m ago", "in 2h", exact with -o wide.

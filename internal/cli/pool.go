@@ -73,18 +73,6 @@ func every(seconds float64) string {
 	return everyText(d)
 }
 
-// everyText is a duration as a schedule takes it: 10m, not 10m0s.
-func everyText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 func (e *env) poolSet() *cobra.Command {
 	var size int
 	var rate, note string
