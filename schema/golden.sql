@@ -538,6 +538,8 @@ function _set_clock(at timestamp with time zone) returns timestamp with time zon
   plpgsql stable: A time set by the owner, else WR422.
 function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
+function _span(span interval) returns text
+  plpgsql immutable: A span of time for people.
 function _state_of(of_task uuid) returns weir.state
   sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
 function _stem(at timestamp with time zone) returns text

@@ -26,7 +26,7 @@ begin
     if r.deadline < t or r.cancel_at is not null then
       lanes := lanes || array_remove(array[r.lane], null);
       pools := pools || array_remove(array[r.pool], null);
-      if weir._fail(r, format('timed out after %s', r.deadline - r.claimed_at), false, null, t) then
+      if weir._fail(r, format('timed out after %s', weir._span(r.deadline - r.claimed_at)), false, null, t) then
         ended := ended || r.task;
       end if;
       continue;

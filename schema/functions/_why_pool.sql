@@ -26,7 +26,7 @@ begin
   elsif used >= l.size then
     return query select 'pool', false, format('pool %s is full: %s of %s places are taken', pool_name, used, l.size), b.task, b.since;
   elsif due > t then
-    return query select 'pool', false, format('the rate of pool %s is spent: %s per %s, the next one in %s', pool_name, l.rate, l.per, date_trunc('milliseconds', due - t)), null::uuid, p.since;
+    return query select 'pool', false, format('the rate of pool %s is spent: %s per %s, the next one in %s', pool_name, l.rate, weir._span(l.per), weir._span(due - t)), null::uuid, p.since;
   else
     return query select 'pool', p.gate <> 'pool', format('pool %s has room: %s of %s places are taken', pool_name, used, coalesce(l.size::text, 'unlimited')), null::uuid,
       case when p.gate = 'pool' then p.since end;

@@ -35,7 +35,7 @@ begin
   if p.run_at is not null or q.run_at is not null then
     return query select 'time', coalesce(p.run_at, q.run_at) <= t or state <> 'pending',
       case when state = 'pending' and p.run_at > t then format('not before %s, in %s%s', to_char(p.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'),
-        date_trunc('second', p.run_at - t), coalesce((select format(': attempt %s %s', e.attempt, concat_ws(': ', case e.type when 'snoozed' then 'was snoozed' else 'failed' end, left(e.message, 200)))
+        weir._span(p.run_at - t), coalesce((select format(': attempt %s %s', e.attempt, concat_ws(': ', case e.type when 'snoozed' then 'was snoozed' else 'failed' end, left(e.message, 200)))
           from weir.events e where e.task = q.id and e.type in ('retrying', 'snoozed') and e.attempt = p.attempt order by e.seq desc limit 1), ''))
       else 'its time has come' end, null::uuid, case when p.run_at > t then p.since end;
   end if;

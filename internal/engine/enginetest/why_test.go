@@ -66,7 +66,7 @@ func TestWhyTime(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	id := e.submit(1, spec{"service": "s", "run_at": at(100)})
-	e.closed(40, id, "time", "", 1, "not before", "00:01:00")
+	e.closed(40, id, "time", "", 1, "not before", "in 1m")
 	e.tend(100)
 	e.opened(100, id, "time")
 	e.failRetry(102, e.run(101, id), 200)
@@ -139,7 +139,7 @@ func TestWhyRate(t *testing.T) {
 	if next := one[time.Time](e, `select next_at from weir.tend(true, $1)`, at(13)); !next.Equal(at(63)) {
 		t.Errorf("tend says: come back at %v, want %v", next, at(63))
 	}
-	e.closed(13, second, "pool", "", 2, "rate", "mails", "1 per 00:01:00", "00:00:50")
+	e.closed(13, second, "pool", "", 2, "rate", "mails", "1 per 1m", "50s")
 	e.tend(63)
 	e.opened(63, second, "pool")
 }
