@@ -144,12 +144,13 @@ func (j *judge) recorded(refused map[string]int) {
 }
 
 // unexpected errors are those that no fault of ours explains: the server
-// answered, and not with one of the engine's own refusals.
+// answered, and not with one of the engine's own refusals. 25P03 is how the
+// server ends the transaction of a leader that was paused inside it.
 func unexpected(err string) bool {
 	if !strings.Contains(err, "SQLSTATE") || strings.Contains(err, "failed to connect") {
 		return false
 	}
-	for _, fine := range []string{"SQLSTATE WR", "SQLSTATE 57", "SQLSTATE 08", "SQLSTATE 53300"} {
+	for _, fine := range []string{"SQLSTATE WR", "SQLSTATE 57", "SQLSTATE 08", "SQLSTATE 53300", "SQLSTATE 25P03"} {
 		if strings.Contains(err, fine) {
 			return false
 		}

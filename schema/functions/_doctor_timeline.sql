@@ -8,7 +8,8 @@ set enable_nestloop = off
 as $$
 #variable_conflict use_column
 declare
-  since timestamptz := weir._id_time(sample[cardinality(sample)]);
+  -- A call that had to wait carries the time it came, so a little earlier counts too.
+  since timestamptz := weir._id_time(sample[cardinality(sample)]) - interval '5 min';
   -- What happened before the oldest partition of the timeline is gone: a task older than that has no beginning.
   oldest timestamptz := (select min(p.lo) from weir._partitions() p where p.parent = 'events');
   broken text[];

@@ -18,7 +18,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  t timestamptz := weir._clock(claim.at);
+  t timestamptz;
   w weir.workers;
   nd weir.nodes;
   fence uuid := coalesce(claim_id, gen_random_uuid());
@@ -31,7 +31,7 @@ begin
   free := coalesce(slots, array_fill(n, array[cardinality(services)]));
   select * into w from weir.workers x where x.name = worker;
   if not found then
-    w := weir._worker(worker, services, t);
+    w := weir._worker(worker, services, weir._clock(claim.at));
   end if;
   if claim_id is not null then
     -- One claim of a worker at a time, so that the repeat of a claim still under way waits for it and then finds its leases.
@@ -52,6 +52,7 @@ begin
       return;
     end if;
     select * into nd from weir.nodes x where x.id = w.node for no key update;
+    t := weir._clock(claim.at);
     if nd.mode <> 'active' and coalesce(nd.mode_until, 'infinity') > t then
       return;
     end if;
@@ -60,6 +61,8 @@ begin
       from unnest(services, free) x (s, f));
   end if;
 
+  -- After all waiting, so that no task is claimed before the time it was submitted.
+  t := weir._clock(claim.at);
   return query
   with c as materialized (
     select x.row
