@@ -220,7 +220,7 @@ func (w *Worker) settle(d demand, got int) bool {
 			limit += h.limit
 		}
 	}
-	w.want = max(1, min(w.config.Batch/2, w.config.Concurrency/4, limit/4))
+	w.want = max(1, min(w.config.Batch/2, w.config.Concurrency/2, limit/2))
 	select {
 	case <-w.slot: // of an earlier rest
 	default:
