@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// TestR2NoTaskIsLost cuts connections in the middle of claims and finishes.
-// Every task that was acknowledged still ends.
+// TestR2NoTaskIsLost cuts connections in the middle of claims and finishes, and
+// has workers claim and never come back. Every task that was acknowledged still
+// ends.
 func TestR2NoTaskIsLost(t *testing.T) {
 	t.Parallel()
 	e := start(t)
@@ -29,6 +30,10 @@ func TestR2NoTaskIsLost(t *testing.T) {
 		} else if _, err := conn.Exec(ctx, `commit`); err != nil {
 			t.Fatal(err)
 		}
+	}
+	e.exec(`select count(*) from weir.claim('gone', '{s}', 20, lease => '1 us')`)
+	if n := one[int](e, `select weir.expire()`); n != 20 {
+		t.Errorf("%d leases ran out, want 20", n)
 	}
 	e.drain("s")
 	if n := one[int](e, `select count(*)::int from weir.task where state = 'done'`); n != 200 {
