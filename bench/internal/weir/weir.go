@@ -2,9 +2,11 @@ package weir
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
@@ -53,14 +55,27 @@ func (q *Queue) Setup(ctx context.Context) error {
 }
 
 func (q *Queue) Reset(ctx context.Context) error {
-	if _, err := q.pool.Exec(ctx, `truncate weir.tasks, weir.pending, weir.available, weir.running, weir.finished, weir.events,
-		weir.forgiven, weir.pools, weir.horizon, weir.classes, weir.workers, weir.nodes`); err != nil {
+	if err := q.truncate(ctx); err != nil {
 		return fmt.Errorf("empty Weir's tables: %w", err)
 	}
 	if _, err := q.pool.Exec(ctx, "insert into weir.horizon (xid, order_seq) values (0, 0)"); err != nil {
 		return fmt.Errorf("empty Weir's tables: %w", err)
 	}
 	return nil
+}
+
+// truncate takes every table in its own order, while the client that is still
+// open tends them in the engine's. Of the two that then wait for each other
+// PostgreSQL ends one; if it was ours, we ask again.
+func (q *Queue) truncate(ctx context.Context) error {
+	for try := 1; ; try++ {
+		_, err := q.pool.Exec(ctx, `truncate weir.tasks, weir.pending, weir.available, weir.running, weir.finished, weir.events,
+			weir.forgiven, weir.pools, weir.horizon, weir.classes, weir.workers, weir.nodes`)
+		var refused *pgconn.PgError
+		if try == 10 || !errors.As(err, &refused) || refused.Code != "40P01" {
+			return err
+		}
+	}
 }
 
 func (q *Queue) Insert(ctx context.Context, n int) error {
