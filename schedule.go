@@ -2,8 +2,11 @@ package weir
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Schedule submits a task again and again.
@@ -52,6 +55,24 @@ func (c *Client) SetSchedule(ctx context.Context, s Schedule) error {
 	task := strings.TrimSuffix(strings.TrimPrefix(string(list), "["), "]")
 	return c.command(ctx, "set schedule", `select weir.set_schedule($1, $2, $3, $4, $5, $6, $7)`,
 		s.Name, s.Spec, task, next, orElse(s.Zone, "UTC"), orElse(string(s.Missed), string(MissedOne)), s.Paused)
+}
+
+// PauseSchedule stops a schedule, or lets it go on with its next time from now.
+func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool) error {
+	var s Schedule
+	var now time.Time
+	err := c.pool.QueryRow(ctx, `select s.spec, s.zone, clock_timestamp() from weir.schedules s where s.name = $1`, name).Scan(&s.Spec, &s.Zone, &now)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &Error{Op: "pause schedule", Code: "WR404", Message: "there is no schedule '" + name + "'", sentinel: ErrNotFound}
+	}
+	if err != nil {
+		return wrap("pause schedule", err)
+	}
+	next, err := s.Next(now)
+	if err != nil {
+		return wrap("pause schedule", err)
+	}
+	return c.command(ctx, "pause schedule", `select weir.set_schedule(s.name, s.spec, s.task, $2, s.zone, s.missed, $3) from weir.schedules s where s.name = $1`, name, next, paused)
 }
 
 // DropSchedule deletes a schedule. What it has submitted stays.

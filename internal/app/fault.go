@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // ConfigError names every fault of a configuration.
@@ -18,6 +20,11 @@ func (f Fault) String() string {
 		where = strings.TrimPrefix(where+" (from "+f.Origin+")", " ")
 	}
 	return where + ": " + f.Text
+}
+
+// Unwrap says whose fault it is, and where to look.
+func (e *ConfigError) Unwrap() error {
+	return &problem.Problem{Kind: problem.Invalid, What: e.Error(), Next: "weir config shows each value and where it comes from"}
 }
 
 func (e *ConfigError) Error() string {

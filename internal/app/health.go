@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -112,7 +113,7 @@ func (s *Server) readiness(ctx context.Context) Readiness {
 func checkDatabase(ctx context.Context, p *parts) Check {
 	start := time.Now()
 	if err := p.pool.Ping(ctx); err != nil {
-		return Check{"database", false, Explain(err).What}
+		return Check{"database", false, problem.Explain(err).What}
 	}
 	return Check{"database", true, "answers in " + took(time.Since(start))}
 }
@@ -121,7 +122,7 @@ func checkSchema(ctx context.Context, url string) Check {
 	status, err := pg.MigrationStatus(ctx, url, schema.FS)
 	switch {
 	case err != nil:
-		return Check{"schema", false, Explain(err).What}
+		return Check{"schema", false, problem.Explain(err).What}
 	case status.Err() != nil:
 		return Check{"schema", false, status.Err().Error()}
 	case !status.Current():
@@ -151,7 +152,7 @@ func checkStandby(ctx context.Context, p *parts) Check {
 	err := p.pool.QueryRow(ctx, `select exists (select from weir.system_locks l where l.lock_name = $1 and l.expires_at > clock_timestamp())`, coordinator.Lock).Scan(&led)
 	switch {
 	case err != nil:
-		return Check{"loops", false, Explain(err).What}
+		return Check{"loops", false, problem.Explain(err).What}
 	case !led:
 		return Check{"loops", false, "nobody leads at the moment"}
 	}

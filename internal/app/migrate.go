@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -29,7 +30,7 @@ func (m Migration) Changed() bool { return m.Report.Changed() || len(m.Partition
 // partitions for the coming days, so that it works before a server has started.
 func Migrate(ctx context.Context, c Config, url string) (m Migration, err error) {
 	if m.Report, err = pg.Migrate(ctx, url, schema.FS); err != nil {
-		return m, OwnerOnly(err)
+		return m, problem.OwnerOnly(err)
 	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -37,7 +38,7 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 	}
 	err = conn.QueryRow(ctx, makeReady, c.PartitionDays).Scan(&m.Partitions)
 	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
-		return m, OwnerOnly(fmt.Errorf("make partitions: %w", err))
+		return m, problem.OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}
 	return m, nil
 }
@@ -45,5 +46,5 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 // MigrationStatus says what Migrate would do to the schema.
 func MigrationStatus(ctx context.Context, url string) (pg.Status, error) {
 	status, err := pg.MigrationStatus(ctx, url, schema.FS)
-	return status, OwnerOnly(err)
+	return status, problem.OwnerOnly(err)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/app/demo"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -180,8 +181,8 @@ func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 	s.group.Go(func() {
 		<-cluster.Done()
 		if !s.stopping.Load() {
-			s.failed <- &Problem{
-				Kind: Failed, What: "PostgreSQL ended by itself",
+			s.failed <- &problem.Problem{
+				Kind: problem.Failed, What: "PostgreSQL ended by itself",
 				Next: fmt.Sprintf("its log says why: %s; weir up starts it again", filepath.Join(s.config.Data, "postgres", "server.log")),
 			}
 		}
@@ -203,7 +204,7 @@ func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
 	report, err := pg.Migrate(ctx, p.url, schema.FS)
 	if err != nil {
-		return "", OwnerOnly(err)
+		return "", problem.OwnerOnly(err)
 	}
 	if !report.Changed() {
 		return fmt.Sprintf("version %d, nothing to do", report.Version), nil
@@ -218,7 +219,7 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 	}
 	var made []string
 	if err := p.pool.QueryRow(ctx, makeReady, s.config.PartitionDays).Scan(&made); err != nil {
-		return "", OwnerOnly(fmt.Errorf("make partitions: %w", err))
+		return "", problem.OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}
 	if len(made) == 0 {
 		return "all there", nil

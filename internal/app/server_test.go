@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -204,7 +205,7 @@ func TestPortTaken(t *testing.T) {
 	var out buffer
 	data := filepath.Join(t.TempDir(), "new")
 	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: r.listen}.Defaults(), Options{Out: &out})
-	if err == nil || !strings.Contains(Explain(err).Next, "--listen") {
+	if err == nil || !strings.Contains(problem.Explain(err).Next, "--listen") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
@@ -288,7 +289,7 @@ func TestFolderInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: "127.0.0.1:0"}.Defaults(), Options{Out: io.Discard})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by the Weir with pid %d", os.Getpid())) || !strings.Contains(Explain(err).Next, "--data") {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by the Weir with pid %d", os.Getpid())) || !strings.Contains(problem.Explain(err).Next, "--data") {
 		t.Errorf("got %v", err)
 	}
 	if after, err := ReadRunning(data); err != nil || after != before {

@@ -13,6 +13,7 @@ var imports = importRules{
 		{"domains", []string{"internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
 		{"engine", []string{"internal/engine", "internal/node"}, "the engine contains no domain word, and machines are not tasks"},
 		{"facts", []string{"internal/timeline", "internal/blob", "internal/auth"}, "what happened, what is stored, who asks: none needs to know about work"},
+		{"problem", []string{"internal/problem"}, "every face shows errors the same way, and everything below may make one"},
 		{"pg", []string{"internal/pg"}, "connections and migrations know no table"},
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
@@ -35,7 +36,7 @@ var imports = importRules{
 		{"github.com/pressly/goose/v3", []string{"internal/pg"}, "one place migrates"},
 		{"github.com/jackc/pgx/v5", []string{
 			".", "internal/app", "internal/agent", "internal/coordinator", "internal/workflow", "internal/rollout", "internal/fleet",
-			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/auth", "internal/pg", "internal/listen",
+			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/auth", "internal/problem", "internal/pg", "internal/listen",
 			"internal/testdb", "chaos", "scenarios", "examples",
 		}, "httpapi, web, proxy and cli ask a store, so that rules and SQL stay in one place"},
 		{"database/sql", []string{"internal/pg"}, "we speak pgx; only the migration library wants database/sql"},

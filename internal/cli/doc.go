@@ -7,7 +7,7 @@
 //     to standard error. With -o json, yaml or name the output is for programs
 //     and its fields only ever grow.
 //   - An error is one line that says what is wrong and one that says what to do
-//     next. The exit code tells the kind; exitCodes is the table.
+//     next. The exit code tells the kind; problem.Kind has the table.
 //   - Colour and redrawing happen on a terminal only, and not with NO_COLOR.
 //     Text that came from elsewhere is stripped of control bytes before a
 //     terminal sees it.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // docs writes the reference from the commands themselves, so that it is never
@@ -36,8 +37,8 @@ func reference(root *cobra.Command) string {
 	b.WriteString("# Command line\n\n<!-- Written by `weir docs`; do not edit. -->\n\n")
 	b.WriteString(fenced(root.Long) + "\n\n")
 	b.WriteString("## Exit codes\n\n| code | meaning |\n|---|---|\n| 0 | ok |\n")
-	for _, x := range exitCodes {
-		fmt.Fprintf(&b, "| %d | %s |\n", x.code, x.meaning)
+	for i, meaning := range problem.Exits() {
+		fmt.Fprintf(&b, "| %d | %s |\n", i+1, meaning)
 	}
 	b.WriteString("\n## Settings\n\nA flag wins over the environment, that over the file, that over the default. `weir config` shows what holds and why.\n\n")
 	b.WriteString("| file | environment | flag | default | meaning |\n|---|---|---|---|---|\n")

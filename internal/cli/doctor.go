@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // diagnosis is what programs read.
@@ -28,7 +29,7 @@ warnings: nothing is lost, but somebody should look.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
 			findings, err := s.Store.Doctor(ctx, deep)
 			if err != nil {
-				return app.OwnerOnly(err)
+				return problem.OwnerOnly(err)
 			}
 			d := diagnosis{OK: true, Findings: findings}
 			for _, f := range findings {
@@ -44,7 +45,7 @@ warnings: nothing is lost, but somebody should look.`,
 				return err
 			}
 			if !d.OK {
-				return quiet(app.Failed)
+				return quiet(problem.Failed)
 			}
 			return nil
 		}),

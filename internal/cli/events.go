@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) events() *cobra.Command {
@@ -71,8 +72,8 @@ func badCursor(err error, since string) error {
 	if err == nil || since == "" {
 		return err
 	}
-	p := app.Explain(err)
-	if p.Kind == app.Invalid {
+	p := problem.Explain(err)
+	if p.Kind == problem.Invalid {
 		p.What = fmt.Sprintf("--since: %q is not a cursor of ours", since)
 		p.Next = "start with 0.0, or go on after the cursor of an event: weir events -o json shows them"
 	}

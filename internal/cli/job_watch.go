@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 const (
@@ -59,9 +60,9 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error 
 	}
 	switch job.State {
 	case "failed":
-		return quiet(app.Failed)
+		return quiet(problem.Failed)
 	case "canceled":
-		return quiet(app.Canceled)
+		return quiet(problem.Canceled)
 	}
 	return nil
 }

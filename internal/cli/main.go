@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // Streams are a command's standard files.
@@ -57,22 +57,8 @@ func run(ctx, force context.Context, args []string, streams Streams, version str
 	return e.report(err)
 }
 
-// exitCodes is the one table of what a command's exit code says.
-var exitCodes = []struct {
-	kind    app.Kind
-	code    int
-	meaning string
-}{
-	{app.Failed, 1, "failed"},
-	{app.Canceled, 2, "canceled"},
-	{app.Invalid, 3, "bad input"},
-	{app.Auth, 4, "not allowed"},
-	{app.NotFound, 5, "not found"},
-	{app.Unreachable, 6, "unreachable"},
-}
-
 // quiet is an error that has been told already; only its kind counts.
-type quiet app.Kind
+type quiet problem.Kind
 
 func (quiet) Error() string { return "told already" }
 
@@ -80,13 +66,13 @@ func (quiet) Error() string { return "told already" }
 func (e *env) report(err error) int {
 	var told quiet
 	if errors.As(err, &told) {
-		return exitCode(app.Kind(told))
+		return problem.Kind(told).Exit()
 	}
-	p := app.Explain(err)
+	p := problem.Explain(err)
 	kind, next := p.Kind, p.Next
 	if !e.began {
 		// Nothing has run: the command line itself was refused.
-		kind = app.Invalid
+		kind = problem.Invalid
 		if next == "" {
 			next = "see: " + e.helpFor + " --help"
 		}
@@ -99,18 +85,9 @@ func (e *env) report(err error) int {
 	if next != "" {
 		fmt.Fprintf(e.Err, "next: %s\n", clean(next))
 	}
-	return exitCode(kind)
-}
-
-func exitCode(kind app.Kind) int {
-	for _, x := range exitCodes {
-		if x.kind == kind {
-			return x.code
-		}
-	}
-	return 1
+	return kind.Exit()
 }
 
 func invalid(next, format string, args ...any) error {
-	return &app.Problem{Kind: app.Invalid, What: fmt.Sprintf(format, args...), Next: next}
+	return &problem.Problem{Kind: problem.Invalid, What: fmt.Sprintf(format, args...), Next: next}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // migrated is what programs read after a migration, done or looked at.
@@ -113,7 +114,7 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 		if o.table() {
 			o.say("next: weir migrate")
 		}
-		return quiet(app.Failed)
+		return quiet(problem.Failed)
 	}
 	return nil
 }

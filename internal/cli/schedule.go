@@ -120,7 +120,7 @@ func (e *env) schedulePause(verb, short string, paused bool) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " NAME", Short: short, Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.PauseSchedule(ctx, args[0], paused); err != nil {
+			if err := s.Client.PauseSchedule(ctx, args[0], paused); err != nil {
 				return err
 			}
 			made, err := s.Store.Schedule(ctx, args[0])

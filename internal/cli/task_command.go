@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // changed is what programs read after a command.
@@ -41,8 +42,8 @@ func (e *env) taskCommand(use, help string, args []string, do func(ctx context.C
 
 // askWhy gives the advice to ask where a task stands, if there is no better.
 func askWhy(err error, id weir.ID) error {
-	p := app.Explain(err)
-	if p.Next == "" && p.Kind == app.Failed {
+	p := problem.Explain(err)
+	if p.Next == "" && (p.Kind == problem.Failed || p.Kind == problem.Conflict) {
 		p.Next = "see where it stands: weir why " + short(id)
 	}
 	return p

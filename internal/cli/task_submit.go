@@ -13,6 +13,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // maxAttempts is how often a task may run at most.
@@ -125,7 +126,7 @@ func readJSON(text string, in io.Reader) (json.RawMessage, error) {
 
 // single leaves out which task it was, where there is only one.
 func single(err error) error {
-	p := app.Explain(err)
+	p := problem.Explain(err)
 	p.What = strings.TrimPrefix(p.What, "task 1: ")
 	return p
 }

@@ -1,8 +1,9 @@
-package app
+package problem
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -16,33 +17,32 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// Kind says what sort of failure an error is: who must act, and how a program
-// should go on.
-type Kind int
-
-// The kinds.
-const (
-	Failed      Kind = iota // it did not work
-	Canceled                // somebody stopped it
-	Invalid                 // the input was refused
-	Auth                    // the database does not let us in, or not so far
-	NotFound                // an id or a name stands for nothing
-	Unreachable             // the database or the server does not answer
-)
-
 // Problem is an error in two lines: what is wrong and what to do next.
 type Problem struct {
 	Kind Kind
 	What string
 	// Next may be empty when the error speaks for itself.
 	Next string
-	err  error
+	// Field is the part of the input that was refused, if one was.
+	Field string
+	// Err is the error behind it, if there is one.
+	Err error
+}
+
+// New makes a problem of our own.
+func New(kind Kind, next, format string, args ...any) *Problem {
+	return &Problem{Kind: kind, What: fmt.Sprintf(format, args...), Next: next}
+}
+
+// Refuse names the field that is wrong, and how to mend it.
+func Refuse(field, next, format string, args ...any) *Problem {
+	return &Problem{Kind: Invalid, Field: field, What: field + ": " + fmt.Sprintf(format, args...), Next: next}
 }
 
 func (p *Problem) Error() string { return p.What }
 
 // Unwrap gives the error behind it.
-func (p *Problem) Unwrap() error { return p.err }
+func (p *Problem) Unwrap() error { return p.Err }
 
 // sqlStates says what the codes of PostgreSQL mean to a person.
 var sqlStates = map[string]struct {
@@ -50,12 +50,12 @@ var sqlStates = map[string]struct {
 	next string
 }{
 	"WR404": {NotFound, ""},
-	"WR409": {Failed, ""},
-	"WR410": {Failed, ""},
+	"WR409": {Conflict, ""},
+	"WR410": {Stale, ""},
 	"WR422": {Invalid, ""},
-	"28000": {Auth, "check the user in the database URL and pg_hba.conf"},
-	"28P01": {Auth, "check the password in the database URL"},
-	"42501": {Auth, "connect as a member of weir_client"},
+	"28000": {Unauthenticated, "check the user in the database URL and pg_hba.conf"},
+	"28P01": {Unauthenticated, "check the password in the database URL"},
+	"42501": {Forbidden, "connect as a member of weir_client"},
 	"3D000": {NotFound, "create the database, or check its name in the database URL"},
 	"3F000": {Failed, "the database has no Weir schema: run weir migrate"},
 	"42P01": {Failed, "the schema is missing or older than this binary: run weir migrate"},
@@ -72,17 +72,14 @@ func Explain(err error) *Problem {
 	if p := new(Problem); errors.As(err, &p) {
 		return p
 	}
-	p := &Problem{Kind: Failed, What: strings.TrimPrefix(err.Error(), "weir: "), err: err}
+	p := &Problem{Kind: Failed, What: strings.TrimPrefix(err.Error(), "weir: "), Err: err}
 	var (
-		config  *ConfigError
 		refusal *weir.Error
 		state   *pgconn.PgError
 		connect *pgconn.ConnectError
 		address *net.OpError
 	)
 	switch {
-	case errors.As(err, &config):
-		p.Kind, p.Next = Invalid, "weir config shows each value and where it comes from"
 	case errors.Is(err, context.Canceled):
 		p.Kind, p.What = Canceled, "canceled"
 	case errors.As(err, &state):
@@ -165,6 +162,10 @@ func (p *Problem) fromSentinel(err error) {
 		p.Kind = NotFound
 	case errors.Is(err, weir.ErrInvalid):
 		p.Kind = Invalid
+	case errors.Is(err, weir.ErrConflict):
+		p.Kind = Conflict
+	case errors.Is(err, weir.ErrLeaseLost):
+		p.Kind = Stale
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package problem
 
 import (
 	"context"
@@ -25,20 +25,19 @@ func TestExplain(t *testing.T) {
 		"refusal":     {state("WR422", "pool: there is no pool", "create it"), Invalid, "pool: there is no pool", "create it"},
 		"not found":   {state("WR404", "there is no task 1", ""), NotFound, "there is no task", "weir task list"},
 		"no pool":     {state("WR422", "pool: there is no pool 'gpu'", "create it first: weir.set_pool"), Invalid, "no pool 'gpu'", "weir pool set gpu --size 10"},
-		"owner only":  {OwnerOnly(state("42501", "permission denied", "")), Auth, "permission denied", "connect as the owner of the schema"},
+		"owner only":  {OwnerOnly(state("42501", "permission denied", "")), Forbidden, "permission denied", "connect as the owner of the schema"},
 		"owner fails": {OwnerOnly(state("57P01", "terminating connection", "")), Unreachable, "terminating", "try again"},
 		"sentinel":    {fmt.Errorf("read: %w", weir.ErrNotFound), NotFound, "read: not found", ""},
-		"conflict":    {state("WR409", "it runs", "wait"), Failed, "it runs", "wait"},
+		"conflict":    {state("WR409", "it runs", "wait"), Conflict, "it runs", "wait"},
 		"bad text":    {state("22P05", "unsupported escape", ""), Invalid, "unsupported escape", ""},
 		"no schema":   {state("42P01", "relation does not exist", ""), Failed, "relation", "run weir migrate"},
-		"no rights":   {state("42501", "permission denied", ""), Auth, "permission denied", "weir_client"},
+		"no rights":   {state("42501", "permission denied", ""), Forbidden, "permission denied", "weir_client"},
 		"shutdown":    {state("57P01", "terminating connection", ""), Unreachable, "terminating", "try again"},
 		"interrupted": {fmt.Errorf("wait: %w", context.Canceled), Canceled, "canceled", ""},
 		"too slow":    {fmt.Errorf("wait: %w", context.DeadlineExceeded), Unreachable, "wait", "weir up"},
 		"newer":       {fmt.Errorf("migrate: %w", pg.ErrSchemaNewer), Failed, "newer", "install"},
-		"config":      {&ConfigError{[]Fault{{Setting: "listen", Text: "wrong"}}}, Invalid, "listen: wrong", "weir config"},
 		"anything":    {errors.New("weir: no"), Failed, "no", ""},
-		"a problem":   {fmt.Errorf("x: %w", &Problem{Kind: Auth, What: "a", Next: "b"}), Auth, "a", "b"},
+		"a problem":   {fmt.Errorf("x: %w", &Problem{Kind: Forbidden, What: "a", Next: "b"}), Forbidden, "a", "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Explain(c.err)
@@ -49,5 +48,18 @@ func TestExplain(t *testing.T) {
 				t.Errorf("unexpected advice %q", p.Next)
 			}
 		})
+	}
+}
+
+// Programs branch on codes, so each stands for one kind, with a status and an
+// exit code.
+func TestKinds(t *testing.T) {
+	for _, k := range Kinds() {
+		if FromCode(k.Code()) != k || k.Status() < 400 || k.Exit() < 1 || k.Exit() > len(Exits()) || k.Meaning() == "" {
+			t.Errorf("kind %d: code %q, status %d, exit %d, meaning %q", k, k.Code(), k.Status(), k.Exit(), k.Meaning())
+		}
+	}
+	if FromCode("no such code") != Failed {
+		t.Error("an unknown code is not Failed")
 	}
 }

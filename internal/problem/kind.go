@@ -1,0 +1,78 @@
+package problem
+
+import "net/http"
+
+// Kind says what sort of failure an error is: who must act, and how a program
+// should go on.
+type Kind int
+
+// The kinds.
+const (
+	Failed          Kind = iota // it did not work
+	Canceled                    // somebody stopped it
+	Invalid                     // the input was refused
+	Unauthenticated             // nobody knows who asks
+	Forbidden                   // it is known who asks, and they may not
+	NotFound                    // an id or a name stands for nothing
+	Conflict                    // not in the state it is in
+	Stale                       // somebody else has it by now
+	TooLarge                    // the input is over a limit of size
+	Throttled                   // too often: wait
+	Unreachable                 // the database or the server does not answer
+)
+
+// kinds is the one table error → code → HTTP status → exit code. A code never
+// changes its meaning: programs branch on it.
+var kinds = [...]struct {
+	code         string
+	status, exit int
+	meaning      string
+}{
+	Failed:          {"failed", http.StatusInternalServerError, 1, "it did not work"},
+	Canceled:        {"canceled", 499, 2, "somebody stopped it"},
+	Invalid:         {"invalid", http.StatusUnprocessableEntity, 3, "the input was refused; field names what is wrong"},
+	Unauthenticated: {"unauthenticated", http.StatusUnauthorized, 4, "log in, or send a token"},
+	Forbidden:       {"forbidden", http.StatusForbidden, 4, "the role or the token's scopes do not reach so far"},
+	NotFound:        {"not_found", http.StatusNotFound, 5, "there is no such thing, or it is not yours to see"},
+	Conflict:        {"conflict", http.StatusConflict, 1, "not in the state it is in"},
+	Stale:           {"stale", http.StatusGone, 1, "the lease or the term is somebody else's by now"},
+	TooLarge:        {"too_large", http.StatusRequestEntityTooLarge, 3, "the input is over a limit of size"},
+	Throttled:       {"throttled", http.StatusTooManyRequests, 1, "too often: wait as long as Retry-After says"},
+	Unreachable:     {"unreachable", http.StatusServiceUnavailable, 6, "the database or the server does not answer"},
+}
+
+// Kinds are all kinds, in the order of the table.
+func Kinds() []Kind {
+	all := make([]Kind, len(kinds))
+	for i := range all {
+		all[i] = Kind(i)
+	}
+	return all
+}
+
+// Code is the word that programs branch on.
+func (k Kind) Code() string { return kinds[k].code }
+
+// Status is the HTTP status.
+func (k Kind) Status() int { return kinds[k].status }
+
+// Exit is the exit code of a command.
+func (k Kind) Exit() int { return kinds[k].exit }
+
+// Meaning says it to a person.
+func (k Kind) Meaning() string { return kinds[k].meaning }
+
+// Exits says what each exit code of a command means, by code from 1 on.
+func Exits() []string {
+	return []string{"failed", "canceled", "bad input", "not allowed", "not found", "unreachable"}
+}
+
+// FromCode is the kind with a code. An unknown one is Failed.
+func FromCode(code string) Kind {
+	for k, row := range kinds {
+		if row.code == code {
+			return Kind(k)
+		}
+	}
+	return Failed
+}
