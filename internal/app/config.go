@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,6 +24,26 @@ type Config struct {
 	Data string
 	// Listen is the address for HTTP.
 	Listen string
+	// PublicURL is where people reach the server, if that is not Listen: behind a
+	// proxy, by a name. Links, cookies and the check of the Host header go by it.
+	PublicURL string
+	// TLSCert and TLSKey are files; with both the server speaks HTTPS itself.
+	TLSCert, TLSKey string
+	// TrustedProxies are the networks whose X-Forwarded-For counts.
+	TrustedProxies []string
+	// MetricsOpen shows /metrics to anybody. Else a token with metrics:read is
+	// needed.
+	MetricsOpen bool
+	// TraceEndpoint is an OTLP collector over HTTP. Empty: no traces, unless the
+	// standard OTEL_ variables name one.
+	TraceEndpoint string
+	// RedisURL leads to a Redis that carries hints between servers. Empty:
+	// PostgreSQL does.
+	RedisURL string
+	// RedisPrefix begins the names of the channels for events.
+	RedisPrefix string
+	// OIDC lets people log in at an identity provider. No issuer: it is off.
+	OIDC OIDC
 	// PostgresBin is the folder of the server's programs. Empty: look for them.
 	PostgresBin string
 	// LogFormat is text or json; LogLevel debug, info, warn or error.
@@ -43,6 +64,15 @@ type Config struct {
 	CoordinatorIdleInterval, CoordinatorActiveInterval time.Duration
 }
 
+// OIDC is an identity provider.
+type OIDC struct {
+	Issuer, ClientID, ClientSecret string
+	// RoleClaim is the claim that names groups or roles; Roles says which of them
+	// is which role of Weir. Who has none of them gets DefaultRole.
+	RoleClaim, DefaultRole string
+	Roles                  map[string]string
+}
+
 // Defaults fills in what is not set.
 func (c Config) Defaults() Config {
 	for _, s := range settings {
@@ -61,6 +91,7 @@ func (c Config) Validate() error {
 		f.check("database_url", checkDatabaseURL(c.DatabaseURL))
 	}
 	f.check("listen", checkListen(c.Listen))
+	c.validateHTTP(&f)
 	if !slices.Contains([]string{"text", "json"}, c.LogFormat) {
 		f.add("log_format", "%q is neither text nor json", c.LogFormat)
 	}
@@ -86,6 +117,59 @@ func (c Config) Validate() error {
 		f.add("coordinator_active_interval", "%s is outside 1ms .. coordinator_idle_interval", c.CoordinatorActiveInterval)
 	}
 	return f.err()
+}
+
+// validateHTTP looks at what faces the network.
+func (c Config) validateHTTP(f *faults) {
+	if c.PublicURL != "" {
+		f.check("public_url", checkWebURL(c.PublicURL))
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		f.add("tls_cert", "tls_cert and tls_key go together")
+	}
+	for _, network := range c.TrustedProxies {
+		if _, err := netip.ParsePrefix(network); err != nil {
+			f.add("trusted_proxies", "%q is not a network such as 10.0.0.0/8", network)
+		}
+	}
+	if c.RedisURL != "" {
+		if u, err := url.Parse(c.RedisURL); err != nil || !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme) {
+			f.add("redis_url", "expected redis://user:password@host:6379/0") // it may hold a password, so it is not repeated
+		}
+	}
+	if c.TraceEndpoint != "" {
+		f.check("trace_endpoint", checkWebURL(c.TraceEndpoint))
+	}
+	if c.OIDC.Issuer == "" {
+		return
+	}
+	f.check("oidc_issuer", checkWebURL(c.OIDC.Issuer))
+	if c.OIDC.ClientID == "" {
+		f.add("oidc_client_id", "is needed with oidc_issuer")
+	}
+	if c.PublicURL == "" {
+		f.add("public_url", "is needed with oidc_issuer: the provider sends people back there")
+	}
+	for group, role := range c.OIDC.Roles {
+		if !isRole(role) {
+			f.add("oidc_roles", "%s=%s: %q is no role; there are viewer, operator, maintainer and admin", group, role, role)
+		}
+	}
+	if !isRole(c.OIDC.DefaultRole) {
+		f.add("oidc_default_role", "%q is no role; there are viewer, operator, maintainer and admin", c.OIDC.DefaultRole)
+	}
+}
+
+func isRole(s string) bool {
+	return slices.Contains([]string{"viewer", "operator", "maintainer", "admin"}, s)
+}
+
+func checkWebURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("%q is not an address such as https://weir.example.org", s)
+	}
+	return nil
 }
 
 func checkDatabaseURL(s string) error {

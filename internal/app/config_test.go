@@ -2,8 +2,10 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +125,41 @@ func TestFaultsTogether(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the text of a database URL is repeated: %v", err)
+	}
+}
+
+// What faces the network is checked before the port is opened, and no secret is
+// repeated in a fault or shown.
+func TestNetworkSettings(t *testing.T) {
+	_, values, err := Load(Source{Env: none, Flags: map[string]string{
+		"public_url": "weir.example.org", "tls_cert": "cert.pem", "trusted_proxies": "10.0.0.0/8, here", "metrics_open": "perhaps", "redis_url": "http://u:secret@x",
+		"trace_endpoint": "x", "oidc_issuer": "https://id.example.org", "oidc_roles": "ops=king", "oidc_default_role": "nobody", "oidc_client_secret": "secret",
+	}})
+	var faults *ConfigError
+	if !errors.As(err, &faults) {
+		t.Fatalf("got %v", err)
+	}
+	var named []string
+	for _, f := range faults.Faults {
+		named = append(named, f.Setting)
+	}
+	slices.Sort(named)
+	want := []string{"metrics_open", "oidc_client_id", "oidc_default_role", "oidc_roles", "public_url", "redis_url", "tls_cert", "trace_endpoint", "trusted_proxies"}
+	if !slices.Equal(named, want) {
+		t.Errorf("faults of %v, want of %v", named, want)
+	}
+	if text := fmt.Sprint(err, values); strings.Contains(text, "secret@") || strings.Contains(text, "{oidc_client_secret secret") {
+		t.Errorf("a secret is shown: %s", text)
+	}
+	c, _, err := Load(Source{Env: none, Flags: map[string]string{
+		"public_url": "https://weir.example.org", "trusted_proxies": "10.0.0.0/8, 192.0.2.1/32", "metrics_open": "true",
+		"oidc_issuer": "https://id.example.org", "oidc_client_id": "weir", "oidc_roles": "ops=admin,dev=operator",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.MetricsOpen || len(c.TrustedProxies) != 2 || c.OIDC.Roles["ops"] != "admin" || c.OIDC.DefaultRole != "viewer" {
+		t.Errorf("got %+v", c)
 	}
 }
 

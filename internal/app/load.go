@@ -95,8 +95,8 @@ func Load(src Source) (Config, []Value, error) {
 	c = c.Defaults()
 	for i := range settings {
 		values[i].Value = settings[i].get(&c)
-		if settings[i].secret {
-			values[i].Value = MaskURL(values[i].Value)
+		if mask := settings[i].mask; mask != nil {
+			values[i].Value = mask(values[i].Value)
 		}
 	}
 	// What did not parse has its default by now, so nothing is reported twice.

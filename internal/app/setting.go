@@ -2,9 +2,11 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +16,11 @@ import (
 // and where it goes.
 type setting struct {
 	// name is the key in the file. WEIR_NAME is its variable, --na-me its flag.
-	name   string
-	help   string
-	def    func() string
-	secret bool
+	name string
+	help string
+	def  func() string
+	// mask hides what is secret about a value that is shown. Nil: nothing is.
+	mask func(string) string
 	// get gives "" for a setting that is not set.
 	get func(*Config) string
 	set func(*Config, string) error
@@ -30,9 +33,23 @@ func fixed(s string) func() string { return func() string { return s } }
 
 // settings are all there is, in the order people read them.
 var settings = []setting{
-	text("database_url", "PostgreSQL to use; empty: Weir runs its own in the data folder", nil, func(c *Config) *string { return &c.DatabaseURL }).hidden(),
+	text("database_url", "PostgreSQL to use; empty: Weir runs its own in the data folder", nil, func(c *Config) *string { return &c.DatabaseURL }).masked(MaskURL),
 	text("data", "data folder", defaultData, func(c *Config) *string { return &c.Data }),
 	text("listen", "address for HTTP", fixed("127.0.0.1:8470"), func(c *Config) *string { return &c.Listen }),
+	text("public_url", "where people reach the server, such as https://weir.example.org; empty: http and the address of listen", nil, func(c *Config) *string { return &c.PublicURL }),
+	text("tls_cert", "certificate file, to speak HTTPS; needs tls_key", nil, func(c *Config) *string { return &c.TLSCert }),
+	text("tls_key", "key file of tls_cert", nil, func(c *Config) *string { return &c.TLSKey }),
+	list("trusted_proxies", "networks whose X-Forwarded-For counts, such as 10.0.0.0/8,192.0.2.1/32", func(c *Config) *[]string { return &c.TrustedProxies }),
+	boolean("metrics_open", "true: /metrics needs no token", func(c *Config) *bool { return &c.MetricsOpen }),
+	text("trace_endpoint", "OTLP collector over HTTP that gets traces, such as http://127.0.0.1:4318", nil, func(c *Config) *string { return &c.TraceEndpoint }),
+	text("redis_url", "Redis that carries hints between servers; empty: PostgreSQL does", nil, func(c *Config) *string { return &c.RedisURL }).masked(MaskURL),
+	text("redis_channel_sse_prefix", "beginning of the names of channels in Redis", fixed("weir:sse:"), func(c *Config) *string { return &c.RedisPrefix }),
+	text("oidc_issuer", "identity provider that people log in at; empty: none", nil, func(c *Config) *string { return &c.OIDC.Issuer }),
+	text("oidc_client_id", "how the provider knows this server", nil, func(c *Config) *string { return &c.OIDC.ClientID }),
+	text("oidc_client_secret", "what proves it to the provider", nil, func(c *Config) *string { return &c.OIDC.ClientSecret }).masked(hide),
+	text("oidc_role_claim", "claim that names the groups of a person", fixed("groups"), func(c *Config) *string { return &c.OIDC.RoleClaim }),
+	pairs("oidc_roles", "which group has which role, such as ops=admin,dev=operator", func(c *Config) *map[string]string { return &c.OIDC.Roles }),
+	text("oidc_default_role", "role of who is in none of these groups", fixed("viewer"), func(c *Config) *string { return &c.OIDC.DefaultRole }),
 	text("postgres_bin", "folder with the programs of PostgreSQL; empty: look for them", nil, func(c *Config) *string { return &c.PostgresBin }),
 	text("log_format", "text or json", fixed("text"), func(c *Config) *string { return &c.LogFormat }),
 	text("log_level", "debug, info, warn or error", fixed("warn"), func(c *Config) *string { return &c.LogLevel }),
@@ -87,9 +104,71 @@ func duration(name, help, def string, at func(*Config) *time.Duration) setting {
 	}
 }
 
-func (s setting) hidden() setting {
-	s.secret = true
+func list(name, help string, at func(*Config) *[]string) setting {
+	return setting{
+		name: name, help: help,
+		get: func(c *Config) string { return strings.Join(*at(c), ",") },
+		set: func(c *Config, v string) error {
+			*at(c) = nil
+			for part := range strings.SplitSeq(v, ",") {
+				if part = strings.TrimSpace(part); part != "" {
+					*at(c) = append(*at(c), part)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func pairs(name, help string, at func(*Config) *map[string]string) setting {
+	return setting{
+		name: name, help: help,
+		get: func(c *Config) string {
+			var out []string
+			for _, key := range slices.Sorted(maps.Keys(*at(c))) {
+				out = append(out, key+"="+(*at(c))[key])
+			}
+			return strings.Join(out, ",")
+		},
+		set: func(c *Config, v string) error {
+			found := map[string]string{}
+			for part := range strings.SplitSeq(v, ",") {
+				key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+				if !ok || key == "" || value == "" {
+					return fmt.Errorf("%q is not of the form name=value,name=value", v)
+				}
+				found[key] = value
+			}
+			*at(c) = found
+			return nil
+		},
+	}
+}
+
+func boolean(name, help string, at func(*Config) *bool) setting {
+	return setting{
+		name: name, help: help, def: fixed("false"),
+		get: func(c *Config) string { return strconv.FormatBool(*at(c)) },
+		set: func(c *Config, v string) (err error) {
+			if *at(c), err = strconv.ParseBool(v); err != nil {
+				return fmt.Errorf("%q is neither true nor false", v)
+			}
+			return nil
+		},
+	}
+}
+
+func (s setting) masked(mask func(string) string) setting {
+	s.mask = mask
 	return s
+}
+
+// hide hides a secret whole.
+func hide(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "***"
 }
 
 func hostname() string {
