@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,20 @@ func TestPrecedence(t *testing.T) {
 		"database_url":                {"postgres://a/a", "postgres://b/b", "postgres://c/c"},
 		"data":                        {"a", "b", "c"},
 		"listen":                      {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+		"public_url":                  {"https://a", "https://b", "https://c"},
+		"tls_cert":                    {"a", "b", "c"},
+		"tls_key":                     {"a", "b", "c"},
+		"trusted_proxies":             {"10.0.0.0/8", "192.0.2.0/24,192.0.2.1/32", "::1/128"},
+		"metrics_open":                {"true", "false", "true"},
+		"trace_endpoint":              {"http://a", "http://b", "http://c"},
+		"redis_url":                   {"redis://a", "redis://b", "redis://c"},
+		"redis_channel_sse_prefix":    {"a", "b", "c"},
+		"oidc_issuer":                 {"https://a", "https://b", "https://c"},
+		"oidc_client_id":              {"a", "b", "c"},
+		"oidc_client_secret":          {"***", "***", "***"},
+		"oidc_role_claim":             {"a", "b", "c"},
+		"oidc_roles":                  {"a=admin", "b=viewer,c=operator", "d=maintainer"},
+		"oidc_default_role":           {"admin", "operator", "maintainer"},
 		"postgres_bin":                {"/a", "/b", "/c"},
 		"log_format":                  {"json", "text", "json"},
 		"log_level":                   {"debug", "info", "error"},
@@ -40,6 +55,12 @@ func TestPrecedence(t *testing.T) {
 		"coordinator_ttl":             {"10s", "20s", "1m"},
 		"coordinator_idle_interval":   {"2s", "3s", "4s"},
 		"coordinator_active_interval": {"1ms", "2ms", "3ms"},
+	}
+	// Some settings are refused without others.
+	beside := map[string]map[string]string{
+		"tls_cert":    {"WEIR_TLS_KEY": "x"},
+		"tls_key":     {"WEIR_TLS_CERT": "x"},
+		"oidc_issuer": {"WEIR_OIDC_CLIENT_ID": "x", "WEIR_PUBLIC_URL": "https://x"},
 	}
 	for _, s := range Settings() {
 		v, ok := values[s.Name]
@@ -67,6 +88,9 @@ func TestPrecedence(t *testing.T) {
 					src.Flags[s.Name] = v[0]
 				}
 				vars := map[string]string{}
+				if c.origin != "default" {
+					maps.Copy(vars, beside[s.Name])
+				}
 				if c.env {
 					vars[s.Variable] = v[1]
 				}

@@ -14,6 +14,7 @@ import (
 type Running struct {
 	DatabaseURL string    `json:"database_url"`
 	Listen      string    `json:"listen"`
+	URL         string    `json:"url"`
 	Pid         int       `json:"pid"`
 	Version     string    `json:"version"`
 	StartedAt   time.Time `json:"started_at"`

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,10 +43,13 @@ type Options struct {
 	Force context.Context
 }
 
-// Server is everything that `weir up` runs.
+// Server is everything that `weir up` or `weir server` runs.
 type Server struct {
 	config  Config
 	options Options
+	// private says that it has a data folder: for its own PostgreSQL, if no
+	// database was named, and to tell commands on this machine where it is.
+	private bool
 	say     *narrator
 	log     *slog.Logger
 
@@ -74,17 +76,38 @@ type parts struct {
 	resign      context.CancelFunc
 	led         chan struct{}
 	demo        *demo.Demo
+	// face is the dashboard and the API; link logs in once.
+	face http.Handler
+	link string
+	// shut ends the streams.
+	shut func()
 }
 
-// Up starts everything, runs until ctx ends or a part fails, and stops
-// everything in the right order.
+// Up starts everything, with a PostgreSQL of its own unless a database is named,
+// runs until ctx ends or a part fails, and stops everything in the right order.
 func Up(ctx context.Context, config Config, options Options) error {
-	s := &Server{config: config, options: options, say: newNarrator(options.Out), log: options.Log, failed: make(chan error, 4)}
+	return run(ctx, config, options, true)
+}
+
+// Serve runs a server on a database that somebody else keeps, beside any number
+// of others. It leaves nothing on this machine.
+func Serve(ctx context.Context, config Config, options Options) error {
+	if config.DatabaseURL == "" {
+		return problem.Refuse("database_url", "set WEIR_DATABASE_URL, or use weir up, which brings a PostgreSQL of its own", "a server needs a database")
+	}
+	return run(ctx, config, options, false)
+}
+
+func run(ctx context.Context, config Config, options Options, private bool) error {
+	s := &Server{config: config, options: options, private: private, say: newNarrator(options.Out), log: options.Log, failed: make(chan error, 4)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.options.Force == nil {
 		s.options.Force = context.Background()
+	}
+	if s.options.Program == "" {
+		s.options.Program = "weir"
 	}
 	err := s.start(ctx)
 	if err == nil {
@@ -100,9 +123,32 @@ func Up(ctx context.Context, config Config, options Options) error {
 }
 
 func (s *Server) start(ctx context.Context) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	p := &parts{url: s.config.DatabaseURL}
+	for _, step := range s.steps() {
+		if err := s.say.step(step.doing, func() (string, error) { return step.do(ctx, p) }); err != nil {
+			return errors.Join(err, s.drop(p))
+		}
+	}
+	s.parts.Store(p)
+	if !s.private {
+		return nil
+	}
+	return writeRunning(s.config.Data, Running{
+		DatabaseURL: p.url, Listen: s.listener.Addr().String(), URL: s.url(), Pid: os.Getpid(), Version: s.options.Version, StartedAt: time.Now().UTC(),
+	})
+}
+
+// begin takes the data folder and the port. A folder that another server uses is
+// not touched; if the port is taken, nothing was made yet.
+func (s *Server) begin(ctx context.Context) error {
+	if !s.private {
+		s.say.line("Weir %s", s.options.Version)
+		return s.listen(ctx)
+	}
 	s.say.line("Weir %s, data in %s", s.options.Version, s.config.Data)
-	// A folder that another server uses is not touched. Then comes the port: if
-	// it is taken, nothing was made yet.
 	for _, step := range []func() error{
 		s.takeFolder,
 		func() error { return s.listen(ctx) },
@@ -113,63 +159,34 @@ func (s *Server) start(ctx context.Context) error {
 			return err
 		}
 	}
-	p := &parts{url: s.config.DatabaseURL}
-	steps := []struct {
-		doing string
-		do    func(context.Context, *parts) (string, error)
-	}{
-		{"Starting PostgreSQL", s.startPostgres},
-		{"Bringing the schema up to date", s.migrate},
-		{"Making partitions", s.partition},
-		{"Starting the coordinator", s.coordinate},
+	return nil
+}
+
+// step is one line of the start.
+type step struct {
+	doing string
+	do    func(context.Context, *parts) (string, error)
+}
+
+// steps are what a start does, in order.
+func (s *Server) steps() []step {
+	var steps []step
+	if s.config.DatabaseURL == "" {
+		steps = append(steps, step{"Starting PostgreSQL", s.startPostgres})
 	}
-	if p.url != "" {
-		steps = steps[1:]
-	}
+	steps = append(steps,
+		step{"Bringing the schema up to date", s.migrate},
+		step{"Making partitions", s.partition},
+		step{"Starting the coordinator", s.coordinate},
+		step{"Opening the dashboard and the API", s.open},
+	)
 	if s.options.Demo {
-		steps = append(steps, struct {
-			doing string
-			do    func(context.Context, *parts) (string, error)
-		}{"Starting the demo", s.startDemo})
+		steps = append(steps, step{"Starting the demo", s.startDemo})
 	}
-	for _, step := range steps {
-		if err := s.say.step(step.doing, func() (string, error) { return step.do(ctx, p) }); err != nil {
-			return errors.Join(err, s.drop(p))
-		}
-	}
-	s.parts.Store(p)
-	return writeRunning(s.config.Data, Running{
-		DatabaseURL: p.url, Listen: s.listener.Addr().String(), Pid: os.Getpid(), Version: s.options.Version, StartedAt: time.Now().UTC(),
-	})
+	return steps
 }
 
 func (s *Server) takeFolder() error { return s.folder.take(s.config.Data) }
-
-// listen opens the port and answers at once: until all is there, /readyz says
-// what is missing.
-func (s *Server) listen(ctx context.Context) (err error) {
-	var config net.ListenConfig
-	if s.listener, err = config.Listen(ctx, "tcp", s.config.Listen); err != nil {
-		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
-	}
-	mux := http.NewServeMux()
-	(&health{server: s}).routes(mux)
-	s.http = &http.Server{
-		Handler:           mux,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}
-	s.group.Go(func() {
-		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("serve HTTP: %w", err)
-		}
-	})
-	return nil
-}
 
 func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 	before := passable(s.config.Data)
@@ -225,34 +242,6 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 		return "all there", nil
 	}
 	return fmt.Sprintf("%d made", len(made)), nil
-}
-
-// welcome says where things are and what to try next.
-func (s *Server) welcome() {
-	s.say.line("")
-	s.say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
-	s.say.line("  Health    http://%s/readyz", s.listener.Addr())
-	s.say.line("  Database  %s", MaskURL(s.parts.Load().url))
-	// Commands find the folders that are likely by themselves.
-	where := ""
-	if !slices.Contains(dataFolders(), s.config.Data) {
-		where = " --data " + s.config.Data
-	}
-	weir := s.options.Program
-	if weir == "" {
-		weir = "weir"
-	}
-	s.say.line("            psql \"$(%s url%s)\"", weir, where)
-	s.say.line("  Try       %s task list%s", weir, where)
-	if s.options.Demo {
-		s.say.line("            %s job list%s", weir, where)
-		s.say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
-	} else {
-		s.say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
-	}
-	s.say.line("            %s events --follow%s", weir, where)
-	s.say.line("            %s doctor%s", weir, where)
-	s.say.line("")
 }
 
 // wait returns when somebody wants the end, or when a part has failed.

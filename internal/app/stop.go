@@ -15,8 +15,9 @@ const (
 	shutdownWithin = time.Minute
 )
 
-// stop ends everything: who works hands back, who leads resigns, who answers
-// ends its answers, and PostgreSQL comes last because all of them need it.
+// stop ends everything: nobody new is let in, who works hands back, who answers
+// ends its answers, who leads resigns, and PostgreSQL comes last because all of
+// them need it.
 func (s *Server) stop() error {
 	s.stopping.Store(true)
 	if s.listener == nil {
@@ -24,7 +25,6 @@ func (s *Server) stop() error {
 	}
 	s.say.line("Stopping; Ctrl-C again to force.")
 	err := s.drop(s.parts.Load())
-	err = errors.Join(err, s.closeHTTP())
 	if s.cluster != nil {
 		err = errors.Join(err, s.say.step("Stopping PostgreSQL", func() (string, error) {
 			ctx, cancel := context.WithTimeout(s.options.Force, shutdownWithin)
@@ -33,7 +33,9 @@ func (s *Server) stop() error {
 		}))
 	}
 	s.group.Wait()
-	err = errors.Join(err, removeRunning(s.config.Data))
+	if s.private {
+		err = errors.Join(err, removeRunning(s.config.Data))
+	}
 	switch {
 	case err != nil:
 	case s.options.Force.Err() != nil:
@@ -47,7 +49,7 @@ func (s *Server) stop() error {
 // drop ends what stands on the database, as far as it was started.
 func (s *Server) drop(p *parts) error {
 	if p == nil {
-		return nil
+		return s.closeHTTP()
 	}
 	var err error
 	if p.demo != nil {
@@ -60,6 +62,10 @@ func (s *Server) drop(p *parts) error {
 			return "handed back what it held", nil
 		})
 	}
+	if p.shut != nil {
+		p.shut() // streams end, and their clients go to another server
+	}
+	err = errors.Join(err, s.closeHTTP())
 	if p.resign != nil {
 		err = errors.Join(err, s.say.step("Resigning as leader", func() (string, error) {
 			p.resign()

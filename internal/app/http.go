@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// listen opens the port and answers at once: until all is there, /readyz says
+// what is missing, and everything else asks to come back.
+func (s *Server) listen(ctx context.Context) (err error) {
+	secure, err := s.certificate()
+	if err != nil {
+		return err
+	}
+	var config net.ListenConfig
+	if s.listener, err = config.Listen(ctx, "tcp", s.config.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w", s.config.Listen, err)
+	}
+	health := &health{server: s}
+	mux := http.NewServeMux()
+	health.routes(mux)
+	mux.HandleFunc("/", s.face)
+	s.http = &http.Server{
+		Handler:           mux,
+		TLSConfig:         secure,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // what clients do wrong is their affair
+	}
+	s.group.Go(func() {
+		serve := s.http.Serve
+		if secure != nil {
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+		}
+		if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serve HTTP: %w", err)
+		}
+	})
+	return nil
+}
+
+// certificate reads the files of TLS; nil without them.
+func (s *Server) certificate() (*tls.Config, error) {
+	if s.config.TLSCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate (tls_cert, tls_key): %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// face answers with the dashboard and the API once they are there.
+func (s *Server) face(w http.ResponseWriter, r *http.Request) {
+	p := s.parts.Load()
+	if p == nil || s.stopping.Load() {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "Weir is starting or stopping. Try again in a moment; /readyz says what is missing.", http.StatusServiceUnavailable)
+		return
+	}
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		// A stream lasts; it watches its own deadlines.
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Time{})
+		_ = control.SetWriteDeadline(time.Time{})
+	}
+	p.face.ServeHTTP(w, r)
+}
+
+// url is where people reach the server.
+func (s *Server) url() string {
+	if s.config.PublicURL != "" {
+		return strings.TrimSuffix(s.config.PublicURL, "/")
+	}
+	scheme := "http"
+	if s.config.TLSCert != "" {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(s.listener.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		host = hostname() // it listens everywhere
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
