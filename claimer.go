@@ -108,7 +108,7 @@ func (w *Worker) claim(ctx context.Context, d demand) (got int, err error) {
 		_, err = pgx.ForEachRow(rows, []any{&l.task, &l.attempt, &service, &l.params, &l.job, &l.key, &l.maxAttempts, &l.trace, &timeout, &l.gated}, func() error {
 			one := &lease{
 				task: l.task, attempt: l.attempt, token: id, params: l.params, job: l.job, key: l.key, maxAttempts: l.maxAttempts, trace: l.trace,
-				gated: l.gated, handler: w.handlers[service], timeout: time.Duration(timeout * float64(time.Second)), asked: asked,
+				gated: l.gated, handler: w.handlers[service], timeout: time.Duration(timeout * float64(time.Second)), asked: asked, claimed: asked,
 			}
 			taken = append(taken, one)
 			return nil

@@ -26,6 +26,9 @@ type Config struct {
 	// in transaction mode: LISTEN does not work there. Empty: as the pool.
 	// Without LISTEN everything works, at the speed of polling.
 	ListenURL string
+	// Tracer carries traces through tasks. Nil: none are carried but those that
+	// a [Task] names.
+	Tracer Tracer
 }
 
 // Client submits tasks, commands them and watches them. It is safe for use by
@@ -35,6 +38,8 @@ type Client struct {
 	pool  *pgxpool.Pool
 	owned bool
 	log   *slog.Logger
+	// tracer may be nil.
+	tracer Tracer
 
 	hints   *hinter
 	tender  *tender
@@ -95,7 +100,7 @@ func newClient(pool *pgxpool.Pool, config *Config) (*Client, error) {
 	if config == nil {
 		config = &Config{}
 	}
-	c := &Client{pool: pool, log: config.Logger, workers: map[*Worker]struct{}{}}
+	c := &Client{pool: pool, log: config.Logger, tracer: config.Tracer, workers: map[*Worker]struct{}{}}
 	if c.log == nil {
 		c.log = slog.Default()
 	}

@@ -78,11 +78,11 @@ func decode(params []byte, args any) error {
 }
 
 // run calls the handler and turns a panic into an error.
-func (h *handler) run(l *lease) (result any, err error) {
+func (h *handler) run(ctx context.Context, l *lease) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			result, err = nil, &panicked{v, debug.Stack()}
 		}
 	}()
-	return h.call(l.ctx, l)
+	return h.call(ctx, l)
 }

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,8 @@ type Job struct {
 	Params any
 	// IdempotencyKey makes a repeated submission harmless.
 	IdempotencyKey string
-	// Trace is that of its tasks that have none.
+	// Trace is that of its tasks that have none. Empty: what the client's
+	// [Tracer] says of the context, if it has one.
 	Trace string
 	// Tasks are 1 to 10,000. Their needs must not form a ring.
 	Tasks []Task
@@ -31,7 +33,7 @@ type Job struct {
 func (c *Client) SubmitJob(ctx context.Context, job Job) (ID, error) {
 	var id ID
 	err := c.again(ctx, job.IdempotencyKey != "", func(ctx context.Context) (err error) {
-		id, err = submitJob(ctx, c.pool, job, false)
+		id, err = c.submitJob(ctx, c.pool, job, false)
 		return err
 	})
 	if err != nil {
@@ -43,12 +45,12 @@ func (c *Client) SubmitJob(ctx context.Context, job Job) (ID, error) {
 
 // SubmitJobTx submits a job in the caller's transaction.
 func (c *Client) SubmitJobTx(ctx context.Context, tx pgx.Tx, job Job) (ID, error) {
-	id, err := submitJob(ctx, tx, job, c.hints.allow(services(job.Tasks)))
+	id, err := c.submitJob(ctx, tx, job, c.hints.allow(services(job.Tasks)))
 	return id, wrap("submit job", err)
 }
 
-func submitJob(ctx context.Context, db querier, job Job, hint bool) (ID, error) {
-	tasks, err := encodeTasks(job.Tasks)
+func (c *Client) submitJob(ctx context.Context, db querier, job Job, hint bool) (ID, error) {
+	tasks, err := encodeTasks(job.Tasks, "")
 	if err != nil {
 		return ID{}, err
 	}
@@ -62,6 +64,6 @@ func submitJob(ctx context.Context, db querier, job Job, hint bool) (ID, error) 
 	}
 	var id ID
 	err = db.QueryRow(ctx, `select weir.submit_job($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), $8)`,
-		tasks, job.Name, kind, job.Priority, params, job.IdempotencyKey, job.Trace, hint).Scan(&id)
+		tasks, job.Name, kind, job.Priority, params, job.IdempotencyKey, cmp.Or(job.Trace, c.parent(ctx)), hint).Scan(&id)
 	return id, err
 }

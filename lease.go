@@ -24,6 +24,8 @@ type lease struct {
 	// gated: the end of this task may open others.
 	gated   bool
 	handler *handler
+	// claimed is when the claim was sent.
+	claimed time.Time
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	// reported is when progress was last written.

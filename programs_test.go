@@ -15,13 +15,14 @@ func TestExamplePrograms(t *testing.T) {
 		"go-queue":    `done after attempt 2: "sent to user3@example.org"`,
 		"go-workflow": "failed: 3 done, 1 failed, 1 skipped (test: 2 of 90 tests failed)",
 		"go-outbox":   "refused, nothing written: an order needs an item",
+		"go-trace":    "process order.ship weir.attempt=2 weir.outcome=done\n      ask the carrier",
 	}
 	dirs, err := filepath.Glob("examples/go-*")
 	if err != nil || len(dirs) != len(said) {
 		t.Fatalf("%d examples, %v", len(dirs), err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./examples/go-queue", "./examples/go-workflow", "./examples/go-outbox").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./examples/go-queue", "./examples/go-workflow", "./examples/go-outbox", "./examples/go-trace").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, want := range said {

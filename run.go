@@ -26,7 +26,8 @@ type Run[Args any] struct {
 	// Deadline is when the attempt's time is over, on this machine's clock;
 	// zero if it has no bound.
 	Deadline time.Time
-	// Trace is what the submitter gave for telemetry.
+	// Trace is what was kept with the task for telemetry: the submitter's W3C
+	// traceparent.
 	Trace string
 
 	lease  *lease

@@ -48,7 +48,7 @@ func (c *Client) SetSchedule(ctx context.Context, s Schedule) error {
 	if err != nil {
 		return &Error{Op: "set schedule", Code: "WR422", Message: err.Error(), sentinel: ErrInvalid, cause: err}
 	}
-	list, err := encodeTasks([]Task{s.Task})
+	list, err := encodeTasks([]Task{s.Task}, "")
 	if err != nil {
 		return err
 	}

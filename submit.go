@@ -51,11 +51,11 @@ func (c *Client) SubmitMany(ctx context.Context, tasks []Task) ([]Receipt, error
 	safe := !slices.ContainsFunc(tasks, func(t Task) bool { return t.IdempotencyKey == "" })
 	err := c.again(ctx, safe, func(ctx context.Context) (err error) {
 		if len(tasks) <= submitLimit {
-			receipts, err = submitMany(ctx, c.pool, tasks, false)
+			receipts, err = c.submitMany(ctx, c.pool, tasks, false)
 			return err
 		}
 		return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) (err error) {
-			receipts, err = submitMany(ctx, tx, tasks, false)
+			receipts, err = c.submitMany(ctx, tx, tasks, false)
 			return err
 		})
 	})
@@ -68,14 +68,15 @@ func (c *Client) SubmitMany(ctx context.Context, tasks []Task) ([]Receipt, error
 
 // SubmitTx submits tasks in the caller's transaction: they exist if it commits.
 func (c *Client) SubmitTx(ctx context.Context, tx pgx.Tx, tasks ...Task) ([]Receipt, error) {
-	receipts, err := submitMany(ctx, tx, tasks, c.hints.allow(services(tasks)))
+	receipts, err := c.submitMany(ctx, tx, tasks, c.hints.allow(services(tasks)))
 	return receipts, wrap("submit", err)
 }
 
-func submitMany(ctx context.Context, db querier, tasks []Task, hint bool) ([]Receipt, error) {
+func (c *Client) submitMany(ctx context.Context, db querier, tasks []Task, hint bool) ([]Receipt, error) {
+	trace := c.parent(ctx)
 	receipts := make([]Receipt, 0, len(tasks))
 	for chunk := range slices.Chunk(tasks, submitLimit) {
-		text, err := encodeTasks(chunk)
+		text, err := encodeTasks(chunk, trace)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -58,7 +59,8 @@ type Task struct {
 	// UniqueKey allows one live task of this service and key: submitting
 	// another gives the one that is there.
 	UniqueKey string
-	// Trace is handed to the handler, for telemetry.
+	// Trace is handed to the handler, for telemetry: a W3C traceparent. Empty:
+	// what the client's [Tracer] says of the context, if it has one.
 	Trace string
 }
 
@@ -116,8 +118,9 @@ type spec struct {
 	Trace          string            `json:"trace,omitempty"`
 }
 
-// encodeTasks makes the argument of weir.submit_many and weir.submit_job.
-func encodeTasks(tasks []Task) ([]byte, error) {
+// encodeTasks makes the argument of weir.submit_many and weir.submit_job. Trace
+// is for tasks that have none.
+func encodeTasks(tasks []Task, trace string) ([]byte, error) {
 	specs := make([]spec, len(tasks))
 	for i := range tasks {
 		t := &tasks[i]
@@ -129,7 +132,7 @@ func encodeTasks(tasks []Task) ([]byte, error) {
 			Service: t.Service, Params: params, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels,
 			Hold: t.Hold, Lane: t.Lane, Rank: t.Rank, Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: t.MaxAttempts,
 			Timeout: interval(t.Timeout), Backoff: interval(t.Backoff), BackoffCap: interval(t.BackoffCap), Orphan: t.Orphan,
-			IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace,
+			IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: cmp.Or(t.Trace, trace),
 		}
 		if !t.RunAt.IsZero() {
 			specs[i].RunAt = t.RunAt.UTC().Format(time.RFC3339Nano)

@@ -243,12 +243,14 @@ func (w *Worker) Stop(ctx context.Context) error {
 
 // serve runs one handler and reports how it ended.
 func (w *Worker) serve(l *lease) {
-	result, err := l.handler.run(l)
+	ctx, tell := w.trace(l)
+	result, err := l.handler.run(ctx, l)
 	e := judge(result, err, context.Cause(l.ctx), l.timeout)
 	l.cancel(nil)
 	if l.abandon != nil {
 		l.abandon.Stop()
 	}
+	tell(e, err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := l.handler
