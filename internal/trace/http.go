@@ -1,0 +1,83 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/weirhq/weir/internal/request"
+)
+
+// header is the W3C name of a span's place in its trace.
+const header = "traceparent"
+
+// HTTP makes a span of every request, below the one that its traceparent names.
+// It belongs inside of request.Wrap: the name of the span is the route.
+func (t *Tracing) HTTP(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if given := r.Header.Get(header); given != "" {
+			ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+			r = r.WithContext(ctx)
+		}
+		if t.sdk == nil || dull(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		method := request.Method(r)
+		ctx, span := t.tracer.Start(ctx, method, oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(
+			attribute.String("http.request.method", method), attribute.String("weir.request.id", request.ID(ctx)),
+		))
+		answer := request.Record(w)
+		defer func() {
+			conclude(ctx, span, method, answer.Status(), recover())
+		}()
+		next.ServeHTTP(answer, r.WithContext(ctx))
+	})
+}
+
+// conclude ends the span of a request. A panic goes on: the server logs it.
+func conclude(ctx context.Context, span oteltrace.Span, method string, status int, panicked any) {
+	if panicked != nil {
+		status = http.StatusInternalServerError
+	}
+	if route := request.Route(ctx); route != "" {
+		span.SetName(method + " " + route)
+		span.SetAttributes(attribute.String("http.route", route))
+	}
+	span.SetAttributes(attribute.Int("http.response.status_code", status), attribute.String("weir.subject.kind", cmp.Or(request.Subject(ctx), "nobody")))
+	if status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, http.StatusText(status))
+	}
+	span.End()
+	if panicked != nil {
+		panic(panicked)
+	}
+}
+
+// dull requests have no span: probes and files, of which there are many, and
+// streams, which last.
+func dull(r *http.Request) bool {
+	switch r.URL.Path {
+	case "/healthz", "/readyz", "/metrics", "/favicon.ico":
+		return true
+	}
+	return strings.HasPrefix(r.URL.Path, "/assets/") || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
+// Parent is the traceparent to keep with what is submitted under ctx: that of
+// the present span, else the one that came with the request. Empty: neither.
+func Parent(ctx context.Context) string {
+	if !oteltrace.SpanContextFromContext(ctx).IsValid() {
+		return ""
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[header]
+}
