@@ -1,0 +1,89 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// samples are pictures as the dashboard shows them. Tests compare them with
+// testdata, and TestSamplePage shows them to a person.
+func samples() []sample {
+	return []sample{
+		{"dag-small", DAG(smallGraph())},
+		{"dag-fanout", DAG(fanOut(400))},
+		{"dag-long", DAG(longEdges())},
+		{"dag-compact", DAG(mesh(200))},
+		{"dag-parts", DAG(manyParts())},
+		{"dag-chains", DAG(chains(300))},
+		{"dag-text", DAG(awkwardText())},
+		{"dag-cycle", DAG(cycle())},
+		{"dag-empty", DAG(Graph{})},
+		{"gantt-small", Gantt(timetableSmall())},
+		{"gantt-large", Gantt(timetableLarge())},
+		{"gantt-quick", Gantt(timetableQuick())},
+		{"gantt-days", Gantt(timetableDays())},
+		{"gantt-empty", Gantt(Timetable{})},
+		{"chart-flow", Throughput(flow())},
+		{"chart-flow-one", Throughput(Flow{Points: []FlowPoint{{noon, 3, 1}}})},
+		{"chart-delays", Latency(delays())},
+		{"chart-empty", Latency(Delays{})},
+		{"chart-gates", Gates(waiting())},
+		{"spark", Sparkline(Spark{Title: "Done", Tone: Done, Unit: "tasks a minute", Values: []float64{1, 3, 2, 5, 8, math.NaN(), 4, math.NaN(), 6, 9, 12, 11, 7}})},
+		{"tiny-bar", ProgressBar(Progress{Title: "Job film-204", Counts: counts()})},
+		{"tiny-ring", ProgressRing(Progress{Title: "Job film-204", Counts: counts()})},
+		{"tiny-meter", Meter(Level{Title: "compile", Percent: 62, State: Running})},
+		{"tiny-icon", icon16()},
+		{"fleet-capacity", Capacity(machines())},
+		{"fleet-slots", SlotGrid(fleet())},
+		{"fleet-empty", SlotGrid(Fleet{})},
+		{"level-up", Ladder(Levels{Has: "archived", Want: "running", Operation: "restore", Note: "41 % of 12 GB"})},
+		{"level-down", Ladder(Levels{Has: "running", Want: "standby", Operation: "stop"})},
+		{"level-rest", Ladder(Levels{Has: "standby", Note: "archives in 6 d without use"})},
+		{"life", Strip(life())},
+	}
+}
+
+func icon16() SVG {
+	var all SVG
+	for _, s := range []State{Pending, Available, Running, Done, Failed, Canceled, Skipped, Retrying, Snoozed, Expired, Returned, Free, Draining, Quarantined, Offline, "strange"} {
+		all += Icon(s)
+	}
+	return "<p>" + all + "</p>"
+}
+
+type sample struct {
+	name string
+	svg  SVG
+}
+
+// TestSamplePage writes every sample into one page per theme, for a person to
+// look at: PICTURES=folder go test -run TestSamplePage. TOKENS names the
+// stylesheet with the colours of the page.
+func TestSamplePage(t *testing.T) {
+	folder := os.Getenv("PICTURES")
+	if folder == "" {
+		t.Skip("PICTURES names no folder to write to")
+	}
+	tokens, err := os.ReadFile(os.Getenv("TOKENS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		var b strings.Builder
+		fmt.Fprintf(&b, "<!doctype html><html data-theme=%q><meta charset=utf-8><style>%s\n%s\n", theme, tokens, CSS)
+		fmt.Fprintf(&b, ":root{color-scheme:%s}body{background:var(--bg);color:var(--text);font-family:var(--font);margin:20px}section{background:var(--surface);border:1px solid var(--line);border-radius:8px;padding:12px;margin:0 0 16px;max-width:1160px}h2{font-size:13px;margin:0 0 8px;color:var(--muted)}</style>\n", theme)
+		only := os.Getenv("ONLY")
+		for _, s := range samples() {
+			if only == "" || strings.HasPrefix(s.name, only) {
+				fmt.Fprintf(&b, "<section><h2>%s</h2>%s</section>\n", s.name, s.svg)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, theme+".html"), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
