@@ -1,0 +1,166 @@
+package auth
+
+import (
+	"strings"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Verb is what somebody wants to do.
+type Verb string
+
+// The verbs.
+const (
+	Read       Verb = "read"
+	Submit     Verb = "submit"
+	Command    Verb = "command"    // cancel, retry, hold, release, priority
+	Override   Verb = "override"   // skip: go on as if it had worked
+	Manage     Verb = "manage"     // make, change, remove
+	Administer Verb = "administer" // what belongs to other people
+)
+
+// Object is what it is done to.
+type Object struct {
+	// Kind is one of [Kinds].
+	Kind string
+	// Owner is the id of the user it belongs to, the name of the node for what a
+	// node asks about itself, or empty: nobody's.
+	Owner string
+}
+
+// right is a line of the table: who may do verb to a thing of the kind. A role
+// that is not named may not.
+type right struct {
+	kind string
+	verb Verb
+	// others is the least role for things that are somebody else's or nobody's.
+	others Role
+	// own is the least role for things of one's own.
+	own Role
+	// tokens may do it too, within their scopes. What hands out rights is left
+	// to people, so that a leaked token cannot make itself another one.
+	tokens bool
+	// nodes may do it to what is their own.
+	nodes bool
+}
+
+// rights is all of it. What is not here, nobody may.
+var rights = []right{
+	{"task", Read, Viewer, Viewer, true, false},
+	{"task", Submit, Operator, Operator, true, false},
+	{"task", Command, Operator, Operator, true, false},
+	{"task", Override, Maintainer, Maintainer, true, false},
+	{"job", Read, Viewer, Viewer, true, false},
+	{"job", Submit, Operator, Operator, true, false},
+	{"job", Command, Operator, Operator, true, false},
+	{"job", Override, Maintainer, Maintainer, true, false},
+	{"pool", Read, Viewer, Viewer, true, false},
+	{"pool", Manage, Maintainer, Maintainer, true, false},
+	{"schedule", Read, Viewer, Viewer, true, false},
+	{"schedule", Manage, Maintainer, Maintainer, true, false},
+	{"node", Read, Viewer, Viewer, true, true},
+	{"node", Command, "", "", false, true},
+	{"node", Manage, Maintainer, Maintainer, true, false},
+	{"worker", Read, Viewer, Viewer, true, false},
+	{"event", Read, Viewer, Viewer, true, false},
+	{"health", Read, Viewer, Viewer, true, false},
+	{"metrics", Read, Viewer, Viewer, true, false},
+	{"join", Read, Maintainer, Maintainer, true, false},
+	{"join", Manage, Maintainer, Maintainer, true, false},
+	{"audit", Read, Admin, Admin, true, false},
+	{"user", Read, Admin, Viewer, true, false},
+	{"user", Manage, Admin, Viewer, false, false},
+	{"user", Administer, Admin, Admin, false, false},
+	{"token", Read, Admin, Viewer, true, false},
+	{"token", Manage, Admin, Viewer, false, false},
+	{"token", Administer, Admin, Admin, false, false},
+	{"session", Read, Admin, Viewer, true, false},
+	{"session", Manage, Admin, Viewer, false, false},
+	{"session", Administer, Admin, Admin, false, false},
+}
+
+var verbs = []Verb{Read, Submit, Command, Override, Manage, Administer}
+
+// Verbs are all verbs.
+func Verbs() []Verb { return append([]Verb(nil), verbs...) }
+
+// Kinds are all kinds of objects, in the order of the table.
+func Kinds() []string {
+	var kinds []string
+	for _, r := range rights {
+		if len(kinds) == 0 || kinds[len(kinds)-1] != r.kind {
+			kinds = append(kinds, r.kind)
+		}
+	}
+	return kinds
+}
+
+func find(v Verb, kind string) (right, bool) {
+	for _, r := range rights {
+		if r.kind == kind && r.verb == v {
+			return r, true
+		}
+	}
+	return right{}, false
+}
+
+// Can reports whether s may do v to o. It is the only place that decides that.
+func Can(s Subject, v Verb, o Object) bool {
+	r, known := find(v, o.Kind)
+	if !known {
+		return false
+	}
+	switch s.Kind {
+	case KindSystem:
+		return true
+	case KindUser:
+		return s.Role.reaches(r.least(s, o))
+	case KindToken:
+		return r.tokens && s.Role.reaches(r.least(s, o)) && inScope(s.Scopes, v, o.Kind)
+	case KindNode:
+		return r.nodes && s.ID != "" && o.Owner == s.ID
+	default:
+		return false
+	}
+}
+
+// least is the role it takes.
+func (r right) least(s Subject, o Object) Role {
+	if s.owns(o) {
+		return r.own
+	}
+	return r.others
+}
+
+func (s Subject) owns(o Object) bool { return s.UserID != "" && o.Owner == s.UserID }
+
+// Allow is nil, or says why not. What belongs to somebody else does not exist
+// for those who may not reach it: the answer must not tell that it does.
+func Allow(s Subject, v Verb, o Object) error {
+	if Can(s, v, o) {
+		return nil
+	}
+	if s.Nobody() {
+		return problem.New(problem.Unauthenticated, "log in, or send a token: weir token create", "it is not known who asks")
+	}
+	r, known := find(v, o.Kind)
+	foreign := o.Owner != "" && !s.owns(o) && (s.Kind != KindNode || o.Owner != s.ID)
+	switch {
+	case !known:
+		return problem.New(problem.Forbidden, "", "nobody may %s a %s", v, o.Kind)
+	case foreign:
+		return problem.New(problem.NotFound, "", "there is no such %s", o.Kind)
+	case s.Kind == KindNode:
+		return problem.New(problem.Forbidden, "use the token of a user", "a node may only ask about itself")
+	case s.Kind == KindToken && !r.tokens:
+		return problem.New(problem.Forbidden, "log in as a person to do that", "a token may not %s a %s", v, o.Kind)
+	case !s.Role.reaches(r.least(s, o)):
+		least := r.least(s, o)
+		if least == "" {
+			return problem.New(problem.Forbidden, "", "only a node may %s a %s", v, o.Kind)
+		}
+		return problem.New(problem.Forbidden, "ask an admin for the role "+string(least), "%s may not %s a %s: that takes the role %s, and yours is %s", s.By(), v, o.Kind, least, s.Role)
+	default:
+		return problem.New(problem.Forbidden, "make one that has it: weir token create --scope "+scopeOf(v, o.Kind), "the token's scopes (%s) do not hold %s", strings.Join(s.Scopes, " "), scopeOf(v, o.Kind))
+	}
+}

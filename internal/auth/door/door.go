@@ -1,0 +1,205 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Config says how Weir is reached. The zero value serves this machine alone.
+type Config struct {
+	// Secure says that browsers come by https, here or at a proxy before us.
+	Secure bool
+	// Hosts are the names by which browsers may call this server, with or
+	// without a port. Empty: names and addresses of this machine itself. Any
+	// other name in a request is a sign of DNS rebinding.
+	Hosts []string
+	// Proxies are the addresses whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
+	// OIDC is the identity provider, if there is one.
+	OIDC *auth.OIDC
+	// Refuse answers a request that does not pass. Nil: problem+json for
+	// programs, the login page or a line of text for people.
+	Refuse func(http.ResponseWriter, *http.Request, *problem.Problem)
+	// Log gets what fails on our side. Nil: nothing is logged.
+	Log *slog.Logger
+}
+
+// Door finds out who asks. It is safe for concurrent use.
+type Door struct {
+	store  *auth.Store
+	config Config
+	hosts  []host
+	origin *http.CrossOriginProtection
+}
+
+// New makes a door. A host that is not one is an error.
+func New(store *auth.Store, config Config) (*Door, error) {
+	d := &Door{store: store, config: config, origin: http.NewCrossOriginProtection()}
+	for _, text := range config.Hosts {
+		h, ok := parseHost(text)
+		if !ok {
+			return nil, problem.Refuse("host", "for example weir.example.com or 192.0.2.1:8080", "%q is not the name of a host", text)
+		}
+		d.hosts = append(d.hosts, h)
+	}
+	if d.config.Refuse == nil {
+		d.config.Refuse = d.refuse
+	}
+	if d.config.Log == nil {
+		d.config.Log = slog.New(slog.DiscardHandler)
+	}
+	return d, nil
+}
+
+// OIDC is the identity provider, or nil.
+func (d *Door) OIDC() *auth.OIDC { return d.config.OIDC }
+
+// Wrap stands before a handler. See the package for what it checks.
+func (d *Door) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.setHeaders(w.Header())
+		if !d.knows(r.Host) {
+			d.config.Refuse(w, r, misdirected(r.Host))
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), clientKey{}, d.client(r)))
+		if !hasBearer(r) {
+			if err := d.origin.Check(r); err != nil {
+				d.config.Refuse(w, r, problem.New(problem.Forbidden, "use the page of Weir itself, or a token", "the request comes from another site"))
+				return
+			}
+		}
+		subject, err := d.find(r, d.store.Session)
+		if err != nil {
+			if !hasBearer(r) && problem.Explain(err).Kind == problem.Unauthenticated {
+				d.clear(w, sessionCookie)
+			}
+			d.config.Refuse(w, r, problem.Explain(err))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(auth.WithSubject(r.Context(), subject)))
+	})
+}
+
+func hasBearer(r *http.Request) bool { return len(r.Header["Authorization"]) > 0 }
+
+// Subject finds who asks, afresh. A stream that lasts asks now and then whether
+// it still may; that does not count as use of the session.
+func (d *Door) Subject(r *http.Request) (auth.Subject, error) { return d.find(r, d.store.PeekSession) }
+
+func (d *Door) find(r *http.Request, session func(context.Context, string) (auth.Subject, error)) (auth.Subject, error) {
+	if hasBearer(r) {
+		return d.bearer(r)
+	}
+	secret, err := d.cookie(r, sessionCookie)
+	if err != nil || secret == "" {
+		return auth.Subject{}, err
+	}
+	return session(r.Context(), secret)
+}
+
+func (d *Door) bearer(r *http.Request) (auth.Subject, error) {
+	values := r.Header["Authorization"]
+	scheme, secret, _ := strings.Cut(values[0], " ")
+	secret = strings.TrimSpace(secret)
+	switch {
+	case len(values) > 1 || !strings.EqualFold(scheme, "Bearer"):
+		return auth.Subject{}, problem.New(problem.Unauthenticated, "send one header: Authorization: Bearer weir_pat_…", "the header Authorization holds no bearer token")
+	case auth.IsNode(secret):
+		return d.store.Node(r.Context(), secret)
+	default:
+		return d.store.Token(r.Context(), secret)
+	}
+}
+
+// Login logs the browser in. A session it had ends: the new one has a new id, so
+// that nobody can wait inside with an id they planted.
+func (d *Door) Login(w http.ResponseWriter, r *http.Request, name, password string) error {
+	secret, _, err := d.store.Login(r.Context(), name, password, ClientOf(r))
+	return d.enter(w, r, secret, err)
+}
+
+// LoginLink logs the browser in by a one-time link. user is for the set-up link.
+func (d *Door) LoginLink(w http.ResponseWriter, r *http.Request, link string, user auth.NewUser) error {
+	secret, _, err := d.store.UseLink(r.Context(), link, user, ClientOf(r))
+	return d.enter(w, r, secret, err)
+}
+
+// enter gives the browser its session, or says how long to wait for it.
+func (d *Door) enter(w http.ResponseWriter, r *http.Request, secret string, err error) error {
+	if err != nil {
+		if seconds, ok := auth.RetryAfter(err); ok {
+			w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		}
+		return err
+	}
+	if old, err := d.cookie(r, sessionCookie); err == nil && old != "" {
+		if err := d.store.Logout(r.Context(), old); err != nil {
+			d.config.Log.Warn("end the session before the new one", "error", err)
+		}
+	}
+	d.set(w, sessionCookie, secret, 0)
+	return nil
+}
+
+// Logout ends the browser's session.
+func (d *Door) Logout(w http.ResponseWriter, r *http.Request) error {
+	secret, err := d.cookie(r, sessionCookie)
+	d.clear(w, sessionCookie)
+	if err != nil || secret == "" {
+		return nil
+	}
+	return d.store.Logout(r.Context(), secret)
+}
+
+// visitSeconds is how long a browser may be away at the provider.
+const visitSeconds = 600
+
+// StartOIDC sends the browser to the identity provider. It comes back to
+// FinishOIDC, and from there to the path that [Next] says now.
+func (d *Door) StartOIDC(w http.ResponseWriter, r *http.Request) error {
+	if d.config.OIDC == nil {
+		return noProvider()
+	}
+	redirect, visit, err := d.config.OIDC.Start(r.Context())
+	if err != nil {
+		return err
+	}
+	d.set(w, visitCookie, visit+" "+Next(r), visitSeconds)
+	http.Redirect(w, r, redirect, http.StatusSeeOther)
+	return nil
+}
+
+// FinishOIDC takes the browser back from the identity provider and logs it in.
+func (d *Door) FinishOIDC(w http.ResponseWriter, r *http.Request) error {
+	if d.config.OIDC == nil {
+		return noProvider()
+	}
+	value, err := d.cookie(r, visitCookie)
+	d.clear(w, visitCookie)
+	if err != nil {
+		return err
+	}
+	visit, next, _ := strings.Cut(value, " ")
+	secret, _, err := d.config.OIDC.Finish(r.Context(), visit, r.URL.Query(), ClientOf(r))
+	if err := d.enter(w, r, secret, err); err != nil {
+		return err
+	}
+	http.Redirect(w, r, safe(next), http.StatusSeeOther) // #nosec G710 -- safe lets only paths of ours through
+	return nil
+}
+
+func noProvider() error {
+	return problem.New(problem.NotFound, "log in with a password", "no identity provider is set up")
+}
+
+// errTwo is behind the refusal of two cookies of one name.
+var errTwo = errors.New("two cookies of one name")

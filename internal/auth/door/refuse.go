@@ -1,0 +1,58 @@
+package door
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// errMisdirected is behind the refusal of an unknown host.
+var errMisdirected = errors.New("unknown host")
+
+// Status is the HTTP status of a problem; a wrong host has one of its own.
+func Status(p *problem.Problem) int {
+	if errors.Is(p, errMisdirected) {
+		return http.StatusMisdirectedRequest
+	}
+	return p.Kind.Status()
+}
+
+// LoginPath is where people are sent who have to log in.
+const LoginPath = "/login"
+
+// refuse answers programs with problem+json and people with the login page.
+func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
+	status := Status(p)
+	if status >= http.StatusInternalServerError {
+		d.config.Log.Error("request refused", "path", r.URL.Path, "error", p, "cause", p.Err)
+	}
+	if seconds, ok := auth.RetryAfter(p); ok {
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+	}
+	person := !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+	switch {
+	case person && status == http.StatusUnauthorized && r.Method == http.MethodGet && !errors.Is(p, errTwo):
+		to := LoginPath + "?next=" + url.QueryEscape(r.URL.RequestURI())
+		if r.URL.Path == LoginPath {
+			to = r.URL.RequestURI() // again, without the cookie
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- both begin with our own path
+	case person:
+		http.Error(w, p.What+"\n"+p.Next, status)
+	default:
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="weir"`)
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]any{ // the client is gone
+			"type": "about:blank", "title": http.StatusText(status), "status": status, "code": p.Kind.Code(), "detail": p.What, "next": p.Next, "instance": r.URL.Path,
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	joinTTL     = time.Hour
+	mostJoinTTL = 30 * 24 * time.Hour
+)
+
+// Join lets one machine become a node, once.
+type Join struct {
+	ID string `json:"id"`
+	// Node is the name it must have. Empty: any that is free.
+	Node      string    `json:"node,omitempty"`
+	By        string    `json:"by"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// NewJoin is what a join token is made of.
+type NewJoin struct {
+	// Node is the name of the node. With a name, the machine takes the place of
+	// the one that has it now; without, it must choose a name that is free.
+	Node string
+	// TTL zero is an hour.
+	TTL time.Duration
+}
+
+// NodeCredential is a node that joined.
+type NodeCredential struct {
+	Node      string     `json:"node"`
+	CreatedAt time.Time  `json:"created_at"`
+	UsedAt    *time.Time `json:"used_at,omitempty"`
+}
+
+func checkNode(name string) error {
+	if c := utf8.RuneCountInString(name); c < 1 || c > 200 || !utf8.ValidString(name) || oneLine(name, 200) != name {
+		return problem.Refuse("node", "the name of the machine, for example pc1", "a node has a name of 1 to 200 characters")
+	}
+	return nil
+}
+
+// CreateJoin makes a join token. Its secret is told once, here.
+func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret string, err error) {
+	if err := Allow(by, Manage, Object{Kind: "join"}); err != nil {
+		return "", err
+	}
+	if n.TTL == 0 {
+		n.TTL = joinTTL
+	}
+	if n.TTL < time.Second || n.TTL > mostJoinTTL {
+		return "", problem.Refuse("ttl", "for example 1h", "a join token lives between a second and 30 days")
+	}
+	if n.Node != "" {
+		if err := checkNode(n.Node); err != nil {
+			return "", err
+		}
+	}
+	secret = newSecret(joinSecret)
+	hash, err := hashOf(joinSecret, secret)
+	if err != nil {
+		return "", err
+	}
+	err = s.tx(ctx, "create join token", func(tx pgx.Tx) error {
+		var id string
+		if err := tx.QueryRow(ctx, `
+			insert into weir.joins (hash, id, node, made_by, created_at, expires_at)
+			select $2, weir._id(t), nullif($3, ''), $4, t, t + $5::interval from coalesce($1, now()) t returning id::text`,
+			s.clock(), hash, n.Node, by.By(), n.TTL).Scan(&id); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, event{by: by, typ: "join_created", subject: n.Node, message: "join token created", data: map[string]any{"join": id}})
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// Joins lists the join tokens that nobody used yet.
+func (s *Store) Joins(ctx context.Context, by Subject) ([]Join, error) {
+	if err := Allow(by, Read, Object{Kind: "join"}); err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.pool, "list join tokens", func(j *Join) []any { return []any{&j.ID, &j.Node, &j.By, &j.CreatedAt, &j.ExpiresAt} }, `
+		select id::text, coalesce(node, ''), made_by, created_at, expires_at from weir.joins where expires_at > coalesce($1, now()) order by id limit 1000`, s.clock())
+}
+
+// RevokeJoin takes a join token back.
+func (s *Store) RevokeJoin(ctx context.Context, by Subject, id string) error {
+	if err := Allow(by, Manage, Object{Kind: "join"}); err != nil {
+		return err
+	}
+	return s.tx(ctx, "revoke join token", func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `delete from weir.joins where id::text = $1`, id)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.NotFound, "it may have been used", "there is no such join token")
+		}
+		return s.note(ctx, tx, event{by: by, typ: "join_revoked", message: "join token revoked", data: map[string]any{"join": id}})
+	})
+}
+
+// Join uses a join token up and gives the node its credential. The credential
+// that a node of this name had is void from now on.
+func (s *Store) Join(ctx context.Context, secret, node string) (credential string, err error) {
+	hash, err := hashOf(joinSecret, secret)
+	if err != nil {
+		return "", err
+	}
+	if err := checkNode(node); err != nil {
+		return "", err
+	}
+	credential = newSecret(nodeSecret)
+	made, err := hashOf(nodeSecret, credential)
+	if err != nil {
+		return "", err
+	}
+	err = s.tx(ctx, "join", func(tx pgx.Tx) error {
+		var named string
+		err := tx.QueryRow(ctx, `
+			delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning coalesce(node, '')`, s.clock(), hash).Scan(&named)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return refused(joinSecret)
+		case err != nil:
+			return err
+		case named != "" && named != node:
+			return problem.New(problem.Forbidden, "join as that node, or ask for another join token", "the join token is for the node %q", named)
+		}
+		// A token for any node must not take a node over.
+		tag, err := tx.Exec(ctx, `
+			insert into weir.node_credentials as c (node, hash, created_at) values ($2, $3, coalesce($1, now()))
+			on conflict (node) do update set hash = excluded.hash, created_at = excluded.created_at, used_at = null where $4`, s.clock(), node, made, named != "")
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.Conflict, "choose another name, or ask for a join token for this node", "there is a node %q already", node)
+		}
+		return s.note(ctx, tx, event{by: Subject{Kind: KindNode, Name: node}, typ: "joined", subject: node, message: "joined"})
+	})
+	if err != nil {
+		return "", err
+	}
+	return credential, nil
+}
+
+// Node says which node a credential belongs to.
+func (s *Store) Node(ctx context.Context, credential string) (Subject, error) {
+	hash, err := hashOf(nodeSecret, credential)
+	if err != nil {
+		return Subject{}, err
+	}
+	var name string
+	var touch bool
+	err = s.pool.QueryRow(ctx, `
+		select node, coalesce(used_at < t - $3::interval, true) from weir.node_credentials, coalesce($1, now()) t where hash = $2`,
+		s.clock(), hash, touchEvery).Scan(&name, &touch)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Subject{}, refused(nodeSecret)
+	}
+	if err != nil {
+		return Subject{}, fmt.Errorf("read node credential: %w", err)
+	}
+	if touch {
+		// Not seeing it this time does no harm: the next request tries again.
+		if _, err := s.pool.Exec(ctx, `
+			update weir.node_credentials set used_at = coalesce($1, now()) where hash = $2 and (used_at is null or used_at < coalesce($1, now()) - $3::interval)`, s.clock(), hash, touchEvery); err != nil {
+			s.log.Warn("note the use of a node credential", "error", err)
+		}
+	}
+	return Subject{Kind: KindNode, ID: name, Name: name}, nil
+}
+
+// NodeCredentials lists the nodes that joined, by name.
+func (s *Store) NodeCredentials(ctx context.Context, page Page) ([]NodeCredential, error) {
+	return collect(ctx, s.pool, "list node credentials", func(c *NodeCredential) []any { return []any{&c.Node, &c.CreatedAt, &c.UsedAt} }, `
+		select node, created_at, used_at from weir.node_credentials where node collate "C" > $1 order by node collate "C" limit $2`, page.After, page.limit())
+}
+
+// RevokeNode makes the credential of a node void. It has to join again.
+func (s *Store) RevokeNode(ctx context.Context, by Subject, node string) error {
+	if err := Allow(by, Manage, Object{Kind: "node"}); err != nil {
+		return err
+	}
+	return s.tx(ctx, "revoke node", func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `delete from weir.node_credentials where node = $1`, node)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return problem.New(problem.NotFound, "", "no node %q has joined", oneLine(node, 200))
+		}
+		return s.note(ctx, tx, event{by: by, typ: "node_revoked", subject: node, message: "credential revoked"})
+	})
+}

@@ -1,0 +1,113 @@
+package auth
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+func TestJoin(t *testing.T) {
+	x := start(t)
+	ctx := t.Context()
+	boss, ada := x.add("boss", Maintainer), x.add("ada", Operator)
+	_, err := x.CreateJoin(ctx, ada, NewJoin{})
+	wants(t, err, problem.Forbidden)
+	join := func(n NewJoin) string {
+		t.Helper()
+		secret, err := x.CreateJoin(ctx, boss, n)
+		must(t, err)
+		return secret
+	}
+	secret := join(NewJoin{})
+	_, err = x.Join(ctx, secret, "")
+	wants(t, err, problem.Invalid)
+	credential, err := x.Join(ctx, secret, "n1")
+	must(t, err)
+	s, err := x.Node(ctx, credential)
+	must(t, err)
+	if s.Kind != KindNode || s.Name != "n1" || s.ID != "n1" || s.By() != "node n1" || s.UserID != "" {
+		t.Errorf("got %+v", s)
+	}
+	// It opens nothing but itself.
+	if Can(s, Read, Object{Kind: "task"}) || Can(s, Read, Object{"node", "n2"}) || !Can(s, Command, Object{"node", "n1"}) {
+		t.Error("a node reaches further than itself")
+	}
+	for _, used := range []string{secret, newSecret(joinSecret), credential, ""} {
+		_, err = x.Join(ctx, used, "n2")
+		wants(t, err, problem.Unauthenticated)
+	}
+	// A token for any node does not take one over, and is not used up by trying.
+	secret = join(NewJoin{})
+	_, err = x.Join(ctx, secret, "n1")
+	wants(t, err, problem.Conflict)
+	_, err = x.Join(ctx, secret, "n2")
+	must(t, err)
+	// One for this node does, and for no other.
+	secret = join(NewJoin{Node: "n1"})
+	_, err = x.Join(ctx, secret, "n2")
+	wants(t, err, problem.Forbidden)
+	again, err := x.Join(ctx, secret, "n1")
+	must(t, err)
+	_, err = x.Node(ctx, credential)
+	wants(t, err, problem.Unauthenticated)
+	_, err = x.Node(ctx, again)
+	must(t, err)
+	if nodes, err := x.NodeCredentials(ctx, Page{}); err != nil || len(nodes) != 2 || nodes[0].Node != "n1" || nodes[0].UsedAt == nil || nodes[1].UsedAt != nil {
+		t.Errorf("got %+v, %v", nodes, err)
+	}
+	wants(t, x.RevokeNode(ctx, ada, "n1"), problem.Forbidden)
+	must(t, x.RevokeNode(ctx, boss, "n1"))
+	wants(t, x.RevokeNode(ctx, boss, "n1"), problem.NotFound)
+	_, err = x.Node(ctx, again)
+	wants(t, err, problem.Unauthenticated)
+	// Lists, taking back, time.
+	secret = join(NewJoin{})
+	list, err := x.Joins(ctx, boss)
+	must(t, err)
+	if len(list) != 1 || list[0].By != "boss" {
+		t.Fatalf("got %+v", list)
+	}
+	_, err = x.Joins(ctx, ada)
+	wants(t, err, problem.Forbidden)
+	must(t, x.RevokeJoin(ctx, boss, list[0].ID))
+	wants(t, x.RevokeJoin(ctx, boss, list[0].ID), problem.NotFound)
+	_, err = x.Join(ctx, secret, "n3")
+	wants(t, err, problem.Unauthenticated)
+	secret = join(NewJoin{})
+	x.pass(joinTTL)
+	_, err = x.Join(ctx, secret, "n3")
+	wants(t, err, problem.Unauthenticated)
+	for _, typ := range []string{"join_created", "joined", "node_revoked", "join_revoked"} {
+		if !slices.Contains(x.events(), typ) {
+			t.Errorf("the timeline does not tell of %s", typ)
+		}
+	}
+}
+
+// Of many machines with one join token, one joins.
+func TestJoinOnce(t *testing.T) {
+	x := start(t)
+	secret, err := x.CreateJoin(t.Context(), System("test"), NewJoin{})
+	must(t, err)
+	const many = 8
+	var wait sync.WaitGroup
+	results := make(chan error, many)
+	for i := range many {
+		wait.Go(func() {
+			_, err := x.Join(t.Context(), secret, "n"+string(rune('a'+i)))
+			results <- err
+		})
+	}
+	wait.Wait()
+	in := 0
+	for range many {
+		if err := <-results; err == nil {
+			in++
+		}
+	}
+	if in != 1 || scan[int](x, `select count(*) from weir.node_credentials`) != 1 {
+		t.Errorf("%d joined", in)
+	}
+}
