@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/request"
+)
+
+// zipFrom is from how many bytes on an answer is worth compressing.
+const zipFrom = 1 << 10
+
+// caller is who asks, known to the log when the door has let them in.
+type caller struct {
+	by string
+	in bool
+}
+
+type callerKey struct{}
+
+// answer keeps an answer until it is whole, so that a handler that fails halfway
+// sends a problem and not half of something.
+type answer struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader keeps the status.
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write keeps the bytes.
+func (w *answer) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}
+
+// Unwrap lets deadlines through to the connection.
+func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// outer keeps a panic from telling anything, writes
+// the answer and the log.
+func (a *API) outer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		who := &caller{}
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+		_, pattern := a.mux.mux.Handler(r)
+		request.SetRoute(r.Context(), pattern)
+		if route := a.mux.routes[pattern]; route != nil && route.how.stream {
+			next.ServeHTTP(w, r)
+			a.logged(r, who, pattern, began, 0)
+			return
+		}
+		kept := &answer{ResponseWriter: w}
+		failed := a.survive(kept, r, next)
+		switch {
+		case failed:
+			kept.instead(a, r, problem.Failed)
+		case !who.in && kept.status == http.StatusServiceUnavailable:
+			kept.instead(a, r, problem.Unreachable) // the door says too much
+		case !who.in && kept.status >= http.StatusInternalServerError:
+			kept.instead(a, r, problem.Failed)
+		}
+		kept.send(r)
+		a.logged(r, who, pattern, began, kept.status)
+	})
+}
+
+// instead says no more than what kind of trouble it is.
+func (w *answer) instead(a *API, r *http.Request, kind problem.Kind) {
+	w.body.Reset()
+	w.status = 0
+	a.refuse(w, r, problem.New(kind, "", "the request was not served"))
+}
+
+// survive runs the handler and says whether it panicked.
+func (a *API) survive(w http.ResponseWriter, r *http.Request, next http.Handler) (failed bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.log.ErrorContext(r.Context(), "a handler panicked", "request", request.ID(r.Context()), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			failed = true
+		}
+	}()
+	next.ServeHTTP(w, r)
+	return false
+}
+
+// send writes what was kept.
+func (w *answer) send(r *http.Request) {
+	header, body := w.Header(), w.body.Bytes()
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	if w.status == http.StatusTooManyRequests || w.status == http.StatusServiceUnavailable {
+		wait := cmp.Or(header.Get("Retry-After"), strconv.Itoa(retryAfter))
+		header.Set("Retry-After", wait) // once, whoever has said it
+	}
+	if w.status == http.StatusUnauthorized && header.Get("WWW-Authenticate") == "" {
+		header.Set("WWW-Authenticate", `Bearer realm="weir"`)
+	}
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store")
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	if len(body) >= zipFrom {
+		header.Add("Vary", "Accept-Encoding")
+		if takesGzip(r) && header.Get("Content-Encoding") == "" {
+			body = zipped(body)
+			header.Set("Content-Encoding", "gzip")
+		}
+	}
+	if w.status != http.StatusNoContent && w.status != http.StatusNotModified {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.ResponseWriter.WriteHeader(w.status)
+	if len(body) > 0 && r.Method != http.MethodHead {
+		_, _ = w.ResponseWriter.Write(body) // the client has gone; the log says how it ended for us
+	}
+}
+
+// takesGzip reads the header as far as clients use it: a name, maybe q=0.
+func takesGzip(r *http.Request) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, q, _ := strings.Cut(part, ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.ReplaceAll(q, " ", "") != "q=0"
+		}
+	}
+	return false
+}
+
+func zipped(body []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level exists
+	_, _ = z.Write(body)                            // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// logged writes the line of a request: the route, never the values in the
+// address, which may be names, filters or secrets.
+func (a *API) logged(r *http.Request, who *caller, pattern string, began time.Time, status int) {
+	level := slog.LevelDebug
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelInfo
+	}
+	if pattern == "" {
+		pattern = r.Method + " (no route)"
+	}
+	a.log.Log(r.Context(), level, "request", "route", pattern, "status", status, "took", time.Since(began).Round(time.Microsecond), "request", request.ID(r.Context()), "by", who.by)
+}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/request"
+)
+
+// timeout is how long a request may take.
+const timeout = 30 * time.Second
+
+// Commands is what changes things: the SDK's client.
+type Commands interface {
+	Submit(ctx context.Context, task weir.Task) (weir.Receipt, error)
+	SubmitMany(ctx context.Context, tasks []weir.Task) ([]weir.Receipt, error)
+	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
+	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
+	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
+	Retry(ctx context.Context, task weir.ID, by string) error
+	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
+	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
+	Release(ctx context.Context, task weir.ID, by string) error
+	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
+	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
+	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
+	SetPool(ctx context.Context, p weir.Pool) error
+	DropPool(ctx context.Context, name string, force bool) error
+	SetSchedule(ctx context.Context, s weir.Schedule) error
+	PauseSchedule(ctx context.Context, name string, paused bool) error
+	DropSchedule(ctx context.Context, name string) error
+	Tail(ctx context.Context) (weir.Cursor, error)
+}
+
+// Door is the HTTP side of auth: package door.
+type Door interface {
+	// Wrap finds out who asks and says so in the context.
+	Wrap(next http.Handler) http.Handler
+	Login(w http.ResponseWriter, r *http.Request, name, password string) error
+	Logout(w http.ResponseWriter, r *http.Request) error
+}
+
+// Config says what the API asks.
+type Config struct {
+	// Store reads, Commands writes, Auth knows people. All three are needed.
+	Store    *view.Store
+	Commands Commands
+	Auth     *auth.Store
+	// Door finds out who asks, and logs people in and out. Needed.
+	Door Door
+	// Stream serves the live events. Nil: they are not there (404).
+	Stream http.Handler
+	// Version is that of the program.
+	Version string
+	// Log gets one line per request at debug, and every 500. Nil: slog.Default.
+	Log *slog.Logger
+	// Timeout bounds a request. Zero: 30 s.
+	Timeout time.Duration
+}
+
+// API serves the table of routes.
+type API struct {
+	config Config
+	log    *slog.Logger
+	mux    *router
+	huma   huma.API
+	pages  pages
+	// turn is held by whoever changes a definition: reading what is there and
+	// writing over it are two steps.
+	turn chan struct{}
+}
+
+// New makes the API.
+func New(config Config) *API {
+	a := &API{config: config, log: config.Log, turn: make(chan struct{}, 1)}
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	if a.config.Timeout == 0 {
+		a.config.Timeout = timeout
+	}
+	a.mux = &router{mux: http.NewServeMux(), api: a, routes: map[string]*Route{}}
+	a.huma = humago.New(a.mux, openAPIConfig(config.Version))
+	for i := range table {
+		table[i].how.mount(a, &table[i])
+	}
+	for i := range table {
+		if a.mux.routes[table[i].pattern()] == nil {
+			panic(fmt.Sprintf("httpapi: %s is in the table, but its mount registered something else", table[i].pattern()))
+		}
+	}
+	a.pages = a.render()
+	return a
+}
+
+// Handler serves everything under /api/v1.
+func (a *API) Handler() http.Handler {
+	h := a.outer(a.config.Door.Wrap(http.HandlerFunc(a.route)))
+	alone := request.Wrap(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if request.ID(r.Context()) == "" {
+			alone.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	// bodyLimit is how many bytes a body may have; submitLimit that of tasks.
+	bodyLimit, submitLimit = 1 << 20, 16 << 20
+	// depthLimit is how deep JSON may be nested.
+	depthLimit = 64
+)
+
+func (r *Route) bodyLimit() int64 {
+	if r.how.limit > 0 {
+		return r.how.limit
+	}
+	return bodyLimit
+}
+
+// readBody reads a body and refuses what no route could use.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time.Time) ([]byte, error) {
+	// A client that sends a byte now and then must not keep a handler busy. The
+	// deadline is for the body alone: one that passes later would end the
+	// request. A writer that has no deadlines is a test's.
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(deadline)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	_ = connection.SetReadDeadline(time.Time{})
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, problem.New(problem.TooLarge, "send less at once", "the body is over the limit of %d bytes", limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, withStatus(http.StatusRequestTimeout, problem.New(problem.Invalid, "send it faster, or less of it", "the body did not arrive in time"))
+	case err != nil:
+		return nil, withStatus(http.StatusBadRequest, problem.New(problem.Invalid, "send it again", "the body did not arrive whole"))
+	case len(body) == 0:
+		return nil, nil
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, withStatus(http.StatusUnsupportedMediaType,
+			problem.New(problem.Invalid, "send JSON with Content-Type: application/json", "a body of this type is not understood"))
+	}
+	return body, checkJSON(body)
+}
+
+// checkJSON refuses text that is not JSON, is nested too deep, or holds what
+// PostgreSQL cannot keep.
+func checkJSON(body []byte) error {
+	bad := func(format string, args ...any) error {
+		return withStatus(http.StatusBadRequest, problem.New(problem.Invalid, "", format, args...))
+	}
+	if !utf8.Valid(body) {
+		return bad("the body is not UTF-8")
+	}
+	depth, inText := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case inText && c == '\\':
+			if bytes.HasPrefix(body[i:], []byte(`\u0000`)) {
+				return bad(`the body holds \u0000 at byte %d, which cannot be kept`, i)
+			}
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{' || c == '[':
+			if depth++; depth > depthLimit {
+				return bad("the body is nested deeper than %d levels", depthLimit)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	var syntax *json.SyntaxError
+	var any json.RawMessage
+	switch err := json.Unmarshal(body, &any); {
+	case errors.As(err, &syntax):
+		return bad("the body is not JSON: %s at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)
+	case err != nil:
+		return bad("the body is not JSON")
+	}
+	return nil
+}
+
+// decode reads JSON into a value, and says of an error which field it is in.
+// The form is "field: what"; see refusalOf.
+func decode(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	var kind *json.UnmarshalTypeError
+	var date *time.ParseError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%s: expected %s, got %s", kind.Field, wanted(kind.Type), kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("expected %s, got %s", wanted(kind.Type), kind.Value)
+	case errors.As(err, &date):
+		return errors.New("expected a time such as 2026-01-31T08:00:00Z")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// wanted is what a Go type is to somebody who writes JSON.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "fields with values"
+	case reflect.Float64:
+		return "a number that is not larger than 1.8e308"
+	}
+	return "a whole number in its range"
+}

@@ -1,0 +1,27 @@
+// Package httpapi is Weir's HTTP API, /api/v1: JSON in, JSON out, OpenAPI 3.1,
+// and errors as application/problem+json. It holds no rules and no SQL: it asks
+// the stores and the SDK, and says who asked.
+//
+//	request ─► id, log, recover ─► Door: who asks ─► route ─► Allow(subject, verb, kind)
+//	                                                            │ no: 401, 403, 404
+//	                                                            ▼
+//	            JSON answer ◄── handler ◄── fields checked ◄── size, depth, UTF-8
+//
+// One table (table.go) holds every route with the verb and the kind of thing
+// that Allow is asked about. The mux, the OpenAPI document, the access matrix in
+// docs/reference/access.md and the test of every route with every role are made
+// of it. A pattern that is not in the table cannot be registered.
+//
+// # Promises
+//
+//   - Every refusal is a problem: code (internal/problem), detail, next, field.
+//     A 500 says nothing but an id; the log has the rest under that id.
+//   - A body is refused whole: unknown fields, wrong types, numbers out of range,
+//     more than 64 levels, NUL, text that is not UTF-8, too many bytes.
+//   - A create can be sent again. Tasks and jobs take Idempotency-Key. A user's
+//     name and a token's name are taken once: the second try is a conflict.
+//   - Definitions (pools, schedules) carry an ETag. Changing one wants If-Match:
+//     428 without, 412 when somebody else was faster.
+//   - Lists are {"items": […], "next": "…"}; next is the ?after= of the next page.
+//   - What somebody else owns does not exist: 404.
+package httpapi

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// JobInput names a job.
+type JobInput struct {
+	Job string `path:"job" maxLength:"64" doc:"The id, whole or its end."`
+}
+
+func (a *API) jobID(ctx context.Context, in JobInput) (weir.ID, error) {
+	return a.config.Store.JobID(ctx, in.Job)
+}
+
+// ListJobsInput narrows the list.
+type ListJobsInput struct {
+	PageInput
+	State string `query:"state" doc:"Only jobs in this state."`
+	Kind  string `query:"kind" doc:"Only jobs of this kind."`
+	Name  string `query:"name" doc:"Only jobs whose name begins so."`
+}
+
+func (a *API) listJobs(ctx context.Context, in *ListJobsInput) (*Listed[view.Job], error) {
+	jobs, next, err := a.config.Store.JobPage(ctx, view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name}, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(ctx, jobs, "after", next), nil
+}
+
+// JobSpec is a job as it is submitted.
+type JobSpec struct {
+	Name           string          `json:"name" doc:"For people."`
+	Kind           string          `json:"kind,omitempty" doc:"Groups jobs of one sort. Default: job."`
+	Priority       int             `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"That of its tasks that have none."`
+	Params         json.RawMessage `json:"params,omitempty" doc:"Kept with the job."`
+	IdempotencyKey string          `json:"idempotency_key,omitempty" doc:"The same key gives the same job."`
+	Trace          string          `json:"trace,omitempty" doc:"That of its tasks that have none."`
+	Tasks          []TaskSpec      `json:"tasks" minItems:"1" maxItems:"10000"`
+}
+
+// SubmitJobInput is one job: all of it is taken, or nothing.
+type SubmitJobInput struct {
+	KeyInput
+	Body JobSpec
+}
+
+// JobMade names the job.
+type JobMade struct {
+	ID weir.ID `json:"id"`
+}
+
+func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade], error) {
+	b := &in.Body
+	job := weir.Job{Name: b.Name, Kind: b.Kind, Priority: b.Priority, Trace: b.Trace, Tasks: make([]weir.Task, len(b.Tasks))}
+	if len(b.Params) > 0 {
+		job.Params = b.Params
+	}
+	for i := range b.Tasks {
+		job.Tasks[i] = b.Tasks[i].task()
+	}
+	var err error
+	if job.IdempotencyKey, err = in.key(b.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	id, err := a.config.Commands.SubmitJob(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return &Made[JobMade]{Status: http.StatusCreated, Location: location("jobs", id.String()), Body: JobMade{id}}, nil
+}
+
+func (a *API) showJob(ctx context.Context, in *JobInput) (*One[view.Job], error) {
+	id, err := a.jobID(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	return one(a.config.Store.Job(ctx, id))
+}
+
+// JobTasksInput narrows the tasks of a job.
+type JobTasksInput struct {
+	JobInput
+	PageInput
+	State string `query:"state" doc:"Only tasks in this state."`
+}
+
+func (a *API) jobTasks(ctx context.Context, in *JobTasksInput) (*Listed[view.Task], error) {
+	id, err := a.jobID(ctx, in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.config.Store.Job(ctx, id); err != nil {
+		return nil, err
+	}
+	tasks, next, err := a.config.Store.TaskPage(ctx, view.TaskFilter{Job: id, State: in.State}, in.page())
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(ctx, tasks, "after", next), nil
+}
+
+func (a *API) jobGraph(ctx context.Context, in *JobInput) (*One[view.Graph], error) {
+	id, err := a.jobID(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.config.Store.Job(ctx, id); err != nil {
+		return nil, err
+	}
+	return one(a.config.Store.Graph(ctx, id))
+}
+
+func (a *API) jobSpans(ctx context.Context, in *JobInput) (*All[view.Span], error) {
+	id, err := a.jobID(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.config.Store.Job(ctx, id); err != nil {
+		return nil, err
+	}
+	spans, err := a.config.Store.Spans(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return all(spans), nil
+}
+
+// CancelJobInput is a command on a job. The body may be left out.
+type CancelJobInput struct {
+	JobInput
+	Body *DecisionBody
+}
+
+// CancelJobOutput counts what it did.
+type CancelJobOutput struct {
+	Ended int `json:"ended" doc:"Tasks that are canceled now."`
+	Asked int `json:"asked" doc:"Tasks that run and were asked to stop."`
+}
+
+func (a *API) cancelJob(ctx context.Context, in *CancelJobInput) (*One[CancelJobOutput], error) {
+	id, err := a.jobID(ctx, in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	ended, asked, err := a.config.Commands.CancelJob(ctx, id, decision(ctx, in.Body))
+	return one(CancelJobOutput{ended, asked}, err)
+}

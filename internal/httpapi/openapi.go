@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// description opens the document.
+const description = `Weir's HTTP API. Say who asks with "Authorization: Bearer weir_pat_…" (weir token create), or log in and send the cookie.
+
+Errors are application/problem+json: code is what programs branch on, next says what to do, field names what was refused.
+Lists are {"items": […], "next": "…"}: send next as ?after= to get the page after.
+Creates of tasks and jobs take Idempotency-Key, so they can be sent again.
+Pools and schedules carry an ETag; changing one wants If-Match.
+Durations are text such as "90s", "12h" or "30d"; times are RFC 3339.`
+
+// openAPIConfig describes the API to huma. The document and the page are routes
+// of our own, so huma serves neither.
+func openAPIConfig(version string) huma.Config {
+	format := huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			encoder := json.NewEncoder(w)
+			encoder.SetEscapeHTML(false)
+			return encoder.Encode(v)
+		},
+		Unmarshal: decode,
+	}
+	if version == "" {
+		version = "dev"
+	}
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "Weir", Version: version, Description: description},
+			Servers: []*huma.Server{{URL: "/", Description: "this server"}},
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"token":   {Type: "http", Scheme: "bearer", Description: "weir_pat_… of a user, or weir_node_… of a node."},
+					"session": {Type: "apiKey", In: "cookie", Name: "weir_session", Description: "Set by login; __Host-weir_session over HTTPS."},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": format, "json": format},
+		DefaultFormat: "application/json",
+		// A misspelt filter must not be taken for none.
+		RejectUnknownQueryParameters: true,
+	}
+}
+
+// pages are what the API says about itself, made once.
+type pages struct{ json, yaml, html, css []byte }
+
+// render makes them. It panics where only a mistake of ours could lead.
+func (a *API) render() pages {
+	doc := a.huma.OpenAPI()
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		panic("httpapi: the OpenAPI document does not become JSON: " + err.Error())
+	}
+	yaml, err := doc.YAML()
+	if err != nil {
+		panic("httpapi: the OpenAPI document does not become YAML: " + err.Error())
+	}
+	html, err := referencePage(doc)
+	if err != nil {
+		panic("httpapi: the reference page: " + err.Error())
+	}
+	return pages{json: text, yaml: yaml, html: html, css: docsCSS}
+}
+
+func (a *API) specJSON() http.Handler {
+	return a.fixed("application/openapi+json", func() []byte { return a.pages.json })
+}
+
+func (a *API) specYAML() http.Handler {
+	return a.fixed("application/openapi+yaml", func() []byte { return a.pages.yaml })
+}
+
+func (a *API) docsPage() http.Handler {
+	return a.fixed("text/html; charset=utf-8", func() []byte { return a.pages.html })
+}
+
+func (a *API) docsStyle() http.Handler {
+	return a.fixed("text/css; charset=utf-8", func() []byte { return a.pages.css })
+}
+
+// fixed serves what never changes while the program runs.
+func (a *API) fixed(kind string, text func() []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		_, _ = w.Write(text()) // kept until it is whole
+	})
+}
+
+// streamParams document the live feed, which is served by a handler of its own.
+var streamParams = []*huma.Param{
+	{Name: "job", In: "query", Description: "Only events of this job.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "task", In: "query", Description: "Only events of this task.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "kind", In: "query", Description: "Only events about this kind of thing.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "type", In: "query", Description: "Only events of this type.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "fold", In: "query", Description: "state: drop equal consecutive states.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"state"}}},
+	{Name: "after", In: "query", Description: "Begin after this cursor; left out: now.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "Last-Event-ID", In: "header", Description: "As after, and wins over it; browsers send it by themselves.", Schema: &huma.Schema{Type: huma.TypeString}},
+}
+
+func (a *API) stream() http.Handler {
+	if a.config.Stream != nil {
+		return a.config.Stream
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.refuse(w, r, problem.New(problem.NotFound, "read "+prefix+"/timeline?after= instead", "this server streams no events"))
+	})
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// PageInput bounds a list.
+type PageInput struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many at most."`
+	After string `query:"after" maxLength:"300" doc:"The next of the page before."`
+}
+
+func (p PageInput) page() view.Page { return view.Page{Limit: p.Limit, After: p.After} }
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Items []T `json:"items"`
+	// Next is there if there may be more.
+	Next string `json:"next,omitempty" doc:"Send it as after to get the next page; absent at the end. A page may be short before the end."`
+}
+
+// Listed is the answer of a list.
+type Listed[T any] struct {
+	Link string `header:"Link" doc:"The address of the next page, rel=next."`
+	Body Page[T]
+}
+
+// listed makes the answer. A full page may have a next one, which begins after
+// the key of the last item.
+func listed[T any](ctx context.Context, items []T, limit int, key func(T) string) *Listed[T] {
+	next := ""
+	if len(items) > 0 && len(items) >= limit {
+		next = key(items[len(items)-1])
+	}
+	return pageOf(ctx, items, "after", next)
+}
+
+// pageOf makes the answer of a list whose next page is known.
+func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T] {
+	if items == nil {
+		items = []T{}
+	}
+	out := &Listed[T]{Body: Page[T]{Items: items, Next: next}}
+	if r := exchangeOf(ctx).r; r != nil && next != "" {
+		query := r.URL.Query()
+		query.Set(param, next)
+		link := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
+		out.Link = "<" + link.String() + `>; rel="next"`
+	}
+	return out
+}
+
+// All is a list that has no pages.
+type All[T any] struct{ Body Page[T] }
+
+func all[T any](items []T) *All[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return &All[T]{Page[T]{Items: items}}
+}
+
+// One is the answer that shows one thing.
+type One[T any] struct{ Body T }
+
+func one[T any](v T, err error) (*One[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &One[T]{v}, nil
+}
+
+// Empty is an answer that says only that it worked.
+type Empty struct{}
+
+// location is the address of what was made.
+func location(parts ...string) string {
+	text := prefix
+	for _, part := range parts {
+		text += "/" + url.PathEscape(part)
+	}
+	return text
+}

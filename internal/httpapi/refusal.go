@@ -1,0 +1,212 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/request"
+)
+
+// retryAfter is how many seconds to wait when the database does not answer.
+const retryAfter = 2
+
+// Refusal is a problem as it is sent: RFC 9457 with a code that programs branch
+// on, advice, and the field that was refused.
+type Refusal struct {
+	Type     string `json:"type" doc:"Where the code is explained."`
+	Title    string `json:"title" doc:"The status in words."`
+	Status   int    `json:"status" doc:"The HTTP status."`
+	Code     string `json:"code" doc:"What programs branch on. It never changes its meaning."`
+	Detail   string `json:"detail" doc:"What is wrong, for people."`
+	Next     string `json:"next,omitempty" doc:"What to do about it."`
+	Field    string `json:"field,omitempty" doc:"The part of the input that was refused."`
+	Instance string `json:"instance,omitempty" doc:"The id of the request, which the log knows too."`
+
+	// retry is after how many seconds to try again; zero is not said.
+	retry int
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Detail }
+
+// GetStatus implements [huma.StatusError].
+func (r *Refusal) GetStatus() int { return r.Status }
+
+// GetHeaders implements [huma.HeadersError].
+func (r *Refusal) GetHeaders() http.Header {
+	h := http.Header{}
+	if r.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(r.retry))
+	}
+	return h
+}
+
+// ContentType implements [huma.ContentTypeFilter].
+func (*Refusal) ContentType(string) string { return "application/problem+json" }
+
+// statusError is a problem whose status says more than its kind.
+type statusError struct {
+	status int
+	*problem.Problem
+}
+
+// Unwrap gives the problem.
+func (e *statusError) Unwrap() error { return e.Problem }
+
+func withStatus(status int, p *problem.Problem) error { return &statusError{status, p} }
+
+// huma asks these for every error of its own.
+func init() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError { return refusalOf(status, msg, errs) }
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		r := refusalOf(status, msg, errs)
+		r.Instance = request.ID(ctx.Context())
+		return r
+	}
+	// A list that is not there is left out or empty, never null.
+	huma.DefaultArrayNullable = false
+}
+
+var missing = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+
+// refusalOf turns what huma found wrong with the input into a refusal. The
+// values are not repeated: one of them may be a password.
+func refusalOf(status int, msg string, errs []error) *Refusal {
+	kind := problem.Invalid
+	switch {
+	case status >= http.StatusInternalServerError:
+		kind = problem.Failed
+	case status == http.StatusRequestEntityTooLarge:
+		kind = problem.TooLarge
+	}
+	p := &problem.Problem{Kind: kind, What: msg}
+	var all []string
+	for _, err := range errs {
+		field, what := located(err)
+		if field != "" {
+			what = field + ": " + what
+		}
+		if p.Field == "" {
+			p.Field = field
+		}
+		if len(all) < 5 {
+			all = append(all, what)
+		}
+	}
+	if len(all) > 0 {
+		p.What = strings.Join(all, "; ")
+	}
+	if kind == problem.Failed {
+		p.What, p.Field = "something went wrong", ""
+	}
+	return newRefusal(status, p)
+}
+
+// located splits an error of huma into the field and what is wrong with it.
+func located(err error) (field, what string) {
+	var detail *huma.ErrorDetail
+	if !errors.As(err, &detail) {
+		return "", err.Error()
+	}
+	_, field, _ = strings.Cut(detail.Location, ".")
+	what = detail.Message
+	if found := missing.FindStringSubmatch(what); found != nil {
+		return strings.TrimPrefix(field+"."+found[1], "."), "is required"
+	}
+	if what == "unexpected property" || what == "unknown query parameter" {
+		return field, "is not a field here"
+	}
+	if name, rest, ok := strings.Cut(what, ": "); ok && field == "" && detail.Location == "body" && !strings.Contains(name, " ") {
+		return name, rest // from decode
+	}
+	return field, what
+}
+
+func newRefusal(status int, p *problem.Problem) *Refusal {
+	title := http.StatusText(status)
+	if title == "" {
+		title = p.Kind.Code()
+	}
+	return &Refusal{Type: prefix + "/docs#code-" + p.Kind.Code(), Title: title, Status: status, Code: p.Kind.Code(), Detail: p.What, Next: p.Next, Field: p.Field}
+}
+
+// refusal is what a client is told of an error. What is our own trouble is
+// logged under the request's id and not told.
+func (a *API) refusal(ctx context.Context, err error) *Refusal {
+	p, status := judge(err)
+	id := request.ID(ctx)
+	if status >= http.StatusInternalServerError {
+		a.log.ErrorContext(ctx, "a request failed", "request", id, "status", status, "error", err)
+	}
+	r := newRefusal(status, p)
+	r.Instance = id
+	if seconds, ok := auth.RetryAfter(err); ok {
+		r.retry = seconds
+	}
+	return r
+}
+
+// judge says what kind of problem an error is to a client.
+func judge(err error) (*problem.Problem, int) {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.Problem, status.status
+	}
+	p := *problem.Explain(err)
+	// The database's own refusals are for the client when they are about its
+	// input. That the server may not, or cannot, is our trouble.
+	var state interface{ SQLState() string }
+	if own := new(problem.Problem); !errors.As(err, &own) && errors.As(err, &state) {
+		code := state.SQLState()
+		if p.Kind != problem.Unreachable && !strings.HasPrefix(code, "WR") && !strings.HasPrefix(code, "22") && !strings.HasPrefix(code, "54") {
+			p.Kind = problem.Failed
+		}
+	}
+	switch {
+	case p.Kind == problem.Unreachable && errors.Is(err, context.DeadlineExceeded):
+		return problem.New(p.Kind, "ask for less, or try again", "it took too long"), p.Kind.Status()
+	case p.Kind == problem.Unreachable:
+		return problem.New(p.Kind, "try again in a moment", "the database does not answer"), p.Kind.Status()
+	case p.Kind == problem.Failed:
+		return problem.New(p.Kind, "tell whoever runs this Weir; the log has more under the id in instance", "something went wrong"), p.Kind.Status()
+	}
+	p.Field = fieldOf(&p)
+	return &p, p.Kind.Status()
+}
+
+var fieldForm = regexp.MustCompile(`^(?:bad input: )?(?:task (\d+): )?([a-z][a-z_]*): `)
+
+// fieldOf reads the field out of the engine's refusals, which begin with it.
+func fieldOf(p *problem.Problem) string {
+	found := fieldForm.FindStringSubmatch(p.What)
+	if p.Field != "" || p.Kind != problem.Invalid || found == nil {
+		return p.Field
+	}
+	if n, err := strconv.Atoi(found[1]); err == nil {
+		return fmt.Sprintf("tasks[%d].%s", n-1, found[2])
+	}
+	return found[2]
+}
+
+// refuse writes an error.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	writeRefusal(w, a.refusal(r.Context(), err))
+}
+
+func writeRefusal(w http.ResponseWriter, r *Refusal) {
+	maps.Copy(w.Header(), r.GetHeaders())
+	w.Header().Set("Content-Type", r.ContentType(""))
+	w.WriteHeader(r.Status)
+	_ = json.NewEncoder(w).Encode(r) // nobody is left to be told
+}

@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir/internal/auth"
+)
+
+// prefix is where the API lives. A breaking change would get another.
+const prefix = "/api/v1"
+
+// Access says who may call a route at all.
+type Access int
+
+// The accesses.
+const (
+	// Granted asks auth.Can for the route's verb and kind.
+	Granted Access = iota
+	// Own asks auth.Can for a thing of the caller's own. The handler asks again
+	// when it knows whose thing it really is.
+	Own
+	// Known lets in whoever can say who they are.
+	Known
+	// Open lets in everybody.
+	Open
+)
+
+// Route is one line of the table.
+type Route struct {
+	Method, Path string
+	// Verb and Kind are what auth.Can is asked about.
+	Verb    auth.Verb
+	Kind    string
+	Access  Access
+	Summary string
+
+	how how
+}
+
+// how a route is served.
+type how struct {
+	// mount registers the handler.
+	mount func(a *API, route *Route)
+	// limit is how many bytes a body may have; zero is bodyLimit.
+	limit int64
+	// created is set if a success made something.
+	created bool
+	// stream leaves time and buffering to the handler.
+	stream bool
+}
+
+// creates marks a route that makes something: 201.
+func creates(h how) how { h.created = true; return h }
+
+// large lets a route take a large body.
+func large(h how) how { h.limit = submitLimit; return h }
+
+// streamed marks a route whose answer does not end by itself.
+func streamed(h how) how { h.stream = true; return h }
+
+// Routes are all routes of the API, in the order of the reference.
+func Routes() []Route { return slices.Clone(table) }
+
+// Object is what Can is asked about before the handler runs.
+func (r *Route) Object(s auth.Subject) auth.Object {
+	o := auth.Object{Kind: r.Kind}
+	switch {
+	case r.Access != Own:
+	case s.Kind == auth.KindNode:
+		o.Owner = s.ID
+	default:
+		o.Owner = s.UserID
+	}
+	return o
+}
+
+// allow is the check before the handler.
+func (r *Route) allow(s auth.Subject) error {
+	switch {
+	case r.Access == Open:
+		return nil
+	case r.Access == Known && !s.Nobody():
+		return nil
+	}
+	return auth.Allow(s, r.Verb, r.Object(s))
+}
+
+// pattern is the route as the mux knows it.
+func (r *Route) pattern() string { return r.Method + " " + prefix + r.Path }
+
+// ID names the operation: the words of the path and what is done there.
+func (r *Route) ID() string {
+	words := []string{strings.ToLower(r.Method)}
+	for _, part := range strings.Split(strings.Trim(r.Path, "/"), "/") {
+		words = append(words, strings.NewReplacer(".", "-", "{", "", "}", "").Replace(part))
+	}
+	return strings.Join(words, "-")
+}
+
+// tag groups operations: the first word of the path.
+func (r *Route) tag() string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+	word, _, _ = strings.Cut(word, ".")
+	return word
+}
+
+// handle registers a typed handler with huma. Its error becomes a problem.
+func handle[I, O any](f func(*API, context.Context, *I) (*O, error)) how {
+	return how{mount: func(a *API, route *Route) {
+		huma.Register(a.huma, route.operation(), func(ctx context.Context, in *I) (*O, error) {
+			out, err := f(a, ctx, in)
+			if err != nil {
+				return nil, a.refusal(ctx, err)
+			}
+			return out, nil
+		})
+	}}
+}
+
+// raw registers a handler that writes for itself, and documents it.
+func raw(kind string, f func(*API) http.Handler, params ...*huma.Param) how {
+	return how{mount: func(a *API, route *Route) {
+		op := route.operation()
+		op.Parameters = params
+		op.Responses = map[string]*huma.Response{"200": {
+			Description: "OK", Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{}}},
+		}}
+		a.huma.OpenAPI().AddOperation(&op)
+		handler := f(a)
+		a.mux.HandleFunc(route.pattern(), handler.ServeHTTP)
+	}}
+}
+
+// operation describes the route to OpenAPI.
+func (r *Route) operation() huma.Operation {
+	op := huma.Operation{
+		OperationID: r.ID(), Method: r.Method, Path: prefix + r.Path, Summary: r.Summary, Description: r.who(), Tags: []string{r.tag()},
+		Security: []map[string][]string{{"token": {}}, {"session": {}}}, MaxBodyBytes: r.bodyLimit(),
+		// The server sets a deadline for the whole request; see serve.go.
+		BodyReadTimeout: -1,
+	}
+	if r.Access == Open {
+		op.Security = []map[string][]string{}
+	}
+	if r.how.created {
+		op.DefaultStatus = http.StatusCreated
+	}
+	return op
+}
+
+// who says in words who may call the route.
+func (r *Route) who() string {
+	switch r.Access {
+	case Open:
+		return "For everybody."
+	case Known:
+		return "For everybody who is logged in or sends a token."
+	case Own:
+		return "Verb " + string(r.Verb) + " on a " + r.Kind + " of one's own; an admin's reaches further."
+	}
+	return "Verb " + string(r.Verb) + " on kind " + r.Kind + ": for the roles " + strings.Join(r.roles(), ", ") + "."
+}
+
+// roles are those that may call the route.
+func (r *Route) roles() []string {
+	var out []string
+	for _, role := range auth.Roles() {
+		if r.allow(auth.Subject{Kind: auth.KindUser, ID: "u", UserID: "u", Role: role}) == nil {
+			out = append(out, string(role))
+		}
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"sync"
+
+	"github.com/weirhq/weir/internal/timeline"
+)
+
+// pieceBytes is how much a stream that chooses its events puts together for one
+// write.
+const pieceBytes = 16 << 10
+
+// pieces are shared: a stream needs one only while it writes.
+var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceBytes)) }}
+
+// batches keeps the bytes of the last batches of events, for streams that send
+// everything. They keep up with the hub together, so few are enough.
+type batches struct {
+	mu   sync.Mutex
+	last [8]*batch
+	next int
+}
+
+// batch is all events from the first to the last, without the audit for those
+// who may not see it.
+type batch struct {
+	first, last *timeline.Event
+	audit       bool
+
+	once  sync.Once
+	bytes []byte
+}
+
+// of puts the events together, or finds that somebody has. They must be all
+// that lie between the first and the last.
+func (c *batches) of(events []*timeline.Event, audit bool) []byte {
+	b := c.find(events[0], events[len(events)-1], audit)
+	b.once.Do(func() {
+		size := 0
+		for _, e := range events {
+			size += len(e.Encoded(frameOf))
+		}
+		b.bytes = make([]byte, 0, size)
+		for _, e := range events {
+			if audit || e.Kind != auditKind {
+				b.bytes = append(b.bytes, e.Encoded(frameOf)...)
+			}
+		}
+	})
+	return b.bytes
+}
+
+func (c *batches) find(first, last *timeline.Event, audit bool) *batch {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.last {
+		if b != nil && b.first == first && b.last == last && b.audit == audit {
+			return b
+		}
+	}
+	b := &batch{first: first, last: last, audit: audit}
+	c.last[c.next] = b
+	c.next = (c.next + 1) % len(c.last)
+	return b
+}

@@ -1,0 +1,130 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
+)
+
+// Config says what to stream and to whom. Hub is needed; the zero value of all
+// else works.
+type Config struct {
+	Hub *timeline.Hub
+	// Subject finds out who asks, afresh. An error ends the stream, unless the
+	// database is only away. Nil: it stays whom the request's context names.
+	Subject func(*http.Request) (auth.Subject, error)
+	// Allow says whether the subject may see the event. Nil: everything but the
+	// audit is for all who may read events.
+	Allow func(auth.Subject, *timeline.Event) bool
+	// Refuse answers a request that gets no stream. Nil: problem+json.
+	Refuse func(http.ResponseWriter, *http.Request, error)
+	// MaxStreams bounds the streams of this server, MaxPerSubject those of one
+	// user, token or node. Zero: 10,000 and 100.
+	MaxStreams, MaxPerSubject int
+	// Beat is the time between two heartbeats. Zero: 30 s.
+	Beat time.Duration
+	// Recheck is the time between two looks at who asks. Zero: 60 s.
+	Recheck time.Duration
+	// WriteTimeout is how long a client may take for what it is sent. Zero: 10 s.
+	WriteTimeout time.Duration
+	Log          *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxStreams = cmp.Or(c.MaxStreams, 10_000)
+	c.MaxPerSubject = cmp.Or(c.MaxPerSubject, 100)
+	c.Beat = cmp.Or(c.Beat, 30*time.Second)
+	c.Recheck = cmp.Or(c.Recheck, time.Minute)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	if c.Subject == nil {
+		c.Subject = func(r *http.Request) (auth.Subject, error) { return auth.From(r.Context()), nil }
+	}
+	if c.Refuse == nil {
+		c.Refuse = refuse
+	}
+	return c
+}
+
+// Handler serves the streams.
+type Handler struct {
+	config Config
+	seats  seats
+	shared batches
+	life   context.Context
+	end    context.CancelFunc
+}
+
+// openWithin is how long a request waits for the hub to open.
+const openWithin = 10 * time.Second
+
+// errClosed ends the streams of a server that stops.
+var errClosed = problem.New(problem.Unreachable, "connect again: another server goes on from the same place", "the server is stopping")
+
+// New makes a handler. Close it before the server waits for its requests to
+// end: http.Server.RegisterOnShutdown.
+func New(config Config) *Handler {
+	config = config.withDefaults()
+	life, end := context.WithCancel(context.Background())
+	return &Handler{config: config, life: life, end: end, seats: seats{most: config.MaxStreams, each: config.MaxPerSubject, taken: map[string]int{}}}
+}
+
+// Close ends all streams now, and refuses new ones.
+func (h *Handler) Close() { h.end() }
+
+// Streams is how many there are.
+func (h *Handler) Streams() int { return h.seats.count() }
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h.serve(w, r); err != nil {
+		h.config.Refuse(w, r, err)
+	}
+}
+
+// serve returns an error as long as nothing was sent.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
+	subject := auth.From(r.Context())
+	if err := auth.Allow(subject, auth.Read, auth.Object{Kind: "event"}); err != nil {
+		return err
+	}
+	q, err := parse(r)
+	if err != nil {
+		return err
+	}
+	leave, err := h.seats.take(subject.Kind + " " + subject.ID)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(h.life, func() { cancel(errClosed) })()
+
+	s := &stream{handler: h, config: &h.config, request: r, fold: q.fold, out: http.NewResponseController(w), w: w}
+	s.become(subject)
+	if s.plain = q.everything() && h.config.Allow == nil; !s.plain {
+		q.filter.Match = s.allow
+	}
+	open, stop := context.WithTimeout(ctx, openWithin)
+	s.follower, err = h.config.Hub.Follow(open, q.after, q.filter)
+	stop()
+	switch {
+	case err == nil:
+	case errors.Is(context.Cause(ctx), errClosed):
+		return errClosed
+	default:
+		return err
+	}
+	defer s.follower.Close()
+	err = s.run(ctx)
+	h.config.Log.Debug("a stream has ended", "subject", subject.By(), "because", err)
+	return nil
+}

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/weirhq/weir/internal/auth"
+)
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+	put  = http.MethodPut
+	del  = http.MethodDelete
+)
+
+// table is every route: method, path, what Can is asked, who that is at all, and
+// what it does. Filled in init, because the reference page is made of it.
+var table []Route
+
+func init() {
+	table = []Route{
+		{get, "/tasks", auth.Read, "task", Granted, "List tasks", handle((*API).listTasks)},
+		{post, "/tasks", auth.Submit, "task", Granted, "Submit a task", large(creates(handle((*API).submitTask)))},
+		{post, "/tasks/batch", auth.Submit, "task", Granted, "Submit up to 5,000 tasks, all or none", large(creates(handle((*API).submitTasks)))},
+		{get, "/tasks/{task}", auth.Read, "task", Granted, "Show a task", handle((*API).showTask)},
+		{get, "/tasks/{task}/why", auth.Read, "task", Granted, "Say why a task is where it is, gate by gate", handle((*API).whyTask)},
+		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first", handle((*API).taskEvents)},
+		{get, "/tasks/{task}/attempts", auth.Read, "task", Granted, "List the attempts at a task", handle((*API).taskAttempts)},
+		{post, "/tasks/{task}/cancel", auth.Command, "task", Granted, "Cancel a task", handle((*API).cancelTask)},
+		{post, "/tasks/{task}/retry", auth.Command, "task", Granted, "Give a task that ended badly a new round of attempts", handle((*API).retryTask)},
+		{post, "/tasks/{task}/skip", auth.Override, "task", Granted, "Decide that a task need not run", handle((*API).skipTask)},
+		{post, "/tasks/{task}/hold", auth.Command, "task", Granted, "Keep a task from starting", handle((*API).holdTask)},
+		{post, "/tasks/{task}/release", auth.Command, "task", Granted, "Let a held task go on", handle((*API).releaseTask)},
+		{put, "/tasks/{task}/priority", auth.Command, "task", Granted, "Change the priority of a task that waits", handle((*API).setPriority)},
+
+		{get, "/jobs", auth.Read, "job", Granted, "List jobs", handle((*API).listJobs)},
+		{post, "/jobs", auth.Submit, "job", Granted, "Submit a job, whole or not at all", large(creates(handle((*API).submitJob)))},
+		{get, "/jobs/{job}", auth.Read, "job", Granted, "Show a job", handle((*API).showJob)},
+		{get, "/jobs/{job}/tasks", auth.Read, "job", Granted, "List the tasks of a job in its order", handle((*API).jobTasks)},
+		{get, "/jobs/{job}/graph", auth.Read, "job", Granted, "Show the tasks of a job and their needs, at most 2,000", handle((*API).jobGraph)},
+		{get, "/jobs/{job}/spans", auth.Read, "job", Granted, "List when the attempts of a job ran, at most 5,000", handle((*API).jobSpans)},
+		{post, "/jobs/{job}/cancel", auth.Command, "job", Granted, "Cancel every task of a job that has not ended", handle((*API).cancelJob)},
+
+		{get, "/pools", auth.Read, "pool", Granted, "List pools", handle((*API).listPools)},
+		{get, "/pools/{pool}", auth.Read, "pool", Granted, "Show a pool", handle((*API).showPool)},
+		{put, "/pools/{pool}", auth.Manage, "pool", Granted, "Create or change a pool", handle((*API).putPool)},
+		{del, "/pools/{pool}", auth.Manage, "pool", Granted, "Delete a pool", handle((*API).dropPool)},
+
+		{get, "/schedules", auth.Read, "schedule", Granted, "List schedules", handle((*API).listSchedules)},
+		{get, "/schedules/{schedule}", auth.Read, "schedule", Granted, "Show a schedule", handle((*API).showSchedule)},
+		{put, "/schedules/{schedule}", auth.Manage, "schedule", Granted, "Create or change a schedule", handle((*API).putSchedule)},
+		{del, "/schedules/{schedule}", auth.Manage, "schedule", Granted, "Delete a schedule", handle((*API).dropSchedule)},
+		{post, "/schedules/{schedule}/pause", auth.Manage, "schedule", Granted, "Pause a schedule", handle((*API).pauseSchedule)},
+		{post, "/schedules/{schedule}/resume", auth.Manage, "schedule", Granted, "Let a schedule go on", handle((*API).resumeSchedule)},
+
+		{get, "/nodes", auth.Read, "node", Granted, "List nodes", handle((*API).listNodes)},
+		{get, "/nodes/{node}", auth.Read, "node", Own, "Show a node", handle((*API).showNode)},
+		{put, "/nodes/{node}/mode", auth.Manage, "node", Granted, "Drain, pause or activate a node", handle((*API).setNodeMode)},
+		{del, "/nodes/{node}/credential", auth.Manage, "node", Granted, "Take a node's credential away", handle((*API).revokeNode)},
+		{get, "/workers", auth.Read, "worker", Granted, "List workers", handle((*API).listWorkers)},
+		{get, "/workers/{worker}", auth.Read, "worker", Granted, "Show a worker", handle((*API).showWorker)},
+
+		{get, "/overview", auth.Read, "task", Granted, "Show what runs, what waits and at which gate, what failed", handle((*API).overview)},
+		{get, "/rates", auth.Read, "task", Granted, "List what happened, minute by minute", handle((*API).rates)},
+		{get, "/search", auth.Read, "task", Granted, "Find things by what a person types", handle((*API).search)},
+		{get, "/timeline", auth.Read, "event", Granted, "Read the timeline", handle((*API).listEvents)},
+		{get, "/timeline/tail", auth.Read, "event", Granted, "Say where the timeline ends now", handle((*API).timelineTail)},
+		{get, "/events", auth.Read, "event", Granted, "Follow the timeline live (server-sent events)", streamed(raw("text/event-stream", (*API).stream, streamParams...))},
+		{get, "/health", auth.Read, "health", Granted, "Show how the database is", handle((*API).health)},
+		{get, "/doctor", auth.Read, "health", Granted, "Check every invariant", handle((*API).doctor)},
+
+		{post, "/login", "", "", Open, "Log in with a password; the answer sets a cookie", handle((*API).login)},
+		{post, "/logout", "", "", Known, "Log out", handle((*API).logout)},
+		{get, "/me", "", "", Known, "Say who asks", handle((*API).me)},
+		{put, "/me/password", auth.Manage, "user", Own, "Change one's own password", handle((*API).setOwnPassword)},
+		{get, "/users", auth.Read, "user", Granted, "List users", handle((*API).listUsers)},
+		{post, "/users", auth.Administer, "user", Granted, "Create a user", creates(handle((*API).createUser))},
+		{get, "/users/{user}", auth.Read, "user", Own, "Show a user", handle((*API).showUser)},
+		{put, "/users/{user}/role", auth.Administer, "user", Granted, "Give a user another role", handle((*API).setRole)},
+		{put, "/users/{user}/password", auth.Manage, "user", Own, "Set a user's password", handle((*API).setPassword)},
+		{post, "/users/{user}/disable", auth.Administer, "user", Granted, "Keep a user from logging in", handle((*API).disableUser)},
+		{post, "/users/{user}/enable", auth.Administer, "user", Granted, "Let a user log in again", handle((*API).enableUser)},
+		{post, "/users/{user}/link", auth.Administer, "user", Granted, "Make a one-time link that logs a user in", creates(handle((*API).createLink))},
+		{del, "/users/{user}", auth.Administer, "user", Granted, "Delete a user", handle((*API).deleteUser)},
+		{get, "/tokens", auth.Read, "token", Own, "List one's own tokens, or everybody's", handle((*API).listTokens)},
+		{post, "/tokens", auth.Manage, "token", Own, "Create a token; the secret is told once", creates(handle((*API).createToken))},
+		{del, "/tokens/{token}", auth.Manage, "token", Own, "Revoke a token", handle((*API).revokeToken)},
+		{get, "/sessions", auth.Read, "session", Own, "List one's own sessions, or another's", handle((*API).listSessions)},
+		{del, "/sessions/{session}", auth.Manage, "session", Own, "End a session", handle((*API).revokeSession)},
+		{get, "/joins", auth.Read, "join", Granted, "List the secrets with which nodes may join", handle((*API).listJoins)},
+		{post, "/joins", auth.Manage, "join", Granted, "Make a one-time secret with which a node joins", creates(handle((*API).createJoin))},
+		{del, "/joins/{join}", auth.Manage, "join", Granted, "Take such a secret back", handle((*API).revokeJoin)},
+		{post, "/join", "", "", Open, "Join as a node: a one-time secret for a credential", creates(handle((*API).join))},
+
+		{get, "/version", "", "", Open, "Say which version answers", handle((*API).version)},
+		{get, "/openapi.json", "", "", Open, "Describe this API (OpenAPI 3.1)", raw("application/openapi+json", (*API).specJSON)},
+		{get, "/openapi.yaml", "", "", Open, "Describe this API (OpenAPI 3.1)", raw("application/openapi+yaml", (*API).specYAML)},
+		{get, "/docs", "", "", Open, "Describe this API as a page", raw("text/html", (*API).docsPage)},
+		{get, "/docs.css", "", "", Open, "Dress the page", raw("text/css", (*API).docsStyle)},
+	}
+}

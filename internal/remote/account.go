@@ -1,0 +1,174 @@
+package remote
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// Version says what a server is.
+type Version struct {
+	Version string `json:"version"`
+	API     string `json:"api"`
+}
+
+// Version asks which version answers.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	return one[Version](ctx, c, nil, "version")
+}
+
+// Login logs in with a password. From then on the client asks as that person,
+// not with its token: people may do more than tokens.
+func (c *Client) Login(ctx context.Context, name, password string) error {
+	return c.post(ctx, map[string]string{"name": name, "password": password}, nil, "login")
+}
+
+// Logout ends the session.
+func (c *Client) Logout(ctx context.Context) error { return c.post(ctx, nil, nil, "logout") }
+
+// Me says who asks.
+func (c *Client) Me(ctx context.Context) (auth.Subject, error) {
+	me, err := one[struct {
+		Kind    string    `json:"kind"`
+		Name    string    `json:"name"`
+		UserID  string    `json:"user_id"`
+		Role    auth.Role `json:"role"`
+		Token   string    `json:"token"`
+		Scopes  []string  `json:"scopes"`
+		Session string    `json:"session"`
+	}](ctx, c, nil, "me")
+	return auth.Subject{Kind: me.Kind, Name: me.Name, UserID: me.UserID, Role: me.Role, Token: me.Token, Scopes: me.Scopes, Session: me.Session}, err
+}
+
+func (c *Client) post(ctx context.Context, body, out any, path ...string) error {
+	_, err := c.do(ctx, call{method: http.MethodPost, path: path, body: body}, out)
+	return err
+}
+
+// Users lists users by name.
+func (c *Client) Users(ctx context.Context, p auth.Page) ([]auth.User, error) {
+	return list[auth.User](ctx, c, url.Values{}, view.Page(p), "users")
+}
+
+// User reads one user.
+func (c *Client) User(ctx context.Context, name string) (auth.User, error) {
+	return one[auth.User](ctx, c, nil, "users", name)
+}
+
+// CreateUser adds a user.
+func (c *Client) CreateUser(ctx context.Context, n auth.NewUser) (user auth.User, err error) {
+	err = c.post(ctx, struct {
+		Name     string    `json:"name"`
+		Role     auth.Role `json:"role"`
+		Email    string    `json:"email,omitempty"`
+		Password string    `json:"password,omitempty"`
+	}{n.Name, n.Role, n.Email, n.Password}, &user, "users")
+	return user, err
+}
+
+// SetRole gives a user another role.
+func (c *Client) SetRole(ctx context.Context, name string, role auth.Role) error {
+	return c.put(ctx, nil, map[string]auth.Role{"role": role}, "users", name, "role")
+}
+
+// SetPassword sets a password; the old one is wanted for one's own.
+func (c *Client) SetPassword(ctx context.Context, name, old, password string) error {
+	return c.put(ctx, nil, map[string]string{"old": old, "new": password}, "users", name, "password")
+}
+
+// DisableUser keeps a user from logging in.
+func (c *Client) DisableUser(ctx context.Context, name string) error {
+	return c.post(ctx, nil, nil, "users", name, "disable")
+}
+
+// EnableUser lets a user log in again.
+func (c *Client) EnableUser(ctx context.Context, name string) error {
+	return c.post(ctx, nil, nil, "users", name, "enable")
+}
+
+// DeleteUser removes a user.
+func (c *Client) DeleteUser(ctx context.Context, name string) error {
+	return c.drop(ctx, nil, "users", name)
+}
+
+// secret is told once.
+type secret struct {
+	Secret string `json:"secret"`
+}
+
+// ttl is how long something works; zero is the server's own idea.
+type ttl struct {
+	TTL period `json:"ttl,omitzero"`
+}
+
+// NewLink makes a link that logs a user in once.
+func (c *Client) NewLink(ctx context.Context, name string, d time.Duration) (string, error) {
+	var made secret
+	err := c.post(ctx, ttl{period(d)}, &made, "users", name, "link")
+	return made.Secret, err
+}
+
+// Tokens lists one's own tokens, or everybody's.
+func (c *Client) Tokens(ctx context.Context, all bool) ([]auth.Token, error) {
+	return whole[auth.Token](ctx, c, values("all", yes(all)), "tokens")
+}
+
+// CreateToken makes a token. Its secret is told once, here.
+func (c *Client) CreateToken(ctx context.Context, n auth.NewToken) (auth.Token, string, error) {
+	var made struct {
+		Token auth.Token `json:"token"`
+		secret
+	}
+	err := c.post(ctx, struct {
+		Name   string   `json:"name"`
+		Scopes []string `json:"scopes"`
+		ttl
+	}{n.Name, append([]string{}, n.Scopes...), ttl{period(n.TTL)}}, &made, "tokens")
+	return made.Token, made.Secret, err
+}
+
+// RevokeToken ends a token.
+func (c *Client) RevokeToken(ctx context.Context, id string) error {
+	return c.drop(ctx, nil, "tokens", id)
+}
+
+// Sessions lists the sessions of a user; without a name, one's own.
+func (c *Client) Sessions(ctx context.Context, user string) ([]auth.Session, error) {
+	return whole[auth.Session](ctx, c, values("user", user), "sessions")
+}
+
+// RevokeSession ends a session.
+func (c *Client) RevokeSession(ctx context.Context, id string) error {
+	return c.drop(ctx, nil, "sessions", id)
+}
+
+// Joins lists the secrets with which nodes may join.
+func (c *Client) Joins(ctx context.Context) ([]auth.Join, error) {
+	return whole[auth.Join](ctx, c, nil, "joins")
+}
+
+// CreateJoin makes a secret with which a node joins. It is told once, here.
+func (c *Client) CreateJoin(ctx context.Context, n auth.NewJoin) (string, error) {
+	var made secret
+	err := c.post(ctx, struct {
+		Node string `json:"node,omitempty"`
+		ttl
+	}{n.Node, ttl{period(n.TTL)}}, &made, "joins")
+	return made.Secret, err
+}
+
+// RevokeJoin takes such a secret back.
+func (c *Client) RevokeJoin(ctx context.Context, id string) error {
+	return c.drop(ctx, nil, "joins", id)
+}
+
+// Join turns a one-time secret into the credential of a node.
+func (c *Client) Join(ctx context.Context, secret, node string) (credential string, err error) {
+	var made struct{ Credential string }
+	err = c.post(ctx, map[string]string{"secret": secret, "node": node}, &made, "join")
+	return made.Credential, err
+}

@@ -1,0 +1,213 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	prefix = "/api/v1"
+	// tries is how often a safe call is sent.
+	tries = 4
+	// firstPause doubles with each further try, up to lastPause.
+	firstPause, lastPause = 100 * time.Millisecond, 2 * time.Second
+	// callTimeout is a little more than the server gives itself.
+	callTimeout = 35 * time.Second
+	// answerLimit is how much of an answer is read.
+	answerLimit = 256 << 20
+)
+
+// Config says where the server is and who asks.
+type Config struct {
+	// Server is its address, such as https://weir.example.org.
+	Server string
+	// Token is the secret of an API token. Empty: log in, or be nobody.
+	Token string
+	// TLS says what to trust. Nil: what the machine trusts.
+	TLS *tls.Config
+	// HTTP replaces the HTTP client; TLS is then its business.
+	HTTP *http.Client
+	// Version is that of the program, for the User-Agent.
+	Version string
+}
+
+// Client talks to one server. It is safe for use by many goroutines.
+type Client struct {
+	base  *url.URL
+	token string
+	http  *http.Client
+	agent string
+}
+
+// New makes a client. It does not connect.
+func New(c Config) (*Client, error) {
+	base, err := url.Parse(c.Server)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, problem.Refuse("server", "for example https://weir.example.org", "%q is not the address of a server", c.Server)
+	}
+	base.Path = strings.TrimSuffix(base.Path, "/")
+	client := &Client{base: base, token: c.Token, agent: "weir/" + c.Version}
+	if c.Version == "" {
+		client.agent = "weir"
+	}
+	if c.HTTP != nil {
+		own := *c.HTTP
+		client.http = &own
+	} else {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.TLSClientConfig = c.TLS
+		client.http = &http.Client{Transport: transport}
+	}
+	// The API never redirects: whoever does is not it, and must not get a token.
+	client.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if client.http.Jar == nil {
+		if client.http.Jar, err = cookiejar.New(nil); err != nil {
+			return nil, fmt.Errorf("keep cookies: %w", err)
+		}
+	}
+	return client, nil
+}
+
+// Server is the address of the server.
+func (c *Client) Server() string { return c.base.String() }
+
+// Close lets idle connections go.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// call is one request.
+type call struct {
+	method string
+	path   []string
+	query  url.Values
+	header http.Header
+	body   any
+}
+
+// safe says that sending it twice is the same as once.
+func (k *call) safe() bool {
+	return k.method != http.MethodPost || k.header.Get("Idempotency-Key") != ""
+}
+
+// do sends a call and reads the answer into out, unless that is nil.
+func (c *Client) do(ctx context.Context, k call, out any) (http.Header, error) {
+	var body []byte
+	if k.body != nil {
+		var err error
+		if body, err = json.Marshal(k.body); err != nil {
+			return nil, problem.New(problem.Invalid, "", "it does not become JSON: %s", err)
+		}
+	}
+	for try, lost := 1, false; ; try++ {
+		header, again, err := c.once(ctx, k, body, out)
+		if lost && k.method == http.MethodDelete && kindOf(err) == problem.NotFound {
+			return header, nil // the try whose answer was lost has done it
+		}
+		lost = lost || !neverSent(err)
+		if err == nil || !again || try == tries || ctx.Err() != nil {
+			return header, err
+		}
+		if !loop.Wait(ctx, pause(try), nil) {
+			return nil, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// pause is how long to wait after a try, with jitter, so that clients that lost
+// the same server do not come back together.
+func pause(try int) time.Duration {
+	longest := min(firstPause<<min(try-1, 10), lastPause)
+	return longest/2 + rand.N(longest/2+1) // #nosec G404 -- spreads clients, guards nothing
+}
+
+// once sends a call once. again says that sending it again may help and harms
+// nothing.
+func (c *Client) once(ctx context.Context, k call, body []byte, out any) (header http.Header, again bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	response, err := c.send(ctx, k, body)
+	if err != nil {
+		return nil, (k.safe() || neverSent(err)) && !untrusted(err), c.unreachable(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
+	if err != nil {
+		return nil, k.safe(), c.unreachable(err)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		p := c.refused(response, text)
+		return response.Header, k.safe() && p.Kind == problem.Unreachable, p
+	}
+	if out != nil {
+		if err := json.Unmarshal(text, out); err != nil {
+			return nil, false, problem.New(problem.Failed, "is it a Weir server, and not older than this program?", "the answer of %s is not understood: %s", c.Server(), err)
+		}
+	}
+	return response.Header, false, nil
+}
+
+// send makes the request.
+func (c *Client) send(ctx context.Context, k call, body []byte) (*http.Response, error) {
+	target, err := url.Parse(c.base.String() + prefix + "/" + strings.Join(escaped(k.path), "/"))
+	if err != nil {
+		return nil, err
+	}
+	target.RawQuery = k.query.Encode()
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(ctx, k.method, target.String(), reader)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range k.header {
+		r.Header[name] = values
+	}
+	r.Header.Set("User-Agent", c.agent)
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "application/json")
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	// Who has logged in asks as a person, not as their token.
+	if c.token != "" && len(c.http.Jar.Cookies(target)) == 0 {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return c.http.Do(r)
+}
+
+func escaped(parts []string) []string {
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		out[i] = url.PathEscape(part)
+	}
+	return out
+}
+
+// untrusted says that it is not the server it claims to be; waiting helps not.
+func untrusted(err error) bool {
+	var cause *tls.CertificateVerificationError
+	return errors.As(err, &cause)
+}
+
+// neverSent says that the connection did not come about.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}

@@ -1,0 +1,266 @@
+package remote_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/remote"
+)
+
+// cut closes the connection without an answer.
+func cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = conn.Close()
+	}
+}
+
+// A safe call survives a connection that breaks; one that is not is not sent
+// twice.
+func TestConnectionLost(t *testing.T) {
+	r := newRig(t)
+	c := r.as(auth.Operator)
+	var seen atomic.Int64
+	lose := func(n int64) {
+		seen.Store(0)
+		r.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+			if seen.Add(1) <= n {
+				cut(w)
+				return false
+			}
+			return true
+		})
+	}
+	lose(2)
+	if _, err := c.Tasks(t.Context(), view.TaskFilter{}, view.Page{}); err != nil || seen.Load() != 3 {
+		t.Errorf("read: %v after %d tries", err, seen.Load())
+	}
+	lose(1)
+	if _, err := c.Submit(t.Context(), weir.Task{Service: "x", IdempotencyKey: "k"}); err != nil || seen.Load() != 2 {
+		t.Errorf("submit with a key: %v after %d tries", err, seen.Load())
+	}
+	lose(1)
+	_, err := c.Submit(t.Context(), weir.Task{Service: "x"})
+	if p := problem.Explain(err); p.Kind != problem.Unreachable || seen.Load() != 1 {
+		t.Errorf("submit without a key: %v after %d tries", err, seen.Load())
+	}
+	lose(100)
+	_, err = c.Tasks(t.Context(), view.TaskFilter{}, view.Page{})
+	p := problem.Explain(err)
+	if p.Kind != problem.Unreachable || seen.Load() != 4 || !strings.Contains(p.What, r.server.URL) || p.Next == "" {
+		t.Errorf("a server that is away: %+v after %d tries", p, seen.Load())
+	}
+}
+
+// A delete whose answer was lost has worked.
+func TestDeleteAnswerLost(t *testing.T) {
+	r := newRig(t)
+	c := r.as(auth.Maintainer)
+	if err := c.SetPool(t.Context(), weir.Pool{Name: "p", Size: weir.Size(1)}); err != nil {
+		t.Fatal(err)
+	}
+	var seen atomic.Int64
+	r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
+		if seen.Add(1) > 1 {
+			return true
+		}
+		if err := r.sdk.DropPool(q.Context(), "p", false); err != nil {
+			t.Error(err)
+		}
+		cut(w)
+		return false
+	})
+	if err := c.DropPool(t.Context(), "p", false); err != nil || seen.Load() != 2 {
+		t.Errorf("%v after %d tries", err, seen.Load())
+	}
+	if err := c.DropPool(t.Context(), "p", false); problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
+		t.Errorf("a pool that is not there: %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	r := newRig(t)
+	for name, c := range map[string]struct {
+		client *remote.Client
+		kind   problem.Kind
+	}{
+		"nobody":      {r.client(""), problem.Unauthenticated},
+		"wrong token": {r.client("weir_pat_nonsense"), problem.Unauthenticated},
+		"viewer":      {r.as(auth.Viewer), problem.Forbidden},
+	} {
+		_, err := c.client.Submit(t.Context(), weir.Task{Service: "x"})
+		if p := problem.Explain(err); p.Kind != c.kind || p.Next == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	away := httptest.NewServer(nil)
+	away.Close()
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	for name, c := range map[string]struct {
+		url, what string
+		kind      problem.Kind
+	}{"away": {away.URL, "does not answer", problem.Unreachable}, "no Weir": {other.URL, "404", problem.Failed}} {
+		client, err := remote.New(remote.Config{Server: c.url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Version(t.Context())
+		if p := problem.Explain(err); p.Kind != c.kind || !strings.Contains(p.What, c.what) || !strings.Contains(p.What, c.url) || p.Next == "" {
+			t.Errorf("%s: %+v", name, p)
+		}
+		client.Close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.client("").Version(ctx); problem.Explain(err).Kind != problem.Canceled {
+		t.Errorf("canceled: %v", err)
+	}
+	for _, bad := range []string{"", "weir.example.org", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x#y", "::"} {
+		if _, err := remote.New(remote.Config{Server: bad}); problem.Explain(err).Field != "server" {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// A redirect is not followed: the token is for the server it was made by.
+func TestNoRedirect(t *testing.T) {
+	var reached atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	c, err := remote.New(remote.Config{Server: server.URL, Token: "weir_pat_x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Version(t.Context()); err == nil || reached.Load() {
+		t.Errorf("%v, reached %v", err, reached.Load())
+	}
+}
+
+// A person logs in, does what tokens may not, and logs out.
+func TestPeople(t *testing.T) {
+	r := newRig(t)
+	c := r.as(auth.Admin)
+	ctx := t.Context()
+	me, err := c.Me(ctx)
+	if err != nil || me.Kind != auth.KindToken || me.By() != "a-admin (token t)" || me.Role != auth.Admin {
+		t.Fatalf("%+v, %v", me, err)
+	}
+	if _, _, err := c.CreateToken(ctx, auth.NewToken{Name: "x", Scopes: []string{"*:read"}}); problem.Explain(err).Kind != problem.Forbidden {
+		t.Errorf("a token makes a token: %v", err)
+	}
+	if err := c.Login(ctx, "a-admin", "wrong password"); problem.Explain(err).Kind != problem.Unauthenticated {
+		t.Errorf("wrong password: %v", err)
+	}
+	if err := c.Login(ctx, "a-admin", password); err != nil {
+		t.Fatal(err)
+	}
+	if me, err := c.Me(ctx); err != nil || me.Kind != auth.KindUser || me.Session == "" {
+		t.Fatalf("%+v, %v", me, err)
+	}
+	token, secret, err := c.CreateToken(ctx, auth.NewToken{Name: "x", Scopes: []string{"*:read"}})
+	if err != nil || token.Name != "x" || !strings.HasPrefix(secret, "weir_pat_") {
+		t.Fatalf("%+v, %v", token, err)
+	}
+	if _, err := r.client(secret).Tasks(ctx, view.TaskFilter{}, view.Page{}); err != nil {
+		t.Error(err)
+	}
+	user, err := c.CreateUser(ctx, auth.NewUser{Name: "ada", Role: auth.Viewer, Password: password, Email: "ada@example.org"})
+	if err != nil || user.Name != "ada" || user.Email != "ada@example.org" {
+		t.Fatalf("%+v, %v", user, err)
+	}
+	link, err := c.NewLink(ctx, "ada", 0)
+	if err != nil || link == "" {
+		t.Errorf("link: %v", err)
+	}
+	for name, err := range map[string]error{
+		"role": c.SetRole(ctx, "ada", auth.Operator), "password": c.SetPassword(ctx, "ada", "", password+"!"),
+		"disable": c.DisableUser(ctx, "ada"), "enable": c.EnableUser(ctx, "ada"), "revoke": c.RevokeToken(ctx, token.ID),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if u, err := c.User(ctx, "ada"); err != nil || u.Role != auth.Operator {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if users, err := c.Users(ctx, auth.Page{}); err != nil || len(users) != 2 {
+		t.Errorf("%d users, %v", len(users), err)
+	}
+	if tokens, err := c.Tokens(ctx, true); err != nil || len(tokens) != 1 {
+		t.Errorf("%d tokens, %v", len(tokens), err)
+	}
+	sessions, err := c.Sessions(ctx, "")
+	if err != nil || len(sessions) != 1 {
+		t.Errorf("%d sessions, %v", len(sessions), err)
+	}
+	join, err := c.CreateJoin(ctx, auth.NewJoin{Node: "n1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	joins, err := c.Joins(ctx)
+	if err != nil || len(joins) != 1 {
+		t.Errorf("%d joins, %v", len(joins), err)
+	}
+	credential, err := r.client("").Join(ctx, join, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if me, err := r.client(credential).Me(ctx); err != nil || me.Kind != auth.KindNode || me.Name != "n1" {
+		t.Errorf("%+v, %v", me, err)
+	}
+	if err := errors.Join(c.DeleteUser(ctx, "ada"), c.Logout(ctx)); err != nil {
+		t.Error(err)
+	}
+	if me, err := c.Me(ctx); err != nil || me.Kind != auth.KindToken {
+		t.Errorf("after logging out: %+v, %v", me, err)
+	}
+	if v, err := c.Version(ctx); err != nil || v != (remote.Version{Version: "1.2.3", API: "v1"}) {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	var agent atomic.Value
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agent.Store(r.UserAgent())
+		_, _ = w.Write([]byte(`{"version":"x","api":"v1"}`))
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it hears of the client that does not trust it
+	server.StartTLS()
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	trusting, err := remote.New(remote.Config{Server: server.URL + "/", TLS: &tls.Config{RootCAs: roots}, Version: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trusting.Close()
+	if v, err := trusting.Version(t.Context()); err != nil || v.Version != "x" || agent.Load() != "weir/7" {
+		t.Errorf("%+v, %v, agent %v", v, err, agent.Load())
+	}
+	doubting, err := remote.New(remote.Config{Server: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer doubting.Close()
+	if _, err := doubting.Version(t.Context()); problem.Explain(err).Kind != problem.Unreachable || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("got %v", err)
+	}
+}

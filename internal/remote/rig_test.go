@@ -1,0 +1,109 @@
+package remote_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/httpapi"
+	"github.com/weirhq/weir/internal/httpapi/stream"
+	"github.com/weirhq/weir/internal/remote"
+	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/timeline"
+)
+
+// A client is everything that commands ask for.
+var (
+	_ app.Reader    = (*remote.Client)(nil)
+	_ app.Commander = (*remote.Client)(nil)
+	_ app.Accounts  = (*remote.Client)(nil)
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+const password = "correct horse battery staple"
+
+var system = auth.System("test")
+
+// rig is a server on a real database, and clients of both.
+type rig struct {
+	t      *testing.T
+	db     *testdb.DB
+	server *httptest.Server
+	auth   *auth.Store
+	store  *view.Store
+	sdk    *weir.Client
+	// before, if set, sees every request first and says whether it goes on.
+	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, db: testdb.New(t)}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
+	var err error
+	if r.sdk, err = weir.New(r.db.Pool, &weir.Config{Logger: log}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.sdk.Close)
+	r.store, r.auth = view.New(r.db.Pool), auth.New(r.db.Pool, auth.Options{Log: log})
+	d, err := door.New(r.auth, door.Config{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := timeline.NewHub(r.db.Pool, nil, timeline.Options{Gap: time.Millisecond})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { hub.Run(ctx) })
+	streams := stream.New(stream.Config{Hub: hub, Subject: d.Subject, Log: log})
+	api := httpapi.New(httpapi.Config{Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log}).Handler()
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if before := r.before.Load(); before == nil || (*before)(w, q) {
+			api.ServeHTTP(w, q)
+		}
+	}))
+	t.Cleanup(func() {
+		streams.Close()
+		r.server.Close()
+		cancel()
+		running.Wait()
+	})
+	return r
+}
+
+// intercept sets what sees every request first.
+func (r *rig) intercept(f func(http.ResponseWriter, *http.Request) bool) { r.before.Store(&f) }
+
+// as is a client with a token of a new user of a role.
+func (r *rig) as(role auth.Role) *remote.Client {
+	r.t.Helper()
+	name := "a-" + string(role)
+	if _, err := r.auth.CreateUser(r.t.Context(), system, auth.NewUser{Name: name, Role: role, Password: password}); err != nil {
+		r.t.Fatal(err)
+	}
+	_, secret, err := r.auth.CreateToken(r.t.Context(), system, auth.NewToken{Name: "t", Scopes: []string{"*:*"}, User: name})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.client(secret)
+}
+
+func (r *rig) client(token string) *remote.Client {
+	r.t.Helper()
+	c, err := remote.New(remote.Config{Server: r.server.URL, Token: token, Version: "9.9"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(c.Close)
+	return c
+}

@@ -1,0 +1,241 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// life makes a bit of everything.
+var life = []string{
+	`select weir.set_pool('p', size => 1, rate => 3, per => '90 s', note => 'a "note" <&>')`, `select weir.set_pool('q', size => 0)`,
+	`select weir.register_node('n1', '{"zone": "a"}', '{"a.done": 2}')`, `select weir.register_node('n2')`,
+	`select weir.submit('a.done', '{"n": 1.50, "text": "ä <b>", "deep": {"list": [1, null, true]}}')`, `select weir.submit('a.failed', max_attempts => 1)`, `select weir.submit('a.running', labels => '{}')`,
+	`select weir.finish(task, attempt, token, '{"n": 1}') from weir.claim('w', array['a.done'])`,
+	`select weir.fail(task, attempt, token, 'no') from weir.claim('w', array['a.failed'])`,
+	`select weir.record(task, attempt, token, 'progress', data => '{"percent": 40}') from weir.claim('w', array['a.running'])`,
+	`select weir.cancel(weir.submit('a.canceled'), 'ada', 'why not')`, `select weir.skip(weir.submit('a.skipped'), 'no need')`,
+	`select weir.submit('a.time', run_at => clock_timestamp() + interval '1 h')`, `select weir.submit('a.hold', hold => 'me')`,
+	`select weir.submit('a.lane', lane => 'l', rank => 1, exclusive => true, timeout => '90 s')`, `select weir.submit('a.pool', pool => 'q', priority => -7)`,
+	`select weir.submit_job('[{"service": "a.first", "key": "first"}, {"service": "a.needs", "key": "second", "needs": ["first"]}]', 'pair', params => '{"x": "y"}')`,
+	`select weir.submit_job('[{"service": "b", "key": "only"}]', 'single', 'other')`,
+	`select weir.set_schedule('s', '@daily', '{"service": "a.daily"}', '2030-01-01', 'Europe/Vienna')`,
+}
+
+// found are things by which the tests ask.
+type found struct{ running, pooled, job weir.ID }
+
+func (r *rig) live() found {
+	r.t.Helper()
+	for _, sql := range life {
+		if _, err := r.db.Pool.Exec(r.t.Context(), sql); err != nil {
+			r.t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	tasks, err := r.store.Tasks(r.t.Context(), view.TaskFilter{}, view.Page{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var f found
+	for _, task := range tasks {
+		switch task.Service {
+		case "a.running":
+			f.running = task.ID
+		case "a.pool":
+			f.pooled = task.ID
+		case "a.needs":
+			f.job = task.Job
+		}
+	}
+	return f
+}
+
+// plain is a value in a form in which two of them are the same text.
+func plain(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var any any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&any); err != nil {
+		t.Fatal(err)
+	}
+	if text, err = json.MarshalIndent(sameTimes(any), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// sameTimes puts times into one zone.
+func sameTimes(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = sameTimes(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = sameTimes(inner)
+		}
+	case string:
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return at.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return v
+}
+
+// Every reading method gives the same by way of the server as from the database
+// itself: the same values, or an error of the same kind with the same words.
+func TestSameAnswers(t *testing.T) {
+	r := newRig(t)
+	f := r.live()
+	c := r.as(auth.Admin)
+	all := taskReadings(f)
+	maps.Copy(all, jobReadings(f))
+	maps.Copy(all, machineReadings())
+	for name, read := range all {
+		t.Run(name, func(t *testing.T) {
+			want, wantErr := read(t.Context(), r.store)
+			got, err := read(t.Context(), c)
+			if (err == nil) != (wantErr == nil) {
+				t.Fatalf("by server: %v; by database: %v", err, wantErr)
+			}
+			if err != nil {
+				x, y := problem.Explain(err), problem.Explain(wantErr)
+				if x.Kind != y.Kind || x.What != y.What || x.Next != y.Next {
+					t.Errorf("by server: %s: %s (%s)\nby database: %s: %s (%s)", x.Kind.Code(), x.What, x.Next, y.Kind.Code(), y.What, y.Next)
+				}
+				return
+			}
+			if x, y := plain(t, got), plain(t, want); x != y {
+				t.Errorf("by server: %s\nby database: %s", x, y)
+			}
+		})
+	}
+}
+
+// reading is one call of a method that reads.
+type reading = func(context.Context, app.Reader) (any, error)
+
+// none is an id that nothing has.
+var none = weir.ID{1}
+
+// taskReadings are about tasks.
+func taskReadings(f found) map[string]reading {
+	return map[string]reading{
+		"task":           func(ctx context.Context, x app.Reader) (any, error) { return x.Task(ctx, f.running) },
+		"no task":        func(ctx context.Context, x app.Reader) (any, error) { return x.Task(ctx, none) },
+		"task id":        func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, f.running.String()[20:]) },
+		"task id, whole": func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, none.String()) },
+		"no task id":     func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, "000000000000") },
+		"bad task id":    func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, "x/../y?z") },
+		"tasks": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{}, view.Page{})
+		},
+		"tasks, page": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{}, view.Page{Limit: 3, After: f.pooled.String()})
+		},
+		"tasks, state": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{State: "failed"}, view.Page{})
+		},
+		"tasks, gate": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Gate: "order"}, view.Page{})
+		},
+		"tasks, service": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Service: "a.done"}, view.Page{})
+		},
+		"tasks, pool": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Pool: "q"}, view.Page{})
+		},
+		"tasks, lane": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Lane: "l"}, view.Page{})
+		},
+		"tasks, key": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Key: "second"}, view.Page{})
+		},
+		"tasks, job": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{Job: f.job}, view.Page{Limit: 1})
+		},
+		"tasks, bad state": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{State: "asleep"}, view.Page{})
+		},
+		"tasks, bad page": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Tasks(ctx, view.TaskFilter{}, view.Page{After: "x"})
+		},
+		"task events":    func(ctx context.Context, x app.Reader) (any, error) { return x.TaskEvents(ctx, f.running) },
+		"no task events": func(ctx context.Context, x app.Reader) (any, error) { return x.TaskEvents(ctx, none) },
+	}
+}
+
+// jobReadings are about jobs and the timeline.
+func jobReadings(f found) map[string]reading {
+	return map[string]reading{
+		"job":       func(ctx context.Context, x app.Reader) (any, error) { return x.Job(ctx, f.job) },
+		"no job":    func(ctx context.Context, x app.Reader) (any, error) { return x.Job(ctx, none) },
+		"job id":    func(ctx context.Context, x app.Reader) (any, error) { return x.JobID(ctx, f.job.String()[26:]) },
+		"no job id": func(ctx context.Context, x app.Reader) (any, error) { return x.JobID(ctx, "000000000000") },
+		"jobs": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Jobs(ctx, view.JobFilter{}, view.Page{})
+		},
+		"jobs, filter": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Jobs(ctx, view.JobFilter{State: "running", Kind: "other", Name: "single"}, view.Page{Limit: 9})
+		},
+		"jobs, bad state": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Jobs(ctx, view.JobFilter{State: "asleep"}, view.Page{})
+		},
+		"events":      func(ctx context.Context, x app.Reader) (any, error) { return x.Events(ctx, weir.ID{}, 7) },
+		"events, job": func(ctx context.Context, x app.Reader) (any, error) { return x.Events(ctx, f.job, 100) },
+		"events after": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.EventsAfter(ctx, "0.0", weir.ID{}, weir.ID{}, 1000)
+		},
+		"events after, job": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.EventsAfter(ctx, "0.0", f.job, weir.ID{}, 2)
+		},
+		"events after, task": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.EventsAfter(ctx, "0.0", weir.ID{}, f.running, 1000)
+		},
+		"events after, wrong": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.EventsAfter(ctx, "x", weir.ID{}, weir.ID{}, 10)
+		},
+	}
+}
+
+// machineReadings are about everything else.
+func machineReadings() map[string]reading {
+	return map[string]reading{
+		"node":    func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "n1") },
+		"no node": func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "ghost/of ?") },
+		"nodes":   func(ctx context.Context, x app.Reader) (any, error) { return x.Nodes(ctx, view.Page{}) },
+		"nodes, page": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Nodes(ctx, view.Page{Limit: 1, After: "n1"})
+		},
+		"pool":        func(ctx context.Context, x app.Reader) (any, error) { return x.Pool(ctx, "p") },
+		"no pool":     func(ctx context.Context, x app.Reader) (any, error) { return x.Pool(ctx, "ghost") },
+		"pools":       func(ctx context.Context, x app.Reader) (any, error) { return x.Pools(ctx, view.Page{}) },
+		"schedule":    func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "s") },
+		"no schedule": func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "ghost") },
+		"schedules":   func(ctx context.Context, x app.Reader) (any, error) { return x.Schedules(ctx, view.Page{}) },
+		"worker":      func(ctx context.Context, x app.Reader) (any, error) { return x.Worker(ctx, "w") },
+		"no worker":   func(ctx context.Context, x app.Reader) (any, error) { return x.Worker(ctx, "ghost") },
+		"workers": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Workers(ctx, view.WorkerFilter{}, view.Page{})
+		},
+		"workers, filter": func(ctx context.Context, x app.Reader) (any, error) {
+			return x.Workers(ctx, view.WorkerFilter{Node: "n1", Service: "a.done", All: true}, view.Page{})
+		},
+		"doctor": func(ctx context.Context, x app.Reader) (any, error) { return x.Doctor(ctx, true) },
+	}
+}
