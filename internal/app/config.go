@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/auth"
 )
 
 // Forever is a retention that never drops anything.
@@ -161,7 +163,7 @@ func (c Config) validateHTTP(f *faults) {
 }
 
 func isRole(s string) bool {
-	return slices.Contains([]string{"viewer", "operator", "maintainer", "admin"}, s)
+	return slices.Contains(auth.Roles(), auth.Role(s))
 }
 
 func checkWebURL(s string) error {

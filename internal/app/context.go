@@ -143,7 +143,7 @@ func (c *Contexts) tokenFor(server string) string {
 // is https, and on this machine http.
 func ServerURL(text string) (string, error) {
 	const next = "write it so: https://weir.example.org"
-	text = strings.TrimRight(strings.TrimSpace(text), "/")
+	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", problem.Refuse("server", next, "the address is empty")
 	}
@@ -156,13 +156,14 @@ func ServerURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Host == "":
+	case err != nil || u.Hostname() == "":
 		return "", problem.Refuse("server", next, "%q is no address", text)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", problem.Refuse("server", next, "%s:// is neither http nor https", u.Scheme)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return "", problem.Refuse("server", next, "give only the scheme, the host and the path")
 	}
+	u.Path = strings.TrimRight(u.Path, "/")
 	return u.String(), nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app/demo"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
 	"github.com/weirhq/weir/internal/listen"
@@ -36,6 +36,7 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 	hints := listen.New(p.pool.Config().ConnConfig, s.log)
 	gates := hints.Listen(engine.GatesChannel)
 	resigned := hints.Listen(coordinator.Channel)
+	p.events = hints.Listen(timeline.Channels...)
 	p.coordinator = coordinator.New(coordinator.Config{
 		Pool: p.terms, TTL: s.config.CoordinatorTTL, Wake: resigned.C(), Log: s.log,
 		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates) },
@@ -65,6 +66,7 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription
 		Pool: p.pool, Gates: gates, TendEvery: s.config.CoordinatorIdleInterval, TendGap: s.config.CoordinatorActiveInterval,
 		PartitionDays: s.config.PartitionDays, Keep: keep, NeedExport: s.config.EventsExport != "", Log: s.log,
 	}, t)
+	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
 	if s.config.EventsExport != "" {
 		loops = append(loops, timeline.ExportLoop(p.pool, timeline.Folder(s.config.EventsExport), t, s.log))
 	}
@@ -112,9 +114,6 @@ func gone(holder string) bool {
 }
 
 func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) {
-	if p.client, err = weir.New(p.pool, &weir.Config{Logger: s.log}); err != nil {
-		return "", err
-	}
 	if p.demo, err = demo.Start(ctx, p.client, s.config.NodeName, s.log); err != nil {
 		return "", err
 	}

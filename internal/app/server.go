@@ -19,8 +19,10 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app/demo"
 	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/trace"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -36,6 +38,8 @@ type Options struct {
 	Program string
 	// Demo runs a worker with example work.
 	Demo bool
+	// Values are the settings with their origins, for those who may see them.
+	Values []Value
 	// Out gets the lines for a person, Log those for machines.
 	Out io.Writer
 	Log *slog.Logger
@@ -69,9 +73,14 @@ type Server struct {
 type parts struct {
 	url string
 	// pool is for loops and checks; terms is the coordinator's own, so that a
-	// renewal never waits behind work.
-	pool, terms *pgxpool.Pool
-	client      *weir.Client
+	// renewal never waits behind work; reads is for pages and the API.
+	pool, terms, reads *pgxpool.Pool
+
+	client  *weir.Client
+	tracing *trace.Tracing
+	// events hears that the timeline may have grown.
+	events *listen.Subscription
+
 	coordinator *coordinator.Coordinator
 	resign      context.CancelFunc
 	led         chan struct{}
@@ -231,6 +240,9 @@ func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
 }
 
 func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) {
+	if p.tracing, err = trace.Start(ctx, trace.Config{Endpoint: s.config.TraceEndpoint, Version: s.options.Version, Instance: s.config.NodeName, Log: s.log}); err != nil {
+		return "", err
+	}
 	if p.pool, err = pg.Open(ctx, p.url, pg.Options{Name: "weir server"}); err != nil {
 		return "", err
 	}

@@ -2,15 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/pg"
-	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/remote"
 )
 
 // commandConns is enough for a command: one to ask, one to follow.
@@ -29,9 +27,11 @@ type Reader interface {
 	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
 	Node(ctx context.Context, name string) (view.Node, error)
 	Nodes(ctx context.Context, page view.Page) ([]view.Node, error)
+	Pool(ctx context.Context, name string) (view.Pool, error)
 	Pools(ctx context.Context, page view.Page) ([]view.Pool, error)
 	Schedule(ctx context.Context, name string) (view.Schedule, error)
 	Schedules(ctx context.Context, page view.Page) ([]view.Schedule, error)
+	Worker(ctx context.Context, name string) (view.Worker, error)
 	Workers(ctx context.Context, f view.WorkerFilter, page view.Page) ([]view.Worker, error)
 	Doctor(ctx context.Context, deep bool) ([]view.Finding, error)
 }
@@ -58,23 +58,35 @@ type Commander interface {
 	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
 
-// Session is a command's connection to the database.
+// Session is a command's connection to a database or a server.
 type Session struct {
-	Client Commander
-	Store  Reader
-	// URL is where it is connected; it holds a password.
-	URL string
+	Client   Commander
+	Store    Reader
+	Accounts Accounts
+	// Target is where it is connected.
+	Target Target
 
-	close func()
+	// version and login are for servers only.
+	version func(ctx context.Context) (remote.Version, error)
+	login   func(ctx context.Context, name, password string) error
+	close   func()
 }
 
-// Connect finds the database and connects to it. Close the session afterwards.
-func Connect(ctx context.Context, c Config, values []Value) (*Session, error) {
-	url, err := DatabaseURL(c, values)
-	if err != nil {
-		return nil, err
+// Who says who connects.
+type Who struct {
+	// Name is who changes people and credentials on a database. A server knows
+	// by the token.
+	Name string
+	// Version is that of the program.
+	Version string
+}
+
+// Connect connects to where a command works. Close the session afterwards.
+func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
+	if t.Remote() {
+		return connectServer(t, who.Version)
 	}
-	pool, err := pg.Open(ctx, url, pg.Options{Name: "weir command", MaxConns: commandConns})
+	pool, err := pg.Open(ctx, t.Database, pg.Options{Name: "weir command", MaxConns: commandConns})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +95,8 @@ func Connect(ctx context.Context, c Config, values []Value) (*Session, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Session{Client: client, Store: view.New(pool), URL: url, close: func() {
+	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
+	return &Session{Client: client, Store: view.New(pool), Accounts: accounts, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil
@@ -92,31 +105,7 @@ func Connect(ctx context.Context, c Config, values []Value) (*Session, error) {
 // Close says what is left to say and disconnects.
 func (s *Session) Close() { s.close() }
 
-// DatabaseURL is the address of the database that a command should use: the
-// one that is set, or that of the server in the data folder. If nobody said
-// which folder, the likely ones are tried.
-func DatabaseURL(c Config, values []Value) (string, error) {
-	if c.DatabaseURL != "" {
-		return c.DatabaseURL, nil
-	}
-	folders := []string{c.Data}
-	for _, v := range values {
-		if v.Name == "data" && v.Origin == "default" {
-			folders = dataFolders()
-		}
-	}
-	var failed error
-	for _, folder := range folders {
-		r, err := ReadRunning(folder)
-		if err == nil {
-			return r.DatabaseURL, nil
-		}
-		failed = errors.Join(failed, err)
-	}
-	return "", &problem.Problem{
-		Kind: problem.Unreachable,
-		What: fmt.Sprintf("no running Weir was found in %s", strings.Join(folders, " or ")),
-		Next: "start one with: weir up, or say where it is with --data DIR or --database-url URL",
-		Err:  failed,
-	}
+// Login makes the session that of a person, where it asks a server.
+func (s *Session) Login(ctx context.Context, name, password string) error {
+	return s.login(ctx, name, password)
 }

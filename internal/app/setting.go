@@ -57,7 +57,7 @@ var settings = []setting{
 	number("partition_days", "days that one partition of the history spans", "7", func(c *Config) *int { return &c.PartitionDays }),
 	text("events_export", "folder to write the timeline to before it is dropped", nil, func(c *Config) *string { return &c.EventsExport }),
 	text("node_name", "name of this machine", hostname, func(c *Config) *string { return &c.NodeName }),
-	duration("coordinator_ttl", "how long a leader may be silent before another takes over", "15s", func(c *Config) *time.Duration { return &c.CoordinatorTTL }),
+	duration("coordinator_ttl", "how long a leader may be silent before another takes over", "12s", func(c *Config) *time.Duration { return &c.CoordinatorTTL }),
 	duration("coordinator_idle_interval", "longest time between two looks at what is due", "1s", func(c *Config) *time.Duration { return &c.CoordinatorIdleInterval }),
 	duration("coordinator_active_interval", "shortest time between two looks when there is work", "50ms", func(c *Config) *time.Duration { return &c.CoordinatorActiveInterval }),
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -76,11 +78,15 @@ func (s *Server) drop(p *parts) error {
 	if p.client != nil {
 		p.client.Close()
 	}
-	if p.terms != nil {
-		p.terms.Close()
+	for _, pool := range []*pgxpool.Pool{p.reads, p.terms, p.pool} {
+		if pool != nil {
+			pool.Close()
+		}
 	}
-	if p.pool != nil {
-		p.pool.Close()
+	if p.tracing != nil {
+		ctx, cancel := context.WithTimeout(s.options.Force, closeWithin)
+		defer cancel()
+		err = errors.Join(err, p.tracing.Stop(ctx))
 	}
 	return err
 }

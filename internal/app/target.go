@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -13,14 +14,23 @@ import (
 type Target struct {
 	// Database is the address of the database. Empty: a server is asked.
 	Database string
-	// Server is the address of the API, Token who asks.
-	Server, Token string
+	// Server is the address of the API, Token who asks; User is whose it is, if
+	// that is known.
+	Server, Token, User string
 	// Context is the name of the context that said so, if one did.
 	Context string
 	// Origin is who said so: a flag, a variable, a file, a context, a folder.
 	Origin string
+	// Dashboard is the address of the dashboard, if it is known.
+	Dashboard string
 	// Running is the Weir of this machine that was found, if one was.
 	Running *Running
+}
+
+// LinkURL is the address that uses a one-time link: the path alone where it is
+// not known where the dashboard is.
+func (t Target) LinkURL(secret string) string {
+	return t.Dashboard + "/setup?code=" + url.QueryEscape(secret)
 }
 
 // Remote says that a server is asked.
@@ -69,7 +79,22 @@ func ClientValues(src Source) []Value {
 		}
 		values = append(values, v)
 	}
+	// A token of the environment is for the server of the environment, not for
+	// another that a flag names; alone there, it is for whichever is named.
+	server, token := values[0], &values[1]
+	if meant, ok := env(server.Variable); ok && meant != "" && rank(server) == 3 && rank(*token) == 2 && !sameServer(meant, server.Value) {
+		token.Value, token.Origin = "", "default"
+	}
 	return values
+}
+
+func sameServer(a, b string) bool {
+	one, err := ServerURL(a)
+	if err != nil {
+		return false
+	}
+	other, err := ServerURL(b)
+	return err == nil && one == other
 }
 
 // MaskToken shows enough of a token to tell it from another.
@@ -121,7 +146,7 @@ func FindTarget(c Config, values []Value) (Target, error) {
 	}
 	switch best {
 	case "database_url":
-		return Target{Database: c.DatabaseURL, Origin: said["database_url"].Origin}, nil
+		return Target{Database: c.DatabaseURL, Origin: said["database_url"].Origin, Dashboard: strings.TrimRight(c.PublicURL, "/")}, nil
 	case "server":
 		return serverTarget(said)
 	case "context":
@@ -162,10 +187,8 @@ func serverTarget(said map[string]Value) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	t := Target{Server: server, Origin: said["server"].Origin}
-	// A token of the environment is for the server of the environment, not for
-	// any that a flag names; alone there, it is for whichever is named.
-	if token := said["token"]; rank(token) == 3 || rank(token) == 2 && !otherServer(server) {
+	t := Target{Server: server, Origin: said["server"].Origin, Dashboard: server}
+	if token := said["token"]; rank(token) > 0 {
 		t.Token = token.Value
 		return t, nil
 	}
@@ -175,15 +198,6 @@ func serverTarget(said map[string]Value) (Target, error) {
 	}
 	t.Token = contexts.tokenFor(server)
 	return t, nil
-}
-
-func otherServer(server string) bool {
-	text := os.Getenv("WEIR_SERVER")
-	if text == "" {
-		return false
-	}
-	env, err := ServerURL(text)
-	return err != nil || env != server
 }
 
 func contextTarget(name, origin string) (Target, error) {
@@ -199,7 +213,7 @@ func contextTarget(name, origin string) (Target, error) {
 	if err != nil {
 		return Target{}, fmt.Errorf("context %s: %w", name, err)
 	}
-	return Target{Server: server, Token: found.Token, Context: name, Origin: origin}, nil
+	return Target{Server: server, Token: found.Token, User: found.User, Context: name, Origin: origin, Dashboard: server}, nil
 }
 
 // localTarget is the Weir of this machine: the one in the data folder. If nobody
@@ -215,7 +229,7 @@ func localTarget(c Config, values []Value) (Target, error) {
 	for _, folder := range folders {
 		r, err := ReadRunning(folder)
 		if err == nil {
-			return Target{Database: r.DatabaseURL, Origin: "the Weir in " + folder, Running: &r}, nil
+			return Target{Database: r.DatabaseURL, Origin: "the Weir in " + folder, Dashboard: strings.TrimRight(r.URL, "/"), Running: &r}, nil
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -230,7 +244,16 @@ func localTarget(c Config, values []Value) (Target, error) {
 // DatabaseURL is the address of the database, for what can be done only there:
 // the one that is set, or that of the Weir of this machine.
 func DatabaseURL(c Config, values []Value) (string, error) {
-	if c.DatabaseURL != "" {
+	named, data := 0, 0
+	for _, v := range values {
+		switch v.Name {
+		case "database_url":
+			named = rank(v)
+		case "data":
+			data = rank(v)
+		}
+	}
+	if c.DatabaseURL != "" && (named >= data || data < 2) {
 		return c.DatabaseURL, nil
 	}
 	t, err := localTarget(c, values)

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"net"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -12,11 +14,14 @@ func (s *Server) welcome() {
 	s.say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
 	if p.link != "" {
 		s.say.line("  Log in    %s", p.link)
-		s.say.line("            works once, for %s; another one: %s open", linkFor, s.options.Program)
+		s.say.line("            works once, for %.0f minutes; another one: %s open%s", linkFor.Minutes(), s.options.Program, s.where())
 	} else {
 		s.say.line("  Dashboard %s", s.url())
 	}
 	s.say.line("  API       %s/api/v1/docs", s.url())
+	if s.clear() {
+		s.say.line("  Note      plain HTTP on a network: passwords and cookies can be read on the way. Set tls_cert and tls_key, or public_url to an https proxy")
+	}
 	if s.private {
 		s.say.line("  Database  %s", MaskURL(p.url))
 		s.try()
@@ -24,12 +29,28 @@ func (s *Server) welcome() {
 	s.say.line("")
 }
 
-// try suggests commands. They find the folders that are likely by themselves.
-func (s *Server) try() {
-	weir, where := s.options.Program, ""
-	if !slices.Contains(dataFolders(), s.config.Data) {
-		where = " --data " + s.config.Data
+// clear says that browsers on other machines would talk to us in the clear.
+func (s *Server) clear() bool {
+	if strings.HasPrefix(s.url(), "https:") {
+		return false
 	}
+	host, _, err := net.SplitHostPort(s.listener.Addr().String())
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && !ip.IsLoopback()
+}
+
+// where is what a command needs to find this server. The folders that are
+// likely it finds by itself.
+func (s *Server) where() string {
+	if !s.private || slices.Contains(dataFolders(), s.config.Data) {
+		return ""
+	}
+	return " --data " + s.config.Data
+}
+
+// try suggests commands.
+func (s *Server) try() {
+	weir, where := s.options.Program, s.where()
 	s.say.line("            psql \"$(%s url%s)\"", weir, where)
 	s.say.line("  Try       %s task list%s", weir, where)
 	if s.options.Demo {

@@ -16,7 +16,14 @@ The file is --config, else WEIR_CONFIG, else weir/weir.toml in the user's
 configuration folder, else /etc/weir/weir.toml. Passwords are masked.`,
 	}
 	c.RunE = e.run(func(cmd *cobra.Command, _ []string) error {
-		_, values, err := app.Load(e.source(cmd))
+		source := e.source(cmd)
+		_, values, err := app.Load(source)
+		for _, v := range app.ClientValues(source) {
+			if v.Name == "token" {
+				v.Value = app.MaskToken(v.Value)
+			}
+			values = append(values, v)
+		}
 		if printed := configListing.print(e.output(), values); printed != nil {
 			return printed
 		}

@@ -45,6 +45,11 @@ func reference(root *cobra.Command) string {
 	for _, s := range app.Settings() {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `--%s` | %s | %s |\n", s.Name, s.Variable, s.Flag, s.Default, s.Help)
 	}
+	b.WriteString("\nWhere a command works is said by these; a server reads none of them. `weir context` has the order.\n\n")
+	b.WriteString("| environment | flag | meaning |\n|---|---|---|\n")
+	for _, s := range app.ClientSettings() {
+		fmt.Fprintf(&b, "| `%s` | `--%s` | %s |\n", s.Variable, s.Flag, s.Help)
+	}
 	b.WriteString("\n## Flags of every command\n\n" + flagTable(root.PersistentFlags()))
 	writeCommands(&b, root)
 	return b.String()
@@ -52,11 +57,15 @@ func reference(root *cobra.Command) string {
 
 func writeCommands(b *strings.Builder, c *cobra.Command) {
 	for _, child := range c.Commands() {
-		if child.Hidden || child.Name() == "help" || child.Name() == "completion" {
+		if child.Hidden || child.Name() == "help" {
 			continue
 		}
 		if child.HasSubCommands() {
-			fmt.Fprintf(b, "\n## weir %s\n\n%s.\n", child.Name(), child.Short)
+			text := child.Short + "."
+			if child.Long != "" {
+				text = fenced(child.Long)
+			}
+			fmt.Fprintf(b, "\n## weir %s\n\n%s\n", child.Name(), text)
 			writeCommands(b, child)
 			continue
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"os/user"
@@ -18,11 +19,26 @@ type env struct {
 	Streams
 	force   context.Context
 	version string
+	// line is the command line, without the program.
+	line []string
 
 	// began is set when the command line was understood and the work begins.
 	began bool
 	// helpFor is the command whose help an error points to.
 	helpFor string
+
+	// program is how to call this command again, where are the flags that lead
+	// to the same place, and verbs what may follow: see hint.
+	program, where string
+	verbs          map[string]bool
+
+	// asked is the server that was asked, if one was: errors name it. loginHint
+	// is what to do if it does not know who asks.
+	asked, loginHint string
+	// person is who a command acts for where a token may not.
+	person person
+	// typed reads standard input line by line, if somebody does.
+	typed *bufio.Reader
 
 	configFile string
 	format     string
@@ -32,10 +48,12 @@ type env struct {
 func (e *env) source(cmd *cobra.Command) app.Source {
 	given := map[string]string{}
 	names := map[string]string{}
-	for _, s := range app.Settings() {
+	for _, s := range append(app.Settings(), app.ClientSettings()...) {
 		names[s.Flag] = s.Name
 	}
+	e.where = ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		e.remember(f.Name, f.Value.String())
 		if name, ok := names[f.Name]; ok {
 			given[name] = f.Value.String()
 		}
@@ -65,27 +83,55 @@ func (e *env) config(f func(ctx context.Context, c app.Config, values []app.Valu
 	})
 }
 
-// session is a command that asks the database.
+// target finds out where a command works.
+func (e *env) target(cmd *cobra.Command) (app.Target, error) {
+	src := e.source(cmd)
+	c, values, err := app.Load(src)
+	if err != nil {
+		return app.Target{}, err
+	}
+	return app.FindTarget(c, append(values, app.ClientValues(src)...))
+}
+
+// session is a command that asks a database or a server.
 func (e *env) session(f func(ctx context.Context, s *app.Session, args []string) error) func(*cobra.Command, []string) error {
-	return e.config(func(ctx context.Context, c app.Config, values []app.Value, args []string) error {
-		s, err := app.Connect(ctx, c, values)
+	return e.run(func(cmd *cobra.Command, args []string) error {
+		target, err := e.target(cmd)
+		if err != nil {
+			return err
+		}
+		s, err := app.Connect(cmd.Context(), target, e.who())
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		return f(ctx, s, args)
+		if target.Remote() {
+			e.asked, e.loginHint = target.Server, "log in with: weir login "+target.Server
+			if target.Context != "" {
+				e.asked += " (context " + target.Context + ")"
+			}
+		}
+		if cmd.Annotations[personal] != "" && target.Remote() {
+			if err := e.logIn(cmd.Context(), s); err != nil {
+				return err
+			}
+		}
+		return f(cmd.Context(), s, args)
 	})
 }
 
 // output is where and how to print.
 func (e *env) output() *output {
-	o := &output{Streams: e.Streams, format: e.format, now: time.Now()}
+	o := &output{Streams: e.Streams, format: e.format, now: time.Now(), hint: e.hint}
 	if f, ok := e.Out.(*os.File); ok && os.Getenv("TERM") != "dumb" {
 		o.terminal, o.width = terminal(f)
 	}
 	o.color = o.terminal && os.Getenv("NO_COLOR") == ""
 	return o
 }
+
+// who is who connects.
+func (e *env) who() app.Who { return app.Who{Name: whoami(), Version: e.version} }
 
 // whoami is who a decision is said to be by.
 func whoami() string {

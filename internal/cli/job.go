@@ -21,33 +21,24 @@ func (e *env) jobList() *cobra.Command {
 	var f view.JobFilter
 	var page view.Page
 	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, newest first", Args: e.noArgs,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			if page.After != "" {
-				id, err := s.Store.JobID(ctx, page.After)
-				if err != nil {
-					return err
-				}
-				page.After = id.String()
-			}
-			jobs, err := s.Store.Jobs(ctx, f, page)
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			listing := jobListing
-			if f != (view.JobFilter{}) {
-				listing.empty = []string{"No job matches.", "See them all with: weir job list"}
-			}
-			if err := listing.print(o, jobs); err != nil {
-				return err
-			}
-			if o.table() && len(jobs) == page.Limit {
-				o.say("More with: --after %s", short(jobs[len(jobs)-1].ID))
-			}
-			return nil
-		}),
+		Short: "List jobs, newest first",
 	}
+	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Job], err error) {
+		if page.After != "" {
+			id, err := s.Store.JobID(ctx, page.After)
+			if err != nil {
+				return l, err
+			}
+			page.After = id.String()
+		}
+		shown := jobListing
+		if f != (view.JobFilter{}) {
+			shown.empty = []string{"No job matches.", "See them all with: weir job list"}
+		}
+		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]view.Job, error) { return s.Store.Jobs(ctx, f, page) })
+		l.after = func(j view.Job) string { return short(j.ID) }
+		return l, nil
+	})
 	c.Flags().StringVar(&f.State, "state", "", "only jobs in this state: "+strings.Join(view.JobStates, ", "))
 	c.Flags().StringVar(&f.Kind, "kind", "", "only jobs of this kind")
 	c.Flags().StringVar(&f.Name, "name", "", "only jobs of this name")
@@ -67,8 +58,8 @@ var jobListing = listing[view.Job]{
 		{title: "NAME", value: func(_ *output, j view.Job) string { return j.Name }},
 		{title: "TASKS", value: func(_ *output, j view.Job) string { return fmt.Sprintf("%d/%d", ended(j), j.Total) }},
 		{title: "PRIORITY", wide: true, value: func(_ *output, j view.Job) string { return fmt.Sprint(j.Priority) }},
-		{title: "CREATED", value: func(o *output, j view.Job) string { return o.ago(j.CreatedAt) }},
-		{title: "TOOK", value: func(o *output, j view.Job) string { return o.took(j) }},
+		{title: "CREATED", ages: true, value: func(o *output, j view.Job) string { return o.ago(j.CreatedAt) }},
+		{title: "TOOK", ages: true, value: func(o *output, j view.Job) string { return o.took(j) }},
 		{title: "NOTE", value: func(_ *output, j view.Job) string { return j.Cause }},
 	},
 }
@@ -143,7 +134,11 @@ func (e *env) jobShow() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(o.Out)
-			return taskListing.print(o, page.Tasks)
+			served, err := whoServes(ctx, s, page.Tasks)
+			if err != nil {
+				return err
+			}
+			return taskListing(served).print(o, page.Tasks)
 		}),
 	}
 }

@@ -19,6 +19,8 @@ import (
 const (
 	// lookEvery is the time between two looks at a job that is watched.
 	lookEvery = 250 * time.Millisecond
+	// drawEvery is the longest time between two drawings: ages and bars move.
+	drawEvery = time.Second
 	// endWithin is how long to wait for the last event of a job that has ended.
 	endWithin = 10 * time.Second
 )
@@ -108,6 +110,8 @@ func watchLines(ctx context.Context, o *output, s *app.Session, id weir.ID) (vie
 
 // watchTree draws the job again and again in the same place.
 func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view.Job, error) {
+	wake, unfollow := follow(ctx, s, weir.Filter{Job: id})
+	defer unfollow()
 	drawn := 0
 	for {
 		page, err := readJob(ctx, s, id)
@@ -120,7 +124,7 @@ func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view
 		if page.Ended() {
 			return page.Job, nil
 		}
-		if !loop.Wait(ctx, lookEvery, nil) {
+		if !rest(ctx, lookEvery, drawEvery, wake) {
 			return page.Job, context.Cause(ctx)
 		}
 	}
@@ -133,7 +137,7 @@ func redraw(out io.Writer, lines []string, before int) int {
 		fmt.Fprintf(&text, "\x1b[%dA", before)
 	}
 	for _, line := range lines {
-		text.WriteString(line + "\x1b[K\n")
+		text.WriteString(line + "\x1b[K\r\n") // also where the terminal adds no return
 	}
 	text.WriteString("\x1b[J")
 	_, _ = io.WriteString(out, text.String()) // a terminal that is gone ends us otherwise

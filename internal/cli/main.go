@@ -43,11 +43,12 @@ func Main(version string) int {
 		hurry()
 		signal.Stop(signals)
 	}()
-	return run(ctx, force, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr}, version)
+	e := &env{Streams: Streams{os.Stdin, os.Stdout, os.Stderr}, force: force, version: version, program: calledAs(os.Args[0])}
+	return e.main(ctx, os.Args[1:])
 }
 
-func run(ctx, force context.Context, args []string, streams Streams, version string) int {
-	e := &env{Streams: streams, force: force, version: version}
+func (e *env) main(ctx context.Context, args []string) int {
+	e.line = args
 	root := e.root()
 	root.SetArgs(keepNegative(args))
 	err := root.ExecuteContext(ctx)
@@ -77,15 +78,54 @@ func (e *env) report(err error) int {
 			next = "see: " + e.helpFor + " --help"
 		}
 	}
+	if e.loginHint != "" && kind == problem.Unauthenticated {
+		next = e.loginHint
+	}
+	next = e.hint(next)
+	if o := e.output(); e.wantsData() {
+		o.Out, o.format = e.Err, e.format
+		if o.value(problemObject{kind.Code(), kind.Exit(), clean(p.What), clean(next), p.Field, e.asked}) == nil {
+			return kind.Exit()
+		}
+	}
 	what, rest, _ := strings.Cut(strings.TrimSpace(p.What), "\n")
 	fmt.Fprintf(e.Err, "weir: %s\n", clean(what))
 	if rest != "" {
 		fmt.Fprintln(e.Err, cleanLines(rest))
 	}
+	if e.asked != "" && !strings.Contains(p.What, e.asked) {
+		fmt.Fprintf(e.Err, "asked: %s\n", clean(e.asked))
+	}
 	if next != "" {
 		fmt.Fprintf(e.Err, "next: %s\n", clean(next))
 	}
 	return kind.Exit()
+}
+
+// problemObject is an error as programs read it, in the words of the API.
+type problemObject struct {
+	Code   string `json:"code"`
+	Exit   int    `json:"exit"`
+	Detail string `json:"detail"`
+	Next   string `json:"next,omitempty"`
+	Field  string `json:"field,omitempty"`
+	// Asked is the server that said so.
+	Asked string `json:"asked,omitempty"`
+}
+
+// wantsData says that a program reads what we print. A command line that was
+// refused may not have been read to its end, so that is looked for.
+func (e *env) wantsData() bool {
+	for i, arg := range e.line {
+		value := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(arg, "--output="), "-o"), "=")
+		if (arg == "-o" || arg == "--output") && i+1 < len(e.line) {
+			value = e.line[i+1]
+		}
+		if !e.began && value != arg && (value == "json" || value == "yaml") {
+			e.format = value
+		}
+	}
+	return e.format == "json" || e.format == "yaml"
 }
 
 func invalid(next, format string, args ...any) error {

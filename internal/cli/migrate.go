@@ -23,7 +23,8 @@ type migrated struct {
 	Breaking   []string `json:"breaking,omitempty"`
 }
 
-func list(s []string) []string {
+// orEmpty is a list that programs read as one, not as null.
+func orEmpty(s []string) []string {
 	if s == nil {
 		return []string{}
 	}
@@ -52,7 +53,7 @@ something to do.`,
 			}
 			o := e.output()
 			if o.data() {
-				return o.value(migrated{Version: report.Version, Current: true, Applied: list(report.Migrations), Objects: list(report.Objects), Dropped: list(report.Dropped), Partitions: list(report.Partitions)})
+				return o.value(migrated{Version: report.Version, Current: true, Applied: orEmpty(report.Migrations), Objects: orEmpty(report.Objects), Dropped: orEmpty(report.Dropped), Partitions: orEmpty(report.Partitions)})
 			}
 			for _, m := range report.Migrations {
 				fmt.Fprintf(o.Out, "applied  %s\n", m)
@@ -90,8 +91,8 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 	o := e.output()
 	if o.data() {
 		if err := o.value(migrated{
-			Version: status.Version, Target: status.Target, Current: status.Current() && status.Err() == nil, Applied: list(status.Pending), Objects: list(status.Changed),
-			Dropped: list(status.Removed), Unknown: status.Unknown, Breaking: status.Breaking,
+			Version: status.Version, Target: status.Target, Current: status.Current() && status.Err() == nil, Applied: orEmpty(status.Pending), Objects: orEmpty(status.Changed),
+			Dropped: orEmpty(status.Removed), Unknown: status.Unknown, Breaking: status.Breaking,
 		}); err != nil {
 			return err
 		}

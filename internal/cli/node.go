@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,16 +21,10 @@ func (e *env) node() *cobra.Command {
 
 func (e *env) nodeList() *cobra.Command {
 	var page view.Page
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List nodes", Args: e.noArgs,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			nodes, err := s.Store.Nodes(ctx, page)
-			if err != nil {
-				return err
-			}
-			return nodeListing.print(e.output(), nodes)
-		}),
-	}
+	c := &cobra.Command{Short: "List nodes"}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Node], error) {
+		return plainList(page, nodeListing, s.Store.Nodes), nil
+	})
 	pageFlags(c, &page, "name")
 	return c
 }
@@ -46,7 +39,7 @@ var nodeListing = listing[view.Node]{
 		{title: "RUNNING", value: func(_ *output, n view.Node) string { return fmt.Sprint(n.Running) }},
 		{title: "CAPACITY", value: func(_ *output, n view.Node) string { return labels(n.Capacity) }},
 		{title: "LABELS", wide: true, value: func(_ *output, n view.Node) string { return labels(n.Labels) }},
-		{title: "SEEN", value: func(o *output, n view.Node) string { return o.ago(n.SeenAt) }},
+		{title: "SEEN", ages: true, value: func(o *output, n view.Node) string { return o.ago(n.SeenAt) }},
 		{title: "NOTE", value: func(_ *output, n view.Node) string { return n.Note }},
 	},
 }
@@ -125,51 +118,4 @@ func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {
 		c.Flags().StringVar(&until, "until", "", "end it by itself at this `time`, or after a duration")
 	}
 	return c
-}
-
-func (e *env) worker() *cobra.Command {
-	return e.noun("worker", "Processes that do the work", []string{"workers"}, e.workerList())
-}
-
-func (e *env) workerList() *cobra.Command {
-	var f view.WorkerFilter
-	var page view.Page
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List workers: those that live, and those that died without a word", Args: e.noArgs,
-		Long: `List workers: those that live, and those that died without a word. A worker is
-dead when it has not been seen for a while; what it held runs elsewhere.
-
-Those that stopped in order are listed with --all.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			workers, err := s.Store.Workers(ctx, f, page)
-			if err != nil {
-				return err
-			}
-			listing := workerListing
-			if f.Node != "" || f.Service != "" {
-				listing.empty = []string{"No worker matches.", "See them all with: weir worker list --all"}
-			}
-			return listing.print(e.output(), workers)
-		}),
-	}
-	c.Flags().StringVar(&f.Node, "node", "", "only workers of this node")
-	c.Flags().StringVar(&f.Service, "service", "", "only workers that serve this")
-	c.Flags().BoolVar(&f.All, "all", false, "also workers that have stopped")
-	pageFlags(c, &page, "name")
-	return c
-}
-
-var workerListing = listing[view.Worker]{
-	name:  func(w view.Worker) string { return w.Name },
-	empty: []string{"There are no workers: tasks wait until one comes.", "Start one with the SDK, or look at the demo: weir up --demo"},
-	columns: []column[view.Worker]{
-		{title: "NAME", value: func(_ *output, w view.Worker) string { return w.Name }},
-		{title: "STATE", value: func(_ *output, w view.Worker) string { return w.State }, paint: stateColor},
-		{title: "NODE", value: func(_ *output, w view.Worker) string { return w.Node }},
-		{title: "RUNNING", value: func(_ *output, w view.Worker) string { return fmt.Sprint(w.Running) }},
-		{title: "STARTED", value: func(o *output, w view.Worker) string { return o.ago(w.StartedAt) }},
-		{title: "SEEN", value: func(o *output, w view.Worker) string { return o.ago(w.SeenAt) }},
-		{title: "LABELS", wide: true, value: func(_ *output, w view.Worker) string { return labels(w.Labels) }},
-		{title: "SERVICES", value: func(_ *output, w view.Worker) string { return strings.Join(w.Services, ",") }},
-	},
 }

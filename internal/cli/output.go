@@ -23,6 +23,8 @@ type output struct {
 	width    int
 	// now is when the command began: ages are counted from it.
 	now time.Time
+	// hint makes the commands in a sentence ones that can be typed.
+	hint func(string) string
 	// names are those of tasks in lines about events; nil: their ids must do.
 	names *taskNames
 }
@@ -80,7 +82,9 @@ func blockStyle(n *yaml.Node) {
 }
 
 // say tells a person something that no program needs.
-func (o *output) say(format string, args ...any) { fmt.Fprintf(o.Err, format+"\n", args...) }
+func (o *output) say(format string, args ...any) {
+	fmt.Fprintln(o.Err, o.hint(fmt.Sprintf(format, args...)))
+}
 
 // did prints what a command has done: the id alone with -o name, the value with
 // -o json, else a sentence.
@@ -92,7 +96,7 @@ func (o *output) did(name string, v any, format string, args ...any) error {
 		_, err := fmt.Fprintln(o.Out, name)
 		return err
 	}
-	_, err := fmt.Fprintf(o.Out, format+"\n", args...)
+	_, err := fmt.Fprintln(o.Out, o.hint(fmt.Sprintf(format, args...)))
 	return err
 }
 

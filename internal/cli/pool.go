@@ -15,21 +15,15 @@ import (
 )
 
 func (e *env) pool() *cobra.Command {
-	return e.noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"}, e.poolList(), e.poolSet(), e.poolDrop())
+	return e.noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"}, e.poolList(), e.poolShow(), e.poolSet(), e.poolDrop())
 }
 
 func (e *env) poolList() *cobra.Command {
 	var page view.Page
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List pools and what uses them", Args: e.noArgs,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			pools, err := s.Store.Pools(ctx, page)
-			if err != nil {
-				return err
-			}
-			return poolListing.print(e.output(), pools)
-		}),
-	}
+	c := &cobra.Command{Short: "List pools and what uses them"}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Pool], error) {
+		return plainList(page, poolListing, s.Store.Pools), nil
+	})
 	pageFlags(c, &page, "name")
 	return c
 }
@@ -39,24 +33,105 @@ var poolListing = listing[view.Pool]{
 	empty: []string{"There are no pools.", "Make one with: weir pool set NAME --size 10"},
 	columns: []column[view.Pool]{
 		{title: "NAME", value: func(_ *output, p view.Pool) string { return p.Name }},
-		{title: "SIZE", value: func(_ *output, p view.Pool) string {
-			if p.Size == nil {
-				return ""
-			}
-			return fmt.Sprint(*p.Size)
-		}},
-		{title: "RATE", value: func(_ *output, p view.Pool) string {
-			if p.Rate == nil {
-				return ""
-			}
-			return fmt.Sprintf("%d/%s", *p.Rate, every(p.Seconds))
-		}},
+		{title: "SIZE", value: func(_ *output, p view.Pool) string { return poolSize(p) }},
+		{title: "RATE", value: func(_ *output, p view.Pool) string { return poolRate(p) }},
 		{title: "WAITING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Waiting) }},
 		{title: "AVAILABLE", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Available) }},
 		{title: "RUNNING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Running) }},
-		{title: "CHANGED", wide: true, value: func(o *output, p view.Pool) string { return o.ago(p.ResizedAt) }},
+		{title: "CHANGED", ages: true, wide: true, value: func(o *output, p view.Pool) string { return o.ago(p.ResizedAt) }},
 		{title: "NOTE", value: func(_ *output, p view.Pool) string { return p.Note }},
 	},
+}
+
+// poolPage is everything about a pool.
+type poolPage struct {
+	view.Pool
+	// Holders have a place, or are about to take it; Next wait for one.
+	Holders []view.Task `json:"holders"`
+	Next    []view.Task `json:"next"`
+}
+
+// poolShown is how many tasks of each sort a pool's page shows.
+const poolShown = 20
+
+func (e *env) poolShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show a pool, who has its places and who waits for one", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			page, err := readPool(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(page)
+			case o.format == "name":
+				return o.did(page.Name, nil, "")
+			}
+			if err := o.details([]field{
+				{"Pool", page.Name},
+				{"Size", poolSize(page.Pool)},
+				{"Rate", poolRate(page.Pool)},
+				{"Note", page.Note},
+				{"Waiting", fmt.Sprint(page.Waiting)},
+				{"Available", fmt.Sprint(page.Available)},
+				{"Running", fmt.Sprint(page.Running)},
+				{"Changed", o.both(page.ResizedAt)},
+			}); err != nil {
+				return err
+			}
+			for _, part := range []struct {
+				title string
+				tasks []view.Task
+			}{{"Have a place", page.Holders}, {"Wait for one", page.Next}} {
+				if len(part.tasks) == 0 {
+					continue
+				}
+				fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, part.title))
+				if err := taskListing(&served{}).print(o, part.tasks); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, err error) {
+	if page.Pool, err = s.Store.Pool(ctx, name); err != nil {
+		return page, err
+	}
+	page.Holders, page.Next = []view.Task{}, []view.Task{}
+	for _, part := range []struct {
+		state string
+		count int
+		into  *[]view.Task
+	}{{"running", page.Running, &page.Holders}, {"available", page.Available, &page.Holders}, {"pending", page.Waiting, &page.Next}} {
+		if part.count == 0 {
+			continue
+		}
+		tasks, err := s.Store.Tasks(ctx, view.TaskFilter{State: part.state, Pool: name}, view.Page{Limit: poolShown})
+		if err != nil {
+			return page, err
+		}
+		*part.into = append(*part.into, tasks...)
+	}
+	return page, nil
+}
+
+func poolSize(p view.Pool) string {
+	if p.Size == nil {
+		return ""
+	}
+	return fmt.Sprint(*p.Size)
+}
+
+func poolRate(p view.Pool) string {
+	if p.Rate == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%s", *p.Rate, every(p.Seconds))
 }
 
 // every is an interval as it is written in a rate, such as 1m or 1.5s.

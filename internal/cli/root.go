@@ -9,11 +9,16 @@ import (
 const (
 	groupWork     = "work"
 	groupMachines = "machines"
+	groupPeople   = "people"
 	groupServer   = "server"
+	groupClient   = "client"
 )
 
 // root is the whole tree of commands.
 func (e *env) root() *cobra.Command {
+	if e.program == "" {
+		e.program = "weir"
+	}
 	root := &cobra.Command{
 		Use:   "weir",
 		Short: "A control plane that lives in one PostgreSQL database",
@@ -25,26 +30,32 @@ Then, in another terminal:
   weir task list`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: e.noArgs, RunE: e.help,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: e.program},
 	}
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
-	root.CompletionOptions.HiddenDefaultCmd = false
-	e.helpFor = "weir"
+	root.CompletionOptions.DisableDefaultCmd = true // ours says the same in the words of the rest
+	e.helpFor = e.program
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.configFile, "config", "", "TOML `file` with settings (WEIR_CONFIG)")
 	flags.StringVarP(&e.format, "output", "o", "table", "table, wide, json, yaml or name")
 	settingFlags(root, true, "data", "database_url")
+	for _, s := range app.ClientSettings() {
+		flags.String(s.Flag, "", s.Help+" ("+s.Variable+")")
+	}
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		e.helpFor = cmd.CommandPath()
 		return flagError(err)
 	})
-	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupServer, Title: "Server:"})
+	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
 		groupWork:     {e.task(), e.job(), e.pool(), e.schedule(), e.events(), e.whyCommand()},
 		groupMachines: {e.node(), e.worker()},
-		groupServer:   {e.up(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand(), e.versionCommand()},
+		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
+		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
+		groupClient:   {e.open(), e.login(), e.logout(), e.context(), e.completion(), e.versionCommand()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group
@@ -52,6 +63,12 @@ Then, in another terminal:
 		}
 	}
 	root.AddCommand(e.docs())
+	e.completions(root)
+	e.verbs = map[string]bool{}
+	for _, c := range root.Commands() {
+		e.verbs[c.Name()] = true
+	}
+	e.hintHelp(root)
 	return root
 }
 
@@ -103,6 +120,13 @@ func (e *env) noArgs(cmd *cobra.Command, args []string) error {
 		return invalid("did you mean: "+cmd.CommandPath()+" "+near[0], "%s has no command %q", cmd.CommandPath(), args[0])
 	}
 	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])
+}
+
+// atMost wants at most these arguments.
+func (e *env) atMost(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return e.args(names[:min(len(args), len(names))]...)(cmd, args)
+	}
 }
 
 // args wants exactly these arguments.

@@ -13,21 +13,15 @@ import (
 
 func (e *env) schedule() *cobra.Command {
 	return e.noun("schedule", "Tasks that are submitted again and again", []string{"schedules"},
-		e.scheduleList(), e.scheduleSet(), e.scheduleDrop(), e.schedulePause("pause", "Stop a schedule; what it submitted stays", true), e.schedulePause("resume", "Let a paused schedule go on", false))
+		e.scheduleList(), e.scheduleShow(), e.scheduleSet(), e.scheduleDrop(), e.schedulePause("pause", "Stop a schedule; what it submitted stays", true), e.schedulePause("resume", "Let a paused schedule go on", false))
 }
 
 func (e *env) scheduleList() *cobra.Command {
 	var page view.Page
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List schedules", Args: e.noArgs,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			schedules, err := s.Store.Schedules(ctx, page)
-			if err != nil {
-				return err
-			}
-			return scheduleListing.print(e.output(), schedules)
-		}),
-	}
+	c := &cobra.Command{Short: "List schedules"}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Schedule], error) {
+		return plainList(page, scheduleListing, s.Store.Schedules), nil
+	})
 	pageFlags(c, &page, "name")
 	return c
 }
@@ -41,15 +35,58 @@ var scheduleListing = listing[view.Schedule]{
 		{title: "ZONE", value: func(_ *output, s view.Schedule) string { return s.Zone }},
 		{title: "SERVICE", value: func(_ *output, s view.Schedule) string { return s.Service }},
 		{title: "MISSED", wide: true, value: func(_ *output, s view.Schedule) string { return s.Missed }},
-		{title: "LAST", value: func(o *output, s view.Schedule) string { return o.ago(s.LastAt) }},
+		{title: "PAUSED", wide: true, value: func(_ *output, s view.Schedule) string { return yes(s.Paused) }},
+		{title: "LAST", ages: true, value: func(o *output, s view.Schedule) string { return o.ago(s.LastAt) }},
 		{title: "LAST TASK", wide: true, value: func(_ *output, s view.Schedule) string { return idText(s.LastTask) }},
-		{title: "NEXT", value: func(o *output, s view.Schedule) string {
+		{title: "NEXT", ages: true, value: func(o *output, s view.Schedule) string {
 			if s.Paused {
 				return "paused"
 			}
 			return o.ago(s.NextAt)
 		}, paint: stateColor},
 	},
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}
+
+func (e *env) scheduleShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show a schedule: when it is due and what it submits", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			found, err := s.Store.Schedule(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(found)
+			case o.format == "name":
+				return o.did(found.Name, nil, "")
+			}
+			next := o.both(found.NextAt)
+			if found.Paused {
+				next = "paused"
+			}
+			return o.details([]field{
+				{"Schedule", found.Name},
+				{"When", found.Spec},
+				{"Zone", found.Zone},
+				{"Missed", found.Missed},
+				{"Next", next},
+				{"Last", o.both(found.LastAt)},
+				{"Last task", idText(found.LastTask)},
+				{"Service", found.Service},
+				{"Task", pretty(found.Task)},
+				{"Changed", o.both(found.ChangedAt)},
+			})
+		}),
+	}
 }
 
 func (e *env) scheduleSet() *cobra.Command {

@@ -101,7 +101,7 @@ func runScript(t *testing.T, file, text string) {
 			return os.Chmod(e.WorkDir, 0o711)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds,
+			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds,
 		},
 	})
 }

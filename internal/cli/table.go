@@ -11,6 +11,8 @@ type column[T any] struct {
 	// wide columns are shown with -o wide only, narrow ones without it only.
 	wide, narrow bool
 	value        func(o *output, row T) string
+	// ages are columns that move by themselves: a row is no other for that.
+	ages bool
 	// paint colours by the value; nil: no colour.
 	paint func(string) string
 }
@@ -48,16 +50,31 @@ func (l listing[T]) print(o *output, rows []T) error {
 }
 
 func (l listing[T]) table(o *output, rows []T) error {
-	var shown []column[T]
+	_, err := fmt.Fprint(o.Out, l.text(o, rows, nil, true))
+	return err
+}
+
+// shown are the columns that the form of output wants.
+func (l listing[T]) shown(o *output) (shown []column[T]) {
 	for _, c := range l.columns {
 		if !(c.wide && o.format != "wide" || c.narrow && o.format == "wide") {
 			shown = append(shown, c)
 		}
 	}
+	return shown
+}
+
+// text is the rows as lines. Columns are at least as wide as atLeast says, and
+// it learns how wide they became.
+func (l listing[T]) text(o *output, rows []T, atLeast *[]int, titled bool) string {
+	shown := l.shown(o)
 	widths := make([]int, len(shown))
+	if atLeast != nil {
+		copy(widths, *atLeast)
+	}
 	lines := make([][]string, 0, len(rows))
 	for i, c := range shown {
-		widths[i] = cells(c.title)
+		widths[i] = max(widths[i], cells(c.title))
 	}
 	for _, row := range rows {
 		line := make([]string, len(shown))
@@ -70,18 +87,22 @@ func (l listing[T]) table(o *output, rows []T) error {
 		}
 		lines = append(lines, line)
 	}
+	if atLeast != nil {
+		*atLeast = append((*atLeast)[:0], widths...)
+	}
 	o.fit(widths)
 	var text strings.Builder
-	titles := make([]string, len(shown))
-	for i, c := range shown {
-		titles[i] = c.title
+	if titled {
+		titles := make([]string, len(shown))
+		for i, c := range shown {
+			titles[i] = c.title
+		}
+		writeLine(o, &text, titles, widths, func(int) func(string) string { return func(string) string { return bold } })
 	}
-	writeLine(o, &text, titles, widths, func(int) func(string) string { return func(string) string { return bold } })
 	for _, line := range lines {
 		writeLine(o, &text, line, widths, func(i int) func(string) string { return shown[i].paint })
 	}
-	_, err := fmt.Fprint(o.Out, text.String())
-	return err
+	return text.String()
 }
 
 // fit lets the last column take what is left of a terminal. Elsewhere nothing

@@ -15,7 +15,7 @@ import (
 
 func (e *env) task() *cobra.Command {
 	return e.noun("task", "List, explain and command tasks", []string{"tasks"},
-		e.taskList(), e.taskShow(), e.taskWhy("why ID"), e.taskSubmit(), e.taskCancel(), e.taskRetry(), e.taskSkip(), e.taskHold(), e.taskRelease(), e.taskPriority())
+		e.taskList(), e.taskShow(), e.taskWhy("why ID"), e.taskSubmit(), e.taskWatch(), e.taskCancel(), e.taskRetry(), e.taskSkip(), e.taskHold(), e.taskRelease(), e.taskPriority())
 }
 
 func (e *env) taskList() *cobra.Command {
@@ -23,39 +23,29 @@ func (e *env) taskList() *cobra.Command {
 	var page view.Page
 	var job string
 	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, newest first", Args: e.noArgs,
-		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state failed -o name | xargs -n1 weir task retry",
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
-			if job != "" {
-				if f.Job, err = s.Store.JobID(ctx, job); err != nil {
-					return err
-				}
-			}
-			if page.After != "" {
-				id, err := s.Store.TaskID(ctx, page.After)
-				if err != nil {
-					return err
-				}
-				page.After = id.String()
-			}
-			tasks, err := s.Store.Tasks(ctx, f, page)
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			listing := taskListing
-			if f != (view.TaskFilter{}) {
-				listing.empty = []string{"No task matches.", "See them all with: weir task list"}
-			}
-			if err := listing.print(o, tasks); err != nil {
-				return err
-			}
-			if o.table() && len(tasks) == page.Limit {
-				o.say("More with: --after %s", short(tasks[len(tasks)-1].ID))
-			}
-			return nil
-		}),
+		Short:   "List tasks, newest first",
+		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state running --watch\n  weir task list --state failed -o name | xargs -n1 weir task retry",
 	}
+	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Task], err error) {
+		if job != "" {
+			if f.Job, err = s.Store.JobID(ctx, job); err != nil {
+				return l, err
+			}
+		}
+		if page.After != "" {
+			id, err := s.Store.TaskID(ctx, page.After)
+			if err != nil {
+				return l, err
+			}
+			page.After = id.String()
+		}
+		l.page, l.follow.Job = page, f.Job
+		l.after = func(t view.Task) string { return short(t.ID) }
+		l.read = func(ctx context.Context) ([]view.Task, listing[view.Task], error) {
+			return readTasks(ctx, s, f, page)
+		}
+		return l, nil
+	})
 	flags := c.Flags()
 	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
 	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
@@ -108,30 +98,34 @@ func short(id fmt.Stringer) string {
 	return s[len(s)-12:]
 }
 
-var taskListing = listing[view.Task]{
-	name:  func(t view.Task) string { return t.ID.String() },
-	empty: []string{"There are no tasks yet.", "Submit one with: weir task submit hello --params '{\"name\": \"you\"}'"},
-	columns: []column[view.Task]{
-		{title: "ID", narrow: true, value: func(_ *output, t view.Task) string { return short(t.ID) }},
-		{title: "ID", wide: true, value: func(_ *output, t view.Task) string { return t.ID.String() }},
-		{title: "STATE", value: func(_ *output, t view.Task) string { return t.State }, paint: stateColor},
-		{title: "SERVICE", value: func(_ *output, t view.Task) string { return t.Service }},
-		{title: "KEY", value: func(_ *output, t view.Task) string { return t.Key }},
-		{title: "ATTEMPT", value: func(_ *output, t view.Task) string { return fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts) }},
-		{title: "PRIORITY", wide: true, value: func(_ *output, t view.Task) string { return fmt.Sprint(t.Priority) }},
-		{title: "JOB", wide: true, value: func(_ *output, t view.Task) string {
-			if t.Job.IsZero() {
-				return ""
-			}
-			return t.Job.String()
-		}},
-		{title: "LANE", wide: true, value: func(_ *output, t view.Task) string { return t.Lane }},
-		{title: "POOL", wide: true, value: func(_ *output, t view.Task) string { return t.Pool }},
-		{title: "WORKER", wide: true, value: func(_ *output, t view.Task) string { return t.Worker }},
-		{title: "CREATED", value: func(o *output, t view.Task) string { return o.ago(t.CreatedAt) }},
-		{title: "SINCE", value: func(o *output, t view.Task) string { return o.ago(t.Since) }},
-		{title: "NOTE", value: func(_ *output, t view.Task) string { return taskNote(t) }},
-	},
+// taskListing shows tasks; who serves them makes the note of one that may start
+// and has nobody to do it.
+func taskListing(served *served) listing[view.Task] {
+	return listing[view.Task]{
+		name:  func(t view.Task) string { return t.ID.String() },
+		empty: []string{"There are no tasks yet.", served.example()},
+		columns: []column[view.Task]{
+			{title: "ID", narrow: true, value: func(_ *output, t view.Task) string { return short(t.ID) }},
+			{title: "ID", wide: true, value: func(_ *output, t view.Task) string { return t.ID.String() }},
+			{title: "STATE", value: func(_ *output, t view.Task) string { return t.State }, paint: stateColor},
+			{title: "SERVICE", value: func(_ *output, t view.Task) string { return t.Service }},
+			{title: "KEY", value: func(_ *output, t view.Task) string { return t.Key }},
+			{title: "ATTEMPT", value: func(_ *output, t view.Task) string { return fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts) }},
+			{title: "PRIORITY", wide: true, value: func(_ *output, t view.Task) string { return fmt.Sprint(t.Priority) }},
+			{title: "JOB", wide: true, value: func(_ *output, t view.Task) string {
+				if t.Job.IsZero() {
+					return ""
+				}
+				return t.Job.String()
+			}},
+			{title: "LANE", wide: true, value: func(_ *output, t view.Task) string { return t.Lane }},
+			{title: "POOL", wide: true, value: func(_ *output, t view.Task) string { return t.Pool }},
+			{title: "WORKER", wide: true, value: func(_ *output, t view.Task) string { return t.Worker }},
+			{title: "CREATED", ages: true, value: func(o *output, t view.Task) string { return o.ago(t.CreatedAt) }},
+			{title: "SINCE", ages: true, value: func(o *output, t view.Task) string { return o.ago(t.Since) }},
+			{title: "NOTE", value: func(_ *output, t view.Task) string { return served.note(t) }},
+		},
+	}
 }
 
 // taskNote is the one thing to know about a task where it stands.

@@ -31,14 +31,8 @@ func (e *env) taskShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var page taskPage
-			if page.Task, err = s.Store.Task(ctx, id); err != nil {
-				return err
-			}
-			if page.Why, err = readWhy(ctx, s, id); err != nil {
-				return err
-			}
-			if page.Events, err = s.Store.TaskEvents(ctx, id); err != nil {
+			page, err := readTask(ctx, s, id)
+			if err != nil {
 				return err
 			}
 			return page.print(e.output())

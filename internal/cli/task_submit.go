@@ -133,6 +133,7 @@ func single(err error) error {
 
 func (e *env) taskSubmit() *cobra.Command {
 	var f taskFlags
+	var watch bool
 	c := &cobra.Command{
 		Use: "submit SERVICE", Short: "Submit a task", Args: e.args("SERVICE"),
 		Example: "  weir task submit hello --params '{\"name\": \"you\"}'\n  weir task submit report --run-at 10m --pool gpu --max-attempts 5",
@@ -151,10 +152,17 @@ func (e *env) taskSubmit() *cobra.Command {
 		if receipt.Existed {
 			verb = "There already was"
 		}
-		return o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.\nLook at it with: weir task show %s", verb, receipt.ID, short(receipt.ID))
+		if !watch {
+			return o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.\nLook at it with: weir task show %s", verb, receipt.ID, short(receipt.ID))
+		}
+		if err := o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.", verb, receipt.ID); err != nil {
+			return err
+		}
+		return watchTask(ctx, o, s, receipt.ID)
 	})
 	f.register(c)
 	c.Flags().StringVar(&f.runAt, "run-at", "", "not before this `time`: 2026-01-31T08:00:00Z, or a duration from now")
+	c.Flags().BoolVar(&watch, "watch", false, "watch it until it has ended; the exit code is how it ended")
 	c.Flags().StringVar(&f.task.IdempotencyKey, "idempotency-key", "", "the same key gives the same task")
 	return c
 }

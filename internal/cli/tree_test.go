@@ -74,7 +74,7 @@ func TestRedraw(t *testing.T) {
 	var out bytes.Buffer
 	drawn := redraw(&out, []string{"a", "b"}, 0)
 	drawn = redraw(&out, []string{"c"}, drawn)
-	if want := "a\x1b[K\nb\x1b[K\n\x1b[J" + "\x1b[2Ac\x1b[K\n\x1b[J"; drawn != 1 || out.String() != want {
+	if want := "a\x1b[K\r\nb\x1b[K\r\n\x1b[J" + "\x1b[2Ac\x1b[K\r\n\x1b[J"; drawn != 1 || out.String() != want {
 		t.Errorf("got %d, %q", drawn, out.String())
 	}
 }

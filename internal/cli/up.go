@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,7 @@ import (
 func (e *env) up() *cobra.Command {
 	var demo bool
 	c := &cobra.Command{
-		Use: "up", Short: "Run Weir: its own PostgreSQL, the engine and HTTP", Args: e.noArgs,
+		Use: "up", Short: "Run Weir: its own PostgreSQL, the engine, the API and the dashboard", Args: e.noArgs,
 		Long: `Run Weir until Ctrl-C.
 
 Without --database-url it starts a PostgreSQL of its own in the data folder,
@@ -20,7 +19,9 @@ which is kept: start it again and everything is still there. Commands on the
 same machine find it by themselves.`,
 		Example: "  weir up --demo\n  weir up --data ./.weir --listen 127.0.0.1:8470\n  weir up --database-url postgres://weir@db.example.org/weir",
 		RunE: e.config(func(ctx context.Context, c app.Config, _ []app.Value, _ []string) error {
-			return app.Up(ctx, c, app.Options{Version: e.version, Program: os.Args[0], Demo: demo, Out: e.Out, Log: c.Logger(e.Err), Force: e.force})
+			options := e.options(c)
+			options.Demo = demo
+			return app.Up(ctx, c, options)
 		}),
 	}
 	c.Flags().BoolVar(&demo, "demo", false, "run a worker with something to look at")

@@ -1,11 +1,20 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 )
+
+// versionWithin is how long a server may take to say its version.
+const versionWithin = 3 * time.Second
 
 // build says what this binary is.
 type build struct {
@@ -34,16 +43,88 @@ func buildOf(version string) build {
 	return b
 }
 
-func (e *env) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Show the version of this binary", Args: e.noArgs,
-		RunE: e.run(func(*cobra.Command, []string) error {
-			b := buildOf(e.version)
-			commit := ""
-			if b.Commit != "" {
-				commit = ", commit " + b.Commit[:min(12, len(b.Commit))]
-			}
-			return e.output().did(b.Version, b, "weir %s%s, %s, %s", b.Version, commit, b.Go, b.Platform)
-		}),
+// apiVersion is the API that this binary speaks. Within one, servers and
+// commands of different versions understand each other.
+const apiVersion = "v1"
+
+// versions is what programs read: this binary, and the server it would ask.
+type versions struct {
+	build
+	Server *serverVersion `json:"server,omitempty"`
+}
+
+type serverVersion struct {
+	Address string `json:"address"`
+	Version string `json:"version,omitempty"`
+	API     string `json:"api,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// warning says that the two do not understand each other, if so.
+func (v serverVersion) warning() string {
+	if v.API == "" || v.API == apiVersion {
+		return ""
 	}
+	return fmt.Sprintf("Warning: the server speaks API %s, this command %s: install version %s of weir.", clean(v.API), apiVersion, clean(v.Version))
+}
+
+func (e *env) versionCommand() *cobra.Command {
+	var client bool
+	c := &cobra.Command{
+		Use: "version", Short: "Show the version of this binary, and of the server it would ask", Args: e.noArgs,
+	}
+	c.Flags().BoolVar(&client, "client", false, "ask no server")
+	c.RunE = e.run(func(cmd *cobra.Command, _ []string) error {
+		v := versions{build: buildOf(e.version)}
+		if !client {
+			v.Server = e.serverVersion(cmd)
+		}
+		commit := ""
+		if v.Commit != "" {
+			commit = ", commit " + v.Commit[:min(12, len(v.Commit))]
+		}
+		o := e.output()
+		if err := o.did(v.Version, v, "weir %s%s, %s, %s", v.Version, commit, v.Go, v.Platform); err != nil || !o.table() || v.Server == nil {
+			return err
+		}
+		switch {
+		case v.Server.Error != "":
+			o.say("server %s: %s", v.Server.Address, clean(v.Server.Error))
+			return nil
+		case v.Server.Version == "":
+			return nil
+		}
+		fmt.Fprintf(o.Out, "server %s at %s\n", clean(v.Server.Version), v.Server.Address)
+		if warning := v.Server.warning(); warning != "" {
+			o.say("%s", warning)
+		}
+		return nil
+	})
+	return c
+}
+
+// serverVersion asks the server that commands would ask. That there is none is
+// no error here.
+func (e *env) serverVersion(cmd *cobra.Command) *serverVersion {
+	target, err := e.target(cmd)
+	if err != nil || !target.Remote() && target.Running == nil {
+		return nil
+	}
+	found := &serverVersion{Address: target.Asked()}
+	if target.Running != nil {
+		found.Address, found.Version = target.Dashboard, target.Running.Version
+		return found
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), versionWithin)
+	defer cancel()
+	s, err := app.Connect(ctx, target, e.who())
+	if err == nil {
+		defer s.Close()
+		v, asked := s.ServerVersion(ctx)
+		found.Version, found.API, err = v.Version, v.API, asked
+	}
+	if err != nil {
+		found.Error = problem.Explain(err).What
+	}
+	return found
 }

@@ -23,7 +23,7 @@ const (
 	// Channel is where a leader that resigns says so.
 	Channel = "weir_lead"
 	// defaultTTL is how long a leader may be silent.
-	defaultTTL = 15 * time.Second
+	defaultTTL = 12 * time.Second
 )
 
 // Config says who leads and what it does. Pool and Loops are needed.
@@ -33,7 +33,8 @@ type Config struct {
 	Pool *pgxpool.Pool
 	// Loops makes the loops of a term. Their writes go through [Term.Tx].
 	Loops func(*Term) []loop.Loop
-	// TTL is how long a leader may be silent. Zero: 15 s.
+	// TTL is how long a leader may be silent. Zero: 12 s, so that
+	// another one acts within 15 whatever the moment.
 	TTL time.Duration
 	// Holder names this process; no two may share it. Empty: host, pid and a
 	// random part.

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+const (
+	// completeWithin is how long a person waits for a Tab, whatever is asked.
+	completeWithin = 300 * time.Millisecond
+	// completeMost is how many names are offered.
+	completeMost = 200
+)
+
+func (e *env) completion() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	c := &cobra.Command{
+		Use: "completion SHELL", Short: "Print the completion for a shell: " + strings.Join(shells, ", "), Args: e.args("SHELL"), ValidArgs: shells,
+		Long: `Print a script that lets a shell complete commands, flags, ids and names.
+
+Ids and names come from where the command would work; a place that does not
+answer in 300 ms offers none.
+
+bash, with the package bash-completion:
+  weir completion bash >~/.local/share/bash-completion/completions/weir
+zsh, with a folder that is in fpath:
+  weir completion zsh >"${fpath[1]}/_weir"
+fish:
+  weir completion fish >~/.config/fish/completions/weir.fish`,
+		Example: "  source <(weir completion bash)",
+		RunE: e.run(func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(e.Out, true)
+			case "zsh":
+				return root.GenZshCompletion(e.Out)
+			case "fish":
+				return root.GenFishCompletion(e.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(e.Out)
+			}
+			return invalid("choose one of "+strings.Join(shells, ", "), "%q is no shell we know", args[0])
+		}),
+	}
+	return c
+}
+
+// names reads what can stand in a place: a word and what it is.
+type names func(ctx context.Context, s *app.Session) ([][2]string, error)
+
+// complete offers names for the first argument, or the value of a flag.
+func (e *env) complete(read names) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const files = cobra.ShellCompDirectiveNoFileComp
+		ctx := cmd.Context()
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		ctx, cancel := context.WithTimeout(ctx, completeWithin)
+		defer cancel()
+		target, err := e.target(cmd)
+		if err != nil {
+			return nil, files
+		}
+		s, err := app.Connect(ctx, target, e.who())
+		if err != nil {
+			return nil, files
+		}
+		defer s.Close()
+		found, err := read(ctx, s)
+		if err != nil {
+			return nil, files
+		}
+		var words []cobra.Completion
+		for _, pair := range found {
+			if word := clean(pair[0]); strings.HasPrefix(word, begun) && len(words) < completeMost {
+				words = append(words, cobra.CompletionWithDesc(word, clean(pair[1])))
+			}
+		}
+		return words, files | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// first offers names for the first argument alone.
+func (e *env) first(read names) cobra.CompletionFunc {
+	offer := e.complete(read)
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(cmd, args, begun)
+	}
+}
+
+func completeContexts(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return offerContexts(cmd, args, begun)
+}
+
+func offerContexts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	contexts, err := app.ReadContexts()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []cobra.Completion
+	for _, name := range contexts.Names() {
+		words = append(words, cobra.CompletionWithDesc(name, contexts.Servers[name].Server))
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
+	tasks, err := s.Store.Tasks(ctx, view.TaskFilter{}, view.Page{Limit: completeMost})
+	return pairs(tasks, err, func(t view.Task) (string, string) {
+		about := t.Service
+		if t.Key != "" {
+			about = t.Key + ", " + about
+		}
+		return short(t.ID), t.State + ": " + about
+	})
+}
+
+func jobIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
+	jobs, err := s.Store.Jobs(ctx, view.JobFilter{}, view.Page{Limit: completeMost})
+	return pairs(jobs, err, func(j view.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
+}
+
+func poolNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	pools, err := s.Store.Pools(ctx, view.Page{Limit: completeMost})
+	return pairs(pools, err, func(p view.Pool) (string, string) { return p.Name, p.Note })
+}
+
+func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	nodes, err := s.Store.Nodes(ctx, view.Page{Limit: completeMost})
+	return pairs(nodes, err, func(n view.Node) (string, string) { return n.Name, n.State })
+}
+
+func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	schedules, err := s.Store.Schedules(ctx, view.Page{Limit: completeMost})
+	return pairs(schedules, err, func(x view.Schedule) (string, string) { return x.Name, x.Spec + " " + x.Service })
+}
+
+func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: completeMost})
+	return pairs(workers, err, func(w view.Worker) (string, string) { return w.Name, w.State })
+}
+
+// serviceNames are those that a live worker serves.
+func serviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: servedMost})
+	var services []string
+	for _, w := range workers {
+		services = append(services, w.Services...)
+	}
+	slices.Sort(services)
+	return pairs(slices.Compact(services), err, func(name string) (string, string) { return name, "" })
+}
+
+func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]string, error) {
+	out := make([][2]string, 0, len(rows))
+	for _, row := range rows {
+		word, about := of(row)
+		out = append(out, [2]string{word, about})
+	}
+	return out, err
+}
+
+// completions offers names wherever one is wanted: by the noun of a command for
+// its first argument, by the name of a flag for its value.
+func (e *env) completions(root *cobra.Command) {
+	byNoun := map[string]names{
+		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
+		"user": userNames,
+	}
+	byFlag := map[string]names{
+		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,
+	}
+	for _, noun := range root.Commands() {
+		verbs := noun.Commands()
+		if len(verbs) == 0 {
+			verbs = []*cobra.Command{noun}
+		}
+		for _, c := range verbs {
+			for flag, read := range byFlag {
+				if c.LocalNonPersistentFlags().Lookup(flag) != nil {
+					_ = c.RegisterFlagCompletionFunc(flag, e.complete(read))
+				}
+			}
+			wants := strings.Contains(c.Use, " ID") || strings.Contains(c.Use, " NAME")
+			if read, ok := byNoun[noun.Name()]; ok && wants && c.ValidArgsFunction == nil {
+				c.ValidArgsFunction = e.first(read)
+			}
+		}
+		if noun.Name() == "why" {
+			noun.ValidArgsFunction = e.first(taskIDs)
+		}
+	}
+	if submit, _, err := root.Find([]string{"task", "submit"}); err == nil {
+		submit.ValidArgsFunction = e.first(serviceNames)
+	}
+	_ = root.RegisterFlagCompletionFunc("context", offerContexts)
+}

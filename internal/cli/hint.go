@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commandIn finds a command of ours in a sentence: weir task, not bin/weir task.
+var commandIn = regexp.MustCompile(`(^|[^\w./-])weir ([a-z]+)`)
+
+// plainWord needs no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[\w./:@%+=,-]+$`)
+
+// elsewhere are the commands that work nowhere in particular.
+var elsewhere = map[string]bool{"login": true, "logout": true, "context": true, "completion": true}
+
+// calledAs is how to call this program again: by its name where the shell finds
+// it by that, else as it was called.
+func calledAs(arg string) string {
+	name := filepath.Base(arg)
+	if found, err := exec.LookPath(name); err == nil && sameFile(found, arg) {
+		return name
+	}
+	return arg
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b) // #nosec G703 -- it is only compared with what PATH finds
+	return err == nil && os.SameFile(one, other)
+}
+
+// hint lets the commands in a sentence be typed as they stand: with the program
+// as it was called, and with the flags that say where to work.
+func (e *env) hint(text string) string {
+	return commandIn.ReplaceAllStringFunc(text, func(found string) string {
+		before, verb, _ := strings.Cut(found, "weir ")
+		if !e.verbs[verb] {
+			return found
+		}
+		if elsewhere[verb] {
+			return before + e.program + " " + verb
+		}
+		return before + e.program + e.where + " " + verb
+	})
+}
+
+// hintHelp lets also the commands in help texts be typed as they stand.
+func (e *env) hintHelp(c *cobra.Command) {
+	c.Long, c.Example = e.hint(c.Long), e.hint(c.Example)
+	for _, child := range c.Commands() {
+		e.hintHelp(child)
+	}
+}
+
+// remember keeps a flag for the hints, if it says where to work.
+func (e *env) remember(flag, value string) {
+	switch flag {
+	case "data", "context", "server", "config":
+		if !plainWord.MatchString(value) {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		e.where += " --" + flag + " " + value
+	}
+}

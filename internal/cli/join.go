@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) join() *cobra.Command {
+	return e.noun("join", "Join tokens: each lets one machine become a node", []string{"joins"}, e.joinList(), e.joinCreate(), e.joinRevoke())
+}
+
+func (e *env) joinList() *cobra.Command {
+	c := &cobra.Command{Short: "List join tokens that nobody has used"}
+	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[auth.Join], error) {
+		return plainList(view.Page{}, joinListing, func(ctx context.Context, _ view.Page) ([]auth.Join, error) { return s.Accounts.Joins(ctx) }), nil
+	})
+}
+
+var joinListing = listing[auth.Join]{
+	name:  func(j auth.Join) string { return j.ID },
+	empty: []string{"There are no join tokens.", "Make one with: weir join create"},
+	columns: []column[auth.Join]{
+		{title: "ID", value: func(_ *output, j auth.Join) string { return j.ID }},
+		{title: "NODE", value: func(_ *output, j auth.Join) string { return j.Node }},
+		{title: "BY", value: func(_ *output, j auth.Join) string { return j.By }},
+		{title: "CREATED", ages: true, value: func(o *output, j auth.Join) string { return o.ago(j.CreatedAt) }},
+		{title: "EXPIRES", ages: true, value: func(o *output, j auth.Join) string { return o.ago(j.ExpiresAt) }},
+	},
+}
+
+func (e *env) joinCreate() *cobra.Command {
+	var n auth.NewJoin
+	var ttl string
+	c := &cobra.Command{
+		Use: "create", Short: "Make a join token and print it, once", Args: e.noArgs,
+		Long: `Make a join token and print it, once. The machine that uses it first becomes a
+node with a credential of its own; after that the token is worth nothing.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
+			if n.TTL, err = readTTL(ttl); err != nil {
+				return err
+			}
+			secret, err := s.Accounts.CreateJoin(ctx, n)
+			if err != nil {
+				return err
+			}
+			return e.output().did(secret, struct {
+				Node   string `json:"node,omitempty"`
+				Secret string `json:"secret"`
+			}{n.Node, secret}, "%s", secret)
+		}),
+	}
+	c.Flags().StringVar(&n.Node, "node", "", "name the node must have; one that has it now is replaced")
+	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 1h")
+	return c
+}
+
+func (e *env) joinRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke ID", Aliases: []string{"rm", "drop"}, Short: "Take a join token back", Args: e.args("ID"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := s.Accounts.RevokeJoin(ctx, args[0]); err != nil {
+				return err
+			}
+			return e.output().did(args[0], struct {
+				ID string `json:"id"`
+			}{args[0]}, "Join token %s is gone.", args[0])
+		}),
+	}
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+func (e *env) login() *cobra.Command {
+	var name, user, ttl string
+	var tokenStdin, passwordStdin bool
+	c := &cobra.Command{
+		Use: "login SERVER", Short: "Log in at a server and keep it as the current context", Args: e.args("SERVER"),
+		Long: `Log in at a server and keep it as the current context: commands ask it from then
+on.
+
+Your name and password are asked for. They make a token for this machine, which
+is kept in the contexts file; the password is not kept. With --token-stdin a
+token that you have already is kept instead.`,
+		Example: "  weir login https://weir.example.org\n  weir login weir.example.org --name production --token-stdin <token.txt",
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "name", "", "name of the context; default: the host of the server")
+	flags.StringVar(&user, "user", "", "your name there, instead of being asked")
+	flags.BoolVar(&passwordStdin, "password-stdin", false, "read the password from standard input")
+	flags.BoolVar(&tokenStdin, "token-stdin", false, "keep the token that comes on standard input")
+	flags.StringVar(&ttl, "ttl", "", "how long the token is good; default: 90d")
+	c.RunE = e.run(func(cmd *cobra.Command, args []string) error {
+		server, err := app.ServerURL(args[0])
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			u, err := url.Parse(server)
+			if err != nil {
+				return err
+			}
+			name = u.Hostname()
+		}
+		if app.InTheClear(server) {
+			e.output().say("Note: %s is not https: what you send can be read on the way.", server)
+		}
+		credentials, err := e.credentials(server, user, ttl, tokenStdin, passwordStdin)
+		if err != nil {
+			return err
+		}
+		e.asked = server
+		context, err := app.Enroll(cmd.Context(), server, e.version, credentials)
+		if err != nil {
+			return err
+		}
+		return e.keep(name, context, true)
+	})
+	return c
+}
+
+// credentials reads or asks for what a login needs.
+func (e *env) credentials(server, user, ttl string, tokenStdin, passwordStdin bool) (c app.Credentials, err error) {
+	if tokenStdin {
+		c.Token, err = e.stdinSecret("token")
+		return c, err
+	}
+	if c.TTL, err = readTTL(ttl); err != nil {
+		return c, err
+	}
+	if c.Name = user; user == "" {
+		if c.Name, err = e.ask("Your name at "+server, whoami(), "--user NAME"); err != nil {
+			return c, err
+		}
+	}
+	if passwordStdin {
+		c.Password, err = e.stdinSecret("password")
+		return c, err
+	}
+	c.Password, err = e.askSecret("Password", "--password-stdin, or a token with --token-stdin")
+	return c, err
+}
+
+func (e *env) logout() *cobra.Command {
+	c := &cobra.Command{
+		Use: "logout [NAME]", Short: "Forget a context and its token, the current one if none is named", Args: e.atMost("NAME"),
+		Long: `Forget a context and its token, the current one if none is named.
+
+The token itself stays good until it expires, as no token may end another or
+itself: end it with weir token revoke, or in the dashboard.`,
+		ValidArgsFunction: completeContexts,
+	}
+	c.RunE = e.run(func(_ *cobra.Command, args []string) error {
+		contexts, err := app.ReadContexts()
+		if err != nil {
+			return err
+		}
+		name := contexts.Current
+		if len(args) > 0 {
+			name = args[0]
+		}
+		if name == "" {
+			return problem.New(problem.NotFound, "see what there is: weir context list", "you are logged in nowhere: no context is current")
+		}
+		found, err := contexts.Get(name)
+		if err != nil {
+			return err
+		}
+		row := rowOf(contexts, name)
+		contexts.Remove(name)
+		if err := contexts.Write(); err != nil {
+			return err
+		}
+		o := e.output()
+		if err := o.did(name, row, "Logged out of %s: context %s is gone.", found.Server, name); err != nil {
+			return err
+		}
+		if found.TokenID != "" && o.table() {
+			o.say("Its token is good until it expires. End it with: weir token revoke %s --server %s --as %s", found.TokenID, found.Server, found.User)
+		}
+		return nil
+	})
+	return c
+}

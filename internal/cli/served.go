@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// servedMost is how many workers are read to say who serves what. Where there
+// are more, nothing is said: somebody may be among the rest.
+const servedMost = 1000
+
+// served knows the workers that live, to say of a task that nobody takes it.
+type served struct {
+	workers []view.Worker
+	// known is false when the workers were not read, or not all of them.
+	known bool
+}
+
+// whoServes reads the workers, if the tasks give a reason to: one of them may
+// start, or there is none and a person wants to know what to submit.
+func whoServes(ctx context.Context, s *app.Session, tasks []view.Task) (*served, error) {
+	if len(tasks) > 0 && !slices.ContainsFunc(tasks, func(t view.Task) bool { return t.State == "available" }) {
+		return &served{}, nil
+	}
+	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: servedMost})
+	if err != nil {
+		return nil, err
+	}
+	live := slices.DeleteFunc(workers, func(w view.Worker) bool { return w.State != "live" })
+	return &served{workers: live, known: len(workers) < servedMost}, nil
+}
+
+// note is what to know about a task where it stands.
+func (s *served) note(t view.Task) string {
+	note := taskNote(t)
+	if note == "" && t.State == "available" && s.known && !s.takes(t) {
+		return "no live worker serves it"
+	}
+	return note
+}
+
+// takes says that a live worker serves the task and has its labels.
+func (s *served) takes(t view.Task) bool {
+	return slices.ContainsFunc(s.workers, func(w view.Worker) bool {
+		for k, v := range t.Labels {
+			if w.Labels[k] != v {
+				return false
+			}
+		}
+		return slices.Contains(w.Services, t.Service)
+	})
+}
+
+// example is a submission that would be done, if one can be named.
+func (s *served) example() string {
+	var services []string
+	for _, w := range s.workers {
+		services = append(services, w.Services...)
+	}
+	switch {
+	case slices.Contains(services, "hello"):
+		return `Submit one with: weir task submit hello --params '{"name": "you"}'`
+	case len(services) > 0:
+		return "Submit one with: weir task submit " + clean(slices.Min(services))
+	}
+	return "Submit one with: weir task submit SERVICE; it waits for a worker that serves it"
+}
+
+// readTasks reads a page of tasks and how to show it.
+func readTasks(ctx context.Context, s *app.Session, f view.TaskFilter, page view.Page) ([]view.Task, listing[view.Task], error) {
+	tasks, err := s.Store.Tasks(ctx, f, page)
+	if err != nil {
+		return nil, listing[view.Task]{}, err
+	}
+	who, err := whoServes(ctx, s, tasks)
+	if err != nil {
+		return nil, listing[view.Task]{}, err
+	}
+	shown := taskListing(who)
+	if f != (view.TaskFilter{}) {
+		shown.empty = []string{"No task matches.", "See them all with: weir task list"}
+	}
+	return tasks, shown, nil
+}

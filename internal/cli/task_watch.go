@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// eventsShown is how many of its last events stand below a task that is watched.
+const eventsShown = 5
+
+func (e *env) taskWatch() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch ID", Short: "Watch a task until it has ended; the exit code is how it ended", Args: e.args("ID"),
+		Long: `Watch a task until it has ended.
+
+On a terminal it draws the task with its progress, and why it waits. Elsewhere
+it prints a line for each event, from the task's beginning.
+
+The exit code is 0 when the task is done or skipped, 1 when it failed, 2 when it
+was canceled.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			id, err := s.Store.TaskID(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return watchTask(ctx, e.output(), s, id)
+		}),
+	}
+}
+
+// watchTask shows a task until it has ended, and returns how it ended.
+func watchTask(ctx context.Context, o *output, s *app.Session, id weir.ID) error {
+	show := showTaskLines(o)
+	if o.terminal && o.format == "table" {
+		show = showTaskScreen(o)
+	}
+	wake, unfollow := follow(ctx, s, weir.Filter{Task: id})
+	defer unfollow()
+	for {
+		page, err := readTask(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		o.now = time.Now()
+		if err := show(page); err != nil {
+			return err
+		}
+		if weir.State(page.State).Ended() {
+			return taskEnd(o, page.Task)
+		}
+		if !rest(ctx, lookEvery, drawEvery, wake) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// readTask reads everything about a task. Its events are read after its state,
+// so that the one that ended it is among them.
+func readTask(ctx context.Context, s *app.Session, id weir.ID) (page taskPage, err error) {
+	if page.Task, err = s.Store.Task(ctx, id); err != nil {
+		return page, err
+	}
+	if page.Why, err = readWhy(ctx, s, id); err != nil {
+		return page, err
+	}
+	page.Events, err = s.Store.TaskEvents(ctx, id)
+	return page, err
+}
+
+// taskEnd says how a task ended, with the exit code.
+func taskEnd(o *output, t view.Task) error {
+	if o.table() {
+		fmt.Fprintf(o.Out, "Task %s is %s after %s.\n", short(t.ID), o.paint(stateColor(t.State), t.State), span(t.FinishedAt.Sub(t.CreatedAt)))
+		if t.Cause != "" {
+			fmt.Fprintf(o.Out, "Cause: %s\n", clean(t.Cause))
+		}
+		if result := pretty(t.Result); result != "" && t.State == "done" {
+			fmt.Fprintf(o.Out, "Result: %s\n", cleanLines(result))
+		}
+	}
+	switch t.State {
+	case "failed":
+		return quiet(problem.Failed)
+	case "canceled":
+		return quiet(problem.Canceled)
+	}
+	return nil
+}
+
+// showTaskLines prints the events that were not there before.
+func showTaskLines(o *output) func(taskPage) error {
+	printed := int64(-1)
+	return func(page taskPage) error {
+		for _, event := range page.Events {
+			if event.Seq <= printed {
+				continue
+			}
+			printed = event.Seq
+			if err := printEvent(o, event); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// showTaskScreen draws the task in the same place again and again.
+func showTaskScreen(o *output) func(taskPage) error {
+	drawn := 0
+	return func(page taskPage) error {
+		drawn = redraw(o.Out, drawTask(o, page), drawn)
+		return nil
+	}
+}
+
+// drawTask is a task as lines of at most the terminal's width: what it is with
+// its progress, why it waits, what happened last.
+func drawTask(o *output, page taskPage) []string {
+	t := page.Task
+	head := fmt.Sprintf("%s %s  %s  ", marks[t.State], cut(clean(taskName(t)), 40), t.State)
+	line := o.paint(stateColor(t.State), head) + cut(taskProgress(o, t), max(o.width-cells(head)-1, 8))
+	lines := []string{line}
+	if t.State == "pending" || t.State == "available" {
+		for _, r := range page.Why {
+			if !r.Open {
+				lines = append(lines, cut("  "+r.Gate+": "+clean(r.Reason), o.width-1))
+			}
+		}
+	}
+	for _, event := range page.Events[max(0, len(page.Events)-eventsShown):] {
+		plain := *o
+		plain.color = false
+		lines = append(lines, o.paint(dim, cut("  "+strings.TrimRight(eventLine(&plain, event, false), " "), o.width-1)))
+	}
+	return lines
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) token() *cobra.Command {
+	return e.noun("token", "Tokens: they let programs act for a user", []string{"tokens"}, e.tokenList(), e.tokenCreate(), e.tokenRevoke())
+}
+
+func (e *env) tokenList() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Short: "List tokens: your own, or everybody's with --all",
+		Long: `List tokens: your own, or everybody's with --all. On the database they are always
+everybody's. What a token is cannot be shown again: it is known once, when it is
+made.`,
+	}
+	c.Flags().BoolVar(&all, "all", false, "also those of other users")
+	return e.personal(listCommand(e, c, func(ctx context.Context, s *app.Session) (list[auth.Token], error) {
+		return plainList(view.Page{}, tokenListing, func(ctx context.Context, _ view.Page) ([]auth.Token, error) { return s.Accounts.Tokens(ctx, all) }), nil
+	}))
+}
+
+var tokenListing = listing[auth.Token]{
+	name:  func(t auth.Token) string { return t.ID },
+	empty: []string{"There are no tokens.", "Make one with: weir token create NAME --scope '*:read'"},
+	columns: []column[auth.Token]{
+		{title: "ID", value: func(_ *output, t auth.Token) string { return t.ID }},
+		{title: "NAME", value: func(_ *output, t auth.Token) string { return t.Name }},
+		{title: "USER", value: func(_ *output, t auth.Token) string { return t.User }},
+		{title: "SCOPES", value: func(_ *output, t auth.Token) string { return strings.Join(t.Scopes, " ") }},
+		{title: "CREATED", ages: true, value: func(o *output, t auth.Token) string { return o.ago(t.CreatedAt) }},
+		{title: "USED", ages: true, value: func(o *output, t auth.Token) string { return o.ago(at(t.UsedAt)) }},
+		{title: "EXPIRES", ages: true, value: func(o *output, t auth.Token) string { return o.ago(t.ExpiresAt) }},
+	},
+}
+
+// madeToken is what programs read: the one time that a token is told.
+type madeToken struct {
+	auth.Token
+	Secret string `json:"secret"`
+}
+
+func (e *env) tokenCreate() *cobra.Command {
+	n := auth.NewToken{}
+	var ttl string
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Make a token and print it, once", Args: e.args("NAME"),
+		Long: `Make a token and print it, once: it is not kept anywhere.
+
+A scope is kind:verb, where a star is all of them: '*:read', 'task:submit',
+'*:*'. A token never may more than its user, and never hands out rights: it
+manages no users, tokens or sessions.`,
+		Example: "  weir token create ci --scope 'task:*' --scope 'job:*' --ttl 30d\n  weir token create ci --user ada --scope '*:*' -o name >token.txt",
+	}
+	c.Flags().StringArrayVar(&n.Scopes, "scope", nil, "what it may do: `KIND:VERB`; may be repeated")
+	c.Flags().StringVar(&n.User, "user", "", "on the database: whose token it is")
+	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 90d")
+	_ = c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopeExamples(), cobra.ShellCompDirectiveNoFileComp))
+	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) (err error) {
+		n.Name = args[0]
+		if n.TTL, err = readTTL(ttl); err != nil {
+			return err
+		}
+		if n.User == "" && !s.Target.Remote() {
+			return invalid("say whose it is: --user NAME; weir user list shows them", "a token acts for a user")
+		}
+		made, secret, err := s.Accounts.CreateToken(ctx, n)
+		if err != nil {
+			return err
+		}
+		o := e.output()
+		if o.table() {
+			o.say("Token %s of %s, good until %s. Keep it safe; it is not shown again.", made.Name, made.User, exact(made.ExpiresAt))
+		}
+		return o.did(secret, madeToken{made, secret}, "%s", secret)
+	})
+}
+
+// scopeExamples are all scopes there are, the widest first.
+func scopeExamples() []string {
+	scopes := []string{"*:*", "*:read"}
+	for _, kind := range auth.Kinds() {
+		scopes = append(scopes, kind+":*")
+	}
+	return scopes
+}
+
+func (e *env) tokenRevoke() *cobra.Command {
+	c := &cobra.Command{
+		Use: "revoke ID", Aliases: []string{"rm", "drop"}, Short: "End a token at once", Args: e.args("ID"),
+	}
+	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
+		id, err := e.tokenID(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.Accounts.RevokeToken(ctx, id); err != nil {
+			return err
+		}
+		return e.output().did(id, struct {
+			ID string `json:"id"`
+		}{id}, "Token %s is revoked.", id)
+	})
+}
+
+// tokenID finds a token by its id, the end of it, or its name.
+func (e *env) tokenID(ctx context.Context, s *app.Session, text string) (string, error) {
+	tokens, err := s.Accounts.Tokens(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, t := range tokens {
+		if t.ID == text || t.Name == text || len(text) >= 6 && strings.HasSuffix(t.ID, text) {
+			found = append(found, t.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return text, nil // may be somebody else's: the server knows
+	case 1:
+		return found[0], nil
+	}
+	return "", invalid("give the id: weir token list", "%s", fmt.Sprintf("several tokens are called %q", text))
+}

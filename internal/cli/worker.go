@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+func (e *env) worker() *cobra.Command {
+	return e.noun("worker", "Processes that do the work", []string{"workers"}, e.workerList(), e.workerShow())
+}
+
+func (e *env) workerList() *cobra.Command {
+	var f view.WorkerFilter
+	var page view.Page
+	c := &cobra.Command{
+		Short: "List workers: those that live, and those that died without a word",
+		Long: `List workers: those that live, and those that died without a word. A worker is
+dead when it has not been seen for a while; what it held runs elsewhere.
+
+Those that stopped in order are listed with --all.`,
+	}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Worker], error) {
+		shown := workerListing
+		if f.Node != "" || f.Service != "" {
+			shown.empty = []string{"No worker matches.", "See them all with: weir worker list --all"}
+		}
+		return plainList(page, shown, func(ctx context.Context, page view.Page) ([]view.Worker, error) { return s.Store.Workers(ctx, f, page) }), nil
+	})
+	c.Flags().StringVar(&f.Node, "node", "", "only workers of this node")
+	c.Flags().StringVar(&f.Service, "service", "", "only workers that serve this")
+	c.Flags().BoolVar(&f.All, "all", false, "also workers that have stopped")
+	pageFlags(c, &page, "name")
+	return c
+}
+
+// workerPage is everything about a worker.
+type workerPage struct {
+	view.Worker
+	Tasks []view.Task `json:"tasks"`
+}
+
+func (e *env) workerShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show a worker and what it runs", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			found, err := s.Store.Worker(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			page := workerPage{found, []view.Task{}}
+			if found.Running > 0 {
+				running, err := s.Store.Tasks(ctx, view.TaskFilter{State: "running"}, view.Page{Limit: 1000})
+				if err != nil {
+					return err
+				}
+				page.Tasks = slices.DeleteFunc(running, func(t view.Task) bool { return t.Worker != found.Name })
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(page)
+			case o.format == "name":
+				return o.did(found.Name, nil, "")
+			}
+			if err := o.details([]field{
+				{"Worker", found.Name},
+				{"State", found.State},
+				{"Node", found.Node},
+				{"Services", strings.Join(found.Services, ", ")},
+				{"Labels", labels(found.Labels)},
+				{"Running", fmt.Sprint(found.Running)},
+				{"Started", o.both(found.StartedAt)},
+				{"Seen", o.both(found.SeenAt)},
+				{"Stopped", o.both(found.StoppedAt)},
+			}); err != nil || len(page.Tasks) == 0 {
+				return err
+			}
+			fmt.Fprintln(o.Out)
+			return taskListing(&served{}).print(o, page.Tasks)
+		}),
+	}
+}
+
+var workerListing = listing[view.Worker]{
+	name:  func(w view.Worker) string { return w.Name },
+	empty: []string{"There are no workers: tasks wait until one comes.", "Start one with the SDK, or look at the demo: weir up --demo"},
+	columns: []column[view.Worker]{
+		{title: "NAME", value: func(_ *output, w view.Worker) string { return w.Name }},
+		{title: "STATE", value: func(_ *output, w view.Worker) string { return w.State }, paint: stateColor},
+		{title: "NODE", value: func(_ *output, w view.Worker) string { return w.Node }},
+		{title: "RUNNING", value: func(_ *output, w view.Worker) string { return fmt.Sprint(w.Running) }},
+		{title: "STARTED", ages: true, value: func(o *output, w view.Worker) string { return o.ago(w.StartedAt) }},
+		{title: "SEEN", ages: true, value: func(o *output, w view.Worker) string { return o.ago(w.SeenAt) }},
+		{title: "LABELS", wide: true, value: func(_ *output, w view.Worker) string { return labels(w.Labels) }},
+		{title: "SERVICES", value: func(_ *output, w view.Worker) string { return strings.Join(w.Services, ",") }},
+	},
+}
