@@ -150,9 +150,6 @@ func (s *Store) UseLink(ctx context.Context, secret string, n NewUser, from Clie
 		if err := n.check(); err != nil {
 			return "", Subject{}, err
 		}
-		if n.Password == "" {
-			return "", Subject{}, problem.Refuse("password", "take a few words that do not belong together", "the first user needs a password")
-		}
 		if password, err = n.hash(ctx); err != nil {
 			return "", Subject{}, err
 		}

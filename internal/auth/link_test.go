@@ -29,7 +29,7 @@ func TestSetup(t *testing.T) {
 			t.Fatalf("got %+v, %v", info, err)
 		}
 	}
-	for _, bad := range []NewUser{{}, {Name: "ada"}, {Name: "ada", Password: "short"}, {Name: "A B", Password: good}} {
+	for _, bad := range []NewUser{{}, {Name: "ada", Password: "short"}, {Name: "A B", Password: good}} {
 		_, _, err = x.UseLink(ctx, link, bad, here)
 		wants(t, err, problem.Invalid)
 	}
@@ -51,6 +51,25 @@ func TestSetup(t *testing.T) {
 	want := []string{"link_created", "link_created", "user_created", "login", "login"}
 	if got := x.events(); !slices.Equal(got, want) {
 		t.Errorf("the timeline says %v, not %v", got, want)
+	}
+}
+
+// The first user may do without a password: then nobody logs in by one, and a
+// link is the way in.
+func TestSetupWithoutPassword(t *testing.T) {
+	x := start(t)
+	link, err := x.NewLink(t.Context(), System("weir up"), "", 0)
+	must(t, err)
+	_, _, err = x.UseLink(t.Context(), link, NewUser{Name: "ada"}, here)
+	must(t, err)
+	_, _, err = x.Login(t.Context(), "ada", "", here)
+	wants(t, err, problem.Unauthenticated)
+	link, err = x.NewLink(t.Context(), System("weir open"), "ada", 0)
+	must(t, err)
+	_, subject, err := x.UseLink(t.Context(), link, NewUser{}, here)
+	must(t, err)
+	if subject.Name != "ada" || subject.Role != Admin {
+		t.Errorf("got %+v", subject)
 	}
 }
 

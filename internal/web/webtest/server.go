@@ -1,0 +1,160 @@
+package webtest
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web"
+)
+
+// Main runs the tests of a package; use it as the whole of TestMain.
+func Main(m *testing.M) { testdb.Main(m) }
+
+// Password is that of every user that a test makes.
+const Password = "correct horse battery staple"
+
+// Server is the dashboard on a database of its own.
+type Server struct {
+	URL    string
+	DB     *testdb.DB
+	Web    *web.Web
+	Auth   *auth.Store
+	Store  *view.Store
+	Client *weir.Client
+
+	server *httptest.Server
+}
+
+// Cut closes every connection to the server, as a bad network does.
+func (s *Server) Cut() { s.server.CloseClientConnections() }
+
+// Start runs the dashboard until the test ends. Changes adjust its set-up.
+func Start(t testing.TB, changes ...func(*web.Config)) *Server {
+	t.Helper()
+	s := &Server{DB: testdb.New(t)}
+	s.Auth, s.Store = auth.New(s.DB.Pool, auth.Options{}), view.New(s.DB.Pool)
+	entry, err := door.New(s.Auth, door.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(writer{t}, nil))
+	if s.Client, err = weir.New(s.DB.Pool, &weir.Config{Logger: log}); err != nil {
+		t.Fatal(err)
+	}
+	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
+	config := web.Config{
+		Store: s.Store, Commands: s.Client, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
+		Health: health, Settings: settings,
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	if s.Web, err = web.New(config); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Web.Handler())
+	s.URL, s.server = server.URL, server
+
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { hub.Run(ctx) })
+	t.Cleanup(func() {
+		s.Web.Close()
+		server.CloseClientConnections()
+		server.Close()
+		cancel()
+		running.Wait()
+		s.Client.Close()
+	})
+	return s
+}
+
+func health(context.Context) web.Health {
+	return web.Health{
+		Checks: []web.Check{{Name: "database", OK: true, Detail: "answers in 1ms"}, {Name: "schema", OK: true, Detail: "version 2"}, {Name: "loops", OK: false, Detail: "loop gates failed 3 times in a row: canceling statement due to lock timeout"}},
+		Epoch:  7,
+		Loops: []loop.Stats{
+			{Name: "expire", Every: time.Second, Ticks: 1412, Took: 3 * time.Second, Last: time.Now().Add(-time.Second), LastTook: 2 * time.Millisecond},
+			{Name: "gates", Every: 15 * time.Second, Ticks: 96, Took: time.Second, Last: time.Now().Add(-4 * time.Second), Failing: 3, Error: "canceling statement due to lock timeout"},
+		},
+	}
+}
+
+func settings() []web.Setting {
+	return []web.Setting{
+		{Name: "database_url", Variable: "WEIR_DATABASE_URL", Help: "PostgreSQL to use; empty: Weir runs its own in the data folder", Value: "postgres://weir:***@db.example.org/weir", Origin: "environment"}, // #nosec G101 -- the password is masked
+		{Name: "listen", Variable: "WEIR_LISTEN", Help: "address for HTTP", Value: "127.0.0.1:8470", Default: "127.0.0.1:8470", Origin: "default"},
+		{Name: "retention", Variable: "WEIR_RETENTION", Help: "how long history is kept: 720h, 30d or forever", Value: "90d", Default: "30d", Origin: "file"},
+	}
+}
+
+// Account is a user that can log in.
+type Account struct{ Name, Password string }
+
+// User makes a user.
+func (s *Server) User(t testing.TB, name string, role auth.Role) Account {
+	t.Helper()
+	_, err := s.Auth.CreateUser(t.Context(), auth.System("test"), auth.NewUser{Name: name, Role: role, Password: Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Account{name, Password}
+}
+
+// SetupLink is the path of a first-run link.
+func (s *Server) SetupLink(t testing.TB) string {
+	t.Helper()
+	secret, err := s.Auth.NewLink(t.Context(), auth.System("test"), "", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/setup?code=" + secret
+}
+
+// Exec runs statements on the database, such as select weir.submit('x').
+func (s *Server) Exec(t testing.TB, statements ...string) {
+	t.Helper()
+	for _, sql := range statements {
+		if _, err := s.DB.Pool.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// Eventually polls until the condition holds.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !holds() {
+		if !loop.Wait(ctx, 20*time.Millisecond, nil) {
+			t.Fatalf("%s: it did not happen within %s", what, patience)
+		}
+	}
+}
+
+// patience is how long a test waits for what must happen. A busy machine is slow.
+const patience = 30 * time.Second
+
+// writer sends the server's log to the test.
+type writer struct{ t testing.TB }
+
+func (w writer) Write(p []byte) (int, error) {
+	// A log line after the end of the test would panic.
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSpace(string(p)))
+	}
+	return len(p), nil
+}
