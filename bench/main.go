@@ -17,9 +17,17 @@ import (
 	"github.com/weirhq/weir/bench/internal/report"
 	"github.com/weirhq/weir/bench/internal/scenario"
 	"github.com/weirhq/weir/bench/internal/server"
+	"github.com/weirhq/weir/bench/internal/streams"
 )
 
 func main() {
+	if streams.Child() {
+		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: server of the streams:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	// A reader that closes the pipe early must not leave a server behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)

@@ -87,6 +87,7 @@ func TestRunSmall(t *testing.T) {
 		{"held", []string{"queue100.river.jobs_per_s", "held.river.jobs_per_s", "held.river.loss"}},
 		{"history", []string{"history.river.empty_claim_us", "history.river.full_claim_us"}},
 		{"floor", []string{"floor.floor.jobs_per_s", "floor.floor.insert_per_s"}},
+		{"pages", []string{"pages.weir.worst_p95_ms", "pages.weir.fill_s"}},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "bench.json")

@@ -25,9 +25,9 @@ func TestZeroConfigWorks(t *testing.T) {
 	}
 }
 
-// Every setting, in every pair of places: the earlier place wins.
-func TestPrecedence(t *testing.T) {
-	values := map[string][3]string{ // flag, environment, file
+// given are values of every setting, for a flag, the environment and a file.
+func given() map[string][3]string {
+	return map[string][3]string{
 		"database_url":                {"postgres://a/a", "postgres://b/b", "postgres://c/c"},
 		"data":                        {"a", "b", "c"},
 		"listen":                      {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
@@ -56,6 +56,11 @@ func TestPrecedence(t *testing.T) {
 		"coordinator_idle_interval":   {"2s", "3s", "4s"},
 		"coordinator_active_interval": {"1ms", "2ms", "3ms"},
 	}
+}
+
+// Every setting, in every pair of places: the earlier place wins.
+func TestPrecedence(t *testing.T) {
+	values := given()
 	// Some settings are refused without others.
 	beside := map[string]map[string]string{
 		"tls_cert":    {"WEIR_TLS_KEY": "x"},

@@ -19,6 +19,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/timeline/redishint"
 )
 
 const (
@@ -32,6 +33,11 @@ const (
 func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error) {
 	if p.terms, err = pg.Open(ctx, p.url, pg.Options{Name: "weir leader", MaxConns: termConns}); err != nil {
 		return "", err
+	}
+	if s.config.RedisURL != "" {
+		if p.bus, err = redishint.New(s.config.RedisURL, s.config.RedisPrefix, s.log); err != nil {
+			return "", err
+		}
 	}
 	hints := listen.New(p.pool.Config().ConnConfig, s.log)
 	gates := hints.Listen(engine.GatesChannel)
@@ -50,10 +56,27 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 			defer close(listened)
 			_ = hints.Run(life) // its error is that we end
 		}()
+		heard := make(chan struct{})
+		go func() {
+			defer close(heard)
+			if p.bus != nil {
+				p.bus.Run(life)
+			}
+		}()
 		p.coordinator.Run(life)
 		<-listened
+		<-heard
 	}()
 	return p.awaitLead(ctx)
+}
+
+// grown hears that the timeline may have grown: through Redis if there is one,
+// else from PostgreSQL itself.
+func (p *parts) grown() <-chan struct{} {
+	if p.bus != nil {
+		return p.bus.C()
+	}
+	return p.events.C()
 }
 
 // loops are what the leader does.
@@ -66,6 +89,9 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription
 		Pool: p.pool, Gates: gates, TendEvery: s.config.CoordinatorIdleInterval, TendGap: s.config.CoordinatorActiveInterval,
 		PartitionDays: s.config.PartitionDays, Keep: keep, NeedExport: s.config.EventsExport != "", Log: s.log,
 	}, t)
+	if p.bus != nil {
+		loops = append(loops, p.bus.Relay(p.pool, p.events.C()))
+	}
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
 	if s.config.EventsExport != "" {
 		loops = append(loops, timeline.ExportLoop(p.pool, timeline.Folder(s.config.EventsExport), t, s.log))

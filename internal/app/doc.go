@@ -3,13 +3,16 @@
 // commands a connection to a server that runs.
 //
 //	flags ─┐
-//	WEIR_* ├─► Load ─► Config ─┬─► Up ──► PostgreSQL ─► schema ─► HTTP ─► coordinator ─► demo
-//	file  ─┘                   │          └──────────── stopped from right to left ─────────┘
-//	                           └─► Connect ─► Session (client, store)
+//	WEIR_* ├─► Load ─► Config ─┬─► Up, Serve ──► PostgreSQL ─► schema ─► coordinator ─► dashboard and API ─► demo
+//	file  ─┘                   │                 └───────────────── stopped from right to left ────────────────┘
+//	                           └─► FindTarget ─► Connect ─► Session (reads, commands, accounts)
+//	                                             on a database, or through a server's API
 //
-// A server writes server.json into its data folder: where its database is and
-// where it listens. That is how commands on the same machine find it without
-// any set-up. The file holds a password, so it is its owner's alone (0600).
+// Up writes server.json into its data folder: where its database is and where it
+// listens. That is how commands on the same machine find it without any set-up.
+// The file holds a password, so it is its owner's alone (0600). Serve leaves
+// nothing on the machine: all state is in the database, so any number of servers
+// run beside one another.
 //
 // Nothing below this package knows where a setting came from, and nothing else
 // reads the environment.

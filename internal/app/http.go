@@ -69,13 +69,19 @@ func (s *Server) face(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Weir is starting or stopping. Try again in a moment; /readyz says what is missing.", http.StatusServiceUnavailable)
 		return
 	}
-	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-		// A stream lasts; it watches its own deadlines.
+	if lasts(r) {
+		// A stream watches its own deadlines.
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Time{})
 		_ = control.SetWriteDeadline(time.Time{})
 	}
 	p.face.ServeHTTP(w, r)
+}
+
+// lasts says that a request is for a stream. What a client says it wants does not
+// count, nor does a body: both could be used to send or read for ever.
+func lasts(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.ContentLength == 0 && (r.URL.Path == "/api/v1/events" || r.URL.Path == "/live")
 }
 
 // url is where people reach the server.

@@ -55,10 +55,10 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 		Leader:      func() int64 { return p.coordinator.Status().Epoch },
 		Connections: p.connections,
 	})
-	hub := timeline.NewHub(p.reads, p.events.C(), timeline.Options{Log: s.log})
+	hub := timeline.NewHub(p.reads, p.grown(), timeline.Options{Log: s.log})
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.group.Go(func() { hub.Run(life) })
-	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Log: s.log})
+	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
 	dashboard, err := web.New(web.Config{
 		Store: store, Commands: p.client, Auth: people, Door: entrance, Hub: hub,
 		Health: s.webHealth, Settings: s.webSettings, Version: s.options.Version, Log: s.log,
@@ -77,7 +77,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	mux.Handle("/api/", api.Handler())
 	mux.Handle("GET /metrics", s.metrics(entrance, measured))
 	mux.Handle("/", dashboard.Handler())
-	p.face = request.Wrap(measured.HTTP(p.tracing.HTTP(mux)))
+	p.face = request.Wrap(measured.HTTP(p.tracing.HTTP(entrance.Guard(mux))))
 	if p.link, err = s.logIn(ctx, people); err != nil {
 		return "", err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline/redishint"
 	"github.com/weirhq/weir/internal/trace"
 	"github.com/weirhq/weir/schema"
 )
@@ -78,8 +79,10 @@ type parts struct {
 
 	client  *weir.Client
 	tracing *trace.Tracing
-	// events hears that the timeline may have grown.
+	// events hears that the timeline may have grown; bus too, if Redis carries
+	// the hints.
 	events *listen.Subscription
+	bus    *redishint.Bus
 
 	coordinator *coordinator.Coordinator
 	resign      context.CancelFunc

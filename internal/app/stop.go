@@ -75,6 +75,9 @@ func (s *Server) drop(p *parts) error {
 			return "done", nil
 		}))
 	}
+	if p.bus != nil {
+		err = errors.Join(err, p.bus.Close())
+	}
 	if p.client != nil {
 		p.client.Close()
 	}

@@ -15,10 +15,27 @@
 // before a cursor (R8): going on from the last cursor gives every event once.
 // The price is that one long transaction holds readers back; doctor names it.
 //
-// # Feed
+// A row may tell of a whole batch, one line per task. A cursor is xid.seq behind
+// the row, or xid.seq+n behind its line n: who breaks off in the middle goes on
+// there.
 //
-// A [Feed] is pulled, so a slow reader holds up nobody and fills no buffer.
-// Hints wake it; without them it looks at most every two seconds.
+// # Feed and hub
+//
+// A [Feed] is one reader, pulled, so a slow one holds up nobody and fills no
+// buffer. Hints wake it; without them it looks at most every two seconds, and
+// every quarter of one while tasks run.
+//
+// A [Hub] reads once for all who follow in this process, while somebody does:
+//
+//	                     ┌──────── ring: the newest events ────────┐
+//	database ── Feed ──► │ start                               end │
+//	    │                └──▲──────────▲─────────────────────▲─────┘
+//	    │                   │          │                     │
+//	    └──► catches up ────┘     Follower, Follower, … each with a place
+//
+// A [Follower] is a place and a filter. If its place lies in the ring it reads
+// there, else in the database until it does. Both are in the same order, so the
+// place alone makes the seam: no gap, no duplicate, and no queue per follower.
 //
 // # Export
 //

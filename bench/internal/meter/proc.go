@@ -2,6 +2,7 @@ package meter
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -83,4 +84,19 @@ func familyCPU(parent int) (time.Duration, error) {
 		}
 	}
 	return total, nil
+}
+
+// ProcessMilliseconds is how long a process of this machine has been at work, to
+// the nanosecond as the scheduler counts it, or NaN where that is not told.
+func ProcessMilliseconds(pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return math.NaN()
+	}
+	ran, _, _ := strings.Cut(string(text), " ")
+	nanoseconds, err := strconv.ParseInt(ran, 10, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return float64(nanoseconds) / 1e6
 }

@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -55,5 +56,14 @@ func TestFamilyCPUCountsWork(t *testing.T) {
 func TestReadStatOfMissingProcess(t *testing.T) {
 	if _, err := readStat(1 << 30); err == nil {
 		t.Fatal("a process that cannot exist was read")
+	}
+}
+
+func TestProcessMilliseconds(t *testing.T) {
+	if ran := ProcessMilliseconds(os.Getpid()); !(ran > 0) {
+		t.Errorf("this process ran for %v ms", ran)
+	}
+	if ran := ProcessMilliseconds(-1); !math.IsNaN(ran) {
+		t.Errorf("no process ran for %v ms", ran)
 	}
 }

@@ -114,6 +114,26 @@ var goals = []goal{
 		value: figure("idle.weir.queries_per_s"),
 		show:  unit(2, "/s"), bound: 5, strict: true,
 	},
+	{
+		scenario: "streams", text: "state change → client, 500 changes/s, 2,400 streams, p95 ≤ 500 ms",
+		value: figure("streams.weir.p95_ms"),
+		show:  unit(0, "ms"), bound: 500,
+	},
+	{
+		scenario: "streams", text: "no event lost over forced reconnects",
+		value: figure("streams.weir.lost"),
+		show:  unit(0, "events"), bound: 0,
+	},
+	{
+		scenario: "streams", text: "no event twice over forced reconnects",
+		value: figure("streams.weir.duplicated"),
+		show:  unit(0, "events"), bound: 0,
+	},
+	{
+		scenario: "pages", text: "every question of a page ≤ 200 ms at 1 M jobs and 10 M tasks, p95",
+		value: figure("pages.weir.worst_p95_ms"),
+		show:  unit(0, "ms"), bound: 200,
+	},
 }
 
 // judge returns the verdict on every goal.

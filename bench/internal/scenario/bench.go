@@ -59,7 +59,9 @@ var All = []Scenario{
 	{Names: []string{"pass"}, Run: pass},
 	{Names: []string{"pool"}, Run: pool},
 	{Names: []string{"idle"}, Run: idle},
+	{Names: []string{"streams"}, Run: watch},
 	{Names: []string{"floor"}, Budget: 8 * time.Second, Run: floor},
+	{Names: []string{"pages"}, Run: measurePages},
 }
 
 // size scales a number of jobs; a few are always left to measure.

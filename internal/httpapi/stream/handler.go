@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -34,8 +35,28 @@ type Config struct {
 	Recheck time.Duration
 	// WriteTimeout is how long a client may take for what it is sent. Zero: 10 s.
 	WriteTimeout time.Duration
-	Log          *slog.Logger
+	// Count hears of streams. Nil: nobody counts.
+	Count Counter
+	Log   *slog.Logger
 }
+
+// Counter measures streams.
+type Counter interface {
+	Opened()
+	Closed()
+	// Dropped comes before Closed when the server ended the stream, with a cause
+	// of a few: slow, revoked, stopped.
+	Dropped(cause string)
+	Sent(events int)
+}
+
+// nobody counts nothing.
+type nobody struct{}
+
+func (nobody) Opened()        {}
+func (nobody) Closed()        {}
+func (nobody) Dropped(string) {}
+func (nobody) Sent(int)       {}
 
 func (c Config) withDefaults() Config {
 	c.MaxStreams = cmp.Or(c.MaxStreams, 10_000)
@@ -49,6 +70,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Refuse == nil {
 		c.Refuse = refuse
+	}
+	if c.Count == nil {
+		c.Count = nobody{}
 	}
 	return c
 }
@@ -124,7 +148,26 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer s.follower.Close()
+	h.config.Count.Opened()
+	defer h.config.Count.Closed()
 	err = s.run(ctx)
+	if cause := dropped(ctx, err); cause != "" {
+		h.config.Count.Dropped(cause)
+	}
 	h.config.Log.Debug("a stream has ended", "subject", subject.By(), "because", err)
 	return nil
+}
+
+// dropped says why the server ended a stream; empty: the client did.
+func dropped(ctx context.Context, err error) string {
+	var refused *problem.Problem
+	switch {
+	case errors.Is(context.Cause(ctx), errClosed):
+		return "stopped"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "slow"
+	case errors.As(err, &refused) && (refused.Kind == problem.Unauthenticated || refused.Kind == problem.Forbidden):
+		return "revoked"
+	}
+	return ""
 }

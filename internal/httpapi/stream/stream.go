@@ -74,6 +74,7 @@ func (s *stream) run(ctx context.Context) error {
 		events, err := s.follower.Within(ctx, due.Sub(now))
 		if err == nil && len(events) > 0 {
 			err = s.send(events)
+			s.config.Count.Sent(len(events))
 		}
 		if err != nil {
 			return err
@@ -83,9 +84,6 @@ func (s *stream) run(ctx context.Context) error {
 
 // begin sends the head, and the place where the stream begins.
 func (s *stream) begin() error {
-	// The server's limits are for requests that end. Writers that have none, as
-	// in tests, need none lifted.
-	_ = s.out.SetReadDeadline(time.Time{})
 	head := s.w.Header()
 	head.Set("Content-Type", "text/event-stream")
 	head.Set("Cache-Control", "no-store")
@@ -150,10 +148,11 @@ func (s *stream) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	// Setting a timer costs, so a write may get a quarter less than its time.
+	// The server's limit is for answers that end; ours begins anew with each
+	// write. Setting a timer costs, so a write may get a quarter less.
 	if now := time.Now(); s.deadline.Sub(now) < s.config.WriteTimeout*3/4 {
 		s.deadline = now.Add(s.config.WriteTimeout)
-		_ = s.out.SetWriteDeadline(s.deadline) // see begin
+		_ = s.out.SetWriteDeadline(s.deadline) // a writer without deadlines waits for ever
 	}
 	if _, err := s.w.Write(b); err != nil {
 		return err
