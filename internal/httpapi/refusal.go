@@ -163,24 +163,11 @@ func judge(err error) (*problem.Problem, int) {
 	if errors.As(err, &status) {
 		return status.Problem, status.status
 	}
-	p := *problem.Explain(err)
-	// The database's own refusals are for the client when they are about its
-	// input. That the server may not, or cannot, is our trouble.
-	var state interface{ SQLState() string }
-	if own := new(problem.Problem); !errors.As(err, &own) && errors.As(err, &state) {
-		code := state.SQLState()
-		if p.Kind != problem.Unreachable && !strings.HasPrefix(code, "WR") && !strings.HasPrefix(code, "22") && !strings.HasPrefix(code, "54") {
-			p.Kind = problem.Failed
-		}
+	found, hidden := problem.Public(err)
+	if hidden {
+		return found, found.Kind.Status()
 	}
-	switch {
-	case p.Kind == problem.Unreachable && errors.Is(err, context.DeadlineExceeded):
-		return problem.New(p.Kind, "ask for less, or try again", "it took too long"), p.Kind.Status()
-	case p.Kind == problem.Unreachable:
-		return problem.New(p.Kind, "try again in a moment", "the database does not answer"), p.Kind.Status()
-	case p.Kind == problem.Failed:
-		return problem.New(p.Kind, "tell whoever runs this Weir; the log has more under the id in instance", "something went wrong"), p.Kind.Status()
-	}
+	p := *found
 	p.Field = fieldOf(&p)
 	return &p, p.Kind.Status()
 }

@@ -110,6 +110,30 @@ func Explain(err error) *Problem {
 	return p
 }
 
+// Public is what a client may know of an error, and whether that is less than
+// there is: then the rest is for the log. The database's own refusals are for
+// the client when they are about its input. That the server may not, or cannot,
+// is our trouble, and its words may name hosts, tables and statements.
+func Public(err error) (p *Problem, hidden bool) {
+	p = Explain(err)
+	kind := p.Kind
+	var state interface{ SQLState() string }
+	if own := new(Problem); !errors.As(err, &own) && errors.As(err, &state) && kind != Unreachable {
+		if code := state.SQLState(); !strings.HasPrefix(code, "WR") && !strings.HasPrefix(code, "22") && !strings.HasPrefix(code, "54") {
+			kind = Failed
+		}
+	}
+	switch {
+	case kind == Unreachable && errors.Is(err, context.DeadlineExceeded):
+		return &Problem{Kind: kind, What: "it took too long", Next: "ask for less, or try again", Err: err}, true
+	case kind == Unreachable:
+		return &Problem{Kind: kind, What: "the database does not answer", Next: "try again in a moment", Err: err}, true
+	case kind == Failed:
+		return &Problem{Kind: kind, What: "something went wrong on the server", Next: "tell whoever runs this Weir: its log has more", Err: err}, true
+	}
+	return p, false
+}
+
 var noSuch = regexp.MustCompile(`there is no (task|job|pool|node|schedule|worker) (?:'([^']*)')?`)
 
 // nameCommand gives the advice as a command, where the database speaks of its

@@ -63,3 +63,33 @@ func TestKinds(t *testing.T) {
 		t.Error("an unknown code is not Failed")
 	}
 }
+
+// A client learns about its input, and nothing about our database.
+func TestPublic(t *testing.T) {
+	state := func(code, message string) error {
+		return fmt.Errorf("list: %w", &pgconn.PgError{Code: code, Message: message})
+	}
+	for name, c := range map[string]struct {
+		err    error
+		kind   Kind
+		what   string
+		hidden bool
+	}{
+		"refusal":      {state("WR422", "pool: there is no pool"), Invalid, "pool: there is no pool", false},
+		"bad text":     {state("22P05", "unsupported escape"), Invalid, "unsupported escape", false},
+		"password":     {state("28P01", "password authentication failed for user x"), Failed, "something went wrong", true},
+		"rights":       {state("42501", "permission denied for table tokens"), Failed, "something went wrong", true},
+		"no database":  {state("3D000", "database x does not exist"), Failed, "something went wrong", true},
+		"shutdown":     {state("57P01", "terminating"), Unreachable, "does not answer", true},
+		"too slow":     {fmt.Errorf("x: %w", context.DeadlineExceeded), Unreachable, "too long", true},
+		"anything":     {errors.New("dial tcp 192.0.2.1: no"), Failed, "something went wrong", true},
+		"our own word": {New(Forbidden, "ask", "you may not"), Forbidden, "you may not", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, hidden := Public(c.err)
+			if p.Kind != c.kind || !strings.Contains(p.What, c.what) || hidden != c.hidden {
+				t.Errorf("got %v %q, hidden %v", p.Kind.Code(), p.What, hidden)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@
 //	request ──► Host known? ──► who asks? ──► from this site? ──► handler, with the subject in its context
 //	              │ 421           │ 401           │ 403
 //
+// [Door.Guard] is the first of these steps alone, for what everybody may have.
 // [Door.Wrap] stands before every handler. It finds the subject: a bearer token
 // first, then the session's cookie. Neither is nobody, which is no error: a
 // handler that wants somebody says so with auth.Allow. One that opens nothing

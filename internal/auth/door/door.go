@@ -62,14 +62,22 @@ func New(store *auth.Store, config Config) (*Door, error) {
 // OIDC is the identity provider, or nil.
 func (d *Door) OIDC() *auth.OIDC { return d.config.OIDC }
 
-// Wrap stands before a handler. See the package for what it checks.
-func (d *Door) Wrap(next http.Handler) http.Handler {
+// Guard stands before all that a server answers, also what is for everybody: the
+// name it is called by must be one of its own.
+func (d *Door) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.setHeaders(w.Header())
 		if !d.knows(r.Host) {
 			d.config.Refuse(w, r, misdirected(r.Host))
 			return
 		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Wrap stands before a handler. See the package for what it checks.
+func (d *Door) Wrap(next http.Handler) http.Handler {
+	return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), clientKey{}, d.client(r)))
 		if !hasBearer(r) {
 			if err := d.origin.Check(r); err != nil {
@@ -79,14 +87,21 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 		}
 		subject, err := d.find(r, d.store.Session)
 		if err != nil {
-			if !hasBearer(r) && problem.Explain(err).Kind == problem.Unauthenticated {
+			p := explain(err)
+			if !hasBearer(r) && p.Kind == problem.Unauthenticated {
 				d.clear(w, sessionCookie)
 			}
-			d.config.Refuse(w, r, problem.Explain(err))
+			d.config.Refuse(w, r, p)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(auth.WithSubject(r.Context(), subject)))
-	})
+	}))
+}
+
+// explain is what went wrong with looking who asks, as far as they may know it.
+func explain(err error) *problem.Problem {
+	p, _ := problem.Public(err)
+	return p
 }
 
 func hasBearer(r *http.Request) bool { return len(r.Header["Authorization"]) > 0 }

@@ -31,6 +31,8 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 	status := Status(p)
 	if status >= http.StatusInternalServerError {
 		d.config.Log.Error("request refused", "path", r.URL.Path, "error", p, "cause", p.Err)
+		// Whoever asks is not known: they are not told of hosts and tables.
+		p = problem.New(p.Kind, "try again in a moment; the server's log says more", "the request was not served")
 	}
 	if seconds, ok := auth.RetryAfter(p); ok {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 )
@@ -80,7 +81,7 @@ func (c Config) withDefaults() Config {
 // Handler serves the streams.
 type Handler struct {
 	config Config
-	seats  seats
+	seats  *door.Seats
 	shared batches
 	life   context.Context
 	end    context.CancelFunc
@@ -97,14 +98,14 @@ var errClosed = problem.New(problem.Unreachable, "connect again: another server 
 func New(config Config) *Handler {
 	config = config.withDefaults()
 	life, end := context.WithCancel(context.Background())
-	return &Handler{config: config, life: life, end: end, seats: seats{most: config.MaxStreams, each: config.MaxPerSubject, taken: map[string]int{}}}
+	return &Handler{config: config, life: life, end: end, seats: door.NewSeats(config.MaxStreams, config.MaxPerSubject)}
 }
 
 // Close ends all streams now, and refuses new ones.
 func (h *Handler) Close() { h.end() }
 
 // Streams is how many there are.
-func (h *Handler) Streams() int { return h.seats.count() }
+func (h *Handler) Streams() int { return h.seats.Taken() }
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +124,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := h.seats.take(subject.Kind + " " + subject.ID)
+	leave, err := h.seats.Take(subject)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ const retryAfter = "5"
 
 // refuse answers with problem+json.
 func refuse(w http.ResponseWriter, _ *http.Request, err error) {
-	p := problem.Explain(err)
+	p, _ := problem.Public(err)
 	status := p.Kind.Status()
 	if p.Kind == problem.Throttled || p.Kind == problem.Unreachable {
 		w.Header().Set("Retry-After", retryAfter)

@@ -1,13 +1,15 @@
-package stream
+package door
 
 import (
 	"sync"
 
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// seats bounds how many streams there are.
-type seats struct {
+// Seats bounds how many streams are open: requests that last cost a connection
+// and a place in memory for as long as their clients like.
+type Seats struct {
 	most, each int
 
 	mu    sync.Mutex
@@ -15,8 +17,14 @@ type seats struct {
 	taken map[string]int
 }
 
-// take gives a seat, until leave is called.
-func (s *seats) take(subject string) (leave func(), err error) {
+// NewSeats has most seats, and each for one user, token or node.
+func NewSeats(most, each int) *Seats {
+	return &Seats{most: most, each: each, taken: map[string]int{}}
+}
+
+// Take gives a seat, until leave is called.
+func (s *Seats) Take(by auth.Subject) (leave func(), err error) {
+	subject := by.Kind + " " + by.ID
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -30,7 +38,7 @@ func (s *seats) take(subject string) (leave func(), err error) {
 	return func() { s.leave(subject) }, nil
 }
 
-func (s *seats) leave(subject string) {
+func (s *Seats) leave(subject string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--
@@ -39,7 +47,8 @@ func (s *seats) leave(subject string) {
 	}
 }
 
-func (s *seats) count() int {
+// Taken is how many there are.
+func (s *Seats) Taken() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all
