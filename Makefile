@@ -66,8 +66,9 @@ check: format vet lint gosec arch mod golden fresh ## Check format, vet, linters
 	@echo "check: all is well"
 
 format:
-	@echo "check: format (gofumpt)"
+	@echo "check: format (gofumpt, templ)"
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "$$out"; echo "run: $(TOOL) gofumpt -w ."; exit 1; }
+	@$(TOOL) templ fmt -fail -log-level error internal/web || { echo "run: $(TOOL) templ fmt internal/web"; exit 1; }
 
 vet:
 	@echo "check: go vet"

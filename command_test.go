@@ -128,10 +128,10 @@ func TestScheduleFiresWithoutAServer(t *testing.T) {
 	if n := w.count(t, `select count(*) from weir.events where kind = 'schedule' and type = 'set'`); n != 1 {
 		t.Errorf("the same call again changed it: %d", n)
 	}
-	if err := w.client.DropSchedule(t.Context(), "clock"); err != nil {
+	if err := w.client.DropSchedule(t.Context(), "clock", "ada"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.client.DropSchedule(t.Context(), "clock"); !errors.Is(err, weir.ErrNotFound) {
+	if err := w.client.DropSchedule(t.Context(), "clock", "ada"); !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("dropped twice: %v", err)
 	}
 }

@@ -25,6 +25,12 @@ type Schedule struct {
 	Task Task
 	// Paused keeps the schedule but submits nothing.
 	Paused bool
+	// By says who sets it, for the timeline.
+	By string
+	// Seen is when the schedule was last changed as far as the caller knows. If
+	// somebody changed it since, the call is refused with [ErrConflict]. Zero:
+	// whatever is there is changed.
+	Seen time.Time
 }
 
 // Missed is what to do about missed runs.
@@ -53,12 +59,12 @@ func (c *Client) SetSchedule(ctx context.Context, s Schedule) error {
 		return err
 	}
 	task := strings.TrimSuffix(strings.TrimPrefix(string(list), "["), "]")
-	return c.command(ctx, "set schedule", `select weir.set_schedule($1, $2, $3, $4, $5, $6, $7)`,
-		s.Name, s.Spec, task, next, orElse(s.Zone, "UTC"), orElse(string(s.Missed), string(MissedOne)), s.Paused)
+	return c.command(ctx, "set schedule", `select weir.set_schedule($1, $2, $3, $4, $5, $6, $7, nullif($8, ''), $9)`,
+		s.Name, s.Spec, task, next, orElse(s.Zone, "UTC"), orElse(string(s.Missed), string(MissedOne)), s.Paused, s.By, seen(s.Seen))
 }
 
 // PauseSchedule stops a schedule, or lets it go on with its next time from now.
-func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool) error {
+func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool, by string) error {
 	var s Schedule
 	var now time.Time
 	err := c.pool.QueryRow(ctx, `select s.spec, s.zone, clock_timestamp() from weir.schedules s where s.name = $1`, name).Scan(&s.Spec, &s.Zone, &now)
@@ -72,12 +78,12 @@ func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool) er
 	if err != nil {
 		return wrap("pause schedule", err)
 	}
-	return c.command(ctx, "pause schedule", `select weir.set_schedule(s.name, s.spec, s.task, $2, s.zone, s.missed, $3) from weir.schedules s where s.name = $1`, name, next, paused)
+	return c.command(ctx, "pause schedule", `select weir.set_schedule(s.name, s.spec, s.task, $2, s.zone, s.missed, $3, nullif($4, '')) from weir.schedules s where s.name = $1`, name, next, paused, by)
 }
 
 // DropSchedule deletes a schedule. What it has submitted stays.
-func (c *Client) DropSchedule(ctx context.Context, name string) error {
-	return c.command(ctx, "drop schedule", `select weir.drop_schedule($1)`, name)
+func (c *Client) DropSchedule(ctx context.Context, name, by string) error {
+	return c.command(ctx, "drop schedule", `select weir.drop_schedule($1, nullif($2, ''))`, name, by)
 }
 
 func orElse(s, other string) string {

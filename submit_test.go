@@ -167,7 +167,7 @@ func TestBadInput(t *testing.T) {
 			weir.ErrInvalid, "ring",
 		},
 		"pool without limit": {w.client.SetPool(ctx, weir.Pool{Name: "p"}), weir.ErrInvalid, "size"},
-		"drop no pool":       {w.client.DropPool(ctx, "nowhere", false), weir.ErrNotFound, "nowhere"},
+		"drop no pool":       {w.client.DropPool(ctx, "nowhere", false, ""), weir.ErrNotFound, "nowhere"},
 		"cancel nothing":     {second(w.client.Cancel(ctx, unknown, weir.Decision{})), weir.ErrNotFound, unknown.String()},
 		"retry nothing":      {w.client.Retry(ctx, unknown, ""), weir.ErrNotFound, "no task"},
 		"release nothing":    {w.client.Release(ctx, unknown, ""), weir.ErrNotFound, "no task"},

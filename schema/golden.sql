@@ -96,6 +96,7 @@ table events partition by RANGE (at)
   index events_at_idx brin (at) WITH (pages_per_range='16', autosummarize='on')
   index events_job_seq_idx btree (job, seq) WHERE (job IS NOT NULL)
   index events_kind_subject_seq_idx btree (kind, subject, seq) WHERE (kind IS NOT NULL)
+  index events_level_xid_seq_idx btree (level, xid, seq) WHERE (level IS NOT NULL)
   index events_task_seq_idx btree (task, seq) WHERE (task IS NOT NULL)
   index events_xid_seq_idx btree (xid, seq)
 table events_default default of weir.events with (autovacuum_vacuum_insert_threshold=-1)
@@ -147,6 +148,7 @@ table job_finished partition by RANGE (job)
   cause text
   constraint PRIMARY KEY (job)
   constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state])))
+  index job_finished_outcome_job_idx btree (outcome, job) WHERE (outcome <> 'done'::weir.state)
 table job_finished_default default of weir.job_finished with (autovacuum_vacuum_insert_threshold=-1)
 table job_live with (fillfactor=50)
   job uuid not null
@@ -169,7 +171,19 @@ table jobs partition by RANGE (id)
   params jsonb
   trace text
   constraint PRIMARY KEY (id)
+  index jobs_kind_id_idx btree (kind, id)
+  index jobs_left_id_idx btree ("left"(name, 200) COLLATE "C", id)
 table jobs_default default of weir.jobs with (autovacuum_vacuum_insert_threshold=-1)
+table joins
+  hash bytea not null
+  id uuid not null
+  node text
+  made_by text not null
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  constraint UNIQUE (id)
+  constraint PRIMARY KEY (hash)
+  constraint CHECK ((length(hash) = 32))
 table lane_blocks
   lane text not null
   rank bigint not null
@@ -177,6 +191,49 @@ table lane_blocks
   at timestamp with time zone not null
   constraint PRIMARY KEY (lane, rank, task)
   index lane_blocks_task_idx btree (task)
+table links
+  hash bytea not null
+  user_id uuid
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  constraint PRIMARY KEY (hash)
+  constraint FOREIGN KEY (user_id) REFERENCES weir.users(id) ON DELETE CASCADE
+  constraint CHECK ((length(hash) = 32))
+  index links_setup UNIQUE btree (((user_id IS NULL))) WHERE (user_id IS NULL)
+  index links_user_id_idx btree (user_id) WHERE (user_id IS NOT NULL)
+table login_attempts with (fillfactor=50)
+  key bytea not null
+  failures integer not null
+  at timestamp with time zone not null
+  until timestamp with time zone not null
+  noted boolean not null default false
+  constraint PRIMARY KEY (key)
+  constraint CHECK ((failures >= 0))
+  constraint CHECK ((length(key) = 32))
+table minutes with (fillfactor=70)
+  at timestamp with time zone not null
+  submitted bigint not null default 0
+  started bigint not null default 0
+  done bigint not null default 0
+  failed bigint not null default 0
+  canceled bigint not null default 0
+  expired bigint not null default 0
+  refused bigint not null default 0
+  wait_p50 real
+  wait_p95 real
+  run_p50 real
+  run_p95 real
+  waits real[] not null default '{}'::real[]
+  runs real[] not null default '{}'::real[]
+  constraint PRIMARY KEY (at)
+table node_credentials with (fillfactor=70)
+  node text not null
+  hash bytea not null
+  created_at timestamp with time zone not null
+  used_at timestamp with time zone
+  constraint UNIQUE (hash)
+  constraint PRIMARY KEY (node)
+  constraint CHECK ((length(hash) = 32))
 table nodes with (fillfactor=50)
   id integer not null identity
   name text not null
@@ -191,6 +248,11 @@ table nodes with (fillfactor=50)
   constraint UNIQUE (name)
   constraint PRIMARY KEY (id)
   constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
+table oidc_visits
+  hash bytea not null
+  expires_at timestamp with time zone not null
+  constraint PRIMARY KEY (hash)
+  constraint CHECK ((length(hash) = 32))
 table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000)
   task uuid not null
   order_seq bigint not null
@@ -281,6 +343,22 @@ table schema_version
   breaking boolean not null
   applied_at timestamp with time zone not null default now()
   constraint PRIMARY KEY (version)
+table sessions with (fillfactor=70)
+  hash bytea not null
+  id uuid not null
+  user_id uuid not null
+  method text not null
+  created_at timestamp with time zone not null
+  seen_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  address text
+  agent text
+  constraint UNIQUE (id)
+  constraint PRIMARY KEY (hash)
+  constraint FOREIGN KEY (user_id) REFERENCES weir.users(id) ON DELETE CASCADE
+  constraint CHECK ((length(hash) = 32))
+  constraint CHECK ((method = ANY (ARRAY['password'::text, 'link'::text, 'oidc'::text])))
+  index sessions_user_id_idx btree (user_id)
 table system_locks
   lock_name text not null
   holder_id text not null
@@ -288,6 +366,12 @@ table system_locks
   acquired_at timestamp with time zone not null
   expires_at timestamp with time zone not null
   constraint PRIMARY KEY (lock_name)
+table tallied
+  one boolean not null default true
+  xid bigint not null
+  seq bigint not null
+  constraint PRIMARY KEY (one)
+  constraint CHECK (one)
 table tasks partition by RANGE (id)
   id uuid not null
   order_seq bigint not null
@@ -314,6 +398,21 @@ table tasks partition by RANGE (id)
   constraint PRIMARY KEY (id)
   index tasks_job_position_idx btree (job, "position") WHERE (job IS NOT NULL)
 table tasks_default default of weir.tasks with (autovacuum_vacuum_insert_threshold=-1)
+table tokens with (fillfactor=70)
+  hash bytea not null
+  id uuid not null
+  user_id uuid not null
+  name text not null
+  scopes text[] not null
+  created_at timestamp with time zone not null
+  used_at timestamp with time zone
+  expires_at timestamp with time zone not null
+  constraint UNIQUE (id)
+  constraint UNIQUE (user_id, name)
+  constraint PRIMARY KEY (hash)
+  constraint FOREIGN KEY (user_id) REFERENCES weir.users(id) ON DELETE CASCADE
+  constraint CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+  constraint CHECK ((length(hash) = 32))
 table transition
   was weir.state
   event text not null
@@ -325,6 +424,24 @@ table unique_keys
   task uuid not null
   constraint PRIMARY KEY (service, key)
   index unique_keys_task_idx btree (task)
+table users
+  id uuid not null
+  name text not null
+  email text
+  role text not null
+  password text
+  issuer text
+  subject text
+  created_at timestamp with time zone not null
+  login_at timestamp with time zone
+  disabled_at timestamp with time zone
+  constraint UNIQUE (issuer, subject)
+  constraint UNIQUE (name)
+  constraint PRIMARY KEY (id)
+  constraint CHECK (((issuer IS NULL) = (subject IS NULL)))
+  constraint CHECK ((name ~ '^[a-z0-9][a-z0-9._@+-]{0,63}$'::text))
+  constraint CHECK ((password ~~ '$argon2id$%'::text))
+  constraint CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'maintainer'::text, 'admin'::text])))
 table workers with (fillfactor=50)
   id integer not null identity
   name text not null
@@ -496,6 +613,8 @@ function _fail(r weir.running, error text, final boolean, retry_at timestamp wit
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
+function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
+  sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
@@ -522,6 +641,8 @@ function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
   sql stable set search_path=weir, pg_temp: Partitions and their range in time.
+function _percentile(samples real[], p double precision) returns real
+  sql immutable: The p-th part of the samples is not above this.
 function _raise_floors(t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -552,6 +673,8 @@ function _tally(ended uuid[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Adds ended tasks to their jobs and closes the jobs that are complete.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
+function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
+  plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
 function _waiting(OUT lanes text[], OUT pools text[]) returns record
   plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
 function _waits(of_job uuid) returns boolean
@@ -578,9 +701,9 @@ function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT 
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
 function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Drops partitions older than keep and returns their names.
-function drop_pool(name text, force boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function drop_pool(name text, force boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a pool.
-function drop_schedule(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function drop_schedule(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a schedule.
 function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
@@ -630,11 +753,11 @@ function retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zon
   plpgsql volatile security definer set search_path=weir, pg_temp: Runs a task again that ended other than done.
 function set_node_mode(name text, mode text, note text DEFAULT NULL::text, until timestamp with time zone DEFAULT NULL::timestamp with time zone, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Drains, pauses or activates a node.
-function set_pool(name text, size integer DEFAULT NULL::integer, rate integer DEFAULT NULL::integer, per interval DEFAULT NULL::interval, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function set_pool(name text, size integer DEFAULT NULL::integer, rate integer DEFAULT NULL::integer, per interval DEFAULT NULL::interval, note text DEFAULT NULL::text, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a pool.
 function set_priority(task uuid, priority integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the priority of a waiting task.
-function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
@@ -648,6 +771,8 @@ function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, prior
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
 function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.
+function tally(n integer DEFAULT 5000, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT counted integer, OUT more boolean) returns record
+  plpgsql volatile security definer set enable_seqscan=off, enable_sort=off, jit=off, search_path=weir, pg_temp: Adds the timeline up into weir.minutes: how many events were counted, and whether there are more.
 function task_events(of_task uuid) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
   plpgsql stable security definer set search_path=weir, pg_temp: Every event of a task, in order.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
@@ -694,6 +819,7 @@ weir_client: select on table or view job_finished
 weir_client: select on table or view job_live
 weir_client: select on table or view jobs
 weir_client: select on table or view lane_blocks
+weir_client: select on table or view minutes
 weir_client: select on table or view node
 weir_client: select on table or view nodes
 weir_client: select on table or view pending
@@ -704,6 +830,7 @@ weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
 weir_client: select on table or view schema_version
 weir_client: select on table or view system_locks
+weir_client: select on table or view tallied
 weir_client: select on table or view task
 weir_client: select on table or view tasks
 weir_client: select on table or view transition

@@ -1,5 +1,5 @@
 -- Who may call what. Nobody but the owner writes to a table; the functions are the API.
--- weir_client submits, commands and may read everything; weir_worker claims and reports. A worker that also submits is a member of both.
+-- weir_client submits, commands and may read everything but the tables of auth; weir_worker claims and reports. A worker that also submits is a member of both.
 revoke all on schema weir from public;
 revoke all on all tables in schema weir from public, weir_client, weir_worker;
 revoke execute on all functions in schema weir from public, weir_client, weir_worker;
@@ -10,6 +10,8 @@ grant execute on function weir.submit, weir.submit_many, weir.submit_job, weir.o
   to weir_client;
 grant execute on function weir._id_time to weir_client;
 grant select on all tables in schema weir to weir_client;
+-- Who may log in, and with what, is nobody's business but the server's.
+revoke all on weir.users, weir.sessions, weir.tokens, weir.links, weir.joins, weir.node_credentials, weir.login_attempts, weir.oidc_visits from weir_client;
 
 grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many, weir.fail, weir.fail_many, weir.give_back_many,
   weir.confirm_cancel, weir.register_node, weir.register_worker, weir.heartbeat, weir.stop_worker, weir.tend, weir.open_gates, weir.expire

@@ -17,7 +17,7 @@ import (
 
 // inner are words of our own insides. None of them is in any answer.
 var inner = []string{
-	"SQLSTATE", "relation", "weir.sessions", "weir.users", "weir.tokens", "_tasks", "permission denied", "password authentication", "pgx", "pgconn", "dial ", "socket", ".s.PGSQL", "FATAL", "ERROR:",
+	"SQLSTATE", "relation", "weir.sessions", "weir.users", "weir.tokens", "_tasks", "permission denied", "password authentication", "pgxpool", "pgconn", "dial ", "socket", ".s.PGSQL", "FATAL", "ERROR:",
 	"goroutine", "runtime error", ".go:", "/internal/", "select ", "insert ", "accepting connections", "does not exist", "rule_",
 }
 
@@ -76,7 +76,7 @@ func TestSecureBrokenDatabase(t *testing.T) {
 					t.Fatalf("%s: %v", sql, err)
 				}
 			}
-			must(other.Pool, `create role ROLE login superuser`)
+			must(other.Pool, `create role ROLE login superuser password 'ROLE'`)
 			t.Cleanup(func() {
 				must(other.Pool, `alter database DATABASE allow_connections true`)
 				must(db.Pool, `reassign owned by ROLE to current_user`)
@@ -84,12 +84,12 @@ func TestSecureBrokenDatabase(t *testing.T) {
 				must(other.Pool, `drop role ROLE`)
 			})
 			db.SkipDoctor("its database is broken")
-			f := besiegeOn(t, db, func(c *Config, _ *Options) { c.DatabaseURL = withUser(t, db.URL, url.User(role)) })
+			f := besiegeOn(t, db, func(c *Config, _ *Options) { c.DatabaseURL = withUser(t, db.URL, url.UserPassword(role, role)) })
 			admin := f.person(auth.Admin)
 			secret, _ := f.token("the-admin", "*:*")
 			paths := f.pageOfEach(f.furnish("thing"))
 			for _, sql := range statements {
-				if strings.Contains(sql, "weir.") {
+				if strings.Contains(sql, "weir") {
 					must(db.Pool, sql)
 				} else {
 					must(other.Pool, sql)

@@ -156,7 +156,7 @@ func (e *env) poolSet() *cobra.Command {
 		Example: "  weir pool set gpu --size 4\n  weir pool set mail --rate 10/1m\n  weir pool set gpu --size 0    # stops what is not running",
 	}
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
-		p := weir.Pool{Name: args[0], Note: note}
+		p := weir.Pool{Name: args[0], Note: note, By: whoami()}
 		if c.Flags().Changed("size") {
 			p.Size = weir.Size(size)
 		}
@@ -205,7 +205,7 @@ func (e *env) poolDrop() *cobra.Command {
 	c := &cobra.Command{
 		Use: "drop NAME", Aliases: []string{"rm"}, Short: "Delete a pool", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.DropPool(ctx, args[0], force); err != nil {
+			if err := s.Client.DropPool(ctx, args[0], force, whoami()); err != nil {
 				return err
 			}
 			return e.output().did(args[0], struct {

@@ -99,7 +99,7 @@ func (e *env) scheduleSet() *cobra.Command {
 	}
 	c.RunE = e.session(func(ctx context.Context, session *app.Session, args []string) (err error) {
 		o := e.output()
-		s.Name, s.Missed = args[0], weir.Missed(missed)
+		s.Name, s.Missed, s.By = args[0], weir.Missed(missed), whoami()
 		switch {
 		case cron != "" && every != "":
 			return invalid("give only one of --cron and --every", "a schedule has one time")
@@ -143,7 +143,7 @@ func (e *env) scheduleDrop() *cobra.Command {
 	return &cobra.Command{
 		Use: "drop NAME", Aliases: []string{"rm"}, Short: "Delete a schedule; what it submitted stays", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.DropSchedule(ctx, args[0]); err != nil {
+			if err := s.Client.DropSchedule(ctx, args[0], whoami()); err != nil {
 				return err
 			}
 			return e.output().did(args[0], struct {
@@ -157,7 +157,7 @@ func (e *env) schedulePause(verb, short string, paused bool) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " NAME", Short: short, Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.PauseSchedule(ctx, args[0], paused); err != nil {
+			if err := s.Client.PauseSchedule(ctx, args[0], paused, whoami()); err != nil {
 				return err
 			}
 			made, err := s.Store.Schedule(ctx, args[0])

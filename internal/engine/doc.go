@@ -44,6 +44,7 @@
 //	tend        1 s, weir_gates, and when a task is due: times, leases, gates; all keys every 15 s
 //	schedules   3 s, and when one is due
 //	partitions  1 h: made ahead, dropped after the retention
+//	tally       5 s, 15 s when nothing happens: what each minute brought, for charts
 //	analyze     5 min, if an hour has passed or the tables have doubled
 //
 // Lists and details for faces are in package view; the tests of the SQL are in

@@ -42,6 +42,7 @@ func Loops(config Config, term Term) []loop.Loop {
 	config = config.withDefaults()
 	tend := &tender{config: config, term: term}
 	schedules := &scheduler{config: config, term: term, broken: map[string]time.Time{}}
+	tally := &tallier{config: config, term: term}
 	analyze := &analyzer{pool: config.Pool}
 	var gates <-chan struct{}
 	if config.Gates != nil {
@@ -51,6 +52,7 @@ func Loops(config Config, term Term) []loop.Loop {
 		{Name: "tend", Tick: tend.tick, Every: config.TendEvery, Next: tend.due, Wake: gates, Gap: config.TendGap, Timeout: 30 * time.Second},
 		{Name: "schedules", Tick: schedules.tick, Every: schedulesEvery, Next: schedules.due},
 		{Name: "partitions", Tick: partitions(config, term), Every: time.Hour, Timeout: 10 * time.Minute},
+		{Name: "tally", Tick: tally.tick, Every: tallyIdle, Next: tally.due},
 		{Name: "analyze", Tick: analyze.tick, Every: 5 * time.Minute, Timeout: 30 * time.Minute},
 	}
 }

@@ -9,11 +9,6 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// audit notes who changed a definition, where the engine does not ask who it was.
-func (a *API) audit(ctx context.Context, what, name string) error {
-	return a.config.Auth.Audit(ctx, auth.From(ctx), "definition", what+": "+name, map[string]any{"name": name})
-}
-
 // Identity says who asks, and how far their rights reach.
 type Identity struct {
 	Kind   string    `json:"kind" enum:"user,token,node,system"`

@@ -54,6 +54,17 @@ func stale(format string, args ...any) error {
 	return withStatus(http.StatusPreconditionFailed, problem.New(problem.Conflict, "read it again, then decide", format, args...))
 }
 
+// exact says that one version is meant, and no other.
+func (in MatchInput) exact() bool { return in.IfMatch != "" && !strings.Contains(in.IfMatch, "*") }
+
+// late says so if somebody else was faster, after we had looked.
+func (in MatchInput) late(err error) error {
+	if in.exact() && errors.Is(err, weir.ErrConflict) {
+		return stale("%s", problem.Explain(err).What)
+	}
+	return err
+}
+
 func (in MatchInput) matches(tag string) bool {
 	for _, part := range strings.Split(in.IfMatch, ",") {
 		if part = strings.TrimSpace(part); part == "*" || part == tag {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
@@ -75,10 +76,11 @@ func (a *API) putPool(ctx context.Context, in *PutPoolInput) (out *Defined[view.
 			return err
 		}
 		if !same {
-			if err := a.config.Commands.SetPool(ctx, want); err != nil {
-				return err
+			want.By = auth.From(ctx).By()
+			if in.exact() {
+				want.Seen = is.ResizedAt // another server may be at it, too
 			}
-			if err := a.audit(ctx, "pool set", in.Pool); err != nil {
+			if err := in.late(a.config.Commands.SetPool(ctx, want)); err != nil {
 				return err
 			}
 		}
@@ -109,9 +111,6 @@ func (a *API) dropPool(ctx context.Context, in *DropPoolInput) (*Empty, error) {
 				return stale("the pool was changed by somebody else")
 			}
 		}
-		if err := a.config.Commands.DropPool(ctx, in.Pool, in.Force); err != nil {
-			return err
-		}
-		return a.audit(ctx, "pool dropped", in.Pool)
+		return a.config.Commands.DropPool(ctx, in.Pool, in.Force, auth.From(ctx).By())
 	})
 }

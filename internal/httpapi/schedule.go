@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
@@ -75,17 +76,19 @@ func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defin
 		if err := in.judge("schedule", tag, exists && b.same(is)); err != nil {
 			return err
 		}
+		want.By = auth.From(ctx).By()
+		if in.exact() {
+			want.Seen = is.ChangedAt // another server may be at it, too
+		}
 		// The same call again changes nothing, so it need not be left out.
-		if err := a.config.Commands.SetSchedule(ctx, want); err != nil {
+		if err := in.late(a.config.Commands.SetSchedule(ctx, want)); err != nil {
 			return err
 		}
 		if out, err = a.showSchedule(ctx, &in.ScheduleInput); err != nil {
 			return err
 		}
-		if out.Status = status; out.ETag == tag {
-			return nil
-		}
-		return a.audit(ctx, "schedule set", in.Schedule)
+		out.Status = status
+		return nil
 	})
 	return out, err
 }
@@ -135,10 +138,7 @@ func (a *API) dropSchedule(ctx context.Context, in *DropScheduleInput) (*Empty, 
 				return stale("the schedule was changed by somebody else")
 			}
 		}
-		if err := a.config.Commands.DropSchedule(ctx, in.Schedule); err != nil {
-			return err
-		}
-		return a.audit(ctx, "schedule dropped", in.Schedule)
+		return a.config.Commands.DropSchedule(ctx, in.Schedule, auth.From(ctx).By())
 	})
 }
 
@@ -151,12 +151,5 @@ func (a *API) resumeSchedule(ctx context.Context, in *ScheduleInput) (*Empty, er
 }
 
 func (a *API) setPaused(ctx context.Context, name string, paused bool) error {
-	if err := a.config.Commands.PauseSchedule(ctx, name, paused); err != nil {
-		return err
-	}
-	verb := "schedule resumed"
-	if paused {
-		verb = "schedule paused"
-	}
-	return a.audit(ctx, verb, name)
+	return a.config.Commands.PauseSchedule(ctx, name, paused, auth.From(ctx).By())
 }

@@ -77,16 +77,16 @@ func TestDeleteAnswerLost(t *testing.T) {
 		if seen.Add(1) > 1 {
 			return true
 		}
-		if err := r.sdk.DropPool(q.Context(), "p", false); err != nil {
+		if err := r.sdk.DropPool(q.Context(), "p", false, ""); err != nil {
 			t.Error(err)
 		}
 		cut(w)
 		return false
 	})
-	if err := c.DropPool(t.Context(), "p", false); err != nil || seen.Load() != 2 {
+	if err := c.DropPool(t.Context(), "p", false, ""); err != nil || seen.Load() != 2 {
 		t.Errorf("%v after %d tries", err, seen.Load())
 	}
-	if err := c.DropPool(t.Context(), "p", false); problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
+	if err := c.DropPool(t.Context(), "p", false, ""); problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("a pool that is not there: %v", err)
 	}
 }

@@ -200,7 +200,7 @@ func (c *Client) SetPool(ctx context.Context, p weir.Pool) error {
 }
 
 // DropPool deletes a pool. Force: also while tasks use it.
-func (c *Client) DropPool(ctx context.Context, name string, force bool) error {
+func (c *Client) DropPool(ctx context.Context, name string, force bool, _ string) error {
 	return c.drop(ctx, values("force", yes(force)), "pools", name)
 }
 
@@ -220,7 +220,7 @@ func (c *Client) SetSchedule(ctx context.Context, s weir.Schedule) error {
 }
 
 // PauseSchedule stops a schedule, or lets it go on.
-func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool) error {
+func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool, _ string) error {
 	verb := "resume"
 	if paused {
 		verb = "pause"
@@ -230,7 +230,7 @@ func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool) er
 }
 
 // DropSchedule deletes a schedule.
-func (c *Client) DropSchedule(ctx context.Context, name string) error {
+func (c *Client) DropSchedule(ctx context.Context, name, _ string) error {
 	return c.drop(ctx, nil, "schedules", name)
 }
 

@@ -69,7 +69,7 @@ func TestSameCommands(t *testing.T) {
 			t.Errorf("%s: set schedule: %v", name, err)
 		}
 		s.Spec = "@hourly"
-		if err := errors.Join(x.SetSchedule(ctx, s), x.PauseSchedule(ctx, name, true)); err != nil {
+		if err := errors.Join(x.SetSchedule(ctx, s), x.PauseSchedule(ctx, name, true, "ada")); err != nil {
 			t.Errorf("%s: change schedule: %v", name, err)
 		}
 		after[name] = state(t, r, receipt.ID, job, name)
@@ -80,7 +80,7 @@ func TestSameCommands(t *testing.T) {
 		if done, err := x.Cancel(ctx, receipt.ID, weir.Decision{Reason: "r"}); !done || err != nil {
 			t.Errorf("%s: cancel: %v, %v", name, done, err)
 		}
-		if err := errors.Join(x.Retry(ctx, receipt.ID, "ada"), x.Skip(ctx, receipt.ID, weir.Decision{Reason: "r"}), x.DropSchedule(ctx, name), x.DropPool(ctx, "p", true)); err != nil {
+		if err := errors.Join(x.Retry(ctx, receipt.ID, "ada"), x.Skip(ctx, receipt.ID, weir.Decision{Reason: "r"}), x.DropSchedule(ctx, name, "ada"), x.DropPool(ctx, "p", true, "ada")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -156,8 +156,8 @@ func TestSameRefusals(t *testing.T) {
 		"no reason":    func(ctx context.Context, x app.Commander) error { return x.Skip(ctx, none, weir.Decision{}) },
 		"why not":      func(ctx context.Context, x app.Commander) error { _, err := x.Why(ctx, none); return err },
 		"empty pool":   func(ctx context.Context, x app.Commander) error { return x.SetPool(ctx, weir.Pool{Name: "p"}) },
-		"drop no pool": func(ctx context.Context, x app.Commander) error { return x.DropPool(ctx, "ghost", false) },
-		"no schedule":  func(ctx context.Context, x app.Commander) error { return x.PauseSchedule(ctx, "ghost", true) },
+		"drop no pool": func(ctx context.Context, x app.Commander) error { return x.DropPool(ctx, "ghost", false, "ada") },
+		"no schedule":  func(ctx context.Context, x app.Commander) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
 		"bad cron": func(ctx context.Context, x app.Commander) error {
 			return x.SetSchedule(ctx, weir.Schedule{Name: "s", Spec: "never", Task: weir.Task{Service: "x"}})
 		},

@@ -13,6 +13,8 @@ begin
     get diagnostics moved = row_count;
   end if;
   update weir.horizon set xid = 0 where xid >= now_xid;
+  -- What was not added up yet is left out.
+  update weir.tallied set xid = now_xid - 1, seq = 9223372036854775807 where xid >= now_xid;
   return moved;
 end $$;
 comment on function weir.adopt_restore is 'Makes a database that was loaded from a dump go on. Returns how many events it moved.';

@@ -1,6 +1,6 @@
 -- Deletes a pool. Refused while tasks use it, unless force: a pool that is gone limits nothing, so they go on. A new pool of the same name
 -- counts those that still run.
-create or replace function weir.drop_pool(name text, force boolean default false, at timestamptz default null) returns void
+create or replace function weir.drop_pool(name text, force boolean default false, by text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -21,7 +21,7 @@ begin
       hint = 'let them end, or force: they then go on without a pool';
   end if;
   delete from weir.pools p where p.name = drop_pool.name;
-  insert into weir.events (at, type, kind, subject) values (t, 'dropped', 'pool', drop_pool.name);
+  insert into weir.events (at, type, kind, subject, source) values (t, 'dropped', 'pool', drop_pool.name, drop_pool.by);
   perform weir._open_pools(array[drop_pool.name], null, t);
 end $$;
 comment on function weir.drop_pool is 'Deletes a pool.';

@@ -47,47 +47,101 @@ func jobInto(j *Job) []any {
 var JobStates = []string{"running", "canceling", "done", "failed", "canceled"}
 
 // JobFilter narrows a list of jobs. The zero value is everything.
-type JobFilter struct{ State, Kind, Name string }
-
-// jobSources finds the ids of jobs in a state in the table that holds it.
-var jobSources = map[string]struct{ from, id string }{
-	"":      {`weir.jobs q`, "q.id"},
-	"live":  {`weir.job_live s join weir.jobs q on q.id = s.job`, "s.job"},
-	"ended": {`weir.job_finished s join weir.jobs q on q.id = s.job`, "s.job"},
+type JobFilter struct {
+	State, Kind string
+	// Name is how the name begins.
+	Name string
 }
 
-// Jobs lists jobs, newest first.
+// Jobs lists jobs, newest first. It looks until the page is full or there is no
+// more, however long that takes.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, page Page) ([]Job, error) {
-	var q query
-	source := ""
-	switch {
-	case f.State == "":
-	case !slices.Contains(JobStates, f.State):
-		return nil, fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(JobStates, ", "))
-	case f.State == "running" || f.State == "canceling":
-		source = "live"
-		q.where("(s.cancel_at is not null) = %s", f.State == "canceling")
-	default:
-		source = "ended"
-		q.where("s.outcome = %s::text::weir.state", f.State)
+	return full(page, func(p Page) ([]Job, string, error) { return s.JobPage(ctx, f, p) })
+}
+
+// JobPage lists jobs as [Store.Jobs] does, in a bounded time. next is where the
+// page after begins, empty when this is the last. A page may be short and yet
+// not be the last, as that of [Store.TaskPage].
+func (s *Store) JobPage(ctx context.Context, f JobFilter, page Page) (jobs []Job, next string, err error) {
+	const op = "list jobs"
+	if f.State != "" && !slices.Contains(JobStates, f.State) {
+		return nil, "", fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(JobStates, ", "))
 	}
-	if f.Kind != "" {
-		q.where("q.kind = %s", f.Kind)
+	w, err := s.jobWalk(ctx, op, f)
+	if err != nil {
+		return nil, "", err
+	}
+	ids, next, err := w.ids(ctx, s, op, page)
+	if err != nil {
+		return nil, "", err
+	}
+	jobs, err = s.listedJobs(ctx, op, ids)
+	return jobs, next, err
+}
+
+// listedJobs reads jobs in the order of their ids here.
+func (s *Store) listedJobs(ctx context.Context, op string, ids []weir.ID) ([]Job, error) {
+	if len(ids) == 0 {
+		return []Job{}, nil
+	}
+	return list(ctx, s, op, `select `+jobColumns+` from unnest($1::uuid[]) with ordinality u (id, n), lateral (select * from weir.job j where j.id = u.id offset 0) j order by u.n`,
+		[]any{ids}, jobInto)
+}
+
+// jobWalk chooses the table to walk: jobs by name if few have it, else that of
+// the state if few are in it, else all of the kind.
+func (s *Store) jobWalk(ctx context.Context, op string, f JobFilter) (*walk, error) {
+	w := &walk{from: "weir.jobs", id: "s.id"}
+	var named []weir.ID
+	ok := false
+	if f.Name != "" {
+		var err error
+		if named, ok, err = s.fewIDs(ctx, op, `select j.id from weir.jobs j where `+begins(`left(j.name, 200)`), beginning(f.Name)...); err != nil {
+			return nil, err
+		}
+	}
+	asked := w.hold
+	switch {
+	case ok:
+		w.key("s.id = any (%s)", named)
+		w.state(f.State)
+	case f.State == "" || f.State == "done" && f.Kind+f.Name != "":
+		w.state(f.State)
+	default:
+		w.from, w.id, asked = "weir.job_finished", "s.job", w.look
+		w.also = `, lateral (select * from weir.jobs q where q.id = s.walked offset 0) q`
+		switch f.State {
+		case "running", "canceling":
+			w.from = "weir.job_live"
+			w.hold("(s.cancel_at is not null) = %s", f.State == "canceling")
+		case "done":
+			w.hold("s.outcome = 'done'", nil)
+		default:
+			w.key("s.outcome = '"+f.State+"'", nil) // one of JobStates; a parameter would not find the index
+		}
+	}
+	if f.Kind != "" && w.id == "s.id" && !ok {
+		// A range of one, so that only the index on (kind, id) has the order.
+		w.key("s.kind between %[1]s and %[1]s", f.Kind)
+		w.order = "s.kind desc, "
+	} else if f.Kind != "" {
+		asked("s.kind = %s", f.Kind)
 	}
 	if f.Name != "" {
-		q.where("q.name = %s", f.Name)
+		asked("s.name ^@ %s", f.Name)
 	}
-	from := jobSources[source]
-	if page.After != "" {
-		after, err := weir.ParseID(page.After)
-		if err != nil {
-			return nil, fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
-		}
-		q.where(from.id+" < %s", after)
+	return w, nil
+}
+
+// state holds the jobs walked against the table that has the state.
+func (w *walk) state(state string) {
+	switch state {
+	case "":
+	case "running", "canceling":
+		w.hold("(select (l.cancel_at is not null) = %s from weir.job_live l where l.job = s.id)", state == "canceling")
+	default:
+		w.hold("(select f.outcome = %s::text::weir.state from weir.job_finished f where f.job = s.id)", state)
 	}
-	sql := fmt.Sprintf(`select %s from (select %s as id from %s%s order by 1 desc limit %s) x,
-		lateral (select * from weir.job j where j.id = x.id offset 0) j order by j.id desc`, jobColumns, from.id, from.from, q.text(), q.arg(page.limit()))
-	return list(ctx, s, "list jobs", sql, q.args, jobInto)
 }
 
 // Job reads one job.

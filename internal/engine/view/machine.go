@@ -58,6 +58,18 @@ type Worker struct {
 	StoppedAt time.Time         `json:"stopped_at,omitzero"`
 }
 
+// workers is the view weir.worker, but for what they run: that is counted once for
+// all, because leases have no index by worker.
+const workers = `(select w.name, case when w.stopped_at is not null then 'stopped' when w.seen_at < clock_timestamp() - interval '30 s' then 'dead' else 'live' end as state, n.name as node,
+	w.services, w.labels, coalesce(r.running, 0) as running, w.started_at, w.seen_at, w.stopped_at
+	from weir.workers w left join weir.nodes n on n.id = w.node left join (select r.worker, count(*) as running from weir.running r group by r.worker) r on r.worker = w.id) w`
+
+const workerColumns = `w.name, w.state, w.node, w.services, w.labels, w.running, w.started_at, w.seen_at, w.stopped_at`
+
+func workerInto(w *Worker) []any {
+	return []any{&w.Name, &w.State, (*maybe)(&w.Node), &w.Services, &w.Labels, &w.Running, (*moment)(&w.StartedAt), (*moment)(&w.SeenAt), (*moment)(&w.StoppedAt)}
+}
+
 // WorkerFilter narrows a list of workers. The zero value is those that live.
 type WorkerFilter struct {
 	Node, Service string
@@ -80,8 +92,18 @@ func (s *Store) Workers(ctx context.Context, f WorkerFilter, page Page) ([]Worke
 	if f.Service != "" {
 		q.where("%s = any (w.services)", f.Service)
 	}
-	sql := `select w.name, w.state, w.node, w.services, w.labels, w.running, w.started_at, w.seen_at, w.stopped_at from weir.worker w` + q.text() + ` order by w.name limit ` + q.arg(page.limit())
-	return list(ctx, s, "list workers", sql, q.args, func(w *Worker) []any {
-		return []any{&w.Name, &w.State, (*maybe)(&w.Node), &w.Services, &w.Labels, &w.Running, (*moment)(&w.StartedAt), (*moment)(&w.SeenAt), (*moment)(&w.StoppedAt)}
-	})
+	sql := `select ` + workerColumns + ` from ` + workers + q.text() + ` order by w.name limit ` + q.arg(page.limit())
+	return list(ctx, s, "list workers", sql, q.args, workerInto)
+}
+
+// Worker reads one worker.
+func (s *Store) Worker(ctx context.Context, name string) (Worker, error) {
+	rows, err := list(ctx, s, "read worker", `select `+workerColumns+` from weir.worker w where w.name = $1`, []any{name}, workerInto)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%w: there is no worker %q", weir.ErrNotFound, name)
+	}
+	if err != nil {
+		return Worker{}, err
+	}
+	return rows[0], nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +50,12 @@ type Task struct {
 
 const taskColumns = `t.id, t.state::text, t.service, t.job, t.key, t.gate::text, t.since, t.priority::int, t.attempt, t.max_attempts, t.labels, t.params, t.result, t.cause,
 	t.hold, t.lane, t.rank, t.exclusive, t.pool, t.worker, t.rule::text, t.needs, t.unique_key, t.trace, t.timeout::text, t.created_at, t.run_at, t.started_at, t.until,
-	t.deadline, t.cancel_at, t.finished_at,
-	case when t.state = 'running' then (select (e.data ->> 'percent')::float8 from weir.events e where e.task = t.id and e.type = 'progress' and e.attempt = t.attempt order by e.seq desc limit 1) end`
+	t.deadline, t.cancel_at, t.finished_at, ` + percent
+
+// percent is the last progress that the running attempt reported. What a worker
+// reports may be anything.
+const percent = `case when t.state = 'running' then (select case when jsonb_typeof(e.data -> 'percent') = 'number' and (e.data -> 'percent')::numeric between 0 and 100
+	then (e.data -> 'percent')::float8 end from weir.events e where e.task = t.id and e.type = 'progress' and e.attempt = t.attempt order by e.seq desc limit 1) end`
 
 func taskInto(t *Task) []any {
 	return []any{
@@ -61,95 +64,6 @@ func taskInto(t *Task) []any {
 		(*maybe)(&t.Worker), (*maybe)(&t.Rule), &t.Needs, (*maybe)(&t.UniqueKey), (*maybe)(&t.Trace), (*maybe)(&t.Timeout), (*moment)(&t.CreatedAt), (*moment)(&t.RunAt),
 		(*moment)(&t.StartedAt), (*moment)(&t.Until), (*moment)(&t.Deadline), (*moment)(&t.CancelAt), (*moment)(&t.FinishedAt), &t.Percent,
 	}
-}
-
-// TaskFilter narrows a list of tasks. The zero value is everything.
-type TaskFilter struct {
-	State, Service, Gate, Pool, Lane string
-	Job                              weir.ID
-}
-
-// States are those a task can be in; Gates those a pending task can stand at.
-// Order and exclusion are two reasons to wait at the gate that is called lane.
-var (
-	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
-	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
-)
-
-// check refuses a filter that can match nothing.
-func (f *TaskFilter) check() error {
-	if f.State != "" && !slices.Contains(States, f.State) {
-		return fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(States, ", "))
-	}
-	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
-		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
-	}
-	if f.Gate == "order" || f.Gate == "exclusion" {
-		f.Gate = "lane"
-	}
-	if f.Gate != "" {
-		if f.State != "" && f.State != "pending" {
-			return fmt.Errorf("%w: gate: only pending tasks stand at one", weir.ErrInvalid)
-		}
-		f.State = "pending"
-	}
-	return nil
-}
-
-// taskSources finds the ids of tasks in a state in the table that holds it. Each
-// is joined to q, the row of weir.tasks.
-var taskSources = map[string]string{
-	"":          `weir.tasks q`,
-	"pending":   `weir.pending s, lateral (select * from weir.tasks q where q.id = s.task offset 0) q`,
-	"available": `weir.available s, lateral (select * from weir.tasks q where q.id = s.task offset 0) q`,
-	"running":   `weir.running s, lateral (select * from weir.tasks q where q.id = s.task offset 0) q`,
-	"ended":     `weir.finished s, lateral (select * from weir.tasks q where q.id = s.task offset 0) q`,
-}
-
-// Tasks lists tasks, newest first; those of one job in its order.
-func (s *Store) Tasks(ctx context.Context, f TaskFilter, page Page) ([]Task, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	source, id := f.State, "s.task"
-	switch {
-	case f.State == "":
-		id = "q.id"
-	case weir.State(f.State).Ended():
-		source = "ended"
-	}
-	q := query{}
-	if source == "ended" {
-		q.where("s.outcome = %s::text::weir.state", f.State)
-	}
-	if f.Gate != "" {
-		q.where("s.gate = %s::text::weir.gate", f.Gate)
-	}
-	if f.Service != "" {
-		q.where("q.class in (select c.id from weir.classes c where c.service = %s)", f.Service)
-	}
-	if f.Pool != "" {
-		q.where("q.pool = %s", f.Pool)
-	}
-	if f.Lane != "" {
-		q.where("q.lane = %s", f.Lane)
-	}
-	order, beyond := "desc", "<"
-	if !f.Job.IsZero() {
-		order, beyond = "asc", ">"
-		q.where("q.job = %s", f.Job)
-	}
-	if page.After != "" {
-		after, err := weir.ParseID(page.After)
-		if err != nil {
-			return nil, fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
-		}
-		q.where(id+" "+beyond+" %s", after)
-	}
-	sql := fmt.Sprintf(`select %s from (select %s as id from %s%s order by 1 %s limit %s) x,
-		lateral (select * from weir.task t where t.id = x.id offset 0) t order by t.id %s`,
-		taskColumns, id, taskSources[source], q.text(), order, q.arg(page.limit()), order)
-	return list(ctx, s, "list tasks", sql, q.args, taskInto)
 }
 
 // Task reads one task.
@@ -164,26 +78,16 @@ func (s *Store) Task(ctx context.Context, id weir.ID) (Task, error) {
 	return rows[0], nil
 }
 
-// query collects conditions and their arguments.
-type query struct {
-	conditions []string
-	args       []any
-}
-
-// where adds a condition; %s in it stands for v.
-func (q *query) where(format string, v any) {
-	q.conditions = append(q.conditions, fmt.Sprintf(format, q.arg(v)))
-}
-
-// arg adds an argument and returns its placeholder.
-func (q *query) arg(v any) string {
-	q.args = append(q.args, v)
-	return fmt.Sprintf("$%d", len(q.args))
-}
-
-func (q *query) text() string {
-	if len(q.conditions) == 0 {
-		return ""
+// listed reads tasks in the order of their ids here. What is too long for a line
+// of a list is left out of it.
+func (s *Store) listed(ctx context.Context, op string, ids []weir.ID) ([]Task, error) {
+	if len(ids) == 0 {
+		return []Task{}, nil
 	}
-	return " where " + strings.Join(q.conditions, " and ")
+	return list(ctx, s, op, `select `+lineColumns+` from unnest($1::uuid[]) with ordinality u (id, n), lateral (select * from weir.task t where t.id = u.id offset 0) t order by u.n`,
+		[]any{ids}, taskInto)
 }
+
+// lineColumns are those of a task without params and results over 8 KiB.
+var lineColumns = strings.NewReplacer("t.params", "case when pg_column_size(t.params) <= 8192 then t.params end",
+	"t.result", "case when pg_column_size(t.result) <= 8192 then t.result end").Replace(taskColumns)

@@ -1,0 +1,275 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weirhq/weir"
+)
+
+// TaskFilter narrows a list of tasks. The zero value is everything.
+type TaskFilter struct {
+	State, Service, Gate, Pool, Lane, Key string
+	Job                                   weir.ID
+}
+
+// States are those a task can be in; Gates those a pending task can stand at.
+// Order and exclusion are two reasons to wait at the gate that is called lane.
+var (
+	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
+	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
+)
+
+// check refuses a filter that can match nothing.
+func (f *TaskFilter) check() error {
+	if f.State != "" && !slices.Contains(States, f.State) {
+		return fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(States, ", "))
+	}
+	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
+		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
+	}
+	if f.Gate == "order" || f.Gate == "exclusion" {
+		f.Gate = "lane"
+	}
+	if f.Gate != "" {
+		if f.State != "" && f.State != "pending" {
+			return fmt.Errorf("%w: gate: only pending tasks stand at one", weir.ErrInvalid)
+		}
+		f.State = "pending"
+	}
+	return nil
+}
+
+// Tasks lists tasks, newest first; those of one job in its order. It looks until
+// the page is full or there is no more, however long that takes.
+func (s *Store) Tasks(ctx context.Context, f TaskFilter, page Page) ([]Task, error) {
+	return full(page, func(p Page) ([]Task, string, error) { return s.TaskPage(ctx, f, p) })
+}
+
+// full asks for pages until one is full.
+func full[T any](page Page, read func(Page) ([]T, string, error)) ([]T, error) {
+	all := []T{}
+	for want := page.limit(); ; {
+		rows, next, err := read(Page{Limit: want - len(all), After: page.After})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+		if page.After = next; next == "" || len(all) == want {
+			return all, nil
+		}
+	}
+}
+
+// TaskPage lists tasks as [Store.Tasks] does, in a bounded time. next is where
+// the page after begins, empty when this is the last. A filter that no index
+// answers looks at so many tasks at a time: its page may be short, or even empty,
+// and yet not be the last. The tables of tasks have no index but the engine's,
+// because every index is paid for by every task.
+func (s *Store) TaskPage(ctx context.Context, f TaskFilter, page Page) (tasks []Task, next string, err error) {
+	if err := f.check(); err != nil {
+		return nil, "", err
+	}
+	const op = "list tasks"
+	var classes []int32
+	if f.Service != "" {
+		classes, err = list(ctx, s, op, `select c.id from weir.classes c where c.service = $1`, []any{f.Service}, func(id *int32) []any { return []any{id} })
+		if err != nil || len(classes) == 0 {
+			return []Task{}, "", err
+		}
+	}
+	var ids []weir.ID
+	switch {
+	case !f.Job.IsZero():
+		ids, next, err = s.jobTasks(ctx, op, f, classes, page)
+	case f.State == "available" && f.Key == "":
+		ids, next, err = s.availableTasks(ctx, op, f, classes, page)
+	default:
+		var w *walk
+		if w, err = s.taskWalk(ctx, op, f, classes); err == nil {
+			ids, next, err = w.ids(ctx, s, op, page)
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	tasks, err = s.listed(ctx, op, ids)
+	return tasks, next, err
+}
+
+// taskWalk chooses the table to walk: that of the state, so that a few running
+// tasks are found at once among millions that have ended.
+func (s *Store) taskWalk(ctx context.Context, op string, f TaskFilter, classes []int32) (*walk, error) {
+	narrow := classes != nil || f.Pool != "" || f.Lane != "" || f.Key != ""
+	w := &walk{id: "s.task"}
+	asked := w.look
+	switch {
+	case f.State == "pending":
+		w.from, asked = "weir.pending", w.hold // it has what was asked, but for the key
+		if f.Gate != "" {
+			w.hold("s.gate = %s::text::weir.gate", f.Gate)
+		}
+		if err := s.waitingFor(ctx, op, f, w); err != nil {
+			return nil, err
+		}
+	case f.State == "available":
+		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
+		w.hold(isAvailable, nil)
+	case f.State == "running":
+		w.from = "weir.running"
+	case f.State == "done" && !narrow:
+		w.from = "weir.finished"
+		w.hold("s.outcome = 'done'", nil)
+	case f.State == "done":
+		// Nearly all tasks are done, so the rest is held against them first.
+		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
+		w.hold("(select f.outcome = 'done' from weir.finished f where f.task = s.id)", nil) // EXISTS might be planned as a join of all
+	case f.State != "":
+		w.from = "weir.finished"
+		w.key("s.outcome = '"+f.State+"'", nil) // one of States; a parameter would not find the index
+	default:
+		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
+	}
+	if classes != nil {
+		asked("s.class = any (%s)", classes)
+	}
+	if f.Pool != "" {
+		asked("s.pool = %s", f.Pool)
+	}
+	if f.Lane != "" {
+		asked("s.lane = %s", f.Lane)
+	}
+	if f.Key != "" {
+		if f.State == "pending" {
+			asked = w.look
+		}
+		asked("s.key = %s", f.Key)
+	}
+	return w, nil
+}
+
+// isAvailable asks of a row of weir.tasks whether it may start.
+const isAvailable = "(select true from weir.available x where x.class in (s.class, -s.class) and x.order_seq = s.order_seq and x.position = s.position)"
+
+// waitingFor narrows a walk over pending tasks to those at the gate of one pool or
+// lane, if they are few enough to be sorted. Many are soon found by walking.
+func (s *Store) waitingFor(ctx context.Context, op string, f TaskFilter, w *walk) error {
+	var ids []weir.ID
+	ok := false
+	var err error
+	switch {
+	case f.Gate == "pool" && f.Pool != "":
+		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'pool' and p.pool = $1`, f.Pool)
+	case f.Gate == "lane" && f.Lane != "":
+		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'lane' and p.lane = $1`, f.Lane)
+	}
+	if ok {
+		w.key("s.task = any (%s)", ids)
+	}
+	return err
+}
+
+// jobTasks are those of one job, in its order.
+func (s *Store) jobTasks(ctx context.Context, op string, f TaskFilter, classes []int32, page Page) ([]weir.ID, string, error) {
+	var q query
+	q.where("s.job = %s", f.Job)
+	if page.After != "" {
+		after, err := weir.ParseID(page.After)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
+		}
+		q.where("s.position > (select a.position from weir.tasks a where a.id = %s)", after)
+	}
+	if classes != nil {
+		q.where("s.class = any (%s)", classes)
+	}
+	if f.Pool != "" {
+		q.where("s.pool = %s", f.Pool)
+	}
+	if f.Lane != "" {
+		q.where("s.lane = %s", f.Lane)
+	}
+	if f.Key != "" {
+		q.where("s.key = %s", f.Key)
+	}
+	switch f.State {
+	case "":
+	case "pending":
+		q.where("(select coalesce(x.gate = %s::text::weir.gate, true) from weir.pending x where x.task = s.id)", maybeNull(f.Gate))
+	case "available":
+		q.add(condition{format: isAvailable})
+	case "running":
+		q.add(condition{format: "(select true from weir.running x where x.task = s.id)"})
+	default:
+		q.where("(select x.outcome = %s::text::weir.state from weir.finished x where x.task = s.id)", f.State)
+	}
+	limit := page.limit() + 1
+	ids, err := list(ctx, s, op, fmt.Sprintf(`select s.id from weir.tasks s%s order by s.position limit %d`, q.text(), limit), q.args, idInto)
+	return cut(ids, limit, err)
+}
+
+// availableTasks are those that may start, the last to come in the order of
+// claims first: that is what the table has an index for.
+func (s *Store) availableTasks(ctx context.Context, op string, f TaskFilter, classes []int32, page Page) ([]weir.ID, string, error) {
+	var q query
+	from, before := "weir.available", ""
+	limit := page.limit() + 1
+	if page.After != "" {
+		after, err := weir.ParseID(page.After)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
+		}
+		before = fmt.Sprintf("(a.order_seq, a.position) < (select t.order_seq, t.position from weir.tasks t where t.id = %s)", q.arg(after))
+	}
+	switch {
+	case f.Pool == "" && f.Lane == "":
+		from = newestAvailable(&q, classes, before, limit)
+	default: // each has an index, and who is here holds a place, so they are not many
+		if before != "" {
+			q.add(condition{format: before})
+		}
+		if classes != nil {
+			q.where("abs(a.class) = any (%s)", classes)
+		}
+		if f.Pool != "" {
+			q.where("a.pool = %s", f.Pool)
+		}
+		if f.Lane != "" {
+			q.where("a.lane = %s", f.Lane)
+		}
+	}
+	ids, err := list(ctx, s, op, fmt.Sprintf(`select a.task from %s a%s order by a.order_seq desc, a.position desc limit %d`, from, q.text(), limit), q.args, idInto)
+	return cut(ids, limit, err)
+}
+
+// newestAvailable reads so many of each class from its end and takes the newest.
+func newestAvailable(q *query, classes []int32, before string, most int) string {
+	of, and := "", ""
+	if classes != nil {
+		of = fmt.Sprintf(" where c.id = any (%s)", q.arg(classes))
+	}
+	if before != "" {
+		and = " and " + before
+	}
+	return fmt.Sprintf(`(select a.* from (select v.class, v.floor from weir.classes c, lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor)%s) k,
+		lateral (select * from weir.available a where a.class = k.class and a.order_seq >= k.floor%s order by a.order_seq desc, a.position desc limit %d) a
+		order by a.order_seq desc, a.position desc limit %d)`, of, and, most, most)
+}
+
+// cut takes the row off that only tells of another page.
+func cut(ids []weir.ID, limit int, err error) ([]weir.ID, string, error) {
+	if err != nil || len(ids) < limit {
+		return ids, "", err
+	}
+	return ids[:limit-1], ids[limit-2].String(), nil
+}
+
+// maybeNull is NULL for the empty text.
+func maybeNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// Action is something that a person does: GET asks, POST does it.
+type Action struct {
+	// Path is as http.ServeMux reads it: /jobs/{id}/cancel.
+	Path string
+	// Nav is the path of the entry of the navigation that is lit.
+	Nav string
+	// Verb and Kind are the right that it takes; Own as in Page.
+	Verb auth.Verb
+	Kind string
+	Own  bool
+	// Ask is the question, with its fields. Nil: the action can be undone and
+	// is done at once.
+	Ask func(*Request) (ui.Question, error)
+	Do  func(*Request) (Done, error)
+}
+
+// Done is what follows an action.
+type Done struct {
+	// To is the page to go to.
+	To string
+	// Say is shown there, once.
+	Say string
+	// Show is a page to show instead, for what must be seen once: a secret.
+	Show *View
+}
+
+// action serves an action. The door has refused requests from other sites.
+func (w *Web) action(a Action) {
+	w.mux.HandleFunc("GET "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		err := r.allow(a.Verb, a.Kind, a.Own)
+		if err == nil && a.Ask == nil {
+			err = &problem.Problem{Kind: problem.NotFound, What: "this address does something and shows nothing", Next: "go back and use the button on the page"}
+		}
+		var q ui.Question
+		if err == nil {
+			q, err = a.Ask(r)
+		}
+		if err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		w.ask(rw, r, a, q, 0)
+	})
+	w.mux.HandleFunc("POST "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		err := r.allow(a.Verb, a.Kind, a.Own)
+		if err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		var done Done
+		if err = r.ParseForm(); err == nil {
+			done, err = a.Do(r)
+		}
+		switch {
+		case err != nil:
+			w.askAgain(rw, r, a, err)
+		case done.Show != nil:
+			done.Show.Still = true
+			w.show(rw, r, a.Nav, *done.Show)
+		default:
+			w.say(rw, r, ui.Flash{Text: done.Say})
+			http.Redirect(rw, hr, local(done.To), http.StatusSeeOther)
+		}
+	})
+}
+
+func (w *Web) ask(rw http.ResponseWriter, r *Request, a Action, q ui.Question, status int) {
+	if q.Back == "" {
+		q.Back = a.Nav
+	}
+	w.show(rw, r, a.Nav, View{Head: ui.Head{Title: q.Title}, Body: question(q, r.URL.RequestURI()), Plain: true, Still: true, Status: status})
+}
+
+// askAgain shows the question with what was wrong, and with what was filled in.
+func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) {
+	p, _ := problem.Public(err)
+	if a.Ask == nil || p.Kind == problem.Forbidden || p.Kind == problem.NotFound || p.Kind.Status() >= http.StatusInternalServerError {
+		w.fail(rw, r, err)
+		return
+	}
+	q, err := a.Ask(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	filled(r, q.Fields)
+	q.Problem = ui.Fault(q.Fields, p)
+	w.ask(rw, r, a, q, p.Kind.Status())
+}
+
+// filled puts what was posted back into the fields.
+func filled(r *Request, fields []ui.Field) {
+	for i := range fields {
+		f := &fields[i]
+		f.Value, f.Values = r.PostForm.Get(f.Name), r.PostForm[f.Name]
+	}
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/picture"
+)
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "plain 텍스트": "plain 텍스트", "two\nlines\tand a tab": "two lines and a tab", "\x1b[1;31mred\x1b[0m": "red", "\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ end": "link end",
+		"\x1b": "", "a\x1b[": "a", "a\x1b[31": "a", "a\x1b]0;title": "a", "\x00\x07\x7fbell": "bell", "\x1bcreset": "reset",
+	} {
+		if got := plain(text); got != want {
+			t.Errorf("plain(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A minute in which nothing happened is a zero, and the one that goes on is not
+// told yet.
+func TestMinutes(t *testing.T) {
+	now := time.Date(2026, 1, 2, 10, 5, 30, 0, time.UTC)
+	at := func(minute int) time.Time { return time.Date(2026, 1, 2, 10, minute, 0, 0, time.UTC) }
+	got := minutes([]view.Rate{{At: at(1), Done: 3}, {At: at(3), Done: 5}, {At: at(5), Done: 1}}, now)
+	var done []int64
+	for i, m := range got {
+		done = append(done, m.Done)
+		if !m.At.Equal(at(i + 1)) {
+			t.Errorf("minute %d is %s", i, m.At)
+		}
+	}
+	if !slices.Equal(done, []int64{3, 0, 5, 0}) {
+		t.Errorf("%v", done)
+	}
+	if minutes(nil, now) != nil {
+		t.Error("nothing has minutes")
+	}
+}
+
+// The life of a task: an attempt that has ended looks like what came of it.
+func TestLife(t *testing.T) {
+	from := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	told := func(v taskView, types ...string) string {
+		for i, kind := range types {
+			v.events = append(v.events, view.Event{Type: kind, At: from.Add(time.Duration(i) * time.Second), Attempt: 1, Worker: "w", Source: "ada"})
+		}
+		var out []string
+		for _, s := range life(v, from.Add(time.Hour)).Spans {
+			out = append(out, string(s.State)+" "+s.Note)
+		}
+		return strings.Join(out, ", ")
+	}
+	of := func(state, gate string) taskView {
+		return taskView{Task: view.Task{State: state, Gate: gate, CreatedAt: from}}
+	}
+	for _, c := range []struct{ got, want string }{
+		{told(of("done", ""), "submitted", "claimed", "progress", "done"), "available , done attempt 1 on w"},
+		{told(of("pending", "time"), "gated", "opened", "claimed", "retrying"), "pending , available , retrying attempt 1 on w, pending at the gate time"},
+		{told(of("running", ""), "submitted", "claimed", "expired", "claimed"), "available , expired attempt 1 on w, available , running attempt 1 on w"},
+		{told(of("pending", "hold"), "submitted", "held"), "available , pending at the gate hold"},
+		{told(of("canceled", ""), "gated", "canceled"), "pending "},
+		{told(of("failed", "")), "pending "},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if l := life(of("pending", "pool"), from); len(l.Spans) != 1 || l.Spans[0].State != picture.Pending {
+		t.Errorf("%+v", l)
+	}
+}
+
+// The colours of one event do not reach into the next.
+func TestLogText(t *testing.T) {
+	text := logText([]view.Event{
+		{Type: "claimed", Message: "not said"}, {Type: "progress", Level: "info", Message: "\x1b[31mred\nand more"}, {Type: "retrying", Level: "warn", Message: "boom"}, {Type: "note"},
+	})
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[2], "\x1b[0m") || !strings.HasSuffix(lines[2], "boom") || strings.Contains(text, "not said") {
+		t.Errorf("%q", text)
+	}
+}

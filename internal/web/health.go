@@ -1,0 +1,65 @@
+package web
+
+import (
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// healthView is what the health page shows.
+type healthView struct {
+	server   Health
+	database view.Health
+}
+
+func (w *Web) health(r *Request) (View, error) {
+	var v healthView
+	var err error
+	if w.config.Health != nil {
+		v.server = w.config.Health(r.Context())
+	}
+	if v.database, err = w.config.Store.Health(r.Context()); err != nil {
+		return View{}, err
+	}
+	return View{
+		Head: ui.Head{Title: "Health", Actions: ui.ButtonLink("Run the doctor", "health", "/health/doctor", false)},
+		Body: healthPage(v),
+	}, nil
+}
+
+// doctor runs when somebody opens the page, and not again by itself.
+func (w *Web) doctor(r *Request) (View, error) {
+	deep := r.Query("deep") != ""
+	findings, err := w.config.Store.Doctor(r.Context(), deep)
+	if err != nil {
+		return View{}, err
+	}
+	bad := 0
+	for _, f := range findings {
+		if !f.OK {
+			bad++
+		}
+	}
+	return View{
+		Head: ui.Head{Title: "Doctor", Crumbs: []ui.Crumb{{Label: "Health", Href: "/health"}}, Actions: doctorActions(deep)},
+		Body: doctorPage(findings, bad), Still: true,
+	}, nil
+}
+
+// deadShare is how much of a table is dead, in percent.
+func deadShare(t view.TableHealth) float64 {
+	if t.Live+t.Dead == 0 {
+		return 0
+	}
+	return 100 * float64(t.Dead) / float64(t.Live+t.Dead)
+}
+
+const (
+	// deadMany and deadMuch together make a table worth a look: a small one
+	// that changes all the time is always half dead.
+	deadMany = 10_000
+	deadMuch = 30
+	// xminOld is how many transactions a snapshot may be old before it hurts.
+	xminOld = 1_000_000
+)
+
+func bloated(t view.TableHealth) bool { return t.Dead > deadMany && deadShare(t) > deadMuch }

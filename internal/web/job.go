@@ -1,0 +1,191 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// jobTabs are the views of a job, by the end of their addresses.
+var jobTabs = []struct{ label, end string }{
+	{"Graph", ""}, {"Gantt", "/gantt"}, {"Tasks", "/tasks"}, {"Timeline", "/timeline"}, {"Params", "/params"},
+}
+
+// jobView is what all views of a job show.
+type jobView struct {
+	view.Job
+	tab       string
+	mayCancel bool
+}
+
+func (v jobView) tabs() []ui.Tab {
+	var out []ui.Tab
+	for _, t := range jobTabs {
+		tab := ui.Tab{Label: t.label, Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
+		if t.end == "/tasks" {
+			tab.Count = ui.Number(v.Total)
+		}
+		out = append(out, tab)
+	}
+	return out
+}
+
+// live is how many tasks have not ended.
+func (v jobView) live() int { return v.Total - v.Done - v.Failed - v.Canceled - v.Skipped }
+
+// aJob serves one view of a job.
+func (w *Web) aJob(tab string, body func(*Request, jobView) (templ.Component, error)) func(*Request) (View, error) {
+	return func(r *Request) (View, error) {
+		id, err := r.ID("id")
+		if err != nil {
+			return View{}, err
+		}
+		j, err := w.config.Store.Job(r.Context(), id)
+		if err != nil {
+			return View{}, err
+		}
+		v := jobView{j, tab, r.Can(auth.Command, "job") && !j.Ended()}
+		inner, err := body(r, v)
+		if err != nil {
+			return View{}, err
+		}
+		return View{Head: ui.Head{Title: jobName(j)}, Plain: true, Body: jobPage(v, inner), Follow: &timeline.Filter{Job: id}}, nil
+	}
+}
+
+func (w *Web) jobGraph(r *Request, v jobView) (templ.Component, error) {
+	g, err := w.config.Store.Graph(r.Context(), v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return graphTab(v, g), nil
+}
+
+func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
+	g, err := w.config.Store.Graph(r.Context(), v.ID)
+	if err != nil {
+		return nil, err
+	}
+	spans, err := w.config.Store.Spans(r.Context(), v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return ganttTab(v, g, timetable(v, g, spans, r.Now)), nil
+}
+
+func (w *Web) jobTasks(r *Request, v jobView) (templ.Component, error) {
+	list, err := w.taskList(r, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return tasksTab(v, list), nil
+}
+
+func (w *Web) jobTimeline(r *Request, v jobView) (templ.Component, error) {
+	before := r.Query("before")
+	events, next, err := w.config.Store.Timeline(r.Context(), view.TimelineFilter{Job: v.ID, NotKinds: []string{"auth"}}, before, perPage)
+	if err != nil {
+		return nil, err
+	}
+	if v.Total <= graphMost {
+		g, err := w.config.Store.Graph(r.Context(), v.ID)
+		if err != nil {
+			return nil, err
+		}
+		nameSubjects(events, g)
+	}
+	newest, older := "", ""
+	if before != "" {
+		newest = ui.With(r.URL, "before", "")
+	}
+	if next != "" {
+		older = ui.With(r.URL, "before", next)
+	}
+	return timelineTab(events, newest, older), nil
+}
+
+// nameSubjects gives events the names of their tasks.
+func nameSubjects(events []view.Event, g view.Graph) {
+	names := make(map[weir.ID]string, len(g.Nodes))
+	for _, n := range g.Nodes {
+		names[n.ID] = named(n.Key, n.Service)
+	}
+	for i := range events {
+		if name, ok := names[events[i].Task]; ok {
+			events[i].Subject = name
+		}
+	}
+}
+
+func (w *Web) jobParams(_ *Request, v jobView) (templ.Component, error) { return paramsTab(v), nil }
+
+// jobParamsFile is the params of a job, whole.
+func (w *Web) jobParamsFile(r *Request) (contentType string, data []byte, err error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return "", nil, err
+	}
+	j, err := w.config.Store.Job(r.Context(), id)
+	return jsonType, orNull(j.Params), err
+}
+
+const jsonType = "application/json"
+
+// orNull is JSON for nothing, too.
+func orNull(data json.RawMessage) []byte {
+	if len(data) == 0 {
+		return []byte("null")
+	}
+	return data
+}
+
+func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return ui.Question{}, err
+	}
+	j, err := w.config.Store.Job(r.Context(), id)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	live := jobView{Job: j}.live()
+	return ui.Question{
+		Title: "Cancel " + ui.Cut(jobName(j), 80) + "?", Button: "Cancel the job", Danger: true, Back: jobPath(id), Fields: reasonField("It goes to the timeline.", true),
+		Text: fmt.Sprintf("%s not ended. Those that wait end now, as canceled; the workers of those that run are asked to stop them. What is done stays done.",
+			ui.Plural(live, "task has", "tasks have")),
+	}, nil
+}
+
+func (w *Web) cancelJob(r *Request) (Done, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return Done{}, err
+	}
+	ended, asked, err := w.config.Commands.CancelJob(r.Context(), id, r.decision())
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{To: jobPath(id), Say: canceledWords(ended, asked)}, nil
+}
+
+func canceledWords(ended, asked int) string {
+	if asked == 0 {
+		return ui.Plural(ended, "task is", "tasks are") + " canceled."
+	}
+	return fmt.Sprintf("%s canceled, %s asked to stop.", ui.Plural(ended, "task is", "tasks are"), ui.Plural(asked, "runs and is", "run and are"))
+}
+
+// jobOf is the job of a task, or the zero job.
+func (w *Web) jobOf(r *Request, id weir.ID) (view.Job, error) {
+	if id.IsZero() {
+		return view.Job{}, nil
+	}
+	return w.config.Store.Job(r.Context(), id)
+}

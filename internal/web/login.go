@@ -1,0 +1,173 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// loginView is what the login page shows.
+type loginView struct {
+	fields  []ui.Field
+	next    string
+	problem *problem.Problem
+	// said is a friendly line, such as after logging out.
+	said string
+	// oidc says that there is an identity provider; setup that there is no
+	// user yet, and how to make the first.
+	oidc, setup bool
+}
+
+func (w *Web) loginPage(rw http.ResponseWriter, hr *http.Request) {
+	r := w.request(hr)
+	if !r.Subject.Nobody() {
+		http.Redirect(rw, hr, door.Next(hr), http.StatusSeeOther)
+		return
+	}
+	v := loginView{fields: loginFields(""), next: door.Next(hr)}
+	if r.URL.Query().Has("out") {
+		v.said = "You are logged out."
+	}
+	w.showLogin(rw, r, v, 0)
+}
+
+func loginFields(name string) []ui.Field {
+	return []ui.Field{
+		{Name: "name", Label: "Name", Value: name, Auto: "username", Focus: name == ""},
+		{Name: "password", Label: "Password", Type: "password", Auto: "current-password", Focus: name != ""},
+	}
+}
+
+func (w *Web) showLogin(rw http.ResponseWriter, r *Request, v loginView, status int) {
+	var err error
+	if v.setup, err = w.config.Auth.NeedsSetup(r.Context()); err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	v.oidc = w.config.Door.OIDC() != nil
+	w.showBare(rw, r, "Log in", loginForm(v), status)
+}
+
+// showBare shows a page of nobody.
+func (w *Web) showBare(rw http.ResponseWriter, r *Request, title string, body templ.Component, status int) {
+	frame := w.frame(r, "", View{Head: ui.Head{Title: title}, Still: true})
+	w.write(rw, r, status, ui.Bare(frame, false), body)
+}
+
+func (w *Web) login(rw http.ResponseWriter, hr *http.Request) {
+	r := w.request(hr)
+	name := r.Field("name")
+	// The password is taken as it was typed: space may be part of it.
+	err := w.config.Door.Login(rw, hr, name, hr.PostFormValue("password"))
+	if err == nil {
+		http.Redirect(rw, hr, door.Next(hr), http.StatusSeeOther)
+		return
+	}
+	p, _ := problem.Public(err)
+	if p.Kind.Status() >= http.StatusInternalServerError {
+		w.fail(rw, r, err)
+		return
+	}
+	v := loginView{fields: loginFields(name), next: door.Next(hr)}
+	v.problem = ui.Fault(v.fields, p)
+	w.showLogin(rw, r, v, p.Kind.Status())
+}
+
+func (w *Web) loginOIDC(rw http.ResponseWriter, hr *http.Request) {
+	if err := w.config.Door.StartOIDC(rw, hr); err != nil {
+		w.fail(rw, w.request(hr), err)
+	}
+}
+
+func (w *Web) returnOIDC(rw http.ResponseWriter, hr *http.Request) {
+	err := w.config.Door.FinishOIDC(rw, hr)
+	if err == nil {
+		return
+	}
+	r := w.request(hr)
+	p, _ := problem.Public(err)
+	if p.Kind.Status() >= http.StatusInternalServerError {
+		w.fail(rw, r, err)
+		return
+	}
+	w.showLogin(rw, r, loginView{fields: loginFields(""), next: "/", problem: p}, p.Kind.Status())
+}
+
+func (w *Web) logout(rw http.ResponseWriter, hr *http.Request) {
+	if err := w.config.Door.Logout(rw, hr); err != nil {
+		w.fail(rw, w.request(hr), err)
+		return
+	}
+	http.Redirect(rw, hr, door.LoginPath+"?out", http.StatusSeeOther)
+}
+
+// setupView is what the page of a one-time link shows.
+type setupView struct {
+	code string
+	link auth.LinkInfo
+	// next is where to go then.
+	next    string
+	fields  []ui.Field
+	problem *problem.Problem
+	// reader is who is logged in already, if somebody is.
+	reader string
+}
+
+// setupPage looks at a link and does not use it: programs that preview links
+// open them too.
+func (w *Web) setupPage(rw http.ResponseWriter, hr *http.Request) {
+	r := w.request(hr)
+	v := setupView{code: r.Query("code"), next: door.Next(hr), reader: r.Subject.Name, fields: setupFields("admin")}
+	var err error
+	if v.link, err = w.config.Auth.Link(r.Context(), v.code); err != nil {
+		w.showProblem(rw, r, err)
+		return
+	}
+	w.showBare(rw, r, setupTitle(v.link), setupForm(v), 0)
+}
+
+func setupTitle(l auth.LinkInfo) string {
+	if l.Setup {
+		return "Welcome"
+	}
+	return "Log in"
+}
+
+func setupFields(name string) []ui.Field {
+	return []ui.Field{
+		{Name: "name", Label: "Name", Value: name, Auto: "username", Hint: "What the timeline will call you."},
+		{Name: "password", Label: "Password", Type: "password", Auto: "new-password", Focus: true, Optional: true, Hint: "A few words that do not belong together. Without one you log in with a link: weir open prints it."},
+	}
+}
+
+func (w *Web) setup(rw http.ResponseWriter, hr *http.Request) {
+	r := w.request(hr)
+	code := r.Field("code")
+	link, err := w.config.Auth.Link(r.Context(), code)
+	if err != nil {
+		w.showProblem(rw, r, err)
+		return
+	}
+	var user auth.NewUser
+	if link.Setup {
+		user = auth.NewUser{Name: r.Field("name"), Password: hr.PostFormValue("password"), Role: auth.Admin}
+	}
+	err = w.config.Door.LoginLink(rw, hr, code, user)
+	if err == nil {
+		http.Redirect(rw, hr, door.Next(hr), http.StatusSeeOther)
+		return
+	}
+	p, _ := problem.Public(err)
+	if p.Kind != problem.Invalid {
+		w.showProblem(rw, r, err)
+		return
+	}
+	v := setupView{code: code, link: link, next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(user.Name)}
+	v.problem = ui.Fault(v.fields, p)
+	w.showBare(rw, r, setupTitle(link), setupForm(v), p.Kind.Status())
+}

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// entry is a line of the side navigation. It is there when its page is, and for
+// those who may see it.
+type entry struct {
+	label, path, icon, key string
+	count                  func(view.Counts) (n view.Count, title, tone string)
+}
+
+var navigation = []struct {
+	title   string
+	entries []entry
+}{
+	{"", []entry{
+		{label: "Overview", path: "/", icon: "overview", key: "o"},
+		{label: "Jobs", path: "/jobs", icon: "job", key: "j"},
+		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
+		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
+		{label: "Timeline", path: "/timeline", icon: "timeline", key: "e"},
+	}},
+	{"Capacity", []entry{
+		{label: "Pools", path: "/pools", icon: "pool", key: "p", count: pooled},
+		{label: "Nodes", path: "/nodes", icon: "node", key: "n"},
+	}},
+	{"System", []entry{
+		{label: "Health", path: "/health", icon: "health", key: "h"},
+		{label: "Settings", path: "/settings", icon: "settings"},
+		{label: "Users", path: "/users", icon: "users", key: "u"},
+		{label: "Tokens", path: "/tokens", icon: "key"},
+	}},
+}
+
+func running(c view.Counts) (n view.Count, title, tone string) {
+	return c.Running, "tasks run now", "running"
+}
+
+func pooled(c view.Counts) (n view.Count, title, tone string) {
+	return c.Pending["pool"], "tasks wait for room in a pool", ""
+}
+
+// navigation is the side navigation for the reader of a page.
+func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
+	counts := w.counts.get(r.Context(), w.config.Store, r.Now)
+	var groups []ui.NavGroup
+	for _, g := range navigation {
+		group := ui.NavGroup{Title: g.title}
+		for _, e := range g.entries {
+			page, ok := w.known[e.path]
+			if !ok || r.allow(page.Verb, page.Kind, page.Own) != nil {
+				continue
+			}
+			item := ui.NavItem{Label: e.label, Href: e.path, Icon: e.icon, Key: e.key, Current: e.path == current}
+			if e.count != nil {
+				n, title, tone := e.count(counts)
+				item.Count, item.CountTitle, item.Tone = countText(n), title, tone
+			}
+			group.Items = append(group.Items, item)
+		}
+		if len(group.Items) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// countText is empty for nothing: a row of zeros says nothing.
+func countText(c view.Count) string {
+	switch {
+	case c.N == 0:
+		return ""
+	case c.More:
+		return ui.Number(c.N) + "+"
+	}
+	return ui.Number(c.N)
+}
+
+// countsFor is how long the numbers of the navigation hold. Every open page
+// shows them, and the database counts once for all.
+const countsFor = 2 * time.Second
+
+// counts are the numbers of the navigation. While one page has them tallied
+// anew, the others take the last ones: nobody waits for a number.
+type counts struct {
+	counting sync.Mutex
+	last     atomic.Pointer[tallied]
+}
+
+type tallied struct {
+	at time.Time
+	view.Counts
+}
+
+func (c *counts) get(ctx context.Context, store *view.Store, now time.Time) view.Counts {
+	last := c.last.Load()
+	if last == nil {
+		last = &tallied{}
+	}
+	if now.Sub(last.at) < countsFor || !c.counting.TryLock() {
+		return last.Counts
+	}
+	defer c.counting.Unlock()
+	fresh := &tallied{now, last.Counts}
+	// A navigation without numbers is better than no page.
+	if found, err := store.Overview(ctx); err == nil {
+		fresh.Counts = found.Counts
+	}
+	c.last.Store(fresh)
+	return fresh.Counts
+}

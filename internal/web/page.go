@@ -1,0 +1,245 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// pageTime bounds the work for one page.
+const pageTime = 30 * time.Second
+
+// Page is one page of the dashboard: who may see it, and how it is made.
+type Page struct {
+	// Path is as http.ServeMux reads it: /jobs/{id}.
+	Path string
+	// Nav is the path of the entry of the navigation that is lit. Empty: Path.
+	Nav string
+	// Verb and Kind are the right that it takes.
+	Verb auth.Verb
+	Kind string
+	// Own says that the page shows only what is the reader's own.
+	Own  bool
+	Load func(*Request) (View, error)
+}
+
+func (p Page) nav() string {
+	if p.Nav == "" {
+		return p.Path
+	}
+	return p.Nav
+}
+
+// View is a page with all its data, ready to be written.
+type View struct {
+	ui.Head
+	Body templ.Component
+	// Plain says that the body has a heading of its own.
+	Plain bool
+	// Follow says which events may change the page. Nil: it is looked at every
+	// few seconds only.
+	Follow *timeline.Filter
+	// Still pages hold nothing that changes by itself, such as forms.
+	Still bool
+	// Status is that of the answer. Zero: 200.
+	Status int
+}
+
+// elsewhere is the answer of a page that stands under another address.
+type elsewhere string
+
+func (e elsewhere) Error() string { return "see " + string(e) }
+
+// SeeOther is the error of a Load that leads to another page.
+func SeeOther(path string) error { return elsewhere(path) }
+
+// page serves a page.
+func (w *Web) page(p Page) {
+	w.known[p.Path] = p
+	path := p.Path
+	if path == "/" {
+		path = "/{$}"
+	}
+	w.mux.HandleFunc("GET "+path, func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		ctx, cancel := context.WithTimeout(r.Context(), pageTime)
+		defer cancel()
+		r.Request = r.WithContext(ctx)
+		if err := r.allow(p.Verb, p.Kind, p.Own); err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		v, err := p.Load(r)
+		if err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		w.show(rw, r, p.nav(), v)
+	})
+}
+
+// show writes a page, or only its live fragments when a stream asks.
+func (w *Web) show(rw http.ResponseWriter, r *Request, nav string, v View) {
+	frame := w.frame(r, nav, v)
+	content := templ.ComponentFunc(func(ctx context.Context, out io.Writer) error {
+		if !v.Plain {
+			if err := ui.PageHead(v.Head).Render(ctx, out); err != nil {
+				return err
+			}
+		}
+		return v.Body.Render(ctx, out)
+	})
+	if run := liveOf(r.Context()); run != nil {
+		run.follow = v.Follow
+	} else {
+		frame.Flash = w.takeFlash(rw, r)
+	}
+	w.write(rw, r, v.Status, ui.Layout(frame), content)
+}
+
+// write renders all of a page before it sends any of it: an error on the way is
+// an error page, not half a page.
+func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, content templ.Component) {
+	ctx := ui.WithNow(r.Context(), r.Now)
+	if run := liveOf(ctx); run != nil {
+		ctx = ui.WithCapture(ctx, &run.Capture)
+	}
+	var b bytes.Buffer
+	if err := layout.Render(templ.WithChildren(ctx, content), &b); err != nil {
+		if liveOf(ctx) == nil {
+			w.log.Error("a page could not be written", "path", r.URL.Path, "error", err)
+		}
+		http.Error(rw, "The page could not be written. The server's log says why.", http.StatusInternalServerError)
+		return
+	}
+	if status == 0 {
+		status = http.StatusOK
+	}
+	h := rw.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	rw.WriteHeader(status)
+	_, _ = rw.Write(b.Bytes()) // the client is gone
+}
+
+// frame is everything around a page.
+func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
+	f := ui.Frame{
+		Title: v.Title, Version: w.config.Version, Env: w.config.Env, Now: r.Now, User: r.Subject.Name, Role: string(r.Subject.Role), Search: r.Query("q"),
+		Assets: ui.Assets{CSS: w.assets.URL("weir.css"), Module: w.assets.URL("weir.js"), Theme: w.assets.URL("theme.js"), Icon: w.assets.URL("icon.svg"), Build: w.assets.Build()},
+	}
+	if r.Subject.Nobody() {
+		return f
+	}
+	f.Nav = w.navigation(r, nav)
+	if !v.Still && r.Method == http.MethodGet && v.Status == 0 {
+		f.Follow = r.URL.RequestURI()
+	}
+	return f
+}
+
+// File is an answer that is no page: JSON or a log, whole.
+type File struct {
+	Path string
+	Verb auth.Verb
+	Kind string
+	// Load returns the type of the data, and the data. HTML is never served so.
+	Load func(*Request) (contentType string, data []byte, err error)
+}
+
+// file serves a file as data that no browser runs.
+func (w *Web) file(f File) {
+	w.mux.HandleFunc("GET "+f.Path, func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		err := r.allow(f.Verb, f.Kind, false)
+		var kind string
+		var data []byte
+		if err == nil {
+			kind, data, err = f.Load(r)
+		}
+		if err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		h := rw.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		_, _ = rw.Write(data) // the client is gone
+	})
+}
+
+// fail shows an error as a page. Who is not logged in is sent to do so.
+func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
+	if run := liveOf(r.Context()); run != nil {
+		run.failed = true
+		return
+	}
+	var to elsewhere
+	if errors.As(err, &to) {
+		http.Redirect(rw, r.Request, string(to), http.StatusSeeOther)
+		return
+	}
+	if p, _ := problem.Public(err); p.Kind == problem.Unauthenticated && r.Subject.Nobody() {
+		http.Redirect(rw, r.Request, loginFor(r), http.StatusSeeOther)
+		return
+	}
+	w.showProblem(rw, r, err)
+}
+
+// showProblem shows an error as a page, whoever asks.
+func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
+	p, hidden := problem.Public(err)
+	if hidden {
+		w.log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
+	}
+	status := p.Kind.Status()
+	title, next := explainStatus(status)
+	if seconds, ok := auth.RetryAfter(err); ok {
+		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
+	}
+	if p.Next == "" {
+		p = &problem.Problem{Kind: p.Kind, What: p.What, Next: next, Field: p.Field, Err: p.Err}
+	}
+	v := View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
+	if r.Subject.Nobody() {
+		w.write(rw, r, status, ui.Bare(w.frame(r, "", v), true), v.Body)
+		return
+	}
+	w.show(rw, r, "", v)
+}
+
+// explainStatus is the title of an error page, and what to do about it.
+func explainStatus(status int) (title, next string) {
+	switch status {
+	case http.StatusForbidden:
+		return "You may not do this", "Ask somebody with the role that it takes."
+	case http.StatusNotFound:
+		return "There is nothing here", "Check the address, or search for what you want."
+	case http.StatusTooManyRequests:
+		return "Too many tries", "Wait a moment, then try again."
+	case http.StatusServiceUnavailable:
+		return "The database does not answer", "Weir goes on by itself once it does. Try again in a moment."
+	case http.StatusInternalServerError:
+		return "That did not work", "Try again. If it stays like this, the server's log says why."
+	case http.StatusConflict:
+		return "That does not fit how things stand", "Look at it again: somebody may have been faster."
+	case http.StatusMethodNotAllowed:
+		return "Not like this", "Go back and use the button on the page."
+	}
+	return "That was refused", "Go back and try again."
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// poolFields are the limits of a pool as a form.
+func poolFields(p view.Pool) []ui.Field {
+	size, rate, per := "", "", ""
+	if p.Size != nil {
+		size = strconv.Itoa(*p.Size)
+	}
+	if p.Rate != nil {
+		rate, per = strconv.Itoa(*p.Rate), spanText(poolPer(p))
+	}
+	return []ui.Field{
+		{Name: "size", Label: "Size", Type: "number", Value: size, Optional: true, Hint: "How many tasks at once. Empty: any number. 0 stops the pool.", Auto: "off"},
+		{Name: "rate", Label: "Rate", Type: "number", Value: rate, Optional: true, Hint: "How many may start within the interval below. Empty: no such limit.", Auto: "off"},
+		{Name: "per", Label: "Interval of the rate", Value: per, Optional: true, Example: "1m", Hint: "Such as 10s, 1m or 1h.", Auto: "off"},
+		{Name: "note", Label: "Note", Value: p.Note, Optional: true, Hint: "What the limit is for. Left empty, a note stays as it is.", Auto: "off"},
+	}
+}
+
+// poolForm reads what poolFields asked.
+func poolForm(r *Request, name string) (weir.Pool, error) {
+	p := weir.Pool{Name: name, Note: r.Field("note")}
+	if text := r.Field("size"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 0 {
+			return p, problem.Refuse("size", "give a whole number from 0 on, or leave it empty", "%q is no number of tasks", text)
+		}
+		p.Size = weir.Size(int(n))
+	}
+	rate, per := r.Field("rate"), r.Field("per")
+	if (rate == "") != (per == "") {
+		empty := "rate"
+		if per == "" {
+			empty = "per"
+		}
+		return p, problem.Refuse(empty, "fill in both, or neither", "a rate is a number of tasks and an interval")
+	}
+	if rate != "" {
+		n, err := strconv.ParseInt(rate, 10, 32)
+		if err != nil || n < 1 {
+			return p, problem.Refuse("rate", "give a whole number from 1 on, or leave it empty", "%q is no number of tasks", rate)
+		}
+		p.Rate = int(n)
+		if p.Per, err = parseSpan(per); err != nil || p.Per <= 0 {
+			return p, problem.Refuse("per", "write it so: 10s, 1m, 1h", "%q is no interval", per)
+		}
+	}
+	if p.Size == nil && p.Rate == 0 {
+		return p, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
+	}
+	return p, nil
+}
+
+// parseSpan reads a duration such as 90s, 1h30m or 2d.
+func parseSpan(text string) (time.Duration, error) {
+	if days, found := strings.CutSuffix(text, "d"); found {
+		n, err := strconv.ParseInt(days, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no number of days", days)
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	return time.ParseDuration(text)
+}
+
+// spanText is what parseSpan reads: without the zeros of 1h0m0s.
+func spanText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// placed puts a refusal of the engine at its field: it begins with the name of
+// one, as in "size: -1 is negative".
+func placed(err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	p := problem.Explain(err)
+	name, _, found := strings.Cut(p.What, ": ")
+	if p.Kind != problem.Invalid || p.Field != "" || !found || !slices.Contains(fields, name) {
+		return err
+	}
+	return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: name, Err: err}
+}
+
+func askNewPool(*Request) (ui.Question, error) {
+	name := ui.Field{Name: "name", Label: "Name", Example: "encoders", Hint: "Tasks name it to count against it.", Focus: true, Auto: "off"}
+	return ui.Question{
+		Title: "New pool", Button: "Create the pool", Text: "Tasks that name the pool wait when it has no room.",
+		Fields: append([]ui.Field{name}, poolFields(view.Pool{})...),
+	}, nil
+}
+
+func (w *Web) createPool(r *Request) (Done, error) {
+	name := r.Field("name")
+	if _, err := w.config.Store.Pool(r.Context(), name); err == nil {
+		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a pool %q already", name)
+	}
+	p, err := poolForm(r, name)
+	if err != nil {
+		return Done{}, err
+	}
+	return w.setPool(r, p, "Pool "+name+" is there.")
+}
+
+func (w *Web) setPool(r *Request, p weir.Pool, say string) (Done, error) {
+	p.By = r.Subject.By()
+	if err := w.config.Commands.SetPool(r.Context(), p); err != nil {
+		return Done{}, placed(err, "name", "size", "rate", "per", "note")
+	}
+	return Done{To: poolPath(p.Name), Say: say}, nil
+}
+
+func (w *Web) askLimits(r *Request) (ui.Question, error) {
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return ui.Question{}, err
+	}
+	fields := poolFields(p)
+	fields[0].Focus = true
+	return ui.Question{
+		Title: "Limits of " + ui.Cut(p.Name, 80), Button: "Set the limits", Back: poolPath(p.Name), Fields: fields,
+		Text: "A larger pool lets waiting tasks in at once. A smaller one lets what runs run, and lets nothing in until there is room.",
+	}, nil
+}
+
+func (w *Web) setLimits(r *Request) (Done, error) {
+	// A pool that somebody deleted meanwhile must not come back by this.
+	is, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return Done{}, err
+	}
+	p, err := poolForm(r, is.Name)
+	if err != nil {
+		return Done{}, err
+	}
+	return w.setPool(r, p, "The limits of "+p.Name+" are set.")
+}
+
+func (w *Web) askDropPool(r *Request) (ui.Question, error) {
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return ui.Question{}, err
+	}
+	q := ui.Question{
+		Title: "Delete the pool " + ui.Cut(p.Name, 80) + "?", Button: "Delete the pool", Danger: true, Back: poolPath(p.Name),
+		Text: "Nothing uses it now. Tasks that name it from now on are refused.",
+	}
+	if p.Waiting+used(p) > 0 {
+		q.Text = fmt.Sprintf("%s for it and %s it. Without the pool nothing bounds them: those that wait may all start at once.",
+			ui.Plural(p.Waiting, "task waits", "tasks wait"), ui.Plural(used(p), "holds", "hold"))
+		q.Fields = []ui.Field{{Name: "force", Label: "It is in use", Type: "checks", Options: []ui.Option{{Value: "yes", Label: "Delete it all the same"}}}}
+	}
+	return q, nil
+}
+
+func (w *Web) dropPool(r *Request) (Done, error) {
+	name := r.PathValue("name")
+	if err := w.config.Commands.DropPool(r.Context(), name, r.Field("force") == "yes", r.Subject.By()); err != nil {
+		return Done{}, err
+	}
+	return Done{To: "/pools", Say: "Pool " + name + " is deleted."}, nil
+}

@@ -1,0 +1,193 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+func poolPath(name string) string { return ui.Path("pools", name) }
+
+// poolsView is a list of pools.
+type poolsView struct {
+	pools []view.Pool
+	// first is what waits longest, by pool. Only pools that many wait for have
+	// one.
+	first         map[string]view.GateGroup
+	newest, older string
+}
+
+// poolView is one pool.
+type poolView struct {
+	view.Pool
+	first   view.GateGroup
+	holders []view.Task
+	events  []view.Event
+	manage  bool
+}
+
+// used is how many tasks count against the size.
+func used(p view.Pool) int { return p.Available + p.Running }
+
+func (w *Web) pools(r *Request) (View, error) {
+	pools, err := w.config.Store.Pools(r.Context(), namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	var v poolsView
+	v.pools, v.newest, v.older = namesPaged(r, pools, func(p view.Pool) string { return p.Name })
+	if v.first, err = w.firstWaiting(r.Context(), v.pools); err != nil {
+		return View{}, err
+	}
+	head := ui.Head{Title: "Pools"}
+	if r.Can(auth.Manage, "pool") {
+		head.Actions = ui.Ask("New pool", "plus", "/new-pool", false)
+	}
+	return View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
+}
+
+// namesPage asks for one row more than is shown, to know whether there is a next
+// page.
+func namesPage(r *Request) view.Page {
+	return view.Page{Limit: perPage + 1, After: r.Query("after")}
+}
+
+// namesPaged cuts a list by name to the page, and makes the links that lead on.
+func namesPaged[T any](r *Request, rows []T, name func(T) string) (page []T, newest, older string) {
+	next := ""
+	if len(rows) > perPage {
+		rows = rows[:perPage]
+		next = name(rows[perPage-1])
+	}
+	newest, older = pages(r, next)
+	return rows, newest, older
+}
+
+// firstWaiting is what waits longest for each pool.
+func (w *Web) firstWaiting(ctx context.Context, pools []view.Pool) (map[string]view.GateGroup, error) {
+	waiting := 0
+	for _, p := range pools {
+		waiting += p.Waiting
+	}
+	if waiting == 0 {
+		return nil, nil
+	}
+	o, err := w.config.Store.Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first := map[string]view.GateGroup{}
+	for _, g := range o.Waiting {
+		if g.Gate == "pool" {
+			first[g.Key] = g
+		}
+	}
+	return first, nil
+}
+
+// holdersShown is how many tasks of a pool its page lists.
+const holdersShown = 10
+
+func (w *Web) pool(r *Request) (View, error) {
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return View{}, err
+	}
+	v := poolView{Pool: p, manage: r.Can(auth.Manage, "pool")}
+	first, err := w.firstWaiting(r.Context(), []view.Pool{p})
+	if err != nil {
+		return View{}, err
+	}
+	v.first = first[p.Name]
+	if v.holders, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{State: "running", Pool: p.Name}, view.Page{Limit: holdersShown}); err != nil {
+		return View{}, err
+	}
+	if v.events, err = w.eventsOf(r, "pool", p.Name); err != nil {
+		return View{}, err
+	}
+	return View{Head: ui.Head{Title: p.Name}, Plain: true, Body: poolPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
+}
+
+// eventsShown is how many events the page of a thing shows.
+const eventsShown = 15
+
+// eventsOf is what happened lately to a thing with a name.
+func (w *Web) eventsOf(r *Request, kind, name string) ([]view.Event, error) {
+	events, _, err := w.config.Store.Timeline(r.Context(), view.TimelineFilter{Kind: kind, Subject: name, NotKinds: hiddenKinds(r)}, "", eventsShown)
+	return events, err
+}
+
+// poolTone is how full a pool is: a state whose colour says it.
+func poolTone(p view.Pool) string {
+	switch {
+	case p.Size == nil:
+		return ""
+	case *p.Size == 0, used(p) > *p.Size:
+		return "failed"
+	case used(p) == *p.Size && p.Waiting > 0:
+		return "held"
+	}
+	return "running"
+}
+
+// poolShare is how much of the size is in use, in percent.
+func poolShare(p view.Pool) int {
+	switch {
+	case p.Size == nil:
+		return 0
+	case *p.Size == 0:
+		return min(used(p), 1) * 100
+	}
+	return min(100, used(p)*100 / *p.Size)
+}
+
+// useWords is the use of a pool: 3 of 4.
+func useWords(p view.Pool) string {
+	if p.Size == nil {
+		return ui.Number(used(p))
+	}
+	return ui.Number(used(p)) + " of " + ui.Number(*p.Size)
+}
+
+// rateWords is the rate of a pool: 6 each minute.
+func rateWords(p view.Pool) string {
+	if p.Rate == nil {
+		return ""
+	}
+	return ui.Number(*p.Rate) + " " + eachWords(poolPer(p))
+}
+
+func poolPer(p view.Pool) time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
+
+// eachWords is an interval after a number: each minute, per 90s.
+func eachWords(d time.Duration) string {
+	switch d {
+	case time.Second:
+		return "each second"
+	case time.Minute:
+		return "each minute"
+	case time.Hour:
+		return "each hour"
+	case 24 * time.Hour:
+		return "each day"
+	}
+	return "per " + ui.Duration(d)
+}
+
+// poolState says in a sentence how the pool stands.
+func poolState(p view.Pool) string {
+	switch {
+	case p.Size != nil && *p.Size == 0:
+		return "The size is 0: the pool is stopped, and nothing starts."
+	case p.Size != nil && used(p) > *p.Size:
+		return fmt.Sprintf("More is in use than the size allows: it was made smaller. Nothing starts until %s.", ui.Plural(used(p)-*p.Size+1, "task has ended", "tasks have ended"))
+	case p.Size != nil && used(p) == *p.Size && p.Waiting > 0:
+		return "The pool is full. Each task that ends lets the next one in."
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// perPage is how many rows a list shows.
+const perPage = 50
+
+// Request is a request with who asks.
+type Request struct {
+	*http.Request
+	Subject auth.Subject
+	// Now is the time that ages on the page count from.
+	Now time.Time
+}
+
+func (w *Web) request(hr *http.Request) *Request {
+	return &Request{Request: hr, Subject: auth.From(hr.Context()), Now: time.Now()}
+}
+
+// Can says whether the reader may do it: it decides which buttons are there. The
+// action itself asks again.
+func (r *Request) Can(verb auth.Verb, kind string) bool {
+	return auth.Can(r.Subject, verb, auth.Object{Kind: kind})
+}
+
+func (r *Request) allow(verb auth.Verb, kind string, own bool) error {
+	o := auth.Object{Kind: kind}
+	if own {
+		o.Owner = r.Subject.UserID
+	}
+	return auth.Allow(r.Subject, verb, o)
+}
+
+// By is who commands, as the timeline will say.
+func (r *Request) By() string { return r.Subject.By() }
+
+// Query is a parameter of the address, without space around it.
+func (r *Request) Query(name string) string {
+	return strings.TrimSpace(r.URL.Query().Get(name))
+}
+
+// OneOf is a parameter of the address that is empty or one of the words.
+func (r *Request) OneOf(name string, words []string) (string, error) {
+	value := r.Query(name)
+	if value == "" || slices.Contains(words, value) {
+		return value, nil
+	}
+	return "", problem.Refuse(name, "choose one of "+strings.Join(words, ", "), "%q is no %s", value, name)
+}
+
+// Page is which part of a list is asked for.
+func (r *Request) Page() view.Page {
+	return view.Page{Limit: perPage, After: r.Query("after")}
+}
+
+// ID is a part of the path that is an id.
+func (r *Request) ID(name string) (weir.ID, error) {
+	id, err := weir.ParseID(r.PathValue(name))
+	if err != nil {
+		return weir.ID{}, problem.New(problem.NotFound, "check the address", "%q is no id", r.PathValue(name))
+	}
+	return id, nil
+}
+
+// Field is a field of the form that was posted, without space around it.
+func (r *Request) Field(name string) string {
+	return strings.TrimSpace(r.PostFormValue(name))
+}
+
+// local is a path of ours that a page may lead on to, or "/": an address from
+// outside must not lead outside.
+func local(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	return path
+}
+
+func loginFor(r *Request) string {
+	next := r.URL.RequestURI()
+	if r.Method != http.MethodGet || next == "/" {
+		return "/login"
+	}
+	return "/login?next=" + url.QueryEscape(next)
+}

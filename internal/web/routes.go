@@ -1,0 +1,145 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// pages are all pages. A right stands on the line of what it opens.
+func (w *Web) pages() []Page {
+	return []Page{
+		{Path: "/", Verb: auth.Read, Kind: "task", Load: w.overview},
+		{Path: "/jobs", Verb: auth.Read, Kind: "job", Load: w.jobs},
+		{Path: "/jobs/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("", w.jobGraph)},
+		{Path: "/jobs/{id}/gantt", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/gantt", w.jobGantt)},
+		{Path: "/jobs/{id}/tasks", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/tasks", w.jobTasks)},
+		{Path: "/jobs/{id}/timeline", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/timeline", w.jobTimeline)},
+		{Path: "/jobs/{id}/params", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/params", w.jobParams)},
+		{Path: "/tasks", Verb: auth.Read, Kind: "task", Load: w.tasks},
+		{Path: "/tasks/{id}", Nav: "/tasks", Verb: auth.Read, Kind: "task", Load: w.task},
+		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
+		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
+		{Path: "/schedules/{name}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
+		{Path: "/timeline", Verb: auth.Read, Kind: "event", Load: w.timeline},
+		{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
+		{Path: "/pools/{name}", Nav: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pool},
+		{Path: "/nodes", Verb: auth.Read, Kind: "node", Load: w.nodes},
+		{Path: "/nodes/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "node", Load: w.node},
+		{Path: "/joins", Nav: "/nodes", Verb: auth.Read, Kind: "join", Load: w.joins},
+		{Path: "/workers", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.workers},
+		{Path: "/workers/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.worker},
+		{Path: "/health", Verb: auth.Read, Kind: "health", Load: w.health},
+		{Path: "/health/doctor", Nav: "/health", Verb: auth.Read, Kind: "health", Load: w.doctor},
+		// Settings tell how to reach the machine: they are for those who may
+		// read the audit.
+		{Path: "/settings", Verb: auth.Read, Kind: "audit", Load: w.settings},
+		{Path: "/users", Verb: auth.Administer, Kind: "user", Load: w.users},
+		{Path: "/users/{name}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
+		{Path: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Load: w.tokens},
+		{Path: "/account", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Load: w.account},
+	}
+}
+
+// actions are all that people can do.
+func (w *Web) actions() []Action {
+	return []Action{
+		{Path: "/new-task", Nav: "/tasks", Verb: auth.Submit, Kind: "task", Ask: askNewTask, Do: w.submitTask},
+		{Path: "/tasks/{id}/cancel", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: w.askCancelTask, Do: w.cancelTask},
+		{Path: "/tasks/{id}/retry", Nav: "/tasks", Verb: auth.Command, Kind: "task", Do: w.retryTask},
+		{Path: "/tasks/{id}/skip", Nav: "/tasks", Verb: auth.Override, Kind: "task", Ask: w.askSkipTask, Do: w.skipTask},
+		{Path: "/tasks/{id}/hold", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: w.askHoldTask, Do: w.holdTask},
+		{Path: "/tasks/{id}/release", Nav: "/tasks", Verb: auth.Command, Kind: "task", Do: w.releaseTask},
+		{Path: "/tasks/{id}/priority", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: w.askPriority, Do: w.setPriority},
+		{Path: "/jobs/{id}/cancel", Nav: "/jobs", Verb: auth.Command, Kind: "job", Ask: w.askCancelJob, Do: w.cancelJob},
+		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: askNewSchedule, Do: w.createSchedule},
+		{Path: "/schedules/{name}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
+		{Path: "/schedules/{name}/pause", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.pauseSchedule},
+		{Path: "/schedules/{name}/resume", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.resumeSchedule},
+		{Path: "/schedules/{name}/delete", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askDropSchedule, Do: w.dropSchedule},
+		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
+		{Path: "/pools/{name}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
+		{Path: "/pools/{name}/delete", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askDropPool, Do: w.dropPool},
+		{Path: "/nodes/{name}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.drainNode},
+		{Path: "/nodes/{name}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.pauseNode},
+		{Path: "/nodes/{name}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.resumeNode},
+		{Path: "/nodes/{name}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askRevokeNode, Do: w.revokeNode},
+		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
+		{Path: "/joins/{id}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askRevokeJoin, Do: w.revokeJoin},
+		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
+		{Path: "/users/{name}/role", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askRole, Do: w.setRole},
+		{Path: "/users/{name}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
+		{Path: "/users/{name}/disable", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askDisable, Do: w.disableUser},
+		{Path: "/users/{name}/enable", Nav: "/users", Verb: auth.Administer, Kind: "user", Do: w.enableUser},
+		{Path: "/users/{name}/delete", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askDelete, Do: w.deleteUser},
+		{Path: "/new-token", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askNewToken, Do: w.createToken},
+		{Path: "/tokens/{id}/revoke", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askRevokeToken, Do: w.revokeToken},
+		{Path: "/account/password", Nav: "-", Verb: auth.Manage, Kind: "user", Own: true, Ask: w.askPassword, Do: w.setPassword},
+		{Path: "/sessions/{id}/revoke", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Ask: askRevokeSession, Do: w.revokeSession},
+	}
+}
+
+// files are what is served whole and not as a page.
+func (w *Web) files() []File {
+	const text = "text/plain; charset=utf-8"
+	return []File{
+		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
+		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskParams)},
+		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskResult)},
+		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, w.taskEvents)},
+		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(text, w.taskLog)},
+	}
+}
+
+func (w *Web) routes() {
+	for _, p := range w.pages() {
+		w.page(p)
+	}
+	for _, a := range w.actions() {
+		w.action(a)
+	}
+	for _, f := range w.files() {
+		w.file(f)
+	}
+	w.mux.HandleFunc("GET /login", w.loginPage)
+	w.mux.HandleFunc("POST /login", w.login)
+	w.mux.HandleFunc("GET /login/oidc", w.loginOIDC)
+	w.mux.HandleFunc("GET /login/oidc/return", w.returnOIDC)
+	w.mux.HandleFunc("POST /logout", w.logout)
+	w.mux.HandleFunc("GET /setup", w.setupPage)
+	w.mux.HandleFunc("POST /setup", w.setup)
+	w.mux.HandleFunc("GET /live", w.live)
+	w.mux.HandleFunc("/", func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		if r.Subject.Nobody() {
+			w.fail(rw, r, problem.New(problem.Unauthenticated, "log in", "nobody is logged in"))
+			return
+		}
+		w.fail(rw, r, problem.New(problem.NotFound, "", "no page is called %s", hr.URL.Path))
+	})
+}
+
+// Route is a way into the dashboard and the right that it takes.
+type Route struct {
+	Method, Path string
+	Verb         auth.Verb
+	Kind         string
+	// Own says that everybody may who has the thing.
+	Own bool
+}
+
+// Routes are all that takes a right, for tests and for the reference.
+func (w *Web) Routes() []Route {
+	var out []Route
+	for _, p := range w.pages() {
+		out = append(out, Route{http.MethodGet, p.Path, p.Verb, p.Kind, p.Own})
+	}
+	for _, f := range w.files() {
+		out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
+	}
+	for _, a := range w.actions() {
+		out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})
+	}
+	return out
+}

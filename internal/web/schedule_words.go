@@ -1,0 +1,148 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+var cronNicknames = map[string]string{
+	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+}
+
+// specWords says a simple spec as people do: "at 03:00 each day, UTC". It is
+// empty for the others, which are shown as they are written.
+func specWords(spec, zone string) string {
+	spec = strings.TrimSpace(spec)
+	if text, ok := strings.CutPrefix(spec, "@every "); ok {
+		d, err := time.ParseDuration(strings.TrimSpace(text))
+		if err != nil || d < time.Second {
+			return ""
+		}
+		return everyWords(d.Truncate(time.Second))
+	}
+	if full, ok := cronNicknames[spec]; ok {
+		spec = full
+	}
+	f := strings.Fields(spec)
+	if len(f) != 5 {
+		return ""
+	}
+	if words := paceWords(f); words != "" {
+		return words
+	}
+	at, day := timeWords(f[0], f[1]), dayWords(f[2], f[3], f[4])
+	if at == "" || day == "" {
+		return ""
+	}
+	return "at " + at + " " + day + ", " + zone
+}
+
+func everyWords(d time.Duration) string {
+	switch {
+	case d == time.Second:
+		return "every second"
+	case d == time.Minute:
+		return "every minute"
+	case d == time.Hour:
+		return "every hour"
+	case d == 24*time.Hour:
+		return "every 24 hours"
+	case d < time.Minute:
+		return fmt.Sprintf("every %d seconds", d/time.Second)
+	case d < time.Hour && d%time.Minute == 0:
+		return fmt.Sprintf("every %d minutes", d/time.Minute)
+	case d%time.Hour == 0:
+		return fmt.Sprintf("every %d hours", d/time.Hour)
+	}
+	return "every " + ui.Duration(d)
+}
+
+// paceWords is for lines that name no day and no hour.
+func paceWords(f []string) string {
+	if f[2] != "*" || f[3] != "*" || f[4] != "*" {
+		return ""
+	}
+	minute, isMinute := cronNumber(f[0], 0, 59)
+	switch {
+	case f[1] == "*" && (f[0] == "*" || f[0] == "*/1"):
+		return "every minute"
+	case f[1] == "*" && isMinute && minute == 0:
+		return "every hour"
+	case f[1] == "*" && isMinute:
+		return fmt.Sprintf("every hour, %s after", ui.Plural(minute, "minute", "minutes"))
+	case f[1] == "*":
+		if n := cronStep(f[0], 60); n > 0 {
+			return fmt.Sprintf("every %d minutes", n)
+		}
+	case isMinute && minute == 0:
+		if n := cronStep(f[1], 24); n > 0 {
+			return fmt.Sprintf("every %d hours", n)
+		}
+	}
+	return ""
+}
+
+// cronStep is n of */n, where that is the same time between all runs.
+func cronStep(field string, whole int) int {
+	text, ok := strings.CutPrefix(field, "*/")
+	n, err := strconv.Atoi(text)
+	if !ok || err != nil || n < 2 || n >= whole || whole%n != 0 {
+		return 0
+	}
+	return n
+}
+
+func cronNumber(field string, least, most int) (int, bool) {
+	n, err := strconv.Atoi(field)
+	return n, err == nil && n >= least && n <= most
+}
+
+// timeWords is a time of day.
+func timeWords(minute, hour string) string {
+	m, okM := cronNumber(minute, 0, 59)
+	h, okH := cronNumber(hour, 0, 23)
+	if !okM || !okH {
+		return ""
+	}
+	return fmt.Sprintf("%02d:%02d", h, m)
+}
+
+// dayWords is which days a line names.
+func dayWords(day, month, weekday string) string {
+	d, isDay := cronNumber(day, 1, 31)
+	m, isMonth := cronNumber(month, 1, 12)
+	switch {
+	case day == "*" && month == "*" && weekday == "*":
+		return "each day"
+	case day == "*" && month == "*":
+		return weekdayWords(weekday)
+	case isDay && month == "*" && weekday == "*":
+		return fmt.Sprintf("on day %d of each month", d)
+	case isDay && isMonth && weekday == "*":
+		return fmt.Sprintf("on %d %s", d, time.Month(m))
+	}
+	return ""
+}
+
+func weekdayWords(field string) string {
+	switch strings.ToLower(field) {
+	case "1-5", "mon-fri":
+		return "from Monday to Friday"
+	case "0,6", "6,0", "6,7", "sat,sun", "sun,sat":
+		return "on Saturday and Sunday"
+	}
+	if n, ok := cronNumber(field, 0, 7); ok {
+		return "each " + time.Weekday(n%7).String()
+	}
+	for n := time.Sunday; n <= time.Saturday; n++ {
+		if strings.EqualFold(field, n.String()[:3]) {
+			return "each " + n.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+func schedulePath(name string) string { return ui.Path("schedules", name) }
+
+// scheduleView is one schedule.
+type scheduleView struct {
+	view.Schedule
+	runs   []time.Time
+	zone   *time.Location
+	events []view.Event
+	manage bool
+}
+
+func (w *Web) schedules(r *Request) (View, error) {
+	rows, err := w.config.Store.Schedules(r.Context(), namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	rows, newest, older := namesPaged(r, rows, func(s view.Schedule) string { return s.Name })
+	head := ui.Head{Title: "Schedules"}
+	if r.Can(auth.Manage, "schedule") {
+		head.Actions = ui.Ask("New schedule", "plus", "/new-schedule", false)
+	}
+	return View{Head: head, Body: schedulesPage(rows, newest, older), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
+}
+
+func (w *Web) schedule(r *Request) (View, error) {
+	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return View{}, err
+	}
+	v := scheduleView{Schedule: s, zone: time.UTC, manage: r.Can(auth.Manage, "schedule")}
+	v.runs = nextRuns(s, runsShown)
+	// A zone that this machine does not know is shown by its name alone.
+	if zone, err := time.LoadLocation(s.Zone); err == nil {
+		v.zone = zone
+	}
+	if v.events, err = w.eventsOf(r, "schedule", s.Name); err != nil {
+		return View{}, err
+	}
+	return View{Head: ui.Head{Title: s.Name}, Plain: true, Body: schedulePage(v), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
+}
+
+const runsShown = 5
+
+// nextRuns are the next times of a schedule. One that is paused has none.
+func nextRuns(s view.Schedule, n int) []time.Time {
+	if s.Paused || s.NextAt.IsZero() {
+		return nil
+	}
+	runs := []time.Time{s.NextAt}
+	table := weir.Schedule{Spec: s.Spec, Zone: s.Zone}
+	for len(runs) < n {
+		next, err := table.Next(runs[len(runs)-1])
+		if err != nil {
+			break // it ends there, or a newer Weir wrote it
+		}
+		runs = append(runs, next)
+	}
+	return runs
+}
+
+// missedWords says what happens to runs that nobody was there for.
+func missedWords(policy string) string {
+	switch weir.Missed(policy) {
+	case weir.MissedSkip:
+		return "left out"
+	case weir.MissedOne:
+		return "made up for by one run"
+	case weir.MissedAll:
+		return "made up for one by one, up to the newest 1,000"
+	}
+	return policy
+}

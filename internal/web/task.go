@@ -1,0 +1,167 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+const (
+	// graphMost is how large a job may be for a page of one of its tasks to
+	// read its graph.
+	graphMost = 500
+	// eventsMost is how many events a page of a task lists.
+	eventsMost = 100
+)
+
+// taskView is all that is known about a task.
+type taskView struct {
+	view.Task
+	job      view.Job
+	acts     []act
+	why      []weir.Reason
+	attempts []view.Attempt
+	// events are oldest first; the page shows the last eventsMost of them.
+	events            []view.Event
+	needs, dependents []view.GraphTask
+}
+
+// waits says that the task has not started: why is the first thing to know.
+func (v taskView) waits() bool { return v.State == "pending" || v.State == "available" }
+
+func (v taskView) ended() bool { return !v.waits() && v.State != "running" }
+
+func (w *Web) task(r *Request) (View, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return View{}, err
+	}
+	ctx := r.Context()
+	var v taskView
+	if v.Task, err = w.config.Store.Task(ctx, id); err != nil {
+		return View{}, err
+	}
+	if v.job, err = w.jobOf(r, v.Job); err != nil {
+		return View{}, err
+	}
+	if v.waits() {
+		if v.why, err = w.config.Commands.Why(ctx, id); err != nil {
+			return View{}, err
+		}
+	}
+	if v.attempts, err = w.config.Store.Attempts(ctx, id); err != nil {
+		return View{}, err
+	}
+	if v.events, err = w.config.Store.TaskEvents(ctx, id); err != nil {
+		return View{}, err
+	}
+	if !v.job.ID.IsZero() && v.job.Total <= graphMost {
+		g, err := w.config.Store.Graph(ctx, v.job.ID)
+		if err != nil {
+			return View{}, err
+		}
+		v.needs, v.dependents = around(g, id)
+	}
+	v.acts = taskActs(v.Task, rightsOf(r), "")
+	return View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
+}
+
+// around are the tasks that one needs, and those that need it.
+func around(g view.Graph, id weir.ID) (needs, dependents []view.GraphTask) {
+	for _, e := range g.Edges {
+		if g.Nodes[e[1]].ID == id {
+			needs = append(needs, g.Nodes[e[0]])
+		}
+		if g.Nodes[e[0]].ID == id {
+			dependents = append(dependents, g.Nodes[e[1]])
+		}
+	}
+	return needs, dependents
+}
+
+// empty says that JSON holds nothing worth a look.
+func empty(data json.RawMessage) bool {
+	data = bytes.TrimSpace(data)
+	return len(data) == 0 || string(data) == "{}" || string(data) == "null"
+}
+
+// moves are the events that change a state. All others are what workers and
+// people said.
+var moves = map[string]bool{
+	"submitted": true, "gated": true, "opened": true, "held": true, "released": true, "claimed": true, "started": true, "done": true, "failed": true,
+	"canceled": true, "skipped": true, "retrying": true, "snoozed": true, "expired": true, "returned": true, "retried": true, "priority": true, "stale": true,
+}
+
+// logText is what the attempts of a task said, oldest first, and why they failed.
+func logText(events []view.Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		said := !moves[e.Type] && e.Message != ""
+		failed := (e.Type == "retrying" || e.Type == "failed" || e.Type == "expired") && e.Message != ""
+		if !said && !failed {
+			continue
+		}
+		stamp := "\x1b[0m" + e.At.UTC().Format("15:04:05.000") + " " + levelMark(e, failed)
+		for line := range strings.Lines(e.Message) {
+			fmt.Fprintf(&b, "%s %s\n", stamp, strings.TrimRight(line, "\r\n"))
+			stamp = "             |    "
+		}
+	}
+	return b.String()
+}
+
+// levelMark is a word of one length, so that lines stand below each other.
+func levelMark(e view.Event, failed bool) string {
+	switch {
+	case failed || e.Level == "error":
+		return "\x1b[31merror\x1b[0m"
+	case e.Level == "warn":
+		return "\x1b[33mwarn \x1b[0m"
+	case e.Level == "debug":
+		return "\x1b[90mdebug\x1b[0m"
+	}
+	return "\x1b[90minfo \x1b[0m"
+}
+
+// taskFile serves a part of a task whole.
+func (w *Web) taskFile(kind string, data func(*Request, view.Task) ([]byte, error)) func(*Request) (string, []byte, error) {
+	return func(r *Request) (string, []byte, error) {
+		id, err := r.ID("id")
+		if err != nil {
+			return "", nil, err
+		}
+		t, err := w.config.Store.Task(r.Context(), id)
+		if err != nil {
+			return "", nil, err
+		}
+		text, err := data(r, t)
+		return kind, text, err
+	}
+}
+
+func taskParams(_ *Request, t view.Task) ([]byte, error) { return orNull(t.Params), nil }
+
+func taskResult(_ *Request, t view.Task) ([]byte, error) { return orNull(t.Result), nil }
+
+func (w *Web) taskLog(r *Request, t view.Task) ([]byte, error) {
+	events, err := w.config.Store.TaskEvents(r.Context(), t.ID)
+	return []byte(logText(events)), err
+}
+
+func (w *Web) taskEvents(r *Request, t view.Task) ([]byte, error) {
+	events, err := w.config.Store.TaskEvents(r.Context(), t.ID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(events)
+	if err != nil {
+		return nil, fmt.Errorf("encode the events: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// tasksView is a list of tasks.
+type tasksView struct {
+	filter view.TaskFilter
+	// job is the text of the filter: an id, whole or its end.
+	job   string
+	tasks []view.Task
+	// alone are the services of this list that no live worker serves.
+	alone         map[string]bool
+	rights        rights
+	back          string
+	newest, older string
+}
+
+func (v tasksView) narrow() bool { return v.filter != view.TaskFilter{} }
+
+func (w *Web) tasks(r *Request) (View, error) {
+	v, err := w.taskList(r, weir.ID{})
+	if err != nil {
+		return View{}, err
+	}
+	follow := &timeline.Filter{Kinds: []string{"task"}, Job: v.filter.Job}
+	return View{Head: ui.Head{Title: "Tasks", Actions: submitButton(r)}, Body: tasksPage(v), Follow: follow}, nil
+}
+
+// taskList reads the list that the address asks for; of one job, if it is given.
+func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
+	v := tasksView{job: r.Query("job"), rights: rightsOf(r), back: r.URL.RequestURI()}
+	f := view.TaskFilter{Service: r.Query("service"), Pool: r.Query("pool"), Lane: r.Query("lane"), Key: r.Query("key"), Job: job}
+	var err error
+	if f.State, err = r.OneOf("state", view.States); err != nil {
+		return tasksView{}, err
+	}
+	if f.Gate, err = r.OneOf("gate", view.Gates); err != nil {
+		return tasksView{}, err
+	}
+	if job.IsZero() && v.job != "" {
+		if f.Job, err = w.config.Store.JobID(r.Context(), v.job); err != nil {
+			return tasksView{}, err
+		}
+	}
+	v.filter = f
+	var next string
+	if v.tasks, next, err = w.config.Store.TaskPage(r.Context(), f, r.Page()); err != nil {
+		return tasksView{}, err
+	}
+	v.newest, v.older = pages(r, next)
+	v.alone, err = w.unserved(r.Context(), v.tasks)
+	return v, err
+}
+
+// unservedMost bounds how many services of a page are looked up.
+const unservedMost = 10
+
+// unserved are the services of available tasks that no live worker serves: such
+// a task waits for nothing that will come by itself.
+func (w *Web) unserved(ctx context.Context, tasks []view.Task) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, t := range tasks {
+		if _, known := out[t.Service]; known || t.State != "available" || len(out) == unservedMost {
+			continue
+		}
+		workers, err := w.config.Store.Workers(ctx, view.WorkerFilter{Service: t.Service}, view.Page{Limit: 100})
+		if err != nil {
+			return nil, err
+		}
+		out[t.Service] = true
+		for _, worker := range workers {
+			if worker.State == "live" {
+				out[t.Service] = false
+			}
+		}
+	}
+	return out, nil
+}
+
+// queryPath is an address with one parameter.
+func queryPath(path, name, value string) string {
+	return path + "?" + url.Values{name: {value}}.Encode()
+}
+
+// taskName is what a task is called: its key, or else its service.
+func taskName(t view.Task) string {
+	return named(t.Key, t.Service)
+}
+
+// named is the first of key and service that there is.
+func named(key, service string) string {
+	if key = strings.TrimSpace(plain(key)); key != "" {
+		return key
+	}
+	return plain(service)
+}
+
+// glance says on one line why a task is where it is.
+func glance(t view.Task, alone map[string]bool) string { return plain(where(t, alone)) }
+
+func where(t view.Task, alone map[string]bool) string {
+	switch t.State {
+	case "pending":
+		return atGate(t)
+	case "available":
+		if alone[t.Service] {
+			return "no live worker serves " + t.Service
+		}
+		return "waits for a worker"
+	case "running":
+		if !t.CancelAt.IsZero() {
+			return "asked to stop, on " + t.Worker
+		}
+		return "on " + t.Worker
+	}
+	return t.Cause
+}
+
+func atGate(t view.Task) string {
+	switch t.Gate {
+	case "needs":
+		return "waits for " + ui.Plural(len(t.Needs), "task", "tasks") + " of its job"
+	case "time":
+		if t.Attempt > 0 {
+			return fmt.Sprintf("attempt %d did not work; tries again", t.Attempt)
+		}
+		return "waits for its time"
+	case "hold":
+		return "held by " + t.Hold
+	case "pool":
+		return "waits for room in pool " + t.Pool
+	}
+	if t.Lane != "" {
+		return "waits for its turn in lane " + t.Lane
+	}
+	return "waits at the gate " + t.Gate
+}

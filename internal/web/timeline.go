@@ -1,0 +1,141 @@
+package web
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// audit is the kind of events about who logged in and who was given rights.
+const audit = "auth"
+
+// eventKinds are those of events, for the filter.
+var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "lock", "partition"}
+
+// hiddenKinds are the kinds of events that the reader may not see.
+func hiddenKinds(r *Request) []string {
+	if r.Can(auth.Read, "audit") {
+		return nil
+	}
+	return []string{audit}
+}
+
+// kindsFor are the kinds that the reader may choose from.
+func kindsFor(r *Request) []string {
+	if len(hiddenKinds(r)) > 0 {
+		return eventKinds
+	}
+	return append(slices.Clone(eventKinds), audit)
+}
+
+// eventsPath is the timeline of one thing.
+func eventsPath(kind, name string) string {
+	return "/timeline?" + url.Values{"kind": {kind}, "subject": {name}}.Encode()
+}
+
+// timelineView is a page of the timeline.
+type timelineView struct {
+	filter view.TimelineFilter
+	// kinds are the choices; job and task are the texts of their filters.
+	kinds         []string
+	job, task     string
+	events        []view.Event
+	newest, older string
+}
+
+func (v timelineView) narrow() bool {
+	f := v.filter
+	return f.Kind != "" || f.Type != "" || f.Level != "" || f.Subject != "" || v.job != "" || v.task != ""
+}
+
+func (w *Web) timeline(r *Request) (View, error) {
+	v, err := w.timelineFilter(r)
+	if err != nil {
+		return View{}, err
+	}
+	before := r.Query("before")
+	var next string
+	if v.events, next, err = w.config.Store.Timeline(r.Context(), v.filter, before, perPage); err != nil {
+		return View{}, err
+	}
+	if before != "" {
+		v.newest = ui.With(r.URL, "before", "")
+	}
+	if next != "" {
+		v.older = ui.With(r.URL, "before", next)
+	}
+	// Only the newest page grows. Whoever reads in the past is left in peace.
+	return View{Head: ui.Head{Title: "Timeline", Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
+}
+
+// timelineFilter reads the filter of the address. What the reader may not see is
+// left out whatever the address says.
+func (w *Web) timelineFilter(r *Request) (v timelineView, err error) {
+	v = timelineView{kinds: kindsFor(r), job: r.Query("job"), task: r.Query("task")}
+	v.filter = view.TimelineFilter{Type: r.Query("type"), Subject: r.Query("subject"), NotKinds: hiddenKinds(r)}
+	if r.Query("kind") == audit {
+		if err := r.allow(auth.Read, "audit", false); err != nil {
+			return v, err
+		}
+	}
+	if v.filter.Kind, err = r.OneOf("kind", v.kinds); err != nil {
+		return v, err
+	}
+	if v.filter.Level, err = r.OneOf("level", view.Levels); err != nil {
+		return v, err
+	}
+	if v.job != "" {
+		if v.filter.Job, err = w.config.Store.JobID(r.Context(), v.job); err != nil {
+			return v, err
+		}
+	}
+	if v.task != "" {
+		v.filter.Task, err = w.config.Store.TaskID(r.Context(), v.task)
+	}
+	return v, err
+}
+
+// follow wants the events that the page shows.
+func (v timelineView) follow() *timeline.Filter {
+	f := v.filter
+	out := &timeline.Filter{Job: f.Job, Task: f.Task, Match: func(e *timeline.Event) bool {
+		return !slices.Contains(f.NotKinds, e.Kind) && (f.Level == "" || e.Level == f.Level) && (f.Subject == "" || e.Subject == f.Subject)
+	}}
+	if f.Kind != "" {
+		out.Kinds = []string{f.Kind}
+	}
+	if f.Type != "" {
+		out.Types = []string{f.Type}
+	}
+	return out
+}
+
+// hasData says that an event has more to tell than its words.
+func hasData(e view.Event) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(e.Data, &fields) == nil {
+		return len(fields) > 0
+	}
+	return len(e.Data) > 0 && string(e.Data) != "null"
+}
+
+// dataBytes is how much of an event's data a line of the timeline holds.
+const dataBytes = 4 << 10
+
+// eventData is the data of an event for its line; what is too large for that is
+// on the page of the task.
+func eventData(e view.Event) json.RawMessage {
+	if len(e.Data) <= dataBytes {
+		return e.Data
+	}
+	text, err := json.Marshal(ui.Cut(string(e.Data), dataBytes))
+	if err != nil {
+		return nil
+	}
+	return text
+}

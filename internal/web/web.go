@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/asset"
+	"github.com/weirhq/weir/internal/web/picture"
+)
+
+// Config is what the dashboard needs. Everything but Hub, Health, Settings, Env
+// and Log must be set.
+type Config struct {
+	Store    *view.Store
+	Commands Commander
+	Auth     *auth.Store
+	Door     *door.Door
+	// Hub says when something happened. Nil: live pages look every few seconds.
+	Hub *timeline.Hub
+	// Health says how this server is; Settings how it is set up.
+	Health   func(context.Context) Health
+	Settings func() []Setting
+	Version  string
+	// Env says which installation this is, for people who run several.
+	Env string
+	Log *slog.Logger
+}
+
+// Commander is what pages change things with. *weir.Client is one.
+type Commander interface {
+	Submit(ctx context.Context, task weir.Task) (weir.Receipt, error)
+	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
+	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
+	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
+	Retry(ctx context.Context, task weir.ID, by string) error
+	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
+	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
+	Release(ctx context.Context, task weir.ID, by string) error
+	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
+	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
+	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
+	SetPool(ctx context.Context, p weir.Pool) error
+	DropPool(ctx context.Context, name string, force bool, by string) error
+	SetSchedule(ctx context.Context, s weir.Schedule) error
+	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
+	DropSchedule(ctx context.Context, name, by string) error
+}
+
+// Health is how one server is.
+type Health struct {
+	Checks []Check
+	// Epoch is that of its term if it leads, else zero.
+	Epoch int64
+	Loops []loop.Stats
+}
+
+// Check is one line of the readiness report.
+type Check struct {
+	Name   string
+	OK     bool
+	Detail string
+}
+
+// Setting is one line of the configuration.
+type Setting struct {
+	Name, Variable, Help string
+	// Value is masked when it is a secret.
+	Value, Default string
+	// Origin is where the value comes from: default, file, environment, flag.
+	Origin string
+}
+
+// Web is the dashboard.
+type Web struct {
+	config Config
+	log    *slog.Logger
+	assets *asset.Set
+	// mux holds the pages; Handler wraps it.
+	mux *http.ServeMux
+	// known are the paths of the pages, for the navigation.
+	known  map[string]Page
+	counts counts
+	seats  *door.Seats
+	// closed ends the live streams.
+	closed context.Context
+	close  context.CancelFunc
+	once   sync.Once
+}
+
+// New makes the dashboard.
+func New(config Config) (*Web, error) {
+	assets, err := asset.Load(picture.CSS)
+	if err != nil {
+		return nil, fmt.Errorf("load the assets: %w", err)
+	}
+	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]Page{}, seats: door.NewSeats(liveMost, liveEach)}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	w.closed, w.close = context.WithCancel(context.Background())
+	w.routes()
+	return w, nil
+}
+
+// Handler serves the dashboard. It wraps itself in the door.
+func (w *Web) Handler() http.Handler {
+	inner := http.NewServeMux()
+	inner.Handle("GET "+asset.Prefix, w.assets)
+	inner.Handle("/", w.config.Door.Wrap(w.guard(request.Routed(w.mux))))
+	return inner
+}
+
+// Close ends the live streams, so that a server that stops need not wait for
+// them. Browsers come back by themselves.
+func (w *Web) Close() { w.once.Do(w.close) }
+
+// guard turns a panic into a page and bounds what a request may send.
+func (w *Web) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, hr *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler {
+					panic(p)
+				}
+				w.fail(rw, w.request(hr), fmt.Errorf("panic: %v", p))
+			}
+		}()
+		request.SetSubject(hr.Context(), auth.From(hr.Context()).Kind)
+		hr.Body = http.MaxBytesReader(rw, hr.Body, maxForm)
+		next.ServeHTTP(rw, hr)
+	})
+}
+
+// maxForm bounds a form: the largest holds the parameters of a task.
+const maxForm = 1 << 20

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+func workerPath(name string) string { return ui.Path("workers", name) }
+
+// workersView is a list of workers.
+type workersView struct {
+	filter        view.WorkerFilter
+	tabs          []ui.Tab
+	workers       []view.Worker
+	newest, older string
+}
+
+func (v workersView) narrow() bool { return v.filter.Node != "" || v.filter.Service != "" }
+
+// picks are the fields of the filter. Among the stopped ones it keeps to them.
+func (v workersView) picks() []ui.Pick {
+	picks := []ui.Pick{
+		{Name: "service", Label: "Service", Value: v.filter.Service, Hint: "whole name"},
+		{Name: "node", Label: "Node", Value: v.filter.Node, Hint: "whole name"},
+	}
+	if v.filter.All {
+		picks = append(picks, ui.Pick{Name: "stopped", Label: "Stopped ones too", Value: "yes", Options: []string{"yes"}})
+	}
+	return picks
+}
+
+// workerView is one worker.
+type workerView struct {
+	view.Worker
+	load   load
+	events []view.Event
+}
+
+func (w *Web) workers(r *Request) (View, error) {
+	stopped, err := r.OneOf("stopped", []string{"yes"})
+	if err != nil {
+		return View{}, err
+	}
+	v := workersView{filter: view.WorkerFilter{Node: r.Query("node"), Service: r.Query("service"), All: stopped != ""}}
+	v.tabs = []ui.Tab{
+		{Label: "There now", Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
+		{Label: "Stopped ones too", Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
+	}
+	rows, err := w.config.Store.Workers(r.Context(), v.filter, namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	v.workers, v.newest, v.older = namesPaged(r, rows, func(x view.Worker) string { return x.Name })
+	return View{
+		Head: ui.Head{Title: "Workers", Crumbs: []ui.Crumb{{Label: "Nodes", Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
+	}, nil
+}
+
+func (w *Web) worker(r *Request) (View, error) {
+	found, err := w.config.Store.Worker(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return View{}, err
+	}
+	v := workerView{Worker: found}
+	if v.load, err = w.workerLoad(r, found); err != nil {
+		return View{}, err
+	}
+	if v.events, err = w.eventsOf(r, "worker", found.Name); err != nil {
+		return View{}, err
+	}
+	return View{Head: ui.Head{Title: found.Name}, Plain: true, Body: workerPage(v), Follow: machineEvents()}, nil
+}
+
+// workerLoad is what one worker runs, under its name.
+func (w *Web) workerLoad(r *Request, of view.Worker) (load, error) {
+	l := load{known: true, nodes: map[string][]view.Task{}}
+	if of.Running == 0 {
+		return l, nil
+	}
+	tasks, next, err := w.config.Store.TaskPage(r.Context(), view.TaskFilter{State: "running"}, view.Page{Limit: loadTasks})
+	if err != nil {
+		return load{}, err
+	}
+	for _, t := range tasks {
+		if t.Worker == of.Name {
+			l.nodes[of.Name] = append(l.nodes[of.Name], t)
+		}
+	}
+	// All of them may be among those that were read, though there are more.
+	l.known = next == "" || len(l.nodes[of.Name]) >= of.Running
+	return l, nil
+}
+
+func servicesWords(services []string) string { return strings.Join(services, ", ") }

@@ -1,0 +1,10 @@
+-- Refuses a change to a definition that somebody else changed since the caller read it. Seen null: the caller does not care.
+create or replace function weir._unchanged(what text, name text, seen timestamptz, is_at timestamptz) returns void
+language plpgsql
+as $$
+begin
+  if seen is distinct from is_at and seen is not null then
+    raise exception using errcode = 'WR409', message = format('%s %L was changed by somebody else', what, name), hint = 'read it again, then decide';
+  end if;
+end $$;
+comment on function weir._unchanged is 'Refuses a change to what somebody else changed meanwhile.';
