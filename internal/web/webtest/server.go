@@ -158,3 +158,12 @@ func (w writer) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// One reads one text from the database.
+func (s *Server) One(t testing.TB, query string) (text string) {
+	t.Helper()
+	if err := s.DB.Pool.QueryRow(t.Context(), query).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
