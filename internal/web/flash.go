@@ -25,11 +25,13 @@ func (w *Web) say(rw http.ResponseWriter, r *Request, f ui.Flash) {
 		return
 	}
 	text := base64.RawURLEncoding.EncodeToString(data)
-	http.SetCookie(rw, w.flash(r, text+"."+sign(key, text), 60))
+	http.SetCookie(rw, w.flash(text+"."+sign(key, text), 60))
 }
 
-func (w *Web) flash(r *Request, value string, age int) *http.Cookie {
-	return &http.Cookie{Name: flashCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode}
+func (w *Web) flash(value string, age int) *http.Cookie {
+	return &http.Cookie{ // #nosec G124 -- without Secure only on plain http, where a browser would drop it
+		Name: flashCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: w.config.Door.Secure(), SameSite: http.SameSiteLaxMode,
+	}
 }
 
 // takeFlash is what the page before left to say, and forgets it.
@@ -38,7 +40,7 @@ func (w *Web) takeFlash(rw http.ResponseWriter, r *Request) *ui.Flash {
 	if err != nil {
 		return nil
 	}
-	http.SetCookie(rw, w.flash(r, "", -1))
+	http.SetCookie(rw, w.flash("", -1))
 	text, sum, _ := strings.Cut(cookie.Value, ".")
 	key := sessionKey(r)
 	if len(key) == 0 || !hmac.Equal([]byte(sum), []byte(sign(key, text))) {

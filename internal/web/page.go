@@ -195,7 +195,7 @@ func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
 		return
 	}
 	if p, _ := problem.Public(err); p.Kind == problem.Unauthenticated && r.Subject.Nobody() {
-		http.Redirect(rw, r.Request, loginFor(r), http.StatusSeeOther)
+		http.Redirect(rw, r.Request, loginFor(r), http.StatusSeeOther) // #nosec G710 -- it begins with our own path
 		return
 	}
 	w.showProblem(rw, r, err)

@@ -108,7 +108,7 @@ func New(config Config) (*Web, error) {
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
-	w.closed, w.close = context.WithCancel(context.Background())
+	w.closed, w.close = context.WithCancel(context.Background()) // #nosec G118 -- Close calls it
 	w.routes()
 	return w, nil
 }

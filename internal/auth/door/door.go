@@ -40,6 +40,9 @@ type Door struct {
 	origin *http.CrossOriginProtection
 }
 
+// Secure says that browsers come by https, so that cookies may say so.
+func (d *Door) Secure() bool { return d.config.Secure }
+
 // New makes a door. A host that is not one is an error.
 func New(store *auth.Store, config Config) (*Door, error) {
 	d := &Door{store: store, config: config, origin: http.NewCrossOriginProtection()}

@@ -71,10 +71,10 @@ func (g *graph) siblings() []uint64 {
 	for i, t := range g.Tasks {
 		h := hashText(t.Service)
 		for _, n := range g.needs[i] {
-			h += mix(uint64(n)*2 + 1)
+			h += mix(uint64(n)*2 + 1) // #nosec G115 -- an index, and only its bits count
 		}
 		for _, d := range g.dependents[i] {
-			h += mix(mix(uint64(d)*2 + 2))
+			h += mix(mix(uint64(d)*2 + 2)) // #nosec G115 -- an index, and only its bits count
 		}
 		name[i] = h
 	}
@@ -86,7 +86,7 @@ func (g *graph) siblings() []uint64 {
 func (g *graph) shapes() []uint64 {
 	name := make([]uint64, len(g.Tasks))
 	for i, depth := range g.depths() {
-		name[i] = mix(hashText(g.Tasks[i].Service) + mix(uint64(depth)))
+		name[i] = mix(hashText(g.Tasks[i].Service) + mix(uint64(depth))) // #nosec G115 -- an index, and only its bits count
 	}
 	for was, round := 0, 0; round < 64; round++ {
 		if n := distinct(name); n == was {
