@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -60,9 +61,11 @@ func (w *Web) action(a Action) {
 			return
 		}
 		var done Done
-		if err = r.ParseForm(); err == nil {
-			done, err = a.Do(r)
+		if err = r.ParseForm(); err != nil {
+			w.showProblem(rw, r, badForm(err))
+			return
 		}
+		done, err = a.Do(r)
 		switch {
 		case err != nil:
 			w.askAgain(rw, r, a, err)
@@ -74,6 +77,15 @@ func (w *Web) action(a Action) {
 			http.Redirect(rw, hr, local(done.To), http.StatusSeeOther)
 		}
 	})
+}
+
+// badForm is a form that cannot be read: what a browser sends by itself never is.
+func badForm(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return problem.New(problem.TooLarge, "send less, or use the API", "the form is over %d bytes", large.Limit)
+	}
+	return problem.New(problem.Invalid, "go back and fill it in again", "the form cannot be read")
 }
 
 func (w *Web) ask(rw http.ResponseWriter, r *Request, a Action, q ui.Question, status int) {
