@@ -29,6 +29,8 @@ type Config struct {
 	// PublicURL is where people reach the server, if that is not Listen: behind a
 	// proxy, by a name. Links, cookies and the check of the Host header go by it.
 	PublicURL string
+	// AllowedHosts are further names by which browsers may call the server.
+	AllowedHosts []string
 	// TLSCert and TLSKey are files; with both the server speaks HTTPS itself.
 	TLSCert, TLSKey string
 	// TrustedProxies are the networks whose X-Forwarded-For counts.

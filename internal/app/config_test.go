@@ -32,6 +32,7 @@ func given() map[string][3]string {
 		"data":                        {"a", "b", "c"},
 		"listen":                      {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
 		"public_url":                  {"https://a", "https://b", "https://c"},
+		"allowed_hosts":               {"a", "b,c:1", "d"},
 		"tls_cert":                    {"a", "b", "c"},
 		"tls_key":                     {"a", "b", "c"},
 		"trusted_proxies":             {"10.0.0.0/8", "192.0.2.0/24,192.0.2.1/32", "::1/128"},

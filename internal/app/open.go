@@ -55,7 +55,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 		Leader:      func() int64 { return p.coordinator.Status().Epoch },
 		Connections: p.connections,
 	})
-	hub := timeline.NewHub(p.reads, p.grown(), timeline.Options{Log: s.log})
+	hub := timeline.NewHub(p.reads, p.grown(), timeline.Options{Mark: stream.Ends, Log: s.log})
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.group.Go(func() { hub.Run(life) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
@@ -97,6 +97,10 @@ func (s *Server) door(people *auth.Store) (*door.Door, error) {
 	} else {
 		config.Hosts = ownNames(s.listener.Addr().String())
 	}
+	if len(s.config.AllowedHosts) > 0 {
+		config.Hosts = append(config.Hosts, s.config.AllowedHosts...)
+		config.Hosts = append(config.Hosts, "localhost", "127.0.0.1", "[::1]")
+	}
 	for _, network := range s.config.TrustedProxies {
 		config.Proxies = append(config.Proxies, netip.MustParsePrefix(network)) // Validate has read it
 	}
@@ -126,19 +130,27 @@ func ownNames(listen string) []string {
 	case err != nil || parsed != nil || ip.IsLoopback():
 		return nil
 	case !ip.IsUnspecified():
-		return []string{host, "localhost"}
+		return []string{bracketed(net.ParseIP(host)), "localhost"}
 	}
-	names := []string{"localhost", "127.0.0.1", "::1", hostname()}
+	names := []string{"localhost", "127.0.0.1", "[::1]", hostname()}
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		return names
 	}
 	for _, a := range addresses {
 		if network, ok := a.(*net.IPNet); ok {
-			names = append(names, network.IP.String())
+			names = append(names, bracketed(network.IP))
 		}
 	}
 	return names
+}
+
+// bracketed is an address as it stands in a URL.
+func bracketed(ip net.IP) string {
+	if ip.To4() == nil {
+		return "[" + ip.String() + "]"
+	}
+	return ip.String()
 }
 
 // metrics are for those who may read them, unless they are open.

@@ -101,3 +101,15 @@ func enrolled(ctx context.Context, client *remote.Client, server string, c Crede
 	}
 	return Context{Server: server, Token: secret, User: token.User, TokenID: token.ID}, nil
 }
+
+// Resign ends the token of a context at its server.
+func Resign(ctx context.Context, c Context, version string) error {
+	client, err := remote.New(remote.Config{Server: c.Server, Token: c.Token, Version: version})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, byeWithin)
+	defer cancel()
+	return client.Logout(ctx)
+}

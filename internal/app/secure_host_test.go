@@ -111,7 +111,7 @@ func open(path string) bool {
 // outside are addresses that look like one of ours and lead elsewhere, to some
 // browser.
 var outside = []string{
-	"https://evil.example/", "http:evil.example", "//evil.example", "///evil.example", `/\evil.example`, `\\evil.example`, `/\/evil.example`, "/\t/evil.example", "/\n/evil.example", "\t//evil.example",
+	"https://evil.example/", "http:evil.example", "//evil.example", "//evil.example/x", "///evil.example", `/\evil.example`, `\\evil.example`, `/\/evil.example`, "/\t/evil.example", "/\n/evil.example", "\t//evil.example",
 	"https:evil.example", "javascript:alert(1)", "data:text/html,x", " //evil.example", "/%09/evil.example", "/%2f/evil.example", "/%5cevil.example", "//evil.example@127.0.0.1", "http://127.0.0.1@evil.example",
 	"evil.example", "..//evil.example", "/..//evil.example", "/.//evil.example", "/\x00/evil.example", "/\r\nSet-Cookie: a=b", "ſ//evil.example", "//[::1]@evil.example", "?next=//evil.example", "/login?next=//evil.example",
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/httpapi"
@@ -112,7 +114,9 @@ func object(pairs ...any) way {
 // ask sends a request as a browser would, and does not follow where it leads.
 func (f *fort) ask(method, path string, ways ...way) reply {
 	f.t.Helper()
-	r, err := http.NewRequestWithContext(f.t.Context(), method, "http://"+f.listen+path, nil)
+	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+f.listen+path, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestSecureStreamRefuses(t *testing.T) {
 			}
 		}
 		// The dashboard's stream says no more than that the page is gone.
-		for _, path := range []string{"/", "/users", "/timeline", "/settings"} {
+		for _, path := range []string{"/users", "/timeline", "/settings", "/login", "/nothing"} {
 			got := f.ask("GET", "/live?path="+url.QueryEscape(path), append(c.who, header("Accept", "text/event-stream"))...)
 			if strings.Contains(got.body, "fragment") {
 				t.Errorf("%s: /live of %s: status %d: %.300s", name, path, got.StatusCode, got.body)
@@ -127,7 +127,7 @@ func (f *fort) auditEvents(word, end string) {
 	if err := f.people.Audit(f.t.Context(), system, word, "message "+word, map[string]any{"data": word}); err != nil {
 		f.t.Fatal(err)
 	}
-	f.exec(`select weir.submit($1)`, end)
+	f.exec(`select weir.set_pool($1, size => 1)`, end)
 }
 
 // The audit never reaches those who are no admins: not live, not by resuming
@@ -150,15 +150,15 @@ func TestSecureStreamAudit(t *testing.T) {
 		name := fmt.Sprintf("%s-%d", word, i)
 		f.auditEvents(name, end)
 		// Only after the rows of the audit comes the end, so that they had their chance.
-		for how, text := range map[string]string{"live": until(t, live, end), "folded": until(t, folded, `"submitted"`)} {
+		for how, text := range map[string]string{"live": until(t, live, end), "folded": until(t, folded, end)} {
 			if strings.Contains(text, word) || strings.Contains(text, `"kind":"auth"`) {
 				t.Errorf("%s: %s: %s", role, how, text)
 			}
 		}
-		for _, path := range []string{"?after=" + url.QueryEscape(before), "?after=" + url.QueryEscape(before) + "&kind=auth&kind=task", "?after=0.0&kind=auth&kind=task&fold=state"} {
+		for _, path := range []string{"?after=" + url.QueryEscape(before), "?after=" + url.QueryEscape(before) + "&kind=auth&kind=pool", "?after=0.0&kind=auth&kind=pool&fold=state"} {
 			for _, last := range []string{"", before} {
 				_, again := f.follow(ctx, apiPrefix+"/events"+path, bearer(secret), header("Last-Event-ID", last))
-				if text := until(t, again, "submitted"); strings.Contains(text, word) || strings.Contains(text, `"kind":"auth"`) {
+				if text := until(t, again, end); strings.Contains(text, word) || strings.Contains(text, `"kind":"auth"`) {
 					t.Errorf("%s: resumed by %s: %s", role, path, text)
 				}
 			}
@@ -172,7 +172,7 @@ func TestSecureStreamAudit(t *testing.T) {
 				t.Errorf("%s: %s: %.500s", role, path, got.body)
 			}
 		}
-		for _, path := range []string{"/timeline", "/timeline?kind=auth", "/timeline?type=" + name, "/"} {
+		for _, path := range []string{"/timeline", "/timeline?kind=auth", "/timeline?kind=pool"} {
 			f.noAuditLive(string(role)+" "+path, path, who, word, fmt.Sprintf("later-%d-%x", i, path))
 		}
 	}
@@ -198,10 +198,10 @@ func (f *fort) noAuditLive(name, path string, who way, word, end string) {
 	if err := f.people.Audit(ctx, system, "live", "message "+word, nil); err != nil {
 		f.t.Fatal(err)
 	}
-	f.exec(`select weir.submit($1)`, end)
+	f.exec(`select weir.set_pool($1, size => 1)`, end)
 	for line := range lines {
 		text += line
-		if strings.Contains(line, end) || strings.Contains(line, "event: gone") || strings.Contains(path, "type=") && strings.Contains(line, "fragment") {
+		if strings.Contains(line, end) || strings.Contains(line, "event: gone") {
 			break
 		}
 	}

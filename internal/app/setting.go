@@ -37,6 +37,7 @@ var settings = []setting{
 	text("data", "data folder", defaultData, func(c *Config) *string { return &c.Data }),
 	text("listen", "address for HTTP", fixed("127.0.0.1:8470"), func(c *Config) *string { return &c.Listen }),
 	text("public_url", "where people reach the server, such as https://weir.example.org; empty: http and the address of listen", nil, func(c *Config) *string { return &c.PublicURL }),
+	list("allowed_hosts", "further names that browsers may call the server by, such as weir-1,weir-1:8470", func(c *Config) *[]string { return &c.AllowedHosts }),
 	text("tls_cert", "certificate file, to speak HTTPS; needs tls_key", nil, func(c *Config) *string { return &c.TLSCert }),
 	text("tls_key", "key file of tls_cert", nil, func(c *Config) *string { return &c.TLSKey }),
 	list("trusted_proxies", "networks whose X-Forwarded-For counts, such as 10.0.0.0/8,192.0.2.1/32", func(c *Config) *[]string { return &c.TrustedProxies }),

@@ -69,7 +69,7 @@ func (s *Server) drop(p *parts) error {
 	}
 	err = errors.Join(err, s.closeHTTP())
 	if p.resign != nil {
-		err = errors.Join(err, s.say.step("Resigning as leader", func() (string, error) {
+		err = errors.Join(err, s.say.step("Leaving the coordinator", func() (string, error) {
 			p.resign()
 			<-p.led
 			return "done", nil

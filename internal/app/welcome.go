@@ -14,7 +14,7 @@ func (s *Server) welcome() {
 	s.say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
 	if p.link != "" {
 		s.say.line("  Log in    %s", p.link)
-		s.say.line("            works once, for %.0f minutes; another one: %s open%s", linkFor.Minutes(), s.options.Program, s.where())
+		s.say.line("            works once, for %.0f minutes; another one: %s open%s", linkFor.Minutes(), s.options.Program, s.again())
 	} else {
 		s.say.line("  Dashboard %s", s.url())
 	}
@@ -37,6 +37,14 @@ func (s *Server) clear() bool {
 	host, _, err := net.SplitHostPort(s.listener.Addr().String())
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && !ip.IsLoopback()
+}
+
+// again is what weir open needs to make another link.
+func (s *Server) again() string {
+	if s.private {
+		return s.where()
+	}
+	return " --public-url " + s.url() + ", with WEIR_DATABASE_URL"
 }
 
 // where is what a command needs to find this server. The folders that are

@@ -153,13 +153,13 @@ func Allow(s Subject, v Verb, o Object) error {
 	case s.Kind == KindNode:
 		return problem.New(problem.Forbidden, "use the token of a user", "a node may only ask about itself")
 	case s.Kind == KindToken && !r.tokens:
-		return problem.New(problem.Forbidden, "log in as a person to do that", "a token may not %s a %s", v, o.Kind)
+		return problem.New(problem.Forbidden, "log in as a person to do that", "a token may not %s: %s", v, o.Kind)
 	case !s.Role.reaches(r.least(s, o)):
 		least := r.least(s, o)
 		if least == "" {
 			return problem.New(problem.Forbidden, "", "only a node may %s a %s", v, o.Kind)
 		}
-		return problem.New(problem.Forbidden, "ask an admin for the role "+string(least), "%s may not %s a %s: that takes the role %s, and yours is %s", s.By(), v, o.Kind, least, s.Role)
+		return problem.New(problem.Forbidden, "ask an admin for the role "+string(least), "%s may not %s: %s takes the role %s, and yours is %s", s.By(), v, o.Kind, least, s.Role)
 	default:
 		return problem.New(problem.Forbidden, "make one that has it: weir token create --scope "+scopeOf(v, o.Kind), "the token's scopes (%s) do not hold %s", strings.Join(s.Scopes, " "), scopeOf(v, o.Kind))
 	}

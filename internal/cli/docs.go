@@ -117,7 +117,10 @@ func flagTable(flags *pflag.FlagSet) string {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		if value != "" {
+		switch {
+		case strings.ContainsAny(value, "0123456789"):
+			name += " " + value // an example
+		case value != "":
 			name += " " + strings.ToUpper(value)
 		}
 		if def := f.DefValue; def != "" && def != "0" && def != "false" && def != "[]" {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,7 @@ token that you have already is kept instead.`,
 			if err != nil {
 				return err
 			}
-			name = u.Hostname()
+			name = strings.ReplaceAll(u.Host, ":", "-")
 		}
 		if app.InTheClear(server) {
 			e.output().say("Note: %s is not https: what you send can be read on the way.", server)
@@ -84,11 +85,11 @@ func (e *env) logout() *cobra.Command {
 		Use: "logout [NAME]", Short: "Forget a context and its token, the current one if none is named", Args: e.atMost("NAME"),
 		Long: `Forget a context and its token, the current one if none is named.
 
-The token itself stays good until it expires, as no token may end another or
-itself: end it with weir token revoke, or in the dashboard.`,
+A token that weir login made is ended at the server, too. One that was given
+with --token-stdin stays good: others may use it.`,
 		ValidArgsFunction: completeContexts,
 	}
-	c.RunE = e.run(func(_ *cobra.Command, args []string) error {
+	c.RunE = e.run(func(cmd *cobra.Command, args []string) error {
 		contexts, err := app.ReadContexts()
 		if err != nil {
 			return err
@@ -113,8 +114,11 @@ itself: end it with weir token revoke, or in the dashboard.`,
 		if err := o.did(name, row, "Logged out of %s: context %s is gone.", found.Server, name); err != nil {
 			return err
 		}
-		if found.TokenID != "" && o.table() {
-			o.say("Its token is good until it expires. End it with: weir token revoke %s --server %s --as %s", found.TokenID, found.Server, found.User)
+		if found.TokenID == "" {
+			return nil
+		}
+		if err := app.Resign(cmd.Context(), found, e.version); err != nil && o.table() {
+			o.say("Its token could not be ended (%s): it is good until it expires. End it with: weir token revoke %s --server %s --as %s", problem.Explain(err).What, found.TokenID, found.Server, found.User)
 		}
 		return nil
 	})

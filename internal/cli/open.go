@@ -96,7 +96,10 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 	case s.Target.Remote():
 		return s.Target.Dashboard + page, nil
 	}
-	name, err := loginAs(ctx, s, user)
+	name, err := user, error(nil)
+	if name == "" {
+		name, err = self(ctx, s)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -111,11 +114,9 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 	return address, nil
 }
 
-// loginAs is who the link logs in: "" makes the first user.
-func loginAs(ctx context.Context, s *app.Session, name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
+// self is the user that whoever works on the database most likely is; "": there
+// are no users yet.
+func self(ctx context.Context, s *app.Session) (string, error) {
 	users, err := s.Accounts.Users(ctx, auth.Page{Limit: 1000})
 	if err != nil || len(users) == 0 {
 		return "", err
@@ -134,7 +135,7 @@ func loginAs(ctx context.Context, s *app.Session, name string) (string, error) {
 	if len(admins) == 1 {
 		return admins[0], nil
 	}
-	return "", invalid("say who you are: weir open --user NAME; weir user list shows them", "there is no user %q here", me)
+	return "", invalid("say who you are: --user NAME; weir user list shows them", "there is no user %q here", me)
 }
 
 // browse opens an address in the browser of this user. A link logs in, so it

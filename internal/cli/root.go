@@ -28,7 +28,7 @@ Start a server with its own PostgreSQL and something to look at:
   weir up --demo
 Then, in another terminal:
   weir task list`,
-		SilenceErrors: true, SilenceUsage: true,
+		Version: e.version, SilenceErrors: true, SilenceUsage: true,
 		Args: e.noArgs, RunE: e.help,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: e.program},
 	}

@@ -18,8 +18,8 @@ the others answer and stand by.
 It needs --database-url or WEIR_DATABASE_URL, and leaves nothing on this machine.
 For a PostgreSQL of its own see: weir up --help`,
 		Example: "  WEIR_DATABASE_URL=postgres://weir@db.example.org/weir weir server --listen 0.0.0.0:8470 --public-url https://weir.example.org",
-		RunE: e.config(func(ctx context.Context, c app.Config, _ []app.Value, _ []string) error {
-			return app.Serve(ctx, c, e.options(c))
+		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
+			return app.Serve(ctx, c, e.options(c, values))
 		}),
 	}
 	settingFlags(c, false)
@@ -27,6 +27,6 @@ For a PostgreSQL of its own see: weir up --help`,
 }
 
 // options are what a server is told beside its configuration.
-func (e *env) options(c app.Config) app.Options {
-	return app.Options{Version: e.version, Program: e.program, Out: e.Out, Log: c.Logger(e.Err), Force: e.force}
+func (e *env) options(c app.Config, values []app.Value) app.Options {
+	return app.Options{Version: e.version, Values: values, Program: e.program, Out: e.Out, Log: c.Logger(e.Err), Force: e.force}
 }

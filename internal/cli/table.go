@@ -105,18 +105,32 @@ func (l listing[T]) text(o *output, rows []T, atLeast *[]int, titled bool) strin
 	return text.String()
 }
 
-// fit lets the last column take what is left of a terminal. Elsewhere nothing
-// is cut.
+// fit makes the rows fit a terminal: the last column, which says most, takes
+// what is left, and if that is too little the widest ones give. Elsewhere
+// nothing is cut.
 func (o *output) fit(widths []int) {
 	if !o.terminal || o.format == "wide" {
 		return
 	}
+	const last, other = 12, 5
 	room := o.width
 	for _, w := range widths[:len(widths)-1] {
 		room -= w + 2
 	}
-	last := &widths[len(widths)-1]
-	*last = min(*last, max(room, 12))
+	note := &widths[len(widths)-1]
+	*note = min(*note, max(room, last))
+	for over := *note - room; over > 0; over-- {
+		widest := 0
+		for i, w := range widths[:len(widths)-1] {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= other {
+			return // a terminal as narrow as this wraps
+		}
+		widths[widest]--
+	}
 }
 
 func writeLine(o *output, text *strings.Builder, line []string, widths []int, paint func(int) func(string) string) {

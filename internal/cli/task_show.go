@@ -70,7 +70,7 @@ func taskFields(o *output, t view.Task) []field {
 		{"Key", t.Key},
 		{"Job", idText(t.Job)},
 		{"Priority", fmt.Sprint(t.Priority)},
-		{"Attempt", fmt.Sprintf("%d of %d", t.Attempt, t.MaxAttempts)},
+		{"Attempt", fmt.Sprintf("%d of %d", t.Attempt, max(t.MaxAttempts, t.Attempt))},
 		{"Labels", labels(t.Labels)},
 		{"Lane", t.Lane},
 		{"Rank", number(t.Rank)},

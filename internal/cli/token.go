@@ -63,7 +63,7 @@ manages no users, tokens or sessions.`,
 		Example: "  weir token create ci --scope 'task:*' --scope 'job:*' --ttl 30d\n  weir token create ci --user ada --scope '*:*' -o name >token.txt",
 	}
 	c.Flags().StringArrayVar(&n.Scopes, "scope", nil, "what it may do: `KIND:VERB`; may be repeated")
-	c.Flags().StringVar(&n.User, "user", "", "on the database: whose token it is")
+	c.Flags().StringVar(&n.User, "user", "", "on the database: whose token it is; default: the user with your name here, else the only admin there is")
 	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 90d")
 	_ = c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopeExamples(), cobra.ShellCompDirectiveNoFileComp))
 	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) (err error) {
@@ -72,7 +72,12 @@ manages no users, tokens or sessions.`,
 			return err
 		}
 		if n.User == "" && !s.Target.Remote() {
-			return invalid("say whose it is: --user NAME; weir user list shows them", "a token acts for a user")
+			if n.User, err = self(ctx, s); err != nil {
+				return err
+			}
+			if n.User == "" {
+				return invalid("make the first one with: weir open", "a token acts for a user, and there is none yet")
+			}
 		}
 		made, secret, err := s.Accounts.CreateToken(ctx, n)
 		if err != nil {

@@ -18,8 +18,8 @@ Without --database-url it starts a PostgreSQL of its own in the data folder,
 which is kept: start it again and everything is still there. Commands on the
 same machine find it by themselves.`,
 		Example: "  weir up --demo\n  weir up --data ./.weir --listen 127.0.0.1:8470\n  weir up --database-url postgres://weir@db.example.org/weir",
-		RunE: e.config(func(ctx context.Context, c app.Config, _ []app.Value, _ []string) error {
-			options := e.options(c)
+		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
+			options := e.options(c, values)
 			options.Demo = demo
 			return app.Up(ctx, c, options)
 		}),

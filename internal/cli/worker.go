@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,11 +55,9 @@ func (e *env) workerShow() *cobra.Command {
 			}
 			page := workerPage{found, []view.Task{}}
 			if found.Running > 0 {
-				running, err := s.Store.Tasks(ctx, view.TaskFilter{State: "running"}, view.Page{Limit: 1000})
-				if err != nil {
+				if page.Tasks, err = s.Store.Tasks(ctx, view.TaskFilter{Worker: found.Name}, view.Page{Limit: 1000}); err != nil {
 					return err
 				}
-				page.Tasks = slices.DeleteFunc(running, func(t view.Task) bool { return t.Worker != found.Name })
 			}
 			o := e.output()
 			switch {

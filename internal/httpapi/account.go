@@ -43,6 +43,9 @@ func (a *API) login(ctx context.Context, in *LoginInput) (*Empty, error) {
 }
 
 func (a *API) logout(ctx context.Context, _ *struct{}) (*Empty, error) {
+	if by := auth.From(ctx); by.Kind == auth.KindToken {
+		return nil, a.config.Auth.RevokeToken(ctx, by, by.ID)
+	}
 	x := exchangeOf(ctx)
 	return nil, a.config.Door.Logout(x.w, x.r)
 }

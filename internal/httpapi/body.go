@@ -39,7 +39,11 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(deadline)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	_ = connection.SetReadDeadline(time.Time{})
+	if err == nil {
+		// Else it stays: the server reads on before it hangs up, and must not
+		// wait for what does not come.
+		_ = connection.SetReadDeadline(time.Time{})
+	}
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

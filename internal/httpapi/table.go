@@ -24,7 +24,7 @@ func init() {
 		{post, "/tasks/batch", auth.Submit, "task", Granted, "Submit up to 5,000 tasks, all or none", large(creates(handle((*API).submitTasks)))},
 		{get, "/tasks/{task}", auth.Read, "task", Granted, "Show a task", handle((*API).showTask)},
 		{get, "/tasks/{task}/why", auth.Read, "task", Granted, "Say why a task is where it is, gate by gate", handle((*API).whyTask)},
-		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first", handle((*API).taskEvents)},
+		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first: its moves, and the newest 1,000 lines of the rest", handle((*API).taskEvents)},
 		{get, "/tasks/{task}/attempts", auth.Read, "task", Granted, "List the attempts at a task", handle((*API).taskAttempts)},
 		{post, "/tasks/{task}/cancel", auth.Command, "task", Granted, "Cancel a task", handle((*API).cancelTask)},
 		{post, "/tasks/{task}/retry", auth.Command, "task", Granted, "Give a task that ended badly a new round of attempts", handle((*API).retryTask)},
@@ -70,7 +70,7 @@ func init() {
 		{get, "/doctor", auth.Read, "health", Granted, "Check every invariant", handle((*API).doctor)},
 
 		{post, "/login", "", "", Open, "Log in with a password; the answer sets a cookie", handle((*API).login)},
-		{post, "/logout", "", "", Known, "Log out", handle((*API).logout)},
+		{post, "/logout", "", "", Known, "Log out: end the session, or the token that asks", handle((*API).logout)},
 		{get, "/me", "", "", Known, "Say who asks", handle((*API).me)},
 		{put, "/me/password", auth.Manage, "user", Own, "Change one's own password", handle((*API).setOwnPassword)},
 		{get, "/users", auth.Read, "user", Granted, "List users", handle((*API).listUsers)},

@@ -28,11 +28,13 @@ type ListTasksInput struct {
 	Pool    string `query:"pool" doc:"Only tasks of this pool."`
 	Lane    string `query:"lane" doc:"Only tasks of this lane."`
 	Key     string `query:"key" doc:"Only tasks with this key."`
+	Worker  string `query:"worker" doc:"Only tasks that run on this worker."`
+	Node    string `query:"node" doc:"Only tasks that run on this node."`
 	Job     string `query:"job" maxLength:"64" doc:"Only tasks of this job: its id, whole or its end."`
 }
 
 func (a *API) listTasks(ctx context.Context, in *ListTasksInput) (*Listed[view.Task], error) {
-	f := view.TaskFilter{State: in.State, Service: in.Service, Gate: in.Gate, Pool: in.Pool, Lane: in.Lane, Key: in.Key}
+	f := view.TaskFilter{State: in.State, Service: in.Service, Gate: in.Gate, Pool: in.Pool, Lane: in.Lane, Key: in.Key, Worker: in.Worker, Node: in.Node}
 	if in.Job != "" {
 		job, err := a.config.Store.JobID(ctx, in.Job)
 		if err != nil {

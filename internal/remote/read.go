@@ -109,7 +109,7 @@ func (c *Client) resolve(ctx context.Context, kind, text string) (weir.ID, error
 
 // Tasks lists tasks, newest first; those of one job in its order.
 func (c *Client) Tasks(ctx context.Context, f view.TaskFilter, p view.Page) ([]view.Task, error) {
-	query := values("state", f.State, "service", f.Service, "gate", f.Gate, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "job", id(f.Job))
+	query := values("state", f.State, "service", f.Service, "gate", f.Gate, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node, "job", id(f.Job))
 	return list[view.Task](ctx, c, query, p, "tasks")
 }
 

@@ -29,6 +29,8 @@ type Options struct {
 	// Readers is how many followers that fell behind may ask the database at
 	// the same time. Zero: 2.
 	Readers int
+	// Mark names whom an event takes something from, or nobody: see Hub.Marks.
+	Mark func(*Event) string
 	Log     *slog.Logger
 }
 
@@ -63,13 +65,15 @@ type Hub struct {
 	followers int
 	// stop ends the reading that is under way; nil while there is none.
 	stop context.CancelFunc
+	// marks counts what Options.Mark named.
+	marks map[string]int64
 }
 
 // NewHub prepares a hub. Wake hears hints that the timeline may have grown; nil:
 // it polls.
 func NewHub(pool *pgxpool.Pool, wake <-chan struct{}, options Options) *Hub {
 	options = options.withDefaults()
-	h := &Hub{pool: pool, wake: wake, options: options, slots: make(chan struct{}, options.Readers), wanted: make(chan struct{}, 1)}
+	h := &Hub{pool: pool, wake: wake, options: options, slots: make(chan struct{}, options.Readers), wanted: make(chan struct{}, 1), marks: map[string]int64{}}
 	for range options.Readers {
 		h.slots <- struct{}{}
 	}
@@ -158,12 +162,35 @@ func (h *Hub) session(life context.Context) error {
 		if events, err = feed.Next(life); err != nil {
 			break
 		}
+		h.mark(events)
 		h.publish(life, r.add(events, feed.at, h.options.Events, h.options.Bytes))
 		if !feed.more {
 			loop.Wait(life, h.gap(), nil)
 		}
 	}
 	return err
+}
+
+// mark notes whom events are about, before anybody gets them.
+func (h *Hub) mark(events []*Event) {
+	if h.options.Mark == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range events {
+		if name := h.options.Mark(e); name != "" {
+			h.marks[name]++
+		}
+	}
+}
+
+// Marks is how often Options.Mark has named somebody. It only grows, and has
+// grown before a follower gets an event that comes later.
+func (h *Hub) Marks(name string) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.marks[name]
 }
 
 // gap is how long to rest after events have gone out.

@@ -19,15 +19,17 @@ func nodePath(name string) string { return ui.Path("nodes", name) }
 // nodesView is a list of nodes.
 type nodesView struct {
 	nodes         []view.Node
-	load          load
+	used          slots
 	newest, older string
 }
 
 // nodeView is one node.
 type nodeView struct {
 	view.Node
-	load    load
+	used    slots
 	workers []view.Worker
+	// running is what runs there, at most tasksShown.
+	running []view.Task
 	events  []view.Event
 	manage  bool
 	// joined is when it got its credential, for those who may take it away.
@@ -46,7 +48,7 @@ func (w *Web) nodes(r *Request) (View, error) {
 	}
 	var v nodesView
 	v.nodes, v.newest, v.older = namesPaged(r, rows, func(n view.Node) string { return n.Name })
-	if v.load, err = w.loads(r.Context(), v.nodes); err != nil {
+	if v.used, err = w.slotsOf(r.Context(), v.nodes); err != nil {
 		return View{}, err
 	}
 	return View{Head: ui.Head{Title: "Nodes", Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
@@ -58,7 +60,10 @@ func (w *Web) node(r *Request) (View, error) {
 		return View{}, err
 	}
 	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node")}
-	if v.load, err = w.loads(r.Context(), []view.Node{n}); err != nil {
+	if v.used, err = w.slotsOf(r.Context(), []view.Node{n}); err != nil {
+		return View{}, err
+	}
+	if v.running, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Node: n.Name}, view.Page{Limit: tasksShown}); err != nil {
 		return View{}, err
 	}
 	if v.workers, err = w.config.Store.Workers(r.Context(), view.WorkerFilter{Node: n.Name}, view.Page{Limit: workersShown}); err != nil {
@@ -78,76 +83,38 @@ func (w *Web) node(r *Request) (View, error) {
 // workersShown is how many workers the page of a node lists.
 const workersShown = 100
 
-// since is when the node came into its state, as far as its events tell.
-func (v nodeView) since() time.Time {
-	if v.State == "dead" {
-		return v.SeenAt
-	}
-	for _, e := range v.events {
-		if e.Type == v.State {
-			return e.At
-		}
-	}
-	return time.Time{}
-}
-
-const (
-	// loadTasks is how many running tasks are read to see where they run. A
-	// task may be large.
-	loadTasks   = 200
-	loadWorkers = 1000
-)
-
-// load is what runs where.
-type load struct {
-	// known says that everything that runs was looked at.
-	known bool
-	// nodes has the running tasks by node.
-	nodes map[string][]view.Task
-}
-
-// slots is how many tasks of a service run on a node.
-func (l load) slots(node, service string) int {
-	n := 0
-	for _, t := range l.nodes[node] {
-		if t.Service == service {
-			n++
-		}
-	}
-	return n
-}
-
-// loads looks at what runs, unless that is too much for a page.
-func (w *Web) loads(ctx context.Context, nodes []view.Node) (load, error) {
-	l := load{known: true, nodes: map[string][]view.Task{}}
-	busy := 0
-	for _, n := range nodes {
-		busy += n.Running
-	}
+// since is when the node came into its state; zero if it was never in another.
+func (v nodeView) since(now time.Time) time.Time {
 	switch {
-	case busy == 0:
-		return l, nil
-	case busy > loadTasks:
-		return load{}, nil
+	case v.State == "dead":
+		return v.SeenAt
+	case !v.ModeUntil.IsZero() && v.ModeUntil.Before(now):
+		return v.ModeUntil
 	}
-	tasks, next, err := w.config.Store.TaskPage(ctx, view.TaskFilter{State: "running"}, view.Page{Limit: loadTasks})
+	return v.ModeAt
+}
+
+// tasksShown is how many tasks the page of a node or a worker lists.
+const tasksShown = 100
+
+// slots are how many tasks of a service run on a node, by both.
+type slots map[[2]string]int
+
+// slotsOf counts what runs on nodes.
+func (w *Web) slotsOf(ctx context.Context, nodes []view.Node) (slots, error) {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = n.Name
+	}
+	counted, err := w.config.Store.Slots(ctx, names)
 	if err != nil {
-		return load{}, err
+		return nil, err
 	}
-	workers, err := w.config.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: loadWorkers})
-	if err != nil || next != "" || len(workers) == loadWorkers {
-		return load{}, err
+	used := slots{}
+	for _, s := range counted {
+		used[[2]string{s.Node, s.Service}] = s.Running
 	}
-	at := map[string]string{}
-	for _, worker := range workers {
-		at[worker.Name] = worker.Node
-	}
-	for _, t := range tasks {
-		if node := at[t.Worker]; node != "" {
-			l.nodes[node] = append(l.nodes[node], t)
-		}
-	}
-	return l, nil
+	return used, nil
 }
 
 const (
@@ -158,7 +125,7 @@ const (
 )
 
 // drawnNodes are the nodes that say how much they can do.
-func drawnNodes(l load, nodes []view.Node, links bool, width int) picture.Machines {
+func drawnNodes(used slots, nodes []view.Node, links bool, width int) picture.Machines {
 	out := picture.Machines{Title: "Slots in use", Width: width}
 	for _, n := range nodes {
 		if len(n.Capacity) == 0 {
@@ -169,7 +136,7 @@ func drawnNodes(l load, nodes []view.Node, links bool, width int) picture.Machin
 			m.Href = nodePath(n.Name)
 		}
 		for _, service := range slices.Sorted(maps.Keys(n.Capacity)) {
-			m.Services = append(m.Services, picture.Service{Name: service, Used: l.slots(n.Name, service), Size: n.Capacity[service]})
+			m.Services = append(m.Services, picture.Service{Name: service, Used: used[[2]string{n.Name, service}], Size: n.Capacity[service]})
 		}
 		out.Rows = append(out.Rows, m)
 	}

@@ -49,7 +49,7 @@ func poolsPage(v poolsView) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			if len(v.pools) == 0 {
 				templ_7745c5c3_Err = ui.Empty("pool", "No pool yet", "A pool bounds how many tasks run at once, how many start within a time, or both. Tasks name the pool they count against; what finds no room waits.",
-					"weir pool set encoders --size 2", "weir pool set mail --rate 6 --per 1m").Render(ctx, templ_7745c5c3_Buffer)
+					"weir pool set encoders --size 2", "weir pool set mail --rate 6/1m").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

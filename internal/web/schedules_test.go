@@ -46,7 +46,7 @@ func TestSchedules(t *testing.T) {
 	for _, path := range []string{"/pause", "/resume", "/delete", "/change"} {
 		c.Post(t, to+path, form("spec", "@daily", "task", `{"service": "x"}`)).Is(t, 404)
 	}
-	if got := s.One(t, `select string_agg(distinct type || ' by ' || source, ', ') from weir.events where kind = 'schedule' and subject = 'nightly'`); got != "dropped by mia, set by mia" {
+	if got := s.One(t, `select string_agg(distinct type || ' by ' || source, ', ') from weir.events where kind = 'schedule' and subject = 'nightly'`); got != "dropped by mia, paused by mia, resumed by mia, set by mia" {
 		t.Errorf("the timeline says: %s", got)
 	}
 }

@@ -37,6 +37,18 @@ func (v taskView) waits() bool { return v.State == "pending" || v.State == "avai
 
 func (v taskView) ended() bool { return !v.waits() && v.State != "running" }
 
+// saidMore says that not everything the task said was read.
+func (v taskView) saidMore() bool { return len(v.events)-moved(v.events) >= view.LinesMost }
+
+func moved(events []view.Event) (n int) {
+	for _, e := range events {
+		if _, ok := leadsTo[e.Type]; ok {
+			n++
+		}
+	}
+	return n
+}
+
 func (w *Web) task(r *Request) (View, error) {
 	id, err := r.ID("id")
 	if err != nil {
@@ -55,12 +67,10 @@ func (w *Web) task(r *Request) (View, error) {
 			return View{}, err
 		}
 	}
-	if v.attempts, err = w.config.Store.Attempts(ctx, id); err != nil {
-		return View{}, err
-	}
 	if v.events, err = w.config.Store.TaskEvents(ctx, id); err != nil {
 		return View{}, err
 	}
+	v.attempts = view.AttemptsOf(v.events)
 	if !v.job.ID.IsZero() && v.job.Total <= graphMost {
 		g, err := w.config.Store.Graph(ctx, v.job.ID)
 		if err != nil {
@@ -151,7 +161,7 @@ func taskResult(_ *Request, t view.Task) ([]byte, error) { return orNull(t.Resul
 
 func (w *Web) taskLog(r *Request, t view.Task) ([]byte, error) {
 	events, err := w.config.Store.TaskEvents(r.Context(), t.ID)
-	return []byte(logText(events)), err
+	return []byte(ui.PlainLog(logText(events))), err
 }
 
 func (w *Web) taskEvents(r *Request, t view.Task) ([]byte, error) {

@@ -34,8 +34,9 @@ func (v workersView) picks() []ui.Pick {
 // workerView is one worker.
 type workerView struct {
 	view.Worker
-	load   load
-	events []view.Event
+	// running is what it runs, at most tasksShown.
+	running []view.Task
+	events  []view.Event
 }
 
 func (w *Web) workers(r *Request) (View, error) {
@@ -64,33 +65,13 @@ func (w *Web) worker(r *Request) (View, error) {
 		return View{}, err
 	}
 	v := workerView{Worker: found}
-	if v.load, err = w.workerLoad(r, found); err != nil {
+	if v.running, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Worker: found.Name}, view.Page{Limit: tasksShown}); err != nil {
 		return View{}, err
 	}
 	if v.events, err = w.eventsOf(r, "worker", found.Name); err != nil {
 		return View{}, err
 	}
 	return View{Head: ui.Head{Title: found.Name}, Plain: true, Body: workerPage(v), Follow: machineEvents()}, nil
-}
-
-// workerLoad is what one worker runs, under its name.
-func (w *Web) workerLoad(r *Request, of view.Worker) (load, error) {
-	l := load{known: true, nodes: map[string][]view.Task{}}
-	if of.Running == 0 {
-		return l, nil
-	}
-	tasks, next, err := w.config.Store.TaskPage(r.Context(), view.TaskFilter{State: "running"}, view.Page{Limit: loadTasks})
-	if err != nil {
-		return load{}, err
-	}
-	for _, t := range tasks {
-		if t.Worker == of.Name {
-			l.nodes[of.Name] = append(l.nodes[of.Name], t)
-		}
-	}
-	// All of them may be among those that were read, though there are more.
-	l.known = next == "" || len(l.nodes[of.Name]) >= of.Running
-	return l, nil
 }
 
 func servicesWords(services []string) string { return strings.Join(services, ", ") }

@@ -26,7 +26,7 @@ begin
     select format('pid %s (%s) reads since %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), a.xact_start) from pg_stat_activity a
     where a.backend_xmin is not null and a.backend_type = 'client backend' and a.xact_start < t - interval '10 min'), 'health');
   return query select * from weir._doctor('no worker is lost while it holds tasks', array(
-    select format('%s was last seen %s and holds %s tasks', w.name, w.seen_at, x.n) from weir.workers w, lateral (select count(*) as n from weir.running r where r.worker = w.id and r.until < t) x
-    where x.n > 0), 'health');
+    select format('%s was last seen %s and holds %s tasks', w.name, w.seen_at, x.n) from weir.workers w
+      join (select r.worker, count(*) as n from weir.running r where r.until < t group by r.worker) x on x.worker = w.id), 'health');
 end $$;
 comment on function weir._doctor_health is 'Findings for an operator.';

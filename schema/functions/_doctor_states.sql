@@ -1,4 +1,5 @@
--- Tasks, leases, jobs and keys agree with one another. in (select unnest(…)) is hashed, = any (…) is not. sample: look only at these tasks where the whole history would have to be read.
+-- Tasks, leases, jobs and keys agree with one another. sample: of what has ended, look only at these tasks. Tables of history are read by lookups: (select … ) is null and
+-- lateral … offset 0 are never planned as a join of all of it.
 create or replace function weir._doctor_states(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable
 set search_path = weir, pg_temp
@@ -7,23 +8,27 @@ as $$
 #variable_conflict use_column
 begin
   return query select * from weir._doctor('a task is in exactly one state', array(
-    with places as (
+    with places as materialized (
       select task, 'pending' as place from weir.pending union all select task, 'available' from weir.available union all select task, 'running' from weir.running
+    ), keys as (
+      select unnest(sample) as task union all select q.id from weir.tasks q where sample is null
     )
     select format('%s is in %s', x.task, string_agg(x.place, ' and ')) from (
-      select * from places union all select f.task, 'finished' from weir.finished f where f.task in (select task from places) or f.task in (select unnest(sample)) or sample is null
+      select * from places union all select p.task, 'finished' from (select distinct task from places) p where (select true from weir.finished f where f.task = p.task)
     ) x group by x.task having count(*) > 1
     union all
-    select format('%s is in no state', q.id) from weir.tasks q
-    where (sample is null or q.id in (select unnest(sample))) and not exists (select from places p where p.task = q.id) and not exists (select from weir.finished f where f.task = q.id)
+    select format('%s is in no state', x.task) from (
+      select k.task from keys k where (select true from weir.finished f where f.task = k.task) is null except select p.task from places p
+    ) x
     union all
-    select format('%s is %s but was never submitted', p.task, p.place) from places p where not exists (select from weir.tasks q where q.id = p.task)));
+    select format('%s is %s but was never submitted', p.task, p.place) from places p where (select true from weir.tasks q where q.id = p.task) is null));
 
   return query select * from weir._doctor('a row agrees with its task', array(
-    select format('%s has class %s in available, %s as a task', a.task, a.class, q.class) from weir.available a join weir.tasks q on q.id = a.task
+    select format('%s has class %s in available, %s as a task', a.task, a.class, q.class) from weir.available a, lateral (select * from weir.tasks q where q.id = a.task offset 0) q
     where abs(a.class) <> q.class or a.order_seq <> q.order_seq or a.position <> q.position
     union all
-    select format('%s has class %s in pending, %s as a task', p.task, p.class, q.class) from weir.pending p join weir.tasks q on q.id = p.task where p.class <> q.class or p.order_seq <> q.order_seq));
+    select format('%s has class %s in pending, %s as a task', p.task, p.class, q.class) from weir.pending p, lateral (select * from weir.tasks q where q.id = p.task offset 0) q
+    where p.class <> q.class or p.order_seq <> q.order_seq));
 
   return query select * from weir._doctor('a lease has an attempt, a worker and an end', array(
     select format('%s attempt %s', r.task, r.attempt) from weir.running r where r.attempt < 1 or not exists (select from weir.workers w where w.id = r.worker)));
@@ -40,25 +45,28 @@ begin
     select format('%s waits for %s needs, %s are left', p.task, p.unmet, e.n) from weir.pending p, lateral (select count(*) as n from weir.edges e where e.task = p.task) e
     where e.n <> p.unmet and (p.gate = 'needs' or e.n > 0)
     union all
-    select format('%s needs %s, which has ended', e.task, e.need) from weir.edges e where exists (select from weir.finished f where f.task = e.need)
+    select format('%s needs %s, which has ended', e.task, e.need) from weir.edges e where (select true from weir.finished f where f.task = e.need)
     union all
     select format('%s has needs but does not wait', e.task) from weir.edges e where not exists (select from weir.pending p where p.task = e.task and p.gate = 'needs')));
 
   return query select * from weir._doctor('a job counts its tasks right', array(
+    with keys as (
+      select q.id, q.job from unnest(sample) u (task), lateral (select * from weir.tasks q where q.id = u.task offset 0) q union all select q.id, q.job from weir.tasks q where sample is null
+    )
     select format('job %s says %s/%s/%s/%s, has %s/%s/%s/%s', l.job, l.done, l.failed, l.canceled, l.skipped, x.done, x.failed, x.canceled, x.skipped)
     from weir.job_live l, lateral (
       select count(*) filter (where f.outcome = 'done') as done, count(*) filter (where f.outcome = 'failed') as failed, count(*) filter (where f.outcome = 'canceled') as canceled,
         count(*) filter (where f.outcome = 'skipped') as skipped, count(*) as total
-      from weir.tasks q left join weir.finished f on f.task = q.id where q.job = l.job
+      from weir.tasks q left join lateral (select * from weir.finished f where f.task = q.id offset 0) f on true where q.job = l.job
     ) x
     where (l.done, l.failed, l.canceled, l.skipped, l.total) <> (x.done, x.failed, x.canceled, x.skipped, x.total) or x.done + x.failed + x.canceled + x.skipped = x.total
     union all
-    select format('job %s has ended, its task %s has not', f.job, q.id) from weir.job_finished f join weir.tasks q on q.job = f.job
-    where (sample is null or q.id in (select unnest(sample))) and not exists (select from weir.finished e where e.task = q.id)
+    select format('job %s has ended, its task %s has not', k.job, k.id) from keys k
+    where k.job is not null and (select true from weir.finished e where e.task = k.id) is null and (select true from weir.job_finished f where f.job = k.job)
     union all
-    select format('job %s lives and has ended', l.job) from weir.job_live l join weir.job_finished f on f.job = l.job));
+    select format('job %s lives and has ended', l.job) from weir.job_live l where (select true from weir.job_finished f where f.job = l.job)));
 
   return query select * from weir._doctor('a unique key belongs to a live task', array(
-    select format('%s of %s belongs to %s', u.key, u.service, u.task) from weir.unique_keys u where exists (select from weir.finished f where f.task = u.task)));
+    select format('%s of %s belongs to %s', u.key, u.service, u.task) from weir.unique_keys u where (select true from weir.finished f where f.task = u.task)));
 end $$;
 comment on function weir._doctor_states is 'Invariants of tasks, leases, jobs and keys.';

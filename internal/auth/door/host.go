@@ -83,7 +83,7 @@ func (d *Door) knows(header string) bool {
 }
 
 func misdirected(header string) *problem.Problem {
-	p := problem.New(problem.Failed, "call it by its own name, or allow this one in the server's configuration", "this server is not called %q", header)
+	p := problem.New(problem.Failed, "call it by its own name, or allow this one: allowed_hosts", "this server is not called %q", header)
 	p.Err = errMisdirected
 	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/request"
 )
 
 // errMisdirected is behind the refusal of an unknown host.
@@ -51,10 +52,22 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="weir"`)
 		}
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{ // the client is gone
-			"type": "about:blank", "title": http.StatusText(status), "status": status, "code": p.Kind.Code(), "detail": p.What, "next": p.Next, "instance": r.URL.Path,
-		})
+		WriteProblem(w, r, p, status)
 	}
+}
+
+// WriteProblem answers as the API does, for those who answer beside it.
+func WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem, status int) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	document := map[string]any{
+		"type": "/api/v1/docs#code-" + p.Kind.Code(), "title": http.StatusText(status), "status": status, "code": p.Kind.Code(), "detail": p.What,
+	}
+	for name, value := range map[string]string{"next": p.Next, "field": p.Field, "instance": request.ID(r.Context())} {
+		if value != "" {
+			document[name] = value
+		}
+	}
+	_ = json.NewEncoder(w).Encode(document) // nobody is left to be told
 }

@@ -27,13 +27,13 @@ func (s *Store) Attempts(ctx context.Context, task weir.ID) ([]Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attempts(events), nil
+	return AttemptsOf(events), nil
 }
 
-// attempts folds the events of a task. A claim begins an attempt, the next event
+// AttemptsOf folds the events of a task into its attempts. A claim begins an attempt, the next event
 // that leads out of running ends it. Where the claim is no longer kept, what ended
 // the attempt may say when it began.
-func attempts(events []Event) []Attempt {
+func AttemptsOf(events []Event) []Attempt {
 	out := []Attempt{}
 	open := false
 	for _, e := range events {

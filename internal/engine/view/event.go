@@ -61,8 +61,13 @@ func (s *Store) EventsAfter(ctx context.Context, cursor string, job, task weir.I
 		from weir.events_after($1, $2, $3, $4) e`, []any{cursor, limit, job, task}, eventInto)
 }
 
-// TaskEvents is the life of one task, oldest first.
+// LinesMost is how many lines of what a task said [Store.TaskEvents] reads.
+const LinesMost = 1000
+
+// TaskEvents is the life of one task, oldest first: its moves, and the newest
+// [LinesMost] of the rest. Where a task has more than twenty times as many events,
+// what happened between its beginning and its end is left out.
 func (s *Store) TaskEvents(ctx context.Context, task weir.ID) ([]Event, error) {
 	return list(ctx, s, "read the timeline", `select null::text, e.seq, e.at, e.type, 'task', $1::uuid::text, null::uuid, $1::uuid, coalesce(e.attempt, 0), e.worker, e.source, e.level,
-		e.message, e.data from weir.task_events($1) e`, []any{task}, eventInto)
+		e.message, e.data from weir._task_events($1, $2) e`, []any{task, s.lines}, eventInto)
 }

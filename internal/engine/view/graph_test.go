@@ -95,9 +95,9 @@ func TestAttemptsWithoutTheirClaim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := attempts(events)
+	whole := AttemptsOf(events)
 	first := slices.IndexFunc(events, func(e Event) bool { return e.Type == "claimed" })
-	cut := attempts(events[first+1:])
+	cut := AttemptsOf(events[first+1:])
 	if len(cut) != len(whole) || !cut[0].StartedAt.Equal(whole[0].StartedAt) || cut[0].Outcome != "retrying" {
 		t.Errorf("got %+v, want %+v", cut[0], whole[0])
 	}

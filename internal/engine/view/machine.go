@@ -10,22 +10,24 @@ import (
 
 // Node is a row of the view weir.node.
 type Node struct {
-	Name         string            `json:"name"`
-	State        string            `json:"state"`
-	Labels       map[string]string `json:"labels"`
-	Capacity     map[string]int    `json:"capacity"`
-	Running      int               `json:"running"`
-	Workers      int               `json:"workers"`
-	Note         string            `json:"note,omitempty"`
-	ModeUntil    time.Time         `json:"mode_until,omitzero"`
-	SeenAt       time.Time         `json:"seen_at"`
-	RegisteredAt time.Time         `json:"registered_at"`
+	Name      string            `json:"name"`
+	State     string            `json:"state"`
+	Labels    map[string]string `json:"labels"`
+	Capacity  map[string]int    `json:"capacity"`
+	Running   int               `json:"running"`
+	Workers   int               `json:"workers"`
+	Note      string            `json:"note,omitempty"`
+	ModeUntil time.Time         `json:"mode_until,omitzero"`
+	// ModeAt is when somebody set the mode last.
+	ModeAt       time.Time `json:"mode_at,omitzero"`
+	SeenAt       time.Time `json:"seen_at"`
+	RegisteredAt time.Time `json:"registered_at"`
 }
 
-const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at`
+const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at, n.mode_at`
 
 func nodeInto(n *Node) []any {
-	return []any{&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt)}
+	return []any{&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt), (*moment)(&n.ModeAt)}
 }
 
 // Nodes lists the nodes by name.
@@ -43,6 +45,19 @@ func (s *Store) Node(ctx context.Context, name string) (Node, error) {
 		return Node{}, err
 	}
 	return rows[0], nil
+}
+
+// Slot is how many tasks of a service run on a node.
+type Slot struct {
+	Node    string `json:"node"`
+	Service string `json:"service"`
+	Running int    `json:"running"`
+}
+
+// Slots counts what runs on nodes, by service. What does not run is not there.
+func (s *Store) Slots(ctx context.Context, nodes []string) ([]Slot, error) {
+	return list(ctx, s, "count what nodes run", `select n.name, c.service, count(*) from weir.nodes n join weir.running r on r.node = n.id join weir.classes c on c.id = r.class
+		where n.name = any ($1) group by n.name, c.service order by n.name, c.service`, []any{nodes}, func(s *Slot) []any { return []any{&s.Node, &s.Service, &s.Running} })
 }
 
 // Worker is a row of the view weir.worker.

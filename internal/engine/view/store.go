@@ -33,11 +33,13 @@ type Store struct {
 	// lookUp how many when each is looked up in another table as well, few how many
 	// an index may find for a page to be made from them. Each takes some 40 ms.
 	look, lookUp, few int
+	// lines is how many lines of what a task said are read.
+	lines int
 }
 
 // New makes a store on a pool that the caller keeps.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, look: 50_000, lookUp: 6_000, few: 5_000}
+	return &Store{pool: pool, look: 50_000, lookUp: 6_000, few: 5_000, lines: LinesMost}
 }
 
 // list runs a query; into says where the columns go.

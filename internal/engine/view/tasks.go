@@ -3,44 +3,9 @@ package view
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/weirhq/weir"
 )
-
-// TaskFilter narrows a list of tasks. The zero value is everything.
-type TaskFilter struct {
-	State, Service, Gate, Pool, Lane, Key string
-	Job                                   weir.ID
-}
-
-// States are those a task can be in; Gates those a pending task can stand at.
-// Order and exclusion are two reasons to wait at the gate that is called lane.
-var (
-	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
-	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
-)
-
-// check refuses a filter that can match nothing.
-func (f *TaskFilter) check() error {
-	if f.State != "" && !slices.Contains(States, f.State) {
-		return fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(States, ", "))
-	}
-	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
-		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
-	}
-	if f.Gate == "order" || f.Gate == "exclusion" {
-		f.Gate = "lane"
-	}
-	if f.Gate != "" {
-		if f.State != "" && f.State != "pending" {
-			return fmt.Errorf("%w: gate: only pending tasks stand at one", weir.ErrInvalid)
-		}
-		f.State = "pending"
-	}
-	return nil
-}
 
 // Tasks lists tasks, newest first; those of one job in its order. It looks until
 // the page is full or there is no more, however long that takes.
@@ -73,22 +38,19 @@ func (s *Store) TaskPage(ctx context.Context, f TaskFilter, page Page) (tasks []
 		return nil, "", err
 	}
 	const op = "list tasks"
-	var classes []int32
-	if f.Service != "" {
-		classes, err = list(ctx, s, op, `select c.id from weir.classes c where c.service = $1`, []any{f.Service}, func(id *int32) []any { return []any{id} })
-		if err != nil || len(classes) == 0 {
-			return []Task{}, "", err
-		}
+	known, ok, err := s.known(ctx, op, f)
+	if err != nil || !ok {
+		return []Task{}, "", err
 	}
 	var ids []weir.ID
 	switch {
 	case !f.Job.IsZero():
-		ids, next, err = s.jobTasks(ctx, op, f, classes, page)
+		ids, next, err = s.jobTasks(ctx, op, known, page)
 	case f.State == "available" && f.Key == "":
-		ids, next, err = s.availableTasks(ctx, op, f, classes, page)
+		ids, next, err = s.availableTasks(ctx, op, known, page)
 	default:
 		var w *walk
-		if w, err = s.taskWalk(ctx, op, f, classes); err == nil {
+		if w, err = s.taskWalk(ctx, op, known); err == nil {
 			ids, next, err = w.ids(ctx, s, op, page)
 		}
 	}
@@ -101,8 +63,8 @@ func (s *Store) TaskPage(ctx context.Context, f TaskFilter, page Page) (tasks []
 
 // taskWalk chooses the table to walk: that of the state, so that a few running
 // tasks are found at once among millions that have ended.
-func (s *Store) taskWalk(ctx context.Context, op string, f TaskFilter, classes []int32) (*walk, error) {
-	narrow := classes != nil || f.Pool != "" || f.Lane != "" || f.Key != ""
+func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error) {
+	narrow := f.classes != nil || f.Pool != "" || f.Lane != "" || f.Key != ""
 	w := &walk{id: "s.task"}
 	asked := w.look
 	switch {
@@ -111,7 +73,7 @@ func (s *Store) taskWalk(ctx context.Context, op string, f TaskFilter, classes [
 		if f.Gate != "" {
 			w.hold("s.gate = %s::text::weir.gate", f.Gate)
 		}
-		if err := s.waitingFor(ctx, op, f, w); err != nil {
+		if err := s.waitingFor(ctx, op, f.TaskFilter, w); err != nil {
 			return nil, err
 		}
 	case f.State == "available":
@@ -119,6 +81,13 @@ func (s *Store) taskWalk(ctx context.Context, op string, f TaskFilter, classes [
 		w.hold(isAvailable, nil)
 	case f.State == "running":
 		w.from = "weir.running"
+		// No index has the worker; what runs is not much.
+		if f.worker != 0 {
+			w.hold("s.worker = %s", f.worker)
+		}
+		if f.node != 0 {
+			w.hold("s.node = %s", f.node)
+		}
 	case f.State == "done" && !narrow:
 		w.from = "weir.finished"
 		w.hold("s.outcome = 'done'", nil)
@@ -132,8 +101,8 @@ func (s *Store) taskWalk(ctx context.Context, op string, f TaskFilter, classes [
 	default:
 		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
 	}
-	if classes != nil {
-		asked("s.class = any (%s)", classes)
+	if f.classes != nil {
+		asked("s.class = any (%s)", f.classes)
 	}
 	if f.Pool != "" {
 		asked("s.pool = %s", f.Pool)
@@ -172,7 +141,7 @@ func (s *Store) waitingFor(ctx context.Context, op string, f TaskFilter, w *walk
 }
 
 // jobTasks are those of one job, in its order.
-func (s *Store) jobTasks(ctx context.Context, op string, f TaskFilter, classes []int32, page Page) ([]weir.ID, string, error) {
+func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]weir.ID, string, error) {
 	var q query
 	q.where("s.job = %s", f.Job)
 	if page.After != "" {
@@ -182,8 +151,8 @@ func (s *Store) jobTasks(ctx context.Context, op string, f TaskFilter, classes [
 		}
 		q.where("s.position > (select a.position from weir.tasks a where a.id = %s)", after)
 	}
-	if classes != nil {
-		q.where("s.class = any (%s)", classes)
+	if f.classes != nil {
+		q.where("s.class = any (%s)", f.classes)
 	}
 	if f.Pool != "" {
 		q.where("s.pool = %s", f.Pool)
@@ -202,6 +171,12 @@ func (s *Store) jobTasks(ctx context.Context, op string, f TaskFilter, classes [
 		q.add(condition{format: isAvailable})
 	case "running":
 		q.add(condition{format: "(select true from weir.running x where x.task = s.id)"})
+		if f.worker != 0 {
+			q.where("(select x.worker = %s from weir.running x where x.task = s.id)", f.worker)
+		}
+		if f.node != 0 {
+			q.where("(select x.node = %s from weir.running x where x.task = s.id)", f.node)
+		}
 	default:
 		q.where("(select x.outcome = %s::text::weir.state from weir.finished x where x.task = s.id)", f.State)
 	}
@@ -212,7 +187,7 @@ func (s *Store) jobTasks(ctx context.Context, op string, f TaskFilter, classes [
 
 // availableTasks are those that may start, the last to come in the order of
 // claims first: that is what the table has an index for.
-func (s *Store) availableTasks(ctx context.Context, op string, f TaskFilter, classes []int32, page Page) ([]weir.ID, string, error) {
+func (s *Store) availableTasks(ctx context.Context, op string, f known, page Page) ([]weir.ID, string, error) {
 	var q query
 	from, before := "weir.available", ""
 	limit := page.limit() + 1
@@ -225,13 +200,13 @@ func (s *Store) availableTasks(ctx context.Context, op string, f TaskFilter, cla
 	}
 	switch {
 	case f.Pool == "" && f.Lane == "":
-		from = newestAvailable(&q, classes, before, limit)
+		from = newestAvailable(&q, f.classes, before, limit)
 	default: // each has an index, and who is here holds a place, so they are not many
 		if before != "" {
 			q.add(condition{format: before})
 		}
-		if classes != nil {
-			q.where("abs(a.class) = any (%s)", classes)
+		if f.classes != nil {
+			q.where("abs(a.class) = any (%s)", f.classes)
 		}
 		if f.Pool != "" {
 			q.where("a.pool = %s", f.Pool)

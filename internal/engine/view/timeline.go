@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ func (p place) String() string { return fmt.Sprintf("%d.%d+%d", p.xid, p.seq, p.
 
 func parsePlace(text string) (p place, err error) {
 	var rest string
-	if n, _ := fmt.Sscanf(text+"\n", "%d.%d+%d\n%s", &p.xid, &p.seq, &p.line, &rest); n != 3 || p.String() != text || p.xid < 0 || p.seq < 0 || p.line < 1 {
+	if n, _ := fmt.Sscanf(text+"\n", "%d.%d+%d\n%s", &p.xid, &p.seq, &p.line, &rest); n != 3 || p.String() != text || p.xid < 0 || p.seq < 0 || p.line < 1 || p.line > math.MaxInt32 {
 		return place{}, fmt.Errorf("%w: before: %q is not one of ours: give the next of the page before", weir.ErrInvalid, text)
 	}
 	return p, nil
@@ -65,7 +66,7 @@ func (s *Store) Timeline(ctx context.Context, f TimelineFilter, before string, l
 	return w.read(ctx, s, from, limit)
 }
 
-// taskTimeline is that of one task, whose events are few.
+// taskTimeline is that of one task, as far as [Store.TaskEvents] reads it.
 func (s *Store) taskTimeline(ctx context.Context, f TimelineFilter, from place, limit int) ([]Event, string, error) {
 	events, err := s.TaskEvents(ctx, f.Task)
 	if err != nil {

@@ -78,6 +78,19 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Ends names the user whose streams may have to end after an event: something
+// was taken from them. It is for [timeline.Options.Mark].
+func Ends(e *timeline.Event) string {
+	if e.Kind != auditKind {
+		return ""
+	}
+	switch e.Type {
+	case "user_disabled", "user_deleted", "role_set", "token_revoked", "session_revoked", "password_set", "node_revoked":
+		return e.Subject
+	}
+	return ""
+}
+
 // Handler serves the streams.
 type Handler struct {
 	config Config

@@ -26,6 +26,9 @@ type stream struct {
 	deadline time.Time
 
 	subject auth.Subject
+	// marks is how often something was taken from the subject when it was looked
+	// up last.
+	marks int64
 	// audit says that the subject may see that.
 	audit bool
 	// plain says that the follower filters nothing: it returns what lies between
@@ -35,6 +38,7 @@ type stream struct {
 
 // become notes who asks.
 func (s *stream) become(subject auth.Subject) {
+	s.marks = s.config.Hub.Marks(subject.Name)
 	s.subject, s.audit = subject, auth.Can(subject, auth.Read, auth.Object{Kind: "audit"})
 }
 
@@ -72,6 +76,9 @@ func (s *stream) run(ctx context.Context) error {
 			due = check
 		}
 		events, err := s.follower.Within(ctx, due.Sub(now))
+		if err == nil && s.config.Hub.Marks(s.subject.Name) != s.marks {
+			check, err = s.recheck(time.Now())
+		}
 		if err == nil && len(events) > 0 {
 			err = s.send(events)
 			s.config.Count.Sent(len(events))
@@ -99,6 +106,7 @@ func (s *stream) begin() error {
 
 // recheck looks again who asks, and says when to look next.
 func (s *stream) recheck(now time.Time) (next time.Time, err error) {
+	s.marks = s.config.Hub.Marks(s.subject.Name) // what comes meanwhile is looked at again
 	subject, err := s.config.Subject(s.request)
 	if err == nil {
 		err = auth.Allow(subject, auth.Read, auth.Object{Kind: "event"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -385,6 +386,27 @@ func TestAStreamOutlivesItsConnections(t *testing.T) {
 		}
 		if got := c.events(1); got[0].event != "set" {
 			t.Errorf("got %v", types(got))
+		}
+	}
+}
+
+// Whoever is disabled gets nothing that happens afterwards, however long it is
+// until the next look, and whether or not the stream is about that.
+func TestNothingComesAfterTheUserIsDisabled(t *testing.T) {
+	s := start(t, option{config: stream.Config{Recheck: time.Hour, Beat: time.Hour}, hub: timeline.Options{Mark: stream.Ends}})
+	secret, _, user := s.token(auth.Operator)
+	kept, _, _ := s.token(auth.Viewer)
+	plain, _ := s.stream(secret, "", "")
+	narrow, _ := s.stream(secret, "?kind=pool", "")
+	stays, _ := s.stream(kept, "?kind=pool", "")
+	if err := s.auth.Disable(t.Context(), auth.System("test"), user.Name); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(`select weir.set_pool('p', 3)`)
+	stays.events(1)
+	for name, c := range map[string]*client{"plain": plain, "narrow": narrow} {
+		if rest, err := io.ReadAll(c.lines); err != nil || strings.Contains(string(rest), "data:") {
+			t.Errorf("%s: after the user was disabled came %q, %v", name, rest, err)
 		}
 	}
 }

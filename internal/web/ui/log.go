@@ -72,13 +72,7 @@ func (a *ansi) line(s string) {
 }
 
 func (a *ansi) text(s string) {
-	s = strings.Map(func(r rune) rune {
-		if r == '\t' || unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if s == "" {
+	if s = graphic(s); s == "" {
 		return
 	}
 	var classes []string
@@ -93,6 +87,34 @@ func (a *ansi) text(s string) {
 		return
 	}
 	fmt.Fprintf(a.out, `<span class="%s">%s</span>`, strings.Join(classes, " "), escape(s))
+}
+
+// graphic leaves out what cannot be seen.
+func graphic(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// PlainLog is a log without colours and every other control sequence: a file of it
+// may end up on a terminal.
+func PlainLog(text string) string {
+	var b strings.Builder
+	pen := ansi{}
+	for line := range strings.Lines(text) {
+		for rest := strings.TrimRight(line, "\r\n"); rest != ""; {
+			before, after, found := strings.Cut(rest, "\x1b")
+			b.WriteString(graphic(before))
+			if rest = ""; found {
+				rest = pen.sequence(after)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // sequence reads what follows an escape and returns the rest of the line.

@@ -1,0 +1,83 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weirhq/weir"
+)
+
+// TaskFilter narrows a list of tasks. The zero value is everything.
+type TaskFilter struct {
+	State, Service, Gate, Pool, Lane, Key string
+	// Worker and Node are where a task runs: only running tasks have them.
+	Worker, Node string
+	Job          weir.ID
+}
+
+// States are those a task can be in; Gates those a pending task can stand at.
+// Order and exclusion are two reasons to wait at the gate that is called lane.
+var (
+	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
+	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
+)
+
+// check refuses a filter that can match nothing.
+func (f *TaskFilter) check() error {
+	if f.State != "" && !slices.Contains(States, f.State) {
+		return fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(States, ", "))
+	}
+	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
+		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
+	}
+	if f.Gate == "order" || f.Gate == "exclusion" {
+		f.Gate = "lane"
+	}
+	if f.Gate != "" {
+		if f.State != "" && f.State != "pending" {
+			return fmt.Errorf("%w: gate: only pending tasks stand at one", weir.ErrInvalid)
+		}
+		f.State = "pending"
+	}
+	if f.Worker != "" || f.Node != "" {
+		if f.State != "" && f.State != "running" {
+			return fmt.Errorf("%w: worker, node: only running tasks are on one", weir.ErrInvalid)
+		}
+		f.State = "running"
+	}
+	return nil
+}
+
+// known is a filter with the ids of what it names; empty or zero where it names
+// nothing.
+type known struct {
+	TaskFilter
+	classes      []int32
+	worker, node int32
+}
+
+// known looks up what a filter names. It is not ok if there is nothing of a name:
+// then no task can match.
+func (s *Store) known(ctx context.Context, op string, f TaskFilter) (k known, ok bool, err error) {
+	k.TaskFilter = f
+	for _, n := range []struct {
+		name, sql string
+		found     func(ids []int32)
+	}{
+		{f.Service, `select c.id from weir.classes c where c.service = $1`, func(ids []int32) { k.classes = ids }},
+		{f.Worker, `select w.id from weir.workers w where w.name = $1`, func(ids []int32) { k.worker = ids[0] }},
+		{f.Node, `select n.id from weir.nodes n where n.name = $1`, func(ids []int32) { k.node = ids[0] }},
+	} {
+		if n.name == "" {
+			continue
+		}
+		ids, err := list(ctx, s, op, n.sql, []any{n.name}, func(id *int32) []any { return []any{id} })
+		if err != nil || len(ids) == 0 {
+			return k, false, err
+		}
+		n.found(ids)
+	}
+	return k, true, nil
+}
