@@ -43,6 +43,18 @@ func subjectName(e view.Event) string {
 	return e.Subject
 }
 
+// namedSubject is the name of what the event is about, where it has one.
+func namedSubject(e view.Event, names map[weir.ID]view.Name) string {
+	name := names[e.Task].String()
+	if e.Task.IsZero() && e.Kind == "job" {
+		name = names[e.Job].Job
+	}
+	if name == "" {
+		return subjectName(e)
+	}
+	return ui.Cut(plain(name), 60)
+}
+
 // doer is who made the event happen: a worker, or a person.
 func doer(e view.Event) string {
 	if e.Worker != "" {

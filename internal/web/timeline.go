@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
@@ -45,6 +46,7 @@ type timelineView struct {
 	kinds         []string
 	job, task     string
 	events        []view.Event
+	names         map[weir.ID]view.Name
 	newest, older string
 }
 
@@ -61,6 +63,9 @@ func (w *Web) timeline(r *Request) (View, error) {
 	before := r.Query("before")
 	var next string
 	if v.events, next, err = w.config.Store.Timeline(r.Context(), v.filter, before, perPage); err != nil {
+		return View{}, err
+	}
+	if v.names, err = w.config.Store.Names(r.Context(), v.events); err != nil {
 		return View{}, err
 	}
 	if before != "" {

@@ -31,7 +31,7 @@ func TestTimeline(t *testing.T) {
 	s.Exec(t, `select weir.submit_job('[{"service": "x", "key": "one"}]', name => 'my job')`)
 	page := c.Get(t, "/timeline?kind=job").Is(t, 200)
 	job := regexp.MustCompile(`/jobs/([0-9a-f-]{36})`).FindStringSubmatch(page.Body)[1]
-	c.Get(t, "/timeline?job="+job).Is(t, 200).Has(t, "its job", `href="/jobs/`+job).Lacks(t, "fired")
+	c.Get(t, "/timeline?job="+job).Is(t, 200).Has(t, "my job", ">one<", `href="/jobs/`+job).Lacks(t, "fired")
 
 	// Every event is on one page, once.
 	seen := map[string]int{}
