@@ -24,7 +24,7 @@ WITH_DB := go run ./internal/testdb/serve --
 GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
 GOLDEN_RUN ?= Golden|Scenario
 
-.PHONY: help build up test setup-test check format vet lint gosec arch mod golden fresh gen bench bench-quick chaos fuzz vuln clean
+.PHONY: help build up test setup-test check format vet lint gosec arch mod golden fresh gen bench bench-pages bench-quick chaos fuzz vuln clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,8 +46,11 @@ test: setup-test ## Install what tests need, start a private PostgreSQL, run eve
 	@echo "test: start a private PostgreSQL and run the tests of every module"
 	@$(WITH_DB) scripts/go-test -p $(JOBS) -timeout $(TEST_TIMEOUT) $(TEST_FLAGS) $(PKG) | bin/testsum
 
-bench: ## Measure Weir beside its peers: a table, a JSON file and one line (about 5 minutes)
+bench: ## Measure Weir beside its peers: a table, a JSON file and one line (about 6 minutes)
 	cd bench && go run . $(BENCH_FLAGS)
+
+bench-pages: ## Measure every page over 1 M jobs and 10 M tasks (about 20 minutes and 15 GB of disk)
+	cd bench && go run . -only pages -json pages.json $(BENCH_FLAGS)
 
 bench-quick: ## Measure queue throughput beside River only (under a minute)
 	cd bench && go run . -quick $(BENCH_FLAGS)

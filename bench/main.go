@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -130,6 +131,6 @@ func choose(only string, quick bool) ([]scenario.Scenario, error) {
 	case quick:
 		return scenario.All[:1], nil
 	default:
-		return scenario.All, nil
+		return slices.DeleteFunc(slices.Clone(scenario.All), func(s scenario.Scenario) bool { return s.Long }), nil
 	}
 }

@@ -37,8 +37,13 @@ func TestParse(t *testing.T) {
 		t.Errorf("held runs with %v, want queue100", o.scenarios)
 	}
 	o, err = parse(nil, environment())
-	if err != nil || o.scale != 1 || len(o.scenarios) != len(scenario.All) {
+	if err != nil || o.scale != 1 || len(o.scenarios) != len(scenario.All)-1 {
 		t.Errorf("defaults = %+v, %v", o, err)
+	}
+	for _, s := range o.scenarios {
+		if s.Long {
+			t.Errorf("%v runs though nobody asked for it", s.Names)
+		}
 	}
 	o, err = parse([]string{"-quick"}, environment())
 	if err != nil || len(o.scenarios) != 1 || o.scenarios[0].Names[0] != "queue2000" {
@@ -87,7 +92,7 @@ func TestRunSmall(t *testing.T) {
 		{"held", []string{"queue100.river.jobs_per_s", "held.river.jobs_per_s", "held.river.loss"}},
 		{"history", []string{"history.river.empty_claim_us", "history.river.full_claim_us"}},
 		{"floor", []string{"floor.floor.jobs_per_s", "floor.floor.insert_per_s"}},
-		{"pages", []string{"pages.weir.worst_p95_ms", "pages.weir.fill_s"}},
+		{"pages", []string{"pages.weir.worst_p95_ms", "pages.weir.fill_s", "served.weir.worst_p95_ms", "served.weir.pages"}},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "bench.json")

@@ -110,7 +110,9 @@ func taskListing(served *served) listing[view.Task] {
 			{title: "STATE", value: func(_ *output, t view.Task) string { return t.State }, paint: stateColor},
 			{title: "SERVICE", value: func(_ *output, t view.Task) string { return t.Service }},
 			{title: "KEY", value: func(_ *output, t view.Task) string { return t.Key }},
-			{title: "ATTEMPT", value: func(_ *output, t view.Task) string { return fmt.Sprintf("%d/%d", t.Attempt, max(t.MaxAttempts, t.Attempt)) }},
+			{title: "ATTEMPT", value: func(_ *output, t view.Task) string {
+				return fmt.Sprintf("%d/%d", t.Attempt, max(t.MaxAttempts, t.Attempt))
+			}},
 			{title: "PRIORITY", wide: true, value: func(_ *output, t view.Task) string { return fmt.Sprint(t.Priority) }},
 			{title: "JOB", wide: true, value: func(_ *output, t view.Task) string {
 				if t.Job.IsZero() {

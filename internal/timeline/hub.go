@@ -31,7 +31,7 @@ type Options struct {
 	Readers int
 	// Mark names whom an event takes something from, or nobody: see Hub.Marks.
 	Mark func(*Event) string
-	Log     *slog.Logger
+	Log  *slog.Logger
 }
 
 func (o Options) withDefaults() Options {

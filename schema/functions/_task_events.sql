@@ -6,30 +6,33 @@ language plpgsql stable security definer
 set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  own weir.events[] := array(
+    with last as materialized (
+      select * from weir.events e where e.task = of_task order by e.seq desc limit 10 * lines
+    )
+    select e from (
+      select * from last
+      union all (select * from weir.events e where e.task = of_task and lines is not null and e.seq < (select min(l.seq) from last l) order by e.seq limit 10 * lines)
+    ) e);
+  times timestamptz[];
 begin
+  select array_agg(distinct x.at) into times from (
+    select weir._id_time(of_task) as at
+    union all select unnest(array[f.at, f.started_at, f.opened_at]) from weir.finished f where f.task = of_task
+    union all select unnest(array[r.claimed_at, r.opened_at]) from weir.running r where r.task = of_task
+    union all select a.opened_at from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = of_task
+    union all select unnest(array[e.data ->> 'claimed_at', e.data ->> 'opened_at', e.data ->> 'ended_at'])::timestamptz from unnest(own) e
+      where e.type in ('retrying', 'snoozed', 'expired', 'returned', 'retried', 'held')
+  ) x where x.at is not null;
   return query
-  with last as materialized (
-    select * from weir.events e where e.task = of_task order by e.seq desc limit 10 * lines
-  ), own as materialized (
-    select * from last
-    union all (select * from weir.events e where e.task = of_task and lines is not null and e.seq < (select min(l.seq) from last l) order by e.seq limit 10 * lines)
-  ), times as materialized (
-    select distinct x.at from (
-      select weir._id_time(of_task) as at
-      union all select unnest(array[f.at, f.started_at, f.opened_at]) from weir.finished f where f.task = of_task
-      union all select unnest(array[r.claimed_at, r.opened_at]) from weir.running r where r.task = of_task
-      union all select a.opened_at from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = of_task
-      union all select unnest(array[e.data ->> 'claimed_at', e.data ->> 'opened_at', e.data ->> 'ended_at'])::timestamptz from own e
-        where e.type in ('retrying', 'snoozed', 'expired', 'returned', 'retried', 'held')
-    ) x where x.at is not null
-  )
   select e.seq, e.at, e.type, e.attempt::int, w.name, e.source, coalesce(e.level, 'info'), e.message, e.data
   from (
-    select * from own e where lines is null or e.type in (select x.event from weir.transition x)
+    select * from unnest(own) e where lines is null or e.type in (select x.event from weir.transition x)
     union all
-    (select * from own e where lines is not null and e.type not in (select x.event from weir.transition x) order by e.seq desc limit lines)
+    (select * from unnest(own) e where lines is not null and e.type not in (select x.event from weir.transition x) order by e.seq desc limit lines)
     union all
-    select b.* from times k, lateral (select * from weir.events e where e.at = k.at and e.tasks @> array[of_task] offset 0) b
+    select b.* from unnest(times) k (at), lateral (select * from weir.events e where e.at = k.at and e.tasks @> array[of_task] offset 0) b
   ) e left join weir.workers w on w.id = e.worker
   order by e.seq;
 end $$;

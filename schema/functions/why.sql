@@ -27,10 +27,12 @@ begin
     return;
   end if;
   if q.needs is not null then
-    select count(*) as n, min(x.id::text)::uuid as id, string_agg(format('%s (%s)', coalesce(x.key, x.id::text), weir._state_of(x.id)), ', ' order by x.position) as names
-    into b from weir.edges e join weir.tasks x on x.id = e.need where e.task = why.task;
+    -- A few are named: a task may need thousands.
+    select (select count(*) from weir.edges e where e.task = why.task) as n, min(f.id::text)::uuid as id,
+      string_agg(format('%s (%s)', coalesce(f.key, f.id::text), weir._state_of(f.id)), ', ' order by f.position) as names
+    into b from (select x.id, x.key, x.position from weir.edges e join weir.tasks x on x.id = e.need where e.task = why.task order by x.position limit 10) f;
     return query select 'needs', b.n = 0, case when b.n = 0 then format('%s needs have ended', cardinality(q.needs))
-      else format('waits for %s of %s: %s', b.n, cardinality(q.needs), b.names) end, b.id, case when b.n > 0 then p.since end;
+      else format('waits for %s of %s: %s%s', b.n, cardinality(q.needs), b.names, case when b.n > 10 then format(' and %s more', b.n - 10) end) end, b.id, case when b.n > 0 then p.since end;
   end if;
   if p.run_at is not null or q.run_at is not null then
     return query select 'time', coalesce(p.run_at, q.run_at) <= t or state <> 'pending',

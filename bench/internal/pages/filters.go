@@ -1,6 +1,10 @@
 package pages
 
-import "github.com/weirhq/weir/internal/engine/view"
+import (
+	"strings"
+
+	"github.com/weirhq/weir/internal/engine/view"
+)
 
 // The filters of lists: what is common, what is rare, what was only long ago,
 // what is not there, and pairs of these.
@@ -39,6 +43,8 @@ var (
 		{Key: "missing"},
 		{Key: "step-5", State: "failed"},
 		{Key: "step-5", State: "pending"},
+		{Worker: "worker-007"},
+		{Node: "node-007"},
 	}
 	jobFilters = []view.JobFilter{
 		{},
@@ -81,7 +87,7 @@ var (
 func filter(f any) string {
 	switch f := f.(type) {
 	case view.TaskFilter:
-		return set("state", f.State, "gate", f.Gate, "service", f.Service, "pool", f.Pool, "lane", f.Lane, "key", f.Key)
+		return set("state", f.State, "gate", f.Gate, "service", f.Service, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node)
 	case view.JobFilter:
 		return set("state", f.State, "kind", f.Kind, "name", f.Name)
 	case view.TimelineFilter:
@@ -92,6 +98,16 @@ func filter(f any) string {
 		return set("kind", f.Kind, "type", f.Type, "level", f.Level, "subject", f.Subject, "not", not)
 	}
 	return ""
+}
+
+// pairs are the fields that filter has written.
+func pairs(text string) (all [][2]string) {
+	for field := range strings.FieldsSeq(text) {
+		if name, value, ok := strings.Cut(field, "="); ok {
+			all = append(all, [2]string{name, value})
+		}
+	}
+	return all
 }
 
 func set(pairs ...string) (text string) {

@@ -32,8 +32,17 @@ type things struct {
 	places                                          []string
 }
 
-// Questions prepares them: it picks the things to ask about.
+// Questions prepares them.
 func Questions(ctx context.Context, pool *pgxpool.Pool) ([]Question, error) {
+	t, err := pick(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(t.lists(), t.details()...), t.wholes()...), nil
+}
+
+// pick chooses the things to ask about.
+func pick(ctx context.Context, pool *pgxpool.Pool) (*things, error) {
 	t := &things{store: view.New(pool), pool: pool}
 	for _, pick := range []struct {
 		into *[]weir.ID
@@ -65,7 +74,7 @@ func Questions(ctx context.Context, pool *pgxpool.Pool) ([]Question, error) {
 	if t.places, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return nil, err
 	}
-	return append(append(t.lists(), t.details()...), t.wholes()...), nil
+	return t, nil
 }
 
 // spread picks ids evenly over the partitions, by time.
@@ -189,6 +198,10 @@ func (t *things) wholes() (all []Question) {
 	ask("nodes", "one", func(ctx context.Context, _ int) error { _, err := t.store.Node(ctx, "node-007"); return err })
 	ask("workers", "all", func(ctx context.Context, _ int) error {
 		_, err := t.store.Workers(ctx, view.WorkerFilter{All: true}, view.Page{})
+		return err
+	})
+	ask("nodes", "slots", func(ctx context.Context, _ int) error {
+		_, err := t.store.Slots(ctx, []string{"node-001", "node-007", "node-042"})
 		return err
 	})
 	ask("workers", "one", func(ctx context.Context, _ int) error { _, err := t.store.Worker(ctx, "worker-007"); return err })

@@ -44,7 +44,10 @@ type Scenario struct {
 	// Budget bounds the time: no new pair of rounds starts after it. The first
 	// pair always runs.
 	Budget time.Duration
-	Run    func(ctx context.Context, b *Bench, budget time.Duration) error
+	// Long says that it takes far longer than all others: it runs only when it is
+	// asked for.
+	Long bool
+	Run  func(ctx context.Context, b *Bench, budget time.Duration) error
 }
 
 // All are the scenarios in the order they run. The first is the whole of a
@@ -61,7 +64,7 @@ var All = []Scenario{
 	{Names: []string{"idle"}, Run: idle},
 	{Names: []string{"streams"}, Run: watch},
 	{Names: []string{"floor"}, Budget: 8 * time.Second, Run: floor},
-	{Names: []string{"pages"}, Run: measurePages},
+	{Names: []string{"pages", "served"}, Run: measurePages, Long: true},
 }
 
 // size scales a number of jobs; a few are always left to measure.
