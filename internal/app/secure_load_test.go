@@ -53,6 +53,11 @@ func TestSecureSizes(t *testing.T) {
 		}
 	}
 	f.wants(http.StatusOK, "GET", "/pools", with(admin))
+	nested := func(levels int) way {
+		return sending("application/json", `{"service": "x", "params": {"a": `+strings.Repeat("[", levels)+strings.Repeat("]", levels)+`}}`)
+	}
+	f.wants(http.StatusCreated, "POST", apiPrefix+"/tasks", with(admin), nested(60))
+	f.wants(http.StatusBadRequest, "POST", apiPrefix+"/tasks", with(admin), nested(70))
 }
 
 // try is ask where the server may hang up before it has read everything.

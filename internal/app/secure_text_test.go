@@ -69,7 +69,7 @@ func TestSecureDangers(t *testing.T) {
 // Every page shows it as text, and what a task says has no control sequences.
 func TestSecureText(t *testing.T) {
 	f := besiege(t)
-	admin := f.person(auth.Admin)
+	f.person(auth.Admin)
 	x := f.furnish(hostile)
 	// What runs, what waits, and words that only the database would let in.
 	for _, sql := range []string{
@@ -85,7 +85,7 @@ func TestSecureText(t *testing.T) {
 	f.exec(`update weir.tokens set name = left($1, 100), scopes = array[$1]`, hostile)
 	f.exec(`update weir.users set email = $1 where name = 'owner'`, hostile)
 	f.exec(`update weir.joins set node = $1, made_by = $1`, hostile)
-	admin = f.login("the-admin")
+	admin := f.login("the-admin")
 	q := url.QueryEscape(hostile)
 	paths := []string{"/search?q=" + q, "/tasks?service=" + q, "/tasks?label=" + q, "/timeline?subject=" + q, "/timeline?kind=" + q, "/timeline?type=" + q, "/timeline?before=" + q, "/workers?service=" + q, "/jobs?state=" + q, "/jobs?after=" + q, "/users?after=" + q, "/login?next=" + q, "/" + url.PathEscape(hostile), "/nodes/" + url.PathEscape(hostile), "/setup?code=" + q}
 	for _, sql := range []string{`select string_agg(id::text, ' ') from weir.task`} {
