@@ -217,7 +217,7 @@ func cancel(s *story, c command) ([]string, error) {
 
 func pool(s *story, c command) ([]string, error) {
 	if c.word(1) == "drop" {
-		return s.call(`select weir.drop_pool($1, $2, $3)::text`, c.word(0), c.word(2) == "force", s.now)
+		return s.call(`select weir.drop_pool($1, $2, at => $3)::text`, c.word(0), c.word(2) == "force", s.now)
 	}
 	return s.call(`select weir.set_pool($1, $2, $3, $4, at => $5)::text`, c.word(0), field(c, "size"), field(c, "rate"), field(c, "per"), s.now)
 }

@@ -306,3 +306,38 @@ func TestSecureStreamRevoked(t *testing.T) {
 		}
 	}
 }
+
+// One person cannot take all the streams there are, by either face; those of
+// others go on, and a stream that ends makes room.
+func TestSecureStreamSeats(t *testing.T) {
+	f := besiege(t)
+	f.add("ada", auth.Viewer)
+	f.add("bob", auth.Viewer)
+	ada, bob := f.login("ada"), f.login("bob")
+	for _, path := range []string{"/live?path=/timeline", apiPrefix + "/events"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		full := 0
+		for range 150 {
+			switch status, _ := f.follow(ctx, path, with(ada)); status {
+			case http.StatusOK:
+			case http.StatusTooManyRequests:
+				full++
+			default:
+				t.Fatalf("%s: status %d", path, status)
+			}
+		}
+		if full == 0 {
+			t.Errorf("%s: one person has 150 streams", path)
+		}
+		if status, _ := f.follow(ctx, path, with(bob)); status != http.StatusOK {
+			t.Errorf("%s: another person: status %d", path, status)
+		}
+		cancel()
+		eventually(t, "there is room again", func() bool {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			status, _ := f.follow(ctx, path, with(ada))
+			return status == http.StatusOK
+		})
+	}
+}
