@@ -672,8 +672,6 @@ function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns rec
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
 function _tally(ended uuid[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Adds ended tasks to their jobs and closes the jobs that are complete.
-function _task_events(of_task uuid, lines integer) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
-  plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; of what it said only so many.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
@@ -776,8 +774,8 @@ function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with t
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.
 function tally(n integer DEFAULT 5000, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT counted integer, OUT more boolean) returns record
   plpgsql volatile security definer set enable_seqscan=off, enable_sort=off, jit=off, search_path=weir, pg_temp: Adds the timeline up into weir.minutes: how many events were counted, and whether there are more.
-function task_events(of_task uuid) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
-  sql stable security definer set search_path=weir, pg_temp: Every event of a task, in order.
+function task_events(of_task uuid, lines integer DEFAULT NULL::integer) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
+  plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; with lines, of what it said only so many.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
 function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
@@ -785,7 +783,6 @@ function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with
 
 -- Grants
 weir_client: execute on function _id_time
-weir_client: execute on function _task_events
 weir_client: execute on function cancel
 weir_client: execute on function cancel_job
 weir_client: execute on function drop_pool

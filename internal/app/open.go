@@ -77,7 +77,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	mux.Handle("/api/", api.Handler())
 	mux.Handle("GET /metrics", s.metrics(entrance, measured))
 	mux.Handle("/", dashboard.Handler())
-	p.face = request.Wrap(measured.HTTP(p.tracing.HTTP(entrance.Guard(mux))))
+	p.face = request.Wrap(measured.HTTP(p.tracing.HTTP(mux)))
 	if p.link, err = s.logIn(ctx, people); err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func bracketed(ip net.IP) string {
 // metrics are for those who may read them, unless they are open.
 func (s *Server) metrics(entrance *door.Door, measured *metrics.Metrics) http.Handler {
 	if s.config.MetricsOpen {
-		return measured.Handler()
+		return entrance.Guard(measured.Handler())
 	}
 	return entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := auth.Allow(auth.From(r.Context()), auth.Read, auth.Object{Kind: "metrics"}); err != nil {

@@ -43,16 +43,24 @@ func TestSecureRebinding(t *testing.T) {
 			f := besiege(t, change)
 			admin := f.person(auth.Admin)
 			secret, _ := f.token("the-admin", "*:*")
+			wrong := secret[:20] + "0" + secret[21:]
 			_, port, _ := net.SplitHostPort(f.listen)
 			for _, host := range []string{"evil.example", "evil.example:" + port, "127.0.0.1.evil.example:" + port, "localhost.evil.example", "weir.example.org.evil.example", "0.0.0.0:" + port, "169.254.169.254", "127.0.0.1:" + port + ".evil.example"} {
 				for _, path := range f.faces() {
-					for _, who := range []way{with(admin), bearer(secret), header("X-Forwarded-Host", f.listen)} {
+					for _, who := range []way{with(admin), header("X-Forwarded-Host", f.listen)} {
 						if got := f.ask("GET", path, calling(host), who); got.StatusCode != http.StatusMisdirectedRequest && got.StatusCode != http.StatusBadRequest {
 							t.Errorf("%s as %s: status %d: %.80q", path, host, got.StatusCode, got.body)
 						}
 					}
+					// Such a page can send the header, but has nothing to put there.
+					for _, who := range []way{bearer(wrong), bearer(""), header("Authorization", "x"), header("Authorization", "")} {
+						if got := f.ask("GET", path, calling(host), who, with(admin)); got.StatusCode < 300 || len(got.body) > 1000 {
+							t.Errorf("%s as %s with a wrong token: status %d: %.80q", path, host, got.StatusCode, got.body)
+						}
+					}
 				}
 			}
+			f.wants(http.StatusOK, "GET", apiPrefix+"/me", calling("evil.example"), bearer(secret))
 		})
 	}
 }

@@ -25,10 +25,17 @@ func TestToken(t *testing.T) {
 	if !Can(s, Submit, Object{Kind: "task"}) || Can(s, Submit, Object{Kind: "job"}) || Can(s, Override, Object{Kind: "task"}) {
 		t.Error("its rights are not those of its user within its scopes")
 	}
-	// It cannot make itself another one, nor end one.
+	// It cannot make itself another one, nor end another; it may end itself.
 	_, _, err = x.CreateToken(ctx, s, NewToken{Name: "two", Scopes: []string{"*:*"}})
 	wants(t, err, problem.Forbidden)
-	wants(t, x.RevokeToken(ctx, s, made.ID), problem.Forbidden)
+	other, spare, err := x.CreateToken(ctx, ada, NewToken{Name: "spare", Scopes: []string{"*:*"}})
+	must(t, err)
+	wants(t, x.RevokeToken(ctx, s, other.ID), problem.Forbidden)
+	self, err := x.Token(ctx, spare)
+	must(t, err)
+	must(t, x.RevokeToken(ctx, self, other.ID))
+	_, err = x.Token(ctx, spare)
+	wants(t, err, problem.Unauthenticated)
 	_, _, err = x.CreateToken(ctx, ada, NewToken{Name: "ci", Scopes: []string{"*:*"}})
 	wants(t, err, problem.Conflict)
 	for _, bad := range []NewToken{

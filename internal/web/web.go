@@ -116,7 +116,7 @@ func New(config Config) (*Web, error) {
 // Handler serves the dashboard. It wraps itself in the door.
 func (w *Web) Handler() http.Handler {
 	inner := http.NewServeMux()
-	inner.Handle("GET "+asset.Prefix, w.assets)
+	inner.Handle("GET "+asset.Prefix, w.config.Door.Guard(w.assets))
 	inner.Handle("/", w.config.Door.Wrap(w.guard(request.Routed(w.mux))))
 	return inner
 }

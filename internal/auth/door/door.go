@@ -65,24 +65,38 @@ func New(store *auth.Store, config Config) (*Door, error) {
 // OIDC is the identity provider, or nil.
 func (d *Door) OIDC() *auth.OIDC { return d.config.OIDC }
 
-// Guard stands before all that a server answers, also what is for everybody: the
-// name it is called by must be one of its own. A page that was rebound to our
-// address has no token to send, so whoever sends one may use any name: a scraper
-// calls each server by its own.
+// Guard stands before what everybody may have: the name by which the server is
+// called must be one of its own.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.setHeaders(w.Header())
-		if !hasBearer(r) && !d.knows(r.Host) {
+		if d.knows(r.Host) {
+			next.ServeHTTP(w, r)
+		} else {
 			d.config.Refuse(w, r, misdirected(r.Host))
-			return
 		}
-		next.ServeHTTP(w, r)
 	})
 }
 
-// Wrap stands before a handler. See the package for what it checks.
+// Wrap stands before a handler. See the package for what it checks. A page that
+// was rebound to our address has no token of ours, so whoever sends one that is
+// good may use any name: a scraper calls each server by its own.
 func (d *Door) Wrap(next http.Handler) http.Handler {
-	return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	known := d.wrap(next)
+	named := d.Guard(known)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hasBearer(r) {
+			named.ServeHTTP(w, r)
+			return
+		}
+		d.setHeaders(w.Header())
+		known.ServeHTTP(w, r)
+	})
+}
+
+// wrap finds out who asks.
+func (d *Door) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), clientKey{}, d.client(r)))
 		if !hasBearer(r) {
 			if err := d.origin.Check(r); err != nil {
@@ -100,7 +114,7 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(auth.WithSubject(r.Context(), subject)))
-	}))
+	})
 }
 
 // explain is what went wrong with looking who asks, as far as they may know it.

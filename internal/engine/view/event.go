@@ -69,5 +69,5 @@ const LinesMost = 1000
 // what happened between its beginning and its end is left out.
 func (s *Store) TaskEvents(ctx context.Context, task weir.ID) ([]Event, error) {
 	return list(ctx, s, "read the timeline", `select null::text, e.seq, e.at, e.type, 'task', $1::uuid::text, null::uuid, $1::uuid, coalesce(e.attempt, 0), e.worker, e.source, e.level,
-		e.message, e.data from weir._task_events($1, $2) e`, []any{task, s.lines}, eventInto)
+		e.message, e.data from weir.task_events($1, $2) e`, []any{task, s.lines}, eventInto)
 }
