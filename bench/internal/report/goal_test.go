@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -48,7 +49,7 @@ func TestJudge(t *testing.T) {
 	if v := found["gates cost ≤ 20 %"]; v.Result != notMeasured || v.Found != missing {
 		t.Errorf("gates: %+v", v)
 	}
-	if got, want := r.Counts(), "1 met, 1 missed, 10 not measured"; got != want {
+	if got, want := r.Counts(), fmt.Sprintf("1 met, 1 missed, %d not measured", len(r.Goals)-2); got != want {
 		t.Errorf("counts = %q, want %q", got, want)
 	}
 }
