@@ -146,7 +146,9 @@ func TestSecureInjection(t *testing.T) {
 	if err := json.Unmarshal([]byte(f.wants(http.StatusOK, "GET", apiPrefix+"/openapi.json").body), &doc); err != nil {
 		t.Fatal(err)
 	}
-	tables := f.text(`select count(*)::text from pg_class where relnamespace = 'weir'::regnamespace`)
+	// The server itself makes, seals and drops partitions meanwhile.
+	const lasting = `select count(*)::text from pg_class where relnamespace = 'weir'::regnamespace and not relispartition and relkind in ('r', 'p', 'v', 'S')`
+	tables := f.text(lasting)
 	hashes := f.text(`select string_agg(encode(hash, 'hex'), ' ') || ' ' || (select string_agg(password, ' ') from weir.users) from weir.tokens`)
 	sent := 0
 	for path, methods := range doc.Paths {
@@ -193,8 +195,8 @@ func TestSecureInjection(t *testing.T) {
 	if sent < 1500 {
 		t.Errorf("only %d requests were sent", sent)
 	}
-	if now := f.text(`select count(*)::text from pg_class where relnamespace = 'weir'::regnamespace`); now != tables {
-		t.Errorf("there were %s tables and indexes, now %s", tables, now)
+	if now := f.text(lasting); now != tables {
+		t.Errorf("there were %s tables, views and sequences, now %s", tables, now)
 	}
 	for _, word := range []string{"42601", "syntax error"} {
 		if strings.Contains(f.log.String(), word) {
