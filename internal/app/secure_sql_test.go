@@ -198,7 +198,7 @@ func TestSecureInjection(t *testing.T) {
 	if now := f.text(lasting); now != tables {
 		t.Errorf("there were %s tables, views and sequences, now %s", tables, now)
 	}
-	for _, word := range []string{"42601", "syntax error"} {
+	for _, word := range []string{"SQLSTATE 42601", "syntax error"} {
 		if strings.Contains(f.log.String(), word) {
 			t.Errorf("the log says %s", word)
 		}
