@@ -30,6 +30,15 @@ func (c *Client) Retry(ctx context.Context, task ID, by string) error {
 	return c.command(ctx, "retry", `select weir.retry($1, nullif($2, ''))`, task, by)
 }
 
+// RetryJob gives every task of a job that failed or was cancelled a new round of
+// attempts, in the order of their needs, and brings back what was skipped because
+// of them. What is done stays done. It returns how many tasks failed or were
+// cancelled.
+func (c *Client) RetryJob(ctx context.Context, job ID, d Decision) (tasks int, err error) {
+	err = c.pool.QueryRow(ctx, `select weir.retry_job($1, nullif($2, ''), nullif($3, ''))`, job, d.By, d.Reason).Scan(&tasks)
+	return tasks, c.told("retry job", err)
+}
+
 // Skip decides that a task that waits or has failed need not run: what depends
 // on it goes on as if it were done. It wants a reason.
 func (c *Client) Skip(ctx context.Context, task ID, d Decision) error {
@@ -67,7 +76,7 @@ func (c *Client) told(op string, err error) error {
 
 // Reason is one gate of a task, or whether anybody can take it.
 type Reason struct {
-	// Gate is needs, time, hold, order, exclusion or pool; worker for a task
+	// Gate is needs, plan, time, hold, order, exclusion or pool; worker for a task
 	// that could start; lease for one that runs; ended for one that has ended.
 	Gate string
 	// Open says that this is not what the task waits for.
@@ -84,4 +93,11 @@ type Reason struct {
 func (c *Client) Why(ctx context.Context, task ID) ([]Reason, error) {
 	rows, err := c.pool.Query(ctx, `select gate, open, reason, blocker, coalesce(since, '-infinity') from weir.why($1)`, task)
 	return collect("why", rows, err, func(r *Reason) []any { return []any{&r.Gate, &r.Open, &r.Text, &r.Blocker, (*instant)(&r.Since)} })
+}
+
+// WhyJob says why a job is where it is: of a queued one what it waits for, of one
+// that runs what stops its tasks, gate by gate.
+func (c *Client) WhyJob(ctx context.Context, job ID) ([]Reason, error) {
+	rows, err := c.pool.Query(ctx, `select gate, open, reason, blocker, coalesce(since, '-infinity') from weir.why_job($1)`, job)
+	return collect("why job", rows, err, func(r *Reason) []any { return []any{&r.Gate, &r.Open, &r.Text, &r.Blocker, (*instant)(&r.Since)} })
 }

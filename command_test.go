@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -133,5 +134,30 @@ func TestScheduleFiresWithoutAServer(t *testing.T) {
 	}
 	if err := w.client.DropSchedule(t.Context(), "clock", "ada"); !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("dropped twice: %v", err)
+	}
+}
+
+// TestRetryJob cancels a job, brings it back and asks why it waits.
+func TestRetryJob(t *testing.T) {
+	w := newWorld(t)
+	client := w.client
+	job, err := client.SubmitJob(t.Context(), weir.Job{Name: "pair", Tasks: []weir.Task{
+		{Service: "s", Key: "a", Run: json.RawMessage(`{"driver": "exec"}`)}, {Service: "s", Key: "b", Needs: []string{"a"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.RetryJob(t.Context(), job, weir.Decision{}); !errors.Is(err, weir.ErrConflict) {
+		t.Errorf("a job that runs: %v", err)
+	}
+	if _, _, err := client.CancelJob(t.Context(), job, weir.Decision{By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.RetryJob(t.Context(), job, weir.Decision{By: "ann", Reason: "by mistake"}); err != nil || n != 2 {
+		t.Errorf("%d tasks, %v", n, err)
+	}
+	reasons, err := client.WhyJob(t.Context(), job)
+	if err != nil || len(reasons) != 2 || reasons[0].Gate != "worker" || reasons[1].Gate != "needs" {
+		t.Errorf("%+v %v", reasons, err)
 	}
 }

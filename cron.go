@@ -47,7 +47,7 @@ func parseCron(line string) (cron, error) {
 	case strings.HasPrefix(line, "TZ="), strings.HasPrefix(line, "CRON_TZ="):
 		return cron{}, fmt.Errorf("%q: the zone is a field of its own", line)
 	case strings.HasPrefix(line, "@"):
-		return cron{}, fmt.Errorf("%q: there are @hourly, @daily, @weekly, @monthly, @yearly, and @every with a duration", line)
+		return cron{}, fmt.Errorf("%q: there are @hourly, @daily, @weekly, @monthly, @yearly, @every with a duration, and @at with a time", line)
 	case len(parts) != len(fields):
 		return cron{}, fmt.Errorf("%q: a cron line has five fields: minute, hour, day, month, weekday", line)
 	}

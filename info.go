@@ -44,7 +44,8 @@ func (c *Client) Task(ctx context.Context, id ID) (TaskInfo, error) {
 // JobInfo is a job as it stands: a row of the view weir.job.
 type JobInfo struct {
 	ID ID
-	// State is running, canceling, done, failed or canceled.
+	// State is queued, running, canceling, done, failed or canceled. A queued job
+	// has no tasks yet.
 	State      string
 	Kind, Name string
 	Priority   int

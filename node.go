@@ -46,3 +46,10 @@ func (c *Client) SetNodeMode(ctx context.Context, node string, mode Mode, until 
 	}
 	return c.command(ctx, "set node mode", `select weir.set_node_mode($1, $2, nullif($3, ''), $4, nullif($5, ''))`, node, mode, d.Reason, end, d.By)
 }
+
+// SetNode changes what a node is and how much it does at once, while it runs.
+// What is nil stays as it is; what its agent registers at its next start comes
+// after it.
+func (c *Client) SetNode(ctx context.Context, n Node, by string) error {
+	return c.command(ctx, "set node", `select weir.set_node($1, $2, $3, nullif($4, ''))`, n.Name, n.Labels, n.Capacity, by)
+}

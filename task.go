@@ -62,6 +62,9 @@ type Task struct {
 	// Trace is handed to the handler, for telemetry: a W3C traceparent. Empty:
 	// what the client's [Tracer] says of the context, if it has one.
 	Trace string
+	// Run tells an agent how to run the task: a JSON object. The engine only
+	// carries it, and handlers of this package do not need it. At most 1 MiB.
+	Run json.RawMessage
 }
 
 // Rule says when a task with needs may go on.
@@ -116,6 +119,7 @@ type spec struct {
 	IdempotencyKey string            `json:"idempotency_key,omitempty"`
 	UniqueKey      string            `json:"unique_key,omitempty"`
 	Trace          string            `json:"trace,omitempty"`
+	Run            json.RawMessage   `json:"run,omitempty"`
 }
 
 // encodeTasks makes the argument of weir.submit_many and weir.submit_job. Trace
@@ -132,7 +136,7 @@ func encodeTasks(tasks []Task, trace string) ([]byte, error) {
 			Service: t.Service, Params: params, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels,
 			Hold: t.Hold, Lane: t.Lane, Rank: t.Rank, Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: t.MaxAttempts,
 			Timeout: interval(t.Timeout), Backoff: interval(t.Backoff), BackoffCap: interval(t.BackoffCap), Orphan: t.Orphan,
-			IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: cmp.Or(t.Trace, trace),
+			IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: cmp.Or(t.Trace, trace), Run: t.Run,
 		}
 		if !t.RunAt.IsZero() {
 			specs[i].RunAt = t.RunAt.UTC().Format(time.RFC3339Nano)

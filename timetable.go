@@ -29,7 +29,7 @@ func (s Schedule) Next(t time.Time) (time.Time, error) {
 }
 
 // Due says which runs to submit now, if the next one was due at was, and when
-// the one after is. It is cheap however long ago that was.
+// the one after is; zero: there is none. It is cheap however long ago that was.
 func (s Schedule) Due(was, now time.Time) (runs []time.Time, next time.Time, err error) {
 	table, err := s.timetable()
 	if err != nil {
@@ -47,12 +47,67 @@ func (s Schedule) Due(was, now time.Time) (runs []time.Time, next time.Time, err
 	if s.Missed == MissedSkip && now.Sub(last) > skipAfter {
 		runs = nil
 	}
+	for s.CatchUp > 0 && len(runs) > 0 && now.Sub(runs[0]) > max(s.CatchUp, skipAfter) {
+		runs = runs[1:]
+	}
+	if _, once := table.(moment); once {
+		return runs, time.Time{}, nil
+	}
 	next, err = s.following(table, last)
 	return runs, next, err
 }
 
+// Upcoming are the next n times after t that the schedule is due. There are
+// fewer if it ends before.
+func (s Schedule) Upcoming(t time.Time, n int) ([]time.Time, error) {
+	table, err := s.timetable()
+	if err != nil {
+		return nil, err
+	}
+	var runs []time.Time
+	for len(runs) < n {
+		if t = table.next(t); t.IsZero() {
+			break
+		}
+		runs = append(runs, t)
+	}
+	return runs, nil
+}
+
+// Between are the times at which the schedule is due from from up to to, to not
+// included, at most limit of them; more says that there are others.
+func (s Schedule) Between(from, to time.Time, limit int) (runs []time.Time, more bool, err error) {
+	table, err := s.timetable()
+	if err != nil {
+		return nil, false, err
+	}
+	for t := table.next(from.Add(-time.Nanosecond)); !t.IsZero() && t.Before(to); t = table.next(t) {
+		if len(runs) == limit {
+			return runs, true, nil
+		}
+		runs = append(runs, t)
+	}
+	return runs, false, nil
+}
+
+// First is the time of the first run of a schedule that is set now: that of a
+// single run may be over, and is made up for as any other.
+func (s Schedule) First(now time.Time) (time.Time, error) {
+	table, err := s.timetable()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if once, ok := table.(moment); ok {
+		return time.Time(once), nil
+	}
+	return s.following(table, now)
+}
+
 func (s Schedule) following(table timetable, t time.Time) (time.Time, error) {
 	next := table.next(t)
+	if _, once := table.(moment); once && next.IsZero() {
+		return next, fmt.Errorf("spec: %q is over", s.Spec)
+	}
 	if next.IsZero() {
 		return next, fmt.Errorf("spec: %q names no time within five years", s.Spec)
 	}
@@ -82,6 +137,13 @@ func (s Schedule) timetable() (timetable, error) {
 		}
 		return pace(d.Truncate(time.Second)), nil
 	}
+	if text, ok := strings.CutPrefix(spec, "@at "); ok {
+		at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+		if err != nil || at.Year() < 1970 {
+			return nil, fmt.Errorf("spec: %q: @at wants a time with its zone, such as 2026-11-15T10:00:00Z", s.Spec)
+		}
+		return moment(at.UTC()), nil
+	}
 	line, err := parseCron(spec)
 	if err != nil {
 		return nil, fmt.Errorf("spec: %w", err)
@@ -102,6 +164,18 @@ func (p pace) latest(from, now time.Time, limit int) []time.Time {
 	}
 	return runs
 }
+
+// moment is @at: once.
+type moment time.Time
+
+func (m moment) next(after time.Time) time.Time {
+	if at := time.Time(m); at.After(after) {
+		return at
+	}
+	return time.Time{}
+}
+
+func (m moment) latest(from, _ time.Time, _ int) []time.Time { return []time.Time{from} }
 
 // calendar is a cron line in a time zone.
 type calendar struct {

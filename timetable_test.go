@@ -29,6 +29,7 @@ func TestScheduleNext(t *testing.T) {
 		{"leap day", "0 0 29 2 *", "", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z"},
 		{"daily", "@daily", budapest, "2026-01-01T12:00:00Z", "2026-01-01T23:00:00Z"},
 		{"every", "@every 90m", "", "2026-01-01T00:00:00.5Z", "2026-01-01T01:30:00.5Z"},
+		{"once", "@at 2026-01-02T03:04:05+01:00", "", "2026-01-01T00:00:00Z", "2026-01-02T02:04:05Z"},
 		{"zone in summer", "0 9 * * *", newYork, "2026-07-01T00:00:00Z", "2026-07-01T13:00:00Z"},
 		{"zone in winter", "0 9 * * *", newYork, "2026-01-01T00:00:00Z", "2026-01-01T14:00:00Z"},
 
@@ -71,6 +72,9 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 		{"0 0 30 2 *", "", "names no time"},
 		{"@every soon", "", "wants a duration"},
 		{"@fortnightly", "", "there are @hourly"},
+		{"@at noon", "", "wants a time"},
+		{"@at 2026-01-01 10:00", "", "wants a time"},
+		{"@at 1969-12-31T00:00:00Z", "", "wants a time"},
 		{"TZ=UTC * * * * *", "", "field of its own"},
 		{"CRON_TZ=", "", "field of its own"},
 		{"* * * * *", "Local", "name a place"},
@@ -115,6 +119,66 @@ func TestScheduleDue(t *testing.T) {
 	}
 }
 
+func TestRunsMissedTooLongAgoAreGone(t *testing.T) {
+	from, now := at(t, "2026-01-01T00:00:00Z"), at(t, "2026-01-02T00:30:00Z")
+	for missed, want := range map[weir.Missed]int{weir.MissedAll: 3, weir.MissedOne: 1, weir.MissedSkip: 0} {
+		runs, next, err := weir.Schedule{Spec: "@hourly", Missed: missed, CatchUp: 3 * time.Hour}.Due(from, now)
+		if err != nil || len(runs) != want || !next.Equal(at(t, "2026-01-02T01:00:00Z")) {
+			t.Errorf("%s: %v, next %s, %v", missed, runs, next, err)
+		}
+	}
+	// The change of a leader is no missed run, however short the window.
+	runs, _, err := weir.Schedule{Spec: "@hourly", CatchUp: time.Second}.Due(now, now.Add(20*time.Second))
+	if err != nil || len(runs) != 1 {
+		t.Errorf("20 s late: %v, %v", runs, err)
+	}
+	if runs, _, err = (weir.Schedule{Spec: "@daily", CatchUp: time.Hour}).Due(from, at(t, "2026-01-01T12:00:00Z")); err != nil || len(runs) != 0 {
+		t.Errorf("twelve hours late: %v, %v", runs, err)
+	}
+}
+
+func TestAScheduleForOnce(t *testing.T) {
+	when := at(t, "2026-01-01T10:00:00Z")
+	once := weir.Schedule{Spec: "@at 2026-01-01T10:00:00Z"}
+	if runs, next, err := once.Due(when, when.Add(time.Hour)); err != nil || len(runs) != 1 || !runs[0].Equal(when) || !next.IsZero() {
+		t.Errorf("late: %v, next %s, %v", runs, next, err)
+	}
+	if runs, next, err := once.Due(when, when.Add(-time.Second)); err != nil || len(runs) != 0 || !next.Equal(when) {
+		t.Errorf("early: %v, next %s, %v", runs, next, err)
+	}
+	once.Missed = weir.MissedSkip
+	if runs, next, err := once.Due(when, when.Add(time.Hour)); err != nil || len(runs) != 0 || !next.IsZero() {
+		t.Errorf("skipped: %v, next %s, %v", runs, next, err)
+	}
+	if _, err := once.Next(when); err == nil || !strings.Contains(err.Error(), "is over") {
+		t.Errorf("the next after it: %v", err)
+	}
+	if first, err := once.First(when.Add(time.Hour)); err != nil || !first.Equal(when) {
+		t.Errorf("the first: %s, %v", first, err)
+	}
+	if runs, err := once.Upcoming(when.Add(-time.Hour), 5); err != nil || len(runs) != 1 {
+		t.Errorf("upcoming: %v, %v", runs, err)
+	}
+}
+
+func TestUpcomingAndBetween(t *testing.T) {
+	from, to := at(t, "2026-01-01T00:00:00Z"), at(t, "2026-01-04T00:00:00Z")
+	s := weir.Schedule{Spec: "@daily"}
+	if runs, err := s.Upcoming(from, 3); err != nil || len(runs) != 3 || !runs[2].Equal(to) {
+		t.Errorf("upcoming: %v, %v", runs, err)
+	}
+	// The first is included, the last is not.
+	if runs, more, err := s.Between(from, to, 10); err != nil || more || len(runs) != 3 || !runs[0].Equal(from) {
+		t.Errorf("between: %v, %v, %v", runs, more, err)
+	}
+	if runs, more, err := s.Between(from, to, 2); err != nil || !more || len(runs) != 2 {
+		t.Errorf("two of them: %v, %v, %v", runs, more, err)
+	}
+	if _, _, err := (weir.Schedule{Spec: "never"}).Between(from, to, 2); err == nil {
+		t.Error("a spec that is none has runs")
+	}
+}
+
 func TestAllMissedRunsAreTheNewestThousand(t *testing.T) {
 	const limit = 1000
 	from, now := at(t, "2020-01-01T00:00:00Z"), at(t, "2026-01-01T00:00:30Z")
@@ -140,6 +204,7 @@ func FuzzScheduleNext(f *testing.F) {
 	f.Add("@yearly", uint8(5), int64(1325200000))
 	f.Add("0 0 31 * ?", uint8(4), int64(-1))
 	f.Add("CRON_TZ=", uint8(4), int64(-1))
+	f.Add("@at 2026-01-02T03:04:05Z", uint8(1), int64(0))
 	f.Fuzz(func(t *testing.T, spec string, zone uint8, unix int64) {
 		s := weir.Schedule{Spec: spec, Zone: zones[int(zone)%len(zones)], Missed: weir.MissedAll}
 		after := time.Unix(unix%(1<<32), unix%1e9).UTC()
@@ -160,6 +225,12 @@ func FuzzScheduleNext(f *testing.F) {
 		}
 		// Due agrees with Next.
 		due, following, err := s.Due(next, next.Add(time.Second))
+		if strings.HasPrefix(strings.TrimSpace(spec), "@at") {
+			if len(due) != 1 || !due[0].Equal(next) || !following.IsZero() || err != nil {
+				t.Fatalf("%q: Due %v, then %v (%v)", spec, due, following, err)
+			}
+			return
+		}
 		if want, never := s.Next(next); err != nil != (never != nil) || err == nil && (len(due) != 1 || !due[0].Equal(next) || !following.Equal(want)) {
 			t.Fatalf("%q in %q: Due %v %v %v, want %v then %v", spec, s.Zone, due, following, err, next, want)
 		}

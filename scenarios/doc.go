@@ -22,12 +22,18 @@
 //	finish|return|confirm NAME       report on a lease: done, handed back, stopped as asked; NAME@WORKER: the last lease of that worker
 //	fail NAME "error" [final] [retry=10s]
 //	snooze NAME 10s
-//	cancel|hold|release|retry NAME   by=somebody where it matters
+//	cancel|hold|release|retry NAME   by=somebody where it matters; cancel job NAME, retry job NAME
+//	queue NAME [due=10s]             a job without tasks; add NAME builds it
+//	add NAME                         tasks join a job; they follow as those of a job do
+//	close NAME "reason"              a queued job that will not be built
+//	plan NAME [run_at=10s] [hold=x]  what a task at the gate plan is
+//	split NAME into A,B              it waits for these tasks of its job
+//	decide NAME done|failed|skipped|passes "cause"
 //	skip NAME "reason"
 //	priority NAME 5
 //	pool NAME size=1 | rate=1 per=1m | drop
 //	node NAME [labels=k:v] [capacity=service:n] [mode=draining]
 //	worker NAME services=a,b [node=n]
 //	tick 30s                         let time pass, and tend the engine
-//	why|events NAME, show            look
+//	why|events NAME, why job NAME, show   look
 package scenarios

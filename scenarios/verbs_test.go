@@ -19,7 +19,11 @@ func init() {
 		"confirm": lease(`select weir.confirm_cancel($1, $2, $3, at => $4)`),
 		"fail":    fail,
 		"snooze":  snooze,
-		"cancel":  cancel,
+		"queue":   queue, "add": add, "plan": plan, "split": split, "decide": decide,
+		"close": func(s *story, c command) ([]string, error) {
+			return s.call(`select weir.close_job($1, 'failed', $2, at => $3)::text`, s.ids[c.word(0)], c.word(1), s.now)
+		},
+		"cancel": cancel,
 		"hold": func(s *story, c command) ([]string, error) {
 			return s.call(`select weir.hold($1, $2, at => $3)::text`, s.ids[c.word(0)], c.fields["by"], s.now)
 		},
@@ -27,6 +31,9 @@ func init() {
 			return s.call(`select weir.release($1, at => $2)::text`, s.ids[c.word(0)], s.now)
 		},
 		"retry": func(s *story, c command) ([]string, error) {
+			if c.word(0) == "job" {
+				return s.query(`select format('%s run again', weir.retry_job($1, at => $2))`, s.ids[c.word(1)], s.now)
+			}
 			return s.call(`select weir.retry($1, at => $2)::text`, s.ids[c.word(0)], s.now)
 		},
 		"skip": func(s *story, c command) ([]string, error) {
@@ -64,7 +71,7 @@ func (s *story) spec(c command, key string) map[string]any {
 				s.t.Fatalf("%s=%s: %v", name, value, err)
 			}
 			spec[name] = n
-		case "exclusive":
+		case "exclusive", "plan":
 			spec[name] = value == "yes"
 		case "labels":
 			spec[name] = pairs(value)
@@ -120,11 +127,7 @@ func job(s *story, c command) ([]string, error) {
 	if len(c.below) == 0 {
 		return s.query(`select format('%s: %s, %s of %s done, %s failed, %s canceled, %s skipped', name, state, done, total, failed, canceled, skipped) from weir.job where id = $1`, s.ids[c.word(0)])
 	}
-	var specs []map[string]any
-	for _, b := range c.below {
-		specs = append(specs, s.spec(b, b.verb))
-	}
-	ids, err := s.query(`select weir.submit_job($1, $2, at => $3)::text`, encode(specs), c.word(0), s.now)
+	ids, err := s.query(`select weir.submit_job($1, $2, at => $3)::text`, encode(s.specs(c)), c.word(0), s.now)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +229,7 @@ func node(s *story, c command) ([]string, error) {
 	if mode := field(c, "mode"); mode != nil {
 		return s.call(`select weir.set_node_mode($1, $2, at => $3)::text`, c.word(0), mode, s.now)
 	}
-	_, err := s.query(`select weir.register_node($1, $2, $3, $4)::text`, c.word(0), encode(pairs(c.fields["labels"])), encode(pairs(c.fields["capacity"])), s.now)
+	_, err := s.query(`select weir.register_node($1, $2, $3, at => $4)::text`, c.word(0), encode(pairs(c.fields["labels"])), encode(pairs(c.fields["capacity"])), s.now)
 	return nil, err
 }
 
@@ -250,6 +253,9 @@ func show(s *story, _ command) ([]string, error) {
 }
 
 func why(s *story, c command) ([]string, error) {
+	if c.word(0) == "job" {
+		return s.query(`select format('%s %s: %s', gate, case when open then 'open' else 'closed' end, reason) from weir.why_job($1, $2)`, s.ids[c.word(1)], s.now)
+	}
 	return s.query(`select format('%s %s: %s%s%s', w.gate, case when w.open then 'open' else 'closed' end, w.reason, ', blocked by ' || w.blocker,
 		case when not w.open then ', since ' || extract(epoch from w.since - $3)::int || ' s' end) from weir.why($1, $2) with ordinality w where not w.open or w.gate in ('lease', 'ended') order by w.ordinality`,
 		s.ids[c.word(0)], s.now, s.begin)

@@ -2,7 +2,7 @@
 -- Written by: go test ./schema -run Golden -rewrite
 
 -- Types
-enum gate: needs, time, hold, lane, pool
+enum gate: needs, plan, time, hold, lane, pool
 enum rule: all_success, all_done, one_failed
 enum state: pending, available, running, done, failed, canceled, skipped
 type task_spec
@@ -27,16 +27,22 @@ type task_spec
   idempotency_key text
   unique_key text
   trace text
+  plan boolean
+  run jsonb
 
 -- States
 nothing -gated-> pending
 nothing -submitted-> available
 pending -canceled-> canceled
+pending -done-> done
+pending -failed-> failed
 pending -held-> pending
 pending -opened-> available
 pending -skipped-> skipped
 available -canceled-> canceled
 available -claimed-> running
+available -done-> done
+available -failed-> failed
 available -held-> pending
 available -skipped-> skipped
 running -canceled-> canceled
@@ -52,6 +58,24 @@ canceled -retried-> pending
 skipped -retried-> pending
 
 -- Tables
+table artifacts
+  id bigint not null identity
+  job uuid
+  task uuid not null
+  attempt smallint not null
+  kind text not null
+  name text not null
+  bucket text not null
+  key text not null
+  size bigint not null
+  content_type text not null
+  sha256 text
+  at timestamp with time zone not null
+  constraint UNIQUE (task, attempt, kind, name)
+  constraint PRIMARY KEY (id)
+  constraint CHECK ((kind = ANY (ARRAY['input'::text, 'output'::text, 'log'::text])))
+  constraint CHECK ((size >= 0))
+  index artifacts_job_idx btree (job) WHERE (job IS NOT NULL)
 table available with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
   order_seq bigint not null
   task uuid not null
@@ -148,6 +172,11 @@ table job_finished partition by RANGE (job)
   cause text
   constraint PRIMARY KEY (job)
   constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state])))
+  index job_finished_case_idx btree ((
+CASE
+    WHEN (outcome = 'done'::weir.state) THEN 'done'::text
+    ELSE 'error'::text
+END))
   index job_finished_outcome_job_idx btree (outcome, job) WHERE (outcome <> 'done'::weir.state)
 table job_finished_default default of weir.job_finished with (autovacuum_vacuum_insert_threshold=-1)
 table job_live with (fillfactor=50)
@@ -159,7 +188,17 @@ table job_live with (fillfactor=50)
   skipped integer not null default 0
   cause text
   cancel_at timestamp with time zone
+  due timestamp with time zone
+  note text
+  definition uuid
+  schedule text
+  parent uuid
   constraint PRIMARY KEY (job)
+  index job_live_definition btree (definition) WHERE (definition IS NOT NULL)
+  index job_live_due btree (due) WHERE (due IS NOT NULL)
+  index job_live_parent btree (parent) WHERE (parent IS NOT NULL)
+  index job_live_queued btree (job) WHERE (due IS NOT NULL)
+  index job_live_schedule btree (schedule) WHERE (schedule IS NOT NULL)
 table jobs partition by RANGE (id)
   id uuid not null
   created_at timestamp with time zone not null
@@ -170,9 +209,20 @@ table jobs partition by RANGE (id)
   total integer not null
   params jsonb
   trace text
+  definition uuid
+  schedule text
+  parent uuid
+  origin uuid
+  options jsonb
+  scheduled_at timestamp with time zone
   constraint PRIMARY KEY (id)
+  index jobs_definition_id_idx btree (definition, id) WHERE (definition IS NOT NULL)
   index jobs_kind_id_idx btree (kind, id)
   index jobs_left_id_idx btree ("left"(name, 200) COLLATE "C", id)
+  index jobs_order_seq_idx btree (order_seq)
+  index jobs_origin_idx btree (origin) WHERE (origin IS NOT NULL)
+  index jobs_parent_idx btree (parent) WHERE (parent IS NOT NULL)
+  index jobs_schedule_id_idx btree (schedule, id) WHERE (schedule IS NOT NULL)
 table jobs_default default of weir.jobs with (autovacuum_vacuum_insert_threshold=-1)
 table joins
   hash bytea not null
@@ -245,14 +295,33 @@ table nodes with (fillfactor=50)
   mode_until timestamp with time zone
   registered_at timestamp with time zone not null
   seen_at timestamp with time zone not null
+  wake_method text
+  wake jsonb
+  wake_state text not null default 'unknown'::text
+  wake_at timestamp with time zone
+  wake_tries integer not null default 0
+  wake_note text
+  sleep_after interval
+  busy_at timestamp with time zone
+  version text
+  drivers text[]
+  busy_mark text
   constraint UNIQUE (name)
   constraint PRIMARY KEY (id)
   constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
+  constraint CHECK ((wake_method = ANY (ARRAY['wol'::text, 'http'::text, 'script'::text])))
+  constraint CHECK ((wake_state = ANY (ARRAY['unknown'::text, 'awake'::text, 'waking'::text, 'asleep'::text])))
 table oidc_visits
   hash bytea not null
   expires_at timestamp with time zone not null
   constraint PRIMARY KEY (hash)
   constraint CHECK ((length(hash) = 32))
+table patience
+  task uuid not null
+  relax interval
+  labels jsonb
+  fail interval
+  constraint PRIMARY KEY (task)
 table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000)
   task uuid not null
   order_seq bigint not null
@@ -272,9 +341,11 @@ table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacu
   exclusive boolean
   pool text
   job uuid
+  plan boolean
   constraint PRIMARY KEY (task)
   index pending_held_lane btree (lane) WHERE ((gate = 'pool'::weir.gate) AND (lane IS NOT NULL))
   index pending_lane btree (lane, rank, priority DESC, order_seq, "position") WHERE (gate = 'lane'::weir.gate)
+  index pending_plan btree (task) WHERE (gate = 'plan'::weir.gate)
   index pending_pool btree (pool, priority DESC, order_seq, "position") WHERE (gate = 'pool'::weir.gate)
   index pending_rank btree (lane, rank) WHERE (rank IS NOT NULL)
   index pending_time btree (run_at) WHERE (gate = 'time'::weir.gate)
@@ -322,14 +393,24 @@ table schedules
   spec text not null
   zone text not null default 'UTC'::text
   missed text not null default 'one'::text
-  task jsonb not null
+  task jsonb
   paused boolean not null default false
   next_at timestamp with time zone not null
   last_at timestamp with time zone
   last_task uuid
   changed_at timestamp with time zone not null
+  workflow text
+  options jsonb
+  overlap text not null default 'allow'::text
+  catch_up interval
+  jitter interval
+  last_job uuid
   constraint PRIMARY KEY (name)
+  constraint CHECK (((task IS NULL) <> (workflow IS NULL)))
+  constraint CHECK ((catch_up > '00:00:00'::interval))
+  constraint CHECK ((jitter >= '00:00:00'::interval))
   constraint CHECK ((missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text])))
+  constraint CHECK ((overlap = ANY (ARRAY['skip'::text, 'queue_one'::text, 'queue_all'::text, 'cancel_running'::text, 'allow'::text])))
   index schedules_next_at_idx btree (next_at) WHERE (NOT paused)
 table schema_object
   file text not null
@@ -343,6 +424,17 @@ table schema_version
   breaking boolean not null
   applied_at timestamp with time zone not null default now()
   constraint PRIMARY KEY (version)
+table secrets
+  name text not null
+  sealed bytea not null
+  key_id text not null
+  version integer not null default 1
+  by text
+  note text
+  created_at timestamp with time zone not null
+  changed_at timestamp with time zone not null
+  constraint PRIMARY KEY (name)
+  constraint CHECK ((name ~ '^[A-Za-z_][A-Za-z0-9_]{0,99}$'::text))
 table sessions with (fillfactor=70)
   hash bytea not null
   id uuid not null
@@ -395,6 +487,9 @@ table tasks partition by RANGE (id)
   needs uuid[]
   unique_key text
   trace text
+  plan boolean
+  run jsonb
+  awaits uuid[]
   constraint PRIMARY KEY (id)
   index tasks_job_position_idx btree (job, "position") WHERE (job IS NOT NULL)
 table tasks_default default of weir.tasks with (autovacuum_vacuum_insert_threshold=-1)
@@ -456,8 +551,22 @@ table workers with (fillfactor=50)
   constraint PRIMARY KEY (id)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id)
   index workers_node_idx btree (node) WHERE (node IS NOT NULL)
+table workflows
+  id uuid not null
+  name text not null
+  version integer not null
+  active boolean not null default true
+  definition jsonb not null
+  source text
+  by text
+  created_at timestamp with time zone not null
+  updated_at timestamp with time zone not null
+  constraint UNIQUE (name, version)
+  constraint PRIMARY KEY (id)
+  constraint CHECK ((version > 0))
 
 -- Sequences
+sequence artifacts_id_seq
 sequence classes_id_seq
 sequence event_seq
 sequence nodes_id_seq
@@ -505,6 +614,14 @@ view job: Every job with its state and progress.
   created_at timestamp with time zone
   finished_at timestamp with time zone
   trace text
+  scheduled_at timestamp with time zone
+  due timestamp with time zone
+  note text
+  definition uuid
+  schedule text
+  parent uuid
+  origin uuid
+  options jsonb
 view node: Nodes and what they run.
   name text
   state text
@@ -517,6 +634,13 @@ view node: Nodes and what they run.
   seen_at timestamp with time zone
   registered_at timestamp with time zone
   mode_at timestamp with time zone
+  wake_method text
+  wake_state text
+  wake_at timestamp with time zone
+  wake_note text
+  sleep_after interval
+  version text
+  drivers text[]
 view pool: Pools and their use.
   name text
   size integer
@@ -562,6 +686,9 @@ view task: Every task with its state.
   needs uuid[]
   unique_key text
   trace text
+  run jsonb
+  plan boolean
+  awaits uuid[]
 view worker: Workers and what they run.
   name text
   state text
@@ -573,29 +700,127 @@ view worker: Workers and what they run.
   seen_at timestamp with time zone
   stopped_at timestamp with time zone
 
+-- Views of schema flow
+view flow.job_tasks: Tasks of jobs.
+  id uuid
+  job_id uuid
+  task_key text
+  service_name text
+  status text
+  depends_on text[]
+  attempt integer
+  max_attempts integer
+  next_attempt_at timestamp with time zone
+  priority integer
+  progress numeric
+  params jsonb
+  results jsonb
+  assigned_node text
+  claimed_by text
+  claimed_at timestamp with time zone
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  updated_at timestamp with time zone
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.job_tasks FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('weir.claim, weir.finish and weir.fail')
+view flow.jobs: Jobs. INSERT (workflow_id, scheduled_at, options, priority) opens one: weir.open_job.
+  id uuid
+  workflow_id uuid
+  status text
+  progress numeric
+  current_task_key text
+  priority integer
+  order_seq bigint
+  options jsonb
+  scheduled_at timestamp with time zone
+  error_code text
+  error_message text
+  created_at timestamp with time zone
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  updated_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.jobs FOR EACH ROW EXECUTE FUNCTION weir._flow_job()
+view flow.nodes: Nodes, and how they are woken.
+  name text
+  labels jsonb
+  last_seen timestamp with time zone
+  awake_state text
+  wake_method text
+  mac text
+  provider_ref text
+  script text
+  max_concurrency jsonb
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.nodes FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('weir.register_node, weir.set_node and weir.set_wake')
+view flow.task_artifacts: Artifacts of tasks.
+  id bigint
+  job_id uuid
+  job_task_id uuid
+  kind text
+  bucket text
+  key text
+  size_bytes bigint
+  content_type text
+  checksum text
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.task_artifacts FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('weir.record_artifact')
+view flow.task_events: The timeline of jobs.
+  id bigint
+  job_id uuid
+  job_task_id uuid
+  ts timestamp with time zone
+  source text
+  level text
+  type text
+  message text
+  data jsonb
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.task_events FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('weir.record')
+view flow.workflows: Workflows. INSERT (name, version, steps) stores a version: weir.put_workflow.
+  id uuid
+  name text
+  version integer
+  is_active boolean
+  steps jsonb
+  created_at timestamp with time zone
+  updated_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.workflows FOR EACH ROW EXECUTE FUNCTION weir._flow_workflow()
+
 -- Functions
+function _abandon(tasks uuid[]) returns void
+  plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
 function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
 function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
+function _again(ended weir.finished[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Starts the count of attempts anew.
 function _ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Marks leases as to be cancelled and tells their workers.
+function _awake(n weir.nodes, t timestamp with time zone) returns boolean
+  sql immutable: Whether a node is awake.
 function _backoff(spent integer, base interval, cap interval, luck double precision DEFAULT random()) returns interval
   sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
+function _be_patient(in_job uuid, patience jsonb) returns void
+  sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
 function _blame(tasks jsonb) returns void
   plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
 function _bound_time(bound text) returns timestamp with time zone
   sql stable: A partition border as a time.
-function _cancel_waiting(tasks uuid[], note text, t timestamp with time zone) returns integer
-  plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled for many tasks.
-function _check_needs(specs weir.task_spec[]) returns void
-  plpgsql stable set search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
-function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean)
+function _check_labels(labels jsonb) returns void
+  plpgsql stable: WR422 unless labels are an object with string values.
+function _check_needs(specs weir.task_spec[], known text[] DEFAULT '{}'::text[], most integer DEFAULT 10000) returns void
+  plpgsql stable set enable_mergejoin=off, enable_nestloop=off, search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
+function _check_node(labels jsonb, capacity jsonb) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Refuses labels and capacity that are of the wrong form.
+function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
   sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
+function _class(of_service text, of_priority integer, of_labels jsonb) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: The id of a class.
 function _clock(at timestamp with time zone) returns timestamp with time zone
   sql volatile: The database clock, or the time a test sets.
-function _close(ended weir.finished[]) returns void
+function _close(ended weir.finished[], source text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Terminal rows, their events and their keys.
+function _close_queued(of_job uuid, outcome weir.state, cause text, by text, t timestamp with time zone) returns boolean
+  plpgsql volatile set search_path=weir, pg_temp: queued → done, failed or canceled.
 function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
   sql immutable: A finding of the doctor.
 function _doctor_gates() returns TABLE(name text, ok boolean, level text, detail text)
@@ -608,12 +833,26 @@ function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, le
   plpgsql stable set enable_nestloop=off, jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
 function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
+function _end_waiting(tasks uuid[], outcome weir.state, note text, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled or skipped for many tasks.
 function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
+function _fire(runs jsonb, t timestamp with time zone) returns jsonb
+  plpgsql volatile set jit=off, search_path=weir, pg_temp: Submits due runs of schedules exactly once.
+function _fire_workflow(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
+  plpgsql volatile set search_path=weir, pg_temp: Opens the jobs of due runs of a workflow.
+function _flow_job() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
+function _flow_refuse() returns trigger
+  plpgsql volatile: Refuses to write to a view, and says what to use.
+function _flow_workflow() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
+function _grow(specs weir.task_spec[], in_job weir.jobs, base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join a live job.
 function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
   sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
 function _hint(specs weir.task_spec[]) returns void
@@ -626,14 +865,18 @@ function _id_time(id uuid) returns timestamp with time zone
   sql immutable: The time in a UUIDv7.
 function _invalid(message text, hint text DEFAULT NULL::text) returns void
   plpgsql volatile: Raises WR422.
+function _jittered(name text, due timestamp with time zone, jitter interval) returns timestamp with time zone
+  sql immutable: The time of a run, put off by its part of the jitter.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
-function _next_gate(run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
+function _next_gate(plan boolean, run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
   sql immutable: The gate a task comes to stand at once its needs are met; null: none.
 function _not_found(what text, id text) returns void
   plpgsql volatile: Raises WR404.
 function _note(did text, by text, reason text) returns text
   sql stable: Who did it and why.
+function _note_wake(name text, step text, note text, data jsonb, by text, t timestamp with time zone) returns boolean
+  plpgsql volatile set search_path=weir, pg_temp: Notes a step in the waking of a node.
 function _open(lanes text[], pools text[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
 function _open_pools(names text[], heads tid[], t timestamp with time zone) returns integer
@@ -644,22 +887,34 @@ function _partitions() returns TABLE(parent text, name text, lo timestamp with t
   sql stable set search_path=weir, pg_temp: Partitions and their range in time.
 function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
+function _planning(of_task uuid) returns weir.pending
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _raise_floors(t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
+function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text, by text, t timestamp with time zone) returns boolean
+  plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
 function _refuse_state(task uuid, command text, state weir.state, hint text) returns void
   plpgsql volatile: Raises WR409.
 function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
-function _revive(ended weir.finished[], by text, t timestamp with time zone) returns void
-  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what was skipped because of them.
+function _revive(ended weir.finished[], by text, t timestamp with time zone, in_order boolean DEFAULT false, note text DEFAULT NULL::text) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what ended because of them.
+function _ring(specs weir.task_spec[]) returns text
+  plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
+function _run_key(name text, due timestamp with time zone) returns text
+  sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
 function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _serves(n weir.nodes, service text, labels jsonb, t timestamp with time zone) returns boolean
+  sql stable set search_path=weir, pg_temp: Whether a node could do work of a service with these labels.
 function _set_clock(at timestamp with time zone) returns timestamp with time zone
   plpgsql stable: A time set by the owner, else WR422.
 function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
+function _sleepy(node integer, t timestamp with time zone) returns boolean
+  plpgsql volatile set search_path=weir, pg_temp: Whether a node is to go to sleep now; marks it asleep.
 function _span(span interval) returns text
   plpgsql immutable: A span of time for people.
 function _state_of(of_task uuid) returns weir.state
@@ -680,12 +935,26 @@ function _waiting(OUT lanes text[], OUT pools text[]) returns record
   plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
 function _waits(of_job uuid) returns boolean
   sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
+function _wake_next(n weir.nodes) returns timestamp with time zone
+  sql immutable: When a node may be tried again.
+function _wake_timeout(n weir.nodes) returns interval
+  sql immutable: How long a node may take to wake.
+function _wanted(within interval, t timestamp with time zone, without integer DEFAULT NULL::integer) returns TABLE(service text, labels jsonb, due timestamp with time zone, what text)
+  sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
+function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason text, OUT since timestamp with time zone) returns record
+  sql stable set search_path=weir, pg_temp: Which sleeping node a task waits for.
+function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a task waits at the gate plan.
 function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its pool.
 function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why an available task has not started.
+function _with_keys(of_job uuid, keys text[]) returns uuid[]
+  sql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: Tasks of a job by their keys.
 function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The row of a worker, made if it is new.
+function add_tasks(job uuid, tasks jsonb, params jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(key text, task uuid)
+  plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
 function adopt_restore() returns bigint
   plpgsql volatile security definer set search_path=weir, pg_temp: Makes a database that was loaded from a dump go on. Returns how many events it moved.
 function analyze_parents() returns void
@@ -694,10 +963,14 @@ function cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL:
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a task: canceled, or requested when a worker must stop first.
 function cancel_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels every task of a job that has not ended.
-function claim(worker text, services text[], n integer DEFAULT 1, slots integer[] DEFAULT NULL::integer[], claim_id uuid DEFAULT NULL::uuid, lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean)
+function claim(worker text, services text[], n integer DEFAULT 1, slots integer[] DEFAULT NULL::integer[], claim_id uuid DEFAULT NULL::uuid, lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.
+function close_job(job uuid, outcome text, cause text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a queued job that has no tasks.
 function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
+function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
 function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
@@ -706,6 +979,8 @@ function drop_pool(name text, force boolean DEFAULT false, by text DEFAULT NULL:
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a pool.
 function drop_schedule(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a schedule.
+function drop_secret(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Removes a secret.
 function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
 function events_after(after text DEFAULT '0.0'::text, n integer DEFAULT 1000, only_job uuid DEFAULT NULL::uuid, only_task uuid DEFAULT NULL::uuid) returns TABLE(cursor text, seq bigint, at timestamp with time zone, type text, kind text, subject text, job uuid, task uuid, attempt integer, worker text, source text, level text, message text, data jsonb)
@@ -726,40 +1001,78 @@ function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results js
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Ends leased tasks as done. Returns only those that were refused.
 function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
+function fire_schedules(runs jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  sql volatile security definer set search_path=weir, pg_temp: Submits due runs of many schedules exactly once.
+function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
+  sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
-function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean) returns record
+function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean, OUT labels jsonb, OUT capacity jsonb, OUT sleep boolean) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a worker and its node alive.
 function hold(task uuid, by text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Holds a waiting task until it is released.
+function inputs(node text, task uuid, attempt integer, token uuid) returns TABLE(step text, name text, bucket text, object text, size bigint, sha256 text)
+  plpgsql stable security definer set enable_seqscan=off, search_path=weir, pg_temp: The artifacts that a leased task asked for.
 function lead(lock_name text, holder text, ttl interval DEFAULT '00:00:15'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns bigint
   plpgsql volatile security definer set search_path=weir, pg_temp: Takes or renews the lead and returns its epoch; null: another leads.
+function leased(node text, task uuid, attempt integer, token uuid) returns TABLE(job uuid, key text, run jsonb)
+  plpgsql stable security definer set search_path=weir, pg_temp: The job, key and run of a task that the node holds; WR410 if it does not.
 function mark_exported(partition text, location text, rows bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
+function note_wake(name text, step text, note text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes a step in the waking of a node: waking, called, awake, failed or asleep.
 function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
+function open_job(name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, due timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, order_seq bigint DEFAULT NULL::bigint, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, id uuid DEFAULT NULL::uuid, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.
+function plan_task(task uuid, params jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, run jsonb DEFAULT NULL::jsonb, hold text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.
+function plan_wakes(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes which nodes woke and which did not, and returns those to be woken now.
+function put_secret(name text, sealed bytea, key_id text, version integer, by text DEFAULT NULL::text, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Stores a sealed secret; false: somebody else has set it meanwhile.
+function put_workflow(name text, definition jsonb, version integer DEFAULT NULL::integer, source text DEFAULT NULL::text, active boolean DEFAULT true, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT id uuid, OUT stored integer, OUT created boolean) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Stores a version of a workflow and returns its id, its version and whether it is new.
 function record(task uuid, attempt integer, token uuid, type text, message text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, level text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
-function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels and capacity.
+function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes an object of a leased task: ok, lease_lost or unknown.
+function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels, capacity, version and drivers.
 function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
+function relabel(task uuid, labels jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the labels of a waiting task. False: it does not wait any more.
 function release(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
 function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
+function reschedule_job(job uuid, due timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the time or the priority of a queued job.
+function reseal_secret(name text, version integer, was_key text, sealed bytea, key_id text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Replaces the seal of a secret, not its value.
 function resign(lock_name text, holder text, epoch bigint) returns void
   sql volatile security definer set search_path=weir, pg_temp: Ends a term early.
 function retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Runs a task again that ended other than done.
+function retry_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Runs again what failed or was canceled of a job. Returns how many tasks.
+function set_job_note(job uuid, note text) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Says what a queued job waits for.
+function set_node(name text, labels jsonb DEFAULT NULL::jsonb, capacity jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the labels and the capacity of a node.
 function set_node_mode(name text, mode text, note text DEFAULT NULL::text, until timestamp with time zone DEFAULT NULL::timestamp with time zone, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Drains, pauses or activates a node.
 function set_pool(name text, size integer DEFAULT NULL::integer, rate integer DEFAULT NULL::integer, per interval DEFAULT NULL::interval, note text DEFAULT NULL::text, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a pool.
 function set_priority(task uuid, priority integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the priority of a waiting task.
-function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, workflow text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, overlap text DEFAULT 'allow'::text, catch_up interval DEFAULT NULL::interval, jitter interval DEFAULT NULL::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
+function set_wake(name text, method text DEFAULT NULL::text, params jsonb DEFAULT '{}'::jsonb, sleep_after interval DEFAULT NULL::interval, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Says how a node is woken, and after how long with nothing to do it may sleep.
+function set_workflow(name text, version integer, active boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Activates or deactivates a version of a workflow.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
 function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -768,7 +1081,7 @@ function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timest
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a worker and hands back what it holds.
 function submit(service text, params jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hold text DEFAULT NULL::text, lane text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, exclusive boolean DEFAULT NULL::boolean, pool text DEFAULT NULL::text, labels jsonb DEFAULT NULL::jsonb, max_attempts integer DEFAULT NULL::integer, timeout interval DEFAULT NULL::interval, backoff interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, orphan text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
-function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
 function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.
@@ -778,33 +1091,67 @@ function task_events(of_task uuid, lines integer DEFAULT NULL::integer) returns 
   plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; with lines, of what it said only so many.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
+function wait_for(task uuid, needs text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set enable_nestloop=on, jit=off, search_path=weir, pg_temp: A task at the gate plan waits for tasks of its job, then stands there again. False: it does not stand there any more.
 function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a task waits: each gate, open or closed, with reason, blocker and since when.
+function why_job(job uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a job is where it is: its time, its gates, its workers.
+function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, depth integer)
+  sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
+function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives queued jobs their tasks.
+function workflow_due(most integer DEFAULT 200, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(job uuid, note text)
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Due jobs to be built, and why others are not.
+function workflow_patience(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Relaxes labels of tasks that nobody takes, and ends those that waited too long.
+function workflow_plan(plans jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Carries out what the planner decided.
+function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
 
 -- Grants
 weir_client: execute on function _id_time
+weir_client: execute on function add_tasks
 weir_client: execute on function cancel
 weir_client: execute on function cancel_job
+weir_client: execute on function close_job
+weir_client: execute on function decide
 weir_client: execute on function drop_pool
 weir_client: execute on function drop_schedule
 weir_client: execute on function events_after
 weir_client: execute on function events_tail
 weir_client: execute on function hold
 weir_client: execute on function open_gates
+weir_client: execute on function open_job
+weir_client: execute on function plan_task
+weir_client: execute on function put_workflow
+weir_client: execute on function relabel
 weir_client: execute on function release
+weir_client: execute on function reschedule_job
 weir_client: execute on function retry
+weir_client: execute on function retry_job
+weir_client: execute on function set_job_note
+weir_client: execute on function set_node
 weir_client: execute on function set_node_mode
 weir_client: execute on function set_pool
 weir_client: execute on function set_priority
 weir_client: execute on function set_schedule
+weir_client: execute on function set_wake
+weir_client: execute on function set_workflow
 weir_client: execute on function skip
 weir_client: execute on function submit
 weir_client: execute on function submit_job
 weir_client: execute on function submit_many
 weir_client: execute on function task_events
+weir_client: execute on function wait_for
 weir_client: execute on function why
+weir_client: execute on function why_job
+weir_client: usage on schema flow
 weir_client: usage on schema weir
+weir_client: usage on sequence flow.order_seq
 weir_client: select on table or view _lane_holder
+weir_client: select on table or view artifacts
 weir_client: select on table or view available
 weir_client: select on table or view classes
 weir_client: select on table or view edges
@@ -823,6 +1170,7 @@ weir_client: select on table or view lane_blocks
 weir_client: select on table or view minutes
 weir_client: select on table or view node
 weir_client: select on table or view nodes
+weir_client: select on table or view patience
 weir_client: select on table or view pending
 weir_client: select on table or view pool
 weir_client: select on table or view pools
@@ -838,6 +1186,13 @@ weir_client: select on table or view transition
 weir_client: select on table or view unique_keys
 weir_client: select on table or view worker
 weir_client: select on table or view workers
+weir_client: select on table or view workflows
+weir_client: delete, insert, select, update on view flow.job_tasks
+weir_client: delete, insert, select, update on view flow.jobs
+weir_client: delete, insert, select, update on view flow.nodes
+weir_client: delete, insert, select, update on view flow.task_artifacts
+weir_client: delete, insert, select, update on view flow.task_events
+weir_client: delete, insert, select, update on view flow.workflows
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel
 weir_worker: execute on function expire
@@ -845,10 +1200,14 @@ weir_worker: execute on function fail
 weir_worker: execute on function fail_many
 weir_worker: execute on function finish
 weir_worker: execute on function finish_many
+weir_worker: execute on function foreign_leases
 weir_worker: execute on function give_back_many
 weir_worker: execute on function heartbeat
+weir_worker: execute on function inputs
+weir_worker: execute on function leased
 weir_worker: execute on function open_gates
 weir_worker: execute on function record
+weir_worker: execute on function record_artifact
 weir_worker: execute on function register_node
 weir_worker: execute on function register_worker
 weir_worker: execute on function renew

@@ -49,6 +49,11 @@ var parts = []part{
 		select format(E'view %s: %s\n', c.relname, coalesce(obj_description(c.oid, 'pg_class'), 'no comment'))
 			|| string_agg(format('  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), E'\n' order by a.attnum)
 		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'weir'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname`},
+	{"Views of schema flow", `
+		select format(E'view flow.%s: %s\n', c.relname, coalesce(obj_description(c.oid, 'pg_class'), 'no comment'))
+			|| string_agg(format('  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), E'\n' order by a.attnum)
+			|| coalesce((select E'\n' || string_agg('  ' || regexp_replace(pg_get_triggerdef(g.oid), '^CREATE TRIGGER ', 'trigger '), E'\n' order by g.tgname) from pg_trigger g where g.tgrelid = c.oid), '')
+		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'flow'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname`},
 	{"Functions", `
 		select format(E'function %s(%s) returns %s\n  %s %s%s%s: %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), l.lanname,
 			case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end, case when p.prosecdef then ' security definer' else '' end,
@@ -56,7 +61,8 @@ var parts = []part{
 		from pg_proc p join pg_language l on l.oid = p.prolang where p.pronamespace = 'weir'::regnamespace order by p.proname collate "C", 1`},
 	{"Grants", `
 		select format('%s: %s on %s', coalesce(r.rolname, 'public'), string_agg(distinct lower(a.privilege_type), ', '), o.what) from (
-			select 'schema weir' as what, nspacl as acl from pg_namespace where nspname = 'weir'
+			select 'schema ' || nspname as what, nspacl as acl from pg_namespace where nspname in ('weir', 'flow')
+			union all select case when relkind = 'S' then 'sequence flow.' else 'view flow.' end || relname, relacl from pg_class where relnamespace = 'flow'::regnamespace
 			union all select case when relkind = 'S' then 'sequence ' else 'table or view ' end || relname, relacl from pg_class where relnamespace = 'weir'::regnamespace and not relispartition
 			union all select 'function ' || proname, coalesce(proacl, acldefault('f', proowner)) from pg_proc where pronamespace = 'weir'::regnamespace
 		) o, aclexplode(o.acl) a left join pg_roles r on r.oid = a.grantee

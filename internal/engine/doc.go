@@ -13,19 +13,37 @@
 //
 //	pending, available, running ──► canceled        pending, available, failed ──► skipped
 //	failed, canceled, skipped ──retried──► pending
+//	pending, available ──► done, failed (weir.decide: somebody knows how it ends)
 //
 // # Gates
 //
 // A pending task stands at exactly one gate and steps to the next when it opens:
 //
-//	needs ──► time ──► hold ──► lane (order, exclusion) ──► pool (count, rate) ──► available
-//	  │         │        │              │                        │
-//	finish     tend   release     finish, tend,            finish, tend,
-//	of a need                     weir_gates               weir_gates
+//	needs ──► plan ──► time ──► hold ──► lane (order, exclusion) ──► pool (count, rate) ──► available
+//	  │         │        │        │              │                        │
+//	finish   plan_task  tend   release     finish, tend,            finish, tend,
+//	of a need                              weir_gates               weir_gates
 //
 // Under each gate stands what opens it. The hint weir_gates names keys that may
 // have room; the sweep looks at all of them, so a lost hint costs time, never a
-// task.
+// task. The same holds for [PlanChannel].
+//
+// # Jobs that grow
+//
+// The form of some tasks is known only when their needs have ended. Such a task
+// is submitted with plan and comes to stand at that gate; whoever plans (the
+// leader, for workflows) reads what its needs gave and calls one of
+//
+//	plan_task             its final params: it goes on to the next gate
+//	decide                it ends as done, failed or skipped and never runs
+//	add_tasks, wait_for   it was split: new tasks join the job, and once they
+//	                      have ended it stands at the gate plan again
+//
+// A job may be queued before its tasks are known: open_job gives it its place in
+// the order, add_tasks builds it, close_job ends it unbuilt. All of them take the
+// lock of the job, as the end of each of its tasks does, so that a need that ends
+// at that moment is either seen as ended or finds the new edge. All of them may be
+// called twice and by two planners.
 //
 // # Invariants
 //

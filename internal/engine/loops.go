@@ -12,6 +12,10 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
+// PlanChannel says that a task or a job may wait for a plan: a task came to the
+// gate plan, a queued job is due, a job that others wait for has ended.
+const PlanChannel = "weir_plan"
+
 // Term is the leader's: a statement changes nothing once the term is over.
 type Term interface {
 	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -15,8 +16,9 @@ import (
 
 const (
 	schedulesEvery = 3 * time.Second
-	// schedulesBatch is how many schedules one tick looks at.
-	schedulesBatch = 100
+	// schedulesBatch is how many schedules one tick looks at, and fires in one
+	// statement.
+	schedulesBatch = 250
 	// brokenFor is how long a schedule that cannot run is left alone.
 	brokenFor = time.Minute
 )
@@ -37,7 +39,17 @@ type scheduler struct {
 type schedule struct {
 	Name, Spec, Zone string
 	Missed           weir.Missed
+	CatchUp          time.Duration
 	NextAt, Now      time.Time
+}
+
+// firing are the runs of a schedule that are due: the arguments of
+// weir.fire_schedule.
+type firing struct {
+	Name string      `json:"name"`
+	Was  time.Time   `json:"was"`
+	Due  []time.Time `json:"due"`
+	Next time.Time   `json:"next_at,omitzero"`
 }
 
 func (s *scheduler) due() time.Time { return s.next }
@@ -48,25 +60,33 @@ func (s *scheduler) tick(ctx context.Context, now time.Time) (more bool, err err
 		return false, fmt.Errorf("read schedules: %w", err)
 	}
 	s.next = time.Time{}
+	var due []firing
 	for _, x := range list {
-		next, err := x.NextAt, error(nil)
+		next := x.NextAt
 		if !next.After(x.Now) {
-			next, err = s.fire(ctx, x)
-		}
-		switch {
-		case err == nil:
-			if due := now.Add(next.Sub(x.Now)); s.next.IsZero() || due.Before(s.next) {
-				s.next = due
+			runs, following, err := weir.Schedule{Spec: x.Spec, Zone: x.Zone, Missed: x.Missed, CatchUp: x.CatchUp}.Due(x.NextAt, x.Now)
+			if err != nil {
+				s.leave(x.Name, now, err)
+				continue
 			}
-		case ctx.Err() != nil || !broken(err):
-			return false, fmt.Errorf("schedule %s: %w", x.Name, err)
-		default:
-			// It fails alone. When it is repaired, its policy says what it missed.
-			s.broken[x.Name] = now.Add(brokenFor)
-			s.config.Log.Warn("a schedule cannot run; change it, or what it needs", "schedule", x.Name, "error", err)
+			due = append(due, firing{x.Name, x.NextAt, runs, following})
+			next = following
+		}
+		if at := now.Add(next.Sub(x.Now)); !next.IsZero() && (s.next.IsZero() || at.Before(s.next)) {
+			s.next = at
 		}
 	}
+	if err := s.fire(ctx, now, due); err != nil {
+		return false, err
+	}
 	return len(list) == schedulesBatch && !list[len(list)-1].NextAt.After(list[0].Now), nil
+}
+
+// leave leaves a schedule alone for a while. When it is repaired, its policy
+// says what it missed.
+func (s *scheduler) leave(name string, now time.Time, err error) {
+	s.broken[name] = now.Add(brokenFor)
+	s.config.Log.Warn("a schedule cannot run; change it, or what it needs", "schedule", name, "error", err)
 }
 
 // read lists what is due now or within a few ticks, the most urgent first.
@@ -79,7 +99,7 @@ func (s *scheduler) read(ctx context.Context, now time.Time) ([]schedule, error)
 			delete(s.broken, name)
 		}
 	}
-	rows, err := s.config.Pool.Query(ctx, `select s.name, s.spec, s.zone, s.missed, s.next_at, clock_timestamp() as now from weir.schedules s
+	rows, err := s.config.Pool.Query(ctx, `select s.name, s.spec, s.zone, s.missed, coalesce(s.catch_up, '0'), s.next_at, clock_timestamp() as now from weir.schedules s
 		where not s.paused and s.next_at <= clock_timestamp() + interval '10 s' and isfinite(s.next_at) and s.name <> all ($1)
 		order by s.next_at limit $2`, names, schedulesBatch)
 	if err != nil {
@@ -88,21 +108,37 @@ func (s *scheduler) read(ctx context.Context, now time.Time) ([]schedule, error)
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[schedule])
 }
 
-// fire submits what is due and returns when the next run is.
-func (s *scheduler) fire(ctx context.Context, x schedule) (next time.Time, err error) {
-	due, next, err := weir.Schedule{Spec: x.Spec, Zone: x.Zone, Missed: x.Missed}.Due(x.NextAt, x.Now)
-	if err != nil {
-		return next, badSchedule{err}
+// fire submits what is due, all in one statement. If one of them is refused, it
+// fails alone: they go one by one.
+func (s *scheduler) fire(ctx context.Context, now time.Time, due []firing) error {
+	if len(due) == 0 {
+		return nil
 	}
-	var submitted int
-	return next, s.term.QueryRow(ctx, s.config.Pool, `select cardinality(weir.fire_schedule($1, $2, $3, $4))`, []any{x.Name, x.NextAt, due, next}, &submitted)
+	text, err := json.Marshal(due)
+	if err != nil {
+		return fmt.Errorf("fire schedules: %w", err)
+	}
+	var fired int
+	err = s.term.QueryRow(ctx, s.config.Pool, `select weir.fire_schedules($1)`, []any{text}, &fired)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || !broken(err):
+		return fmt.Errorf("fire %d schedules: %w", len(due), err)
+	case len(due) == 1:
+		s.leave(due[0].Name, now, err)
+		return nil
+	}
+	for i := range due {
+		if err := s.fire(ctx, now, due[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// badSchedule is a schedule that somebody wrote without asking [weir.Schedule.Next].
-type badSchedule struct{ error }
-
 // broken tells an error of one schedule from one of the database: the task was
-// refused, or the cron line is none.
+// refused.
 func broken(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -110,7 +146,6 @@ func broken(err error) bool {
 		case "WR", "22", "23", "54":
 			return true
 		}
-		return false
 	}
-	return errors.As(err, new(badSchedule))
+	return false
 }

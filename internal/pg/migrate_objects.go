@@ -63,7 +63,7 @@ func madeObjects(ctx context.Context, db querier) ([]made, error) {
 	})
 }
 
-// presentObjects are the routines and views of the schema, each with a mark
+// presentObjects are the routines and views of our schemas, each with a mark
 // that moves whenever the object is written.
 func presentObjects(ctx context.Context, db querier) (map[string]string, error) {
 	rows, err := db.Query(ctx, `
@@ -74,11 +74,11 @@ func presentObjects(ctx context.Context, db querier) (map[string]string, error) 
 		         join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace)),
 		       p.oid::text || p.ctid::text
 		from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-		where n.nspname = 'weir'
+		where n.nspname in ('weir', 'flow')
 		union all
 		select format('view %I.%I', n.nspname, c.relname), c.oid::text || c.ctid::text
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-		where n.nspname = 'weir' and c.relkind = 'v'`)
+		where n.nspname in ('weir', 'flow') and c.relkind = 'v'`)
 	if err != nil {
 		return nil, err
 	}
@@ -291,9 +291,10 @@ func routines(objects []string) []string {
 	return slices.DeleteFunc(slices.Clone(objects), func(what string) bool { return !strings.HasPrefix(what, "routine ") })
 }
 
-// nameOf is claim for "routine weir.claim(uuid)" and task for "view weir.task".
+// nameOf is weir.claim for "routine weir.claim(uuid)" and flow.jobs for "view
+// flow.jobs".
 func nameOf(what string) string {
-	_, name, _ := strings.Cut(what, ".")
+	_, name, _ := strings.Cut(what, " ")
 	name, _, _ = strings.Cut(name, "(")
 	return name
 }

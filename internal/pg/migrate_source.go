@@ -34,7 +34,7 @@ type migration struct {
 // it holds CREATE OR REPLACE statements and their comments and grants.
 type object struct {
 	file, text, hash string
-	// names are the routines and views that the file makes.
+	// names are the routines and views that the file makes, with their schema.
 	names []string
 }
 
@@ -43,7 +43,7 @@ const grantsFile = "grants.sql"
 var (
 	migrationName = regexp.MustCompile(`^(\d+)_.*\.sql$`)
 	breakingLine  = regexp.MustCompile(`(?m)^--\s*weir:breaking\b`)
-	createLine    = regexp.MustCompile(`(?im)^\s*create\s+or\s+replace\s+(?:function|procedure|view)\s+weir\.(\w+)`)
+	createLine    = regexp.MustCompile(`(?im)^\s*create\s+or\s+replace\s+(?:function|procedure|view)\s+((?:weir|flow)\.\w+)`)
 )
 
 func readSource(fsys fs.FS) (*source, error) {
@@ -75,7 +75,7 @@ func readSource(fsys fs.FS) (*source, error) {
 				o.names = append(o.names, m[1])
 			}
 			if len(o.names) == 0 {
-				return fmt.Errorf("%s: no CREATE OR REPLACE FUNCTION, PROCEDURE or VIEW weir.… in it", name)
+				return fmt.Errorf("%s: no CREATE OR REPLACE FUNCTION, PROCEDURE or VIEW weir.… or flow.… in it", name)
 			}
 			s.objects = append(s.objects, o)
 			return nil

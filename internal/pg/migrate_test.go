@@ -227,6 +227,30 @@ create or replace procedure weir.pair_up(a weir.thing[]) language plpgsql as $$ 
 	}
 }
 
+// TestMigrateSchemaFlow has views of the second schema, one of them with the
+// name of a view of the first.
+func TestMigrateSchemaFlow(t *testing.T) {
+	db := testdb.NewEmpty(t)
+	flow := base.with(files{
+		"migrations/0002_flow.sql": "-- +goose Up\ncreate schema flow;",
+		"views/flow_loud.sql":      `create or replace view flow.loud as select id, name || '?' as name from weir.loud;`,
+	})
+	migrate(t, db, flow)
+	if report := migrate(t, db, flow); report.Changed() {
+		t.Errorf("the second migrate did %+v", report)
+	}
+	report := migrate(t, db, flow.with(files{"views/flow_loud.sql": `create or replace view flow.loud as select id, name || '??' as name from weir.loud;`}))
+	same(t, "objects", report.Objects, []string{"views/flow_loud.sql"})
+	if got := get[string](t, db.Pool, `select string_agg(name, ' ' order by id) from flow.loud`); got != "ONE!?? TWO!??" {
+		t.Errorf("the view shows %q", got)
+	}
+	report = migrate(t, db, flow.with(files{"views/flow_loud.sql": ""}))
+	same(t, "dropped", report.Dropped, []string{"view flow.loud"})
+	if got := get[string](t, db.Pool, `select string_agg(name, ' ' order by id) from weir.loud`); got != "ONE! TWO!" {
+		t.Errorf("the other view shows %q", got)
+	}
+}
+
 func TestMigrateReplacesSignatures(t *testing.T) {
 	db := testdb.NewEmpty(t)
 	schema := base.with(files{"functions/add.sql": `

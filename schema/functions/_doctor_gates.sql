@@ -26,7 +26,13 @@ begin
 
   return query select * from weir._doctor('a pending task stands at a gate it has', array(
     select format('%s stands at %s', p.task, p.gate) from weir.pending p
-    where p.gate = 'needs' and p.rule is null or p.gate = 'time' and p.run_at is null or p.gate = 'hold' and p.hold is null
+    where p.gate = 'needs' and p.rule is null or p.gate = 'plan' and p.plan is not true or p.gate = 'time' and p.run_at is null or p.gate = 'hold' and p.hold is null
       or p.gate = 'lane' and p.lane is null or p.gate = 'pool' and p.pool is null));
+
+  return query select * from weir._doctor('a task is planned before it goes on', array(
+    select format('%s stands at %s and has yet to be planned', p.task, p.gate) from weir.pending p where p.plan and p.gate not in ('needs', 'plan')
+    union all
+    select format('%s waits for a plan, its task says %s', p.task, coalesce(q.plan::text, 'it needs none')) from weir.pending p, lateral (select q.plan from weir.tasks q where q.id = p.task offset 0) q
+    where p.plan and q.plan is not true));
 end $$;
 comment on function weir._doctor_gates is 'Invariants of lanes, ranks and pools.';

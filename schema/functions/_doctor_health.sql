@@ -9,6 +9,15 @@ begin
     select format('%s leases ran out more than 10 s ago: no server and no worker tends the engine', count(*)) from weir.running r where r.until < t - interval '10 s' having count(*) > 0), 'health');
   return query select * from weir._doctor('tasks start when they are due', array(
     select format('%s tasks are due for more than 10 s: no server and no worker tends the engine', count(*)) from weir.pending p where p.gate = 'time' and p.run_at < t - interval '10 s' having count(*) > 0), 'health');
+  return query select * from weir._doctor('tasks are planned in time', array(
+    select format('%s tasks wait for a plan for more than 60 s, the first one is %s: no server runs, or it cannot plan them', count(*), min(p.task::text)) from weir.pending p
+    where p.gate = 'plan' and p.since < t - interval '60 s' and not exists (select from weir.job_live l where l.parent = p.task) having count(*) > 0), 'health');
+  return query select * from weir._doctor('jobs are built when they are due', array(
+    select format('%s queued jobs are due for more than 60 s, the first one is %s: no server builds them', count(*), min(l.job::text)) from weir.job_live l
+    where l.due < t - interval '60 s' and l.note is null having count(*) > 0), 'health');
+  return query select * from weir._doctor('no job runs on for a task that has ended', array(
+    select format('job %s runs for task %s, which is %s', l.job, l.parent, f.outcome) from weir.job_live l, lateral (select f.outcome, f.at from weir.finished f where f.task = l.parent offset 0) f
+    where l.parent is not null and f.at < t - interval '60 s'), 'health');
   return query select * from weir._doctor('there are partitions for the coming days', array(
     select format('weir.%s ends at %s: run weir migrate, or start a server', x.parent, coalesce(x.hi::text, 'no range at all')) from (
       select p.parent, max(b.hi) as hi from unnest(array['tasks', 'finished', 'jobs', 'job_finished', 'events']) p (parent) left join weir._partitions() b on b.parent = p.parent group by p.parent

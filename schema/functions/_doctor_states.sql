@@ -59,12 +59,15 @@ begin
         count(*) filter (where f.outcome = 'skipped') as skipped, count(*) as total
       from weir.tasks q left join lateral (select * from weir.finished f where f.task = q.id offset 0) f on true where q.job = l.job
     ) x
-    where (l.done, l.failed, l.canceled, l.skipped, l.total) <> (x.done, x.failed, x.canceled, x.skipped, x.total) or x.done + x.failed + x.canceled + x.skipped = x.total
+    where (l.done, l.failed, l.canceled, l.skipped, l.total) <> (x.done, x.failed, x.canceled, x.skipped, x.total) or x.done + x.failed + x.canceled + x.skipped = x.total and l.due is null
     union all
     select format('job %s has ended, its task %s has not', k.job, k.id) from keys k
     where k.job is not null and (select true from weir.finished e where e.task = k.id) is null and (select true from weir.job_finished f where f.job = k.job)
     union all
     select format('job %s lives and has ended', l.job) from weir.job_live l where (select true from weir.job_finished f where f.job = l.job)));
+
+  return query select * from weir._doctor('a queued job has no tasks', array(
+    select format('job %s is %s and has %s tasks', l.job, case when l.due is not null then 'queued' else 'built' end, l.total) from weir.job_live l where (l.due is not null) <> (l.total = 0)));
 
   return query select * from weir._doctor('a unique key belongs to a live task', array(
     select format('%s of %s belongs to %s', u.key, u.service, u.task) from weir.unique_keys u where (select true from weir.finished f where f.task = u.task)));

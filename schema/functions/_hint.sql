@@ -8,6 +8,9 @@ declare
 begin
   perform pg_notify('weir_available', string_agg(distinct s.service, ',')) from unnest(specs) s
   where s.lane is null and s.pool is null having length(string_agg(distinct s.service, ',')) between 1 and 7000;
+  if exists (select from unnest(specs) s where s.plan and coalesce(cardinality(s.needs), 0) = 0) then
+    perform pg_notify('weir_plan', '');
+  end if;
   select jsonb_build_object('lanes', jsonb_agg(distinct s.lane) filter (where s.lane is not null), 'pools', jsonb_agg(distinct s.pool) filter (where s.pool is not null))::text
   into keys from unnest(specs) s where s.lane is not null or s.pool is not null having count(*) > 0;
   if keys is not null then

@@ -1,9 +1,10 @@
 -- The first closed gate after needs, or null when a task may be available. Lane and pool count as closed: only weir._open opens them.
-create or replace function weir._next_gate(run_at timestamptz, hold text, lane text, pool text, at timestamptz) returns weir.gate
+create or replace function weir._next_gate(plan boolean, run_at timestamptz, hold text, lane text, pool text, at timestamptz) returns weir.gate
 language sql immutable parallel safe
 as $$
   select case
-    when run_at > at then 'time'::weir.gate
+    when plan then 'plan'::weir.gate
+    when run_at > at then 'time'
     when hold is not null then 'hold'
     when lane is not null then 'lane'
     when pool is not null then 'pool'

@@ -15,7 +15,7 @@ begin
   select case when jsonb_typeof(e) <> 'object' then 'tasks: expected objects, got ' || jsonb_typeof(e) else format('%s: a task has no such field', k) end into bad
   from jsonb_array_elements(tasks) e left join lateral jsonb_object_keys(case when jsonb_typeof(e) = 'object' then e else '{}' end) k on true
   where jsonb_typeof(e) <> 'object' or k not in ('service', 'params', 'key', 'needs', 'rule', 'priority', 'labels', 'run_at', 'hold', 'lane', 'rank', 'exclusive', 'pool',
-    'max_attempts', 'timeout', 'backoff', 'backoff_cap', 'orphan', 'idempotency_key', 'unique_key', 'trace')
+    'max_attempts', 'timeout', 'backoff', 'backoff_cap', 'orphan', 'idempotency_key', 'unique_key', 'trace', 'plan', 'run')
   limit 1;
   if bad is not null then
     perform weir._invalid(bad, 'the fields are those of type weir.task_spec');
@@ -28,7 +28,7 @@ begin
   select format('task %s: %s', n, e), case when e like 'pool: there is no %' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
   into bad, fix
   from unnest(specs) with ordinality s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool, max_attempts,
-    timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, n),
+    timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, n),
   lateral (select case
     when coalesce(service, '') = '' then 'service: say who does the work'
     when length(service) > 200 then 'service: longer than 200 characters'
@@ -47,6 +47,8 @@ begin
     when idempotency_key = '' or length(idempotency_key) > 500 then 'idempotency_key: 1 to 500 characters'
     when unique_key = '' or length(unique_key) > 500 then 'unique_key: 1 to 500 characters'
     when length(key) > 200 then 'key: longer than 200 characters'
+    when jsonb_typeof(run) <> 'object' then 'run: expected an object'
+    when pg_column_size(run) > 1024 * 1024 then format('run: %s bytes are over the limit of 1 MiB', pg_column_size(run))
     when array_position(needs, null) is not null then 'needs: holds a null'
   end) x (e)
   where e is not null order by n limit 1;

@@ -15,6 +15,8 @@ declare
   new_class boolean;
   keyed boolean;
   gated boolean;
+  linked boolean;
+  by_key jsonb;
 begin
   t := date_trunc('milliseconds', t);
   perform pg_current_xact_id();
@@ -23,8 +25,8 @@ begin
   ids := array(select (stem || lpad(to_hex(g & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid from generate_series(1, cardinality(specs)) g);
 
   select bool_or(c.id is null), bool_or(s.idempotency_key is not null or s.unique_key is not null),
-    bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null)
-  into new_class, keyed, gated
+    bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null or s.plan is true), bool_or(s.needs is not null)
+  into new_class, keyed, gated, linked
   from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}');
   if new_class then
     insert into weir.classes (service, priority, labels)
@@ -39,10 +41,10 @@ begin
   if in_job is null and not keyed and not gated then
     return query
     with i as (
-      insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, backoff, backoff_cap, orphan_stops, trace)
-      select x.id, nextval('weir.order_seq'), c.id, 0, x.max_attempts, x.key, coalesce(x.params, '{}'), x.timeout, x.backoff, x.backoff_cap, nullif(x.orphan = 'stop', false), x.trace
+      insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, backoff, backoff_cap, orphan_stops, trace, run)
+      select x.id, nextval('weir.order_seq'), c.id, 0, x.max_attempts, x.key, coalesce(x.params, '{}'), x.timeout, x.backoff, x.backoff_cap, nullif(x.orphan = 'stop', false), x.trace, x.run
       from rows from (unnest(specs), unnest(ids)) with ordinality x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
-        exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, id, n)
+        exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, id, n)
       left join weir.classes c on c.service = x.service and c.priority = coalesce(x.priority, 0) and c.labels = coalesce(x.labels, '{}')
       order by x.n
       returning id, order_seq, class
@@ -55,32 +57,36 @@ begin
     return;
   end if;
 
+  if linked then
+    -- A look-up for each need: a join of the tasks with one another would be planned without knowing how many they are.
+    by_key := (select jsonb_object_agg(s.key, ids[s.ordinality]) from unnest(specs) with ordinality s where s.key is not null);
+  end if;
   return query
   with s as materialized (
     select (row_number() over ())::int as n, x.*
     from rows from (unnest(specs), unnest(ids), unnest(same)) x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
-      exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, id, same)
+      exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, id, same)
   ), i as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
-      timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace)
+      timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace, plan, run)
     select s.id, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, s.max_attempts,
       in_job, s.key, coalesce(s.params, '{}'), s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.timeout, s.backoff, s.backoff_cap,
       nullif(s.orphan = 'stop', false), s.rule,
-      case when s.needs is not null then array(select k.id from unnest(s.needs) w (key) join s k on k.key = w.key) end,
-      s.unique_key, s.trace
+      case when s.needs is not null then array(select (by_key ->> w)::uuid from unnest(s.needs) w) end,
+      s.unique_key, s.trace, nullif(s.plan, false), s.run
     from s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
     where s.same is null
     order by s.n
     returning *
   ), g as (
-    select i.*, case when cardinality(i.needs) > 0 then 'needs' else weir._next_gate(i.run_at, i.hold, i.lane, i.pool, t) end as gate from i
+    select i.*, case when cardinality(i.needs) > 0 then 'needs' else weir._next_gate(i.plan, i.run_at, i.hold, i.lane, i.pool, t) end as gate from i
   ), a as (
     insert into weir.available (order_seq, task, class, position, attempt)
     select order_seq, id, class, position, 0 from g where gate is null
   ), p as (
-    insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, unmet, rule, run_at, hold, lane, rank, exclusive, pool, job)
+    insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, unmet, rule, run_at, hold, lane, rank, exclusive, pool, job, plan)
     select g.id, g.order_seq, g.class, g.position, c.priority, 0, g.gate, t, coalesce(cardinality(g.needs), 0), g.rule, g.run_at, g.hold,
-      g.lane, g.rank, case when g.lane is not null then coalesce(g.exclusive, false) end, g.pool, g.job
+      g.lane, g.rank, case when g.lane is not null then coalesce(g.exclusive, false) end, g.pool, g.job, g.plan
     from g join weir.classes c on c.id = g.class where g.gate is not null
   ), d as (
     insert into weir.edges (need, task) select need, g.id from g, unnest(g.needs) need

@@ -22,7 +22,7 @@ begin
     end if;
     delete from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position
     returning a.task, a.order_seq, q.class, a.position, (select c.priority from weir.classes c where c.id = q.class), a.attempt, 'hold', a.opened_at, 0, false, q.rule, null,
-      null, a.lane, q.rank, case when a.lane is not null then coalesce(q.exclusive, false) end, a.pool, q.job into p;
+      null, a.lane, q.rank, case when a.lane is not null then coalesce(q.exclusive, false) end, a.pool, q.job, null into p;
     if found then
       was := 'available';
       return;

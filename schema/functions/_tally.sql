@@ -1,4 +1,5 @@
 -- Counts tasks that ended into their jobs (the caller holds those), and closes a job when its last task ended: canceled or failed if any task is, else done.
+-- The planner is told when somebody may have waited for a job to end: its parent, or a queued one that is due.
 create or replace function weir._tally(ended uuid[], t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
@@ -8,6 +9,7 @@ as $$
 #variable_conflict use_column
 declare
   jobs uuid[];
+  awaited boolean;
 begin
   jobs := array(select distinct q.job from unnest(ended) e (task), lateral (select q.job from weir.tasks q where q.id = e.task offset 0) q);
   update weir.job_live j set done = j.done + n.done, failed = j.failed + n.failed, canceled = j.canceled + n.canceled, skipped = j.skipped + n.skipped,
@@ -27,7 +29,12 @@ begin
   ), f as (
     insert into weir.job_finished (job, at, outcome, done, failed, canceled, skipped, cause)
     select c.job, t, c.outcome, c.done, c.failed, c.canceled, c.skipped, c.cause from closed c
+  ), e as (
+    insert into weir.events (at, type, kind, subject, job, message) select t, c.outcome, 'job', c.job, c.job, c.cause from closed c
   )
-  insert into weir.events (at, type, kind, subject, job, message) select t, c.outcome, 'job', c.job, c.job, c.cause from closed c;
+  select bool_or(c.parent is not null or coalesce(c.definition::text, c.schedule) is not null and exists (select from weir.job_live q where q.due <= t)) into awaited from closed c;
+  if awaited then
+    perform pg_notify('weir_plan', '');
+  end if;
 end $$;
 comment on function weir._tally is 'Adds ended tasks to their jobs and closes the jobs that are complete.';

@@ -1,4 +1,4 @@
--- Why an available task has not been taken: nobody serves it, nobody who does may claim, or others come first.
+-- Why an available task has not been taken: nobody serves it, the node that does sleeps, nobody who does may claim, or others come first.
 create or replace function weir._why_unclaimed(q weir.tasks, c weir.classes, t timestamptz)
 returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
 language plpgsql stable
@@ -15,15 +15,21 @@ declare
 begin
   select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
   from weir.workers w left join weir.nodes n on n.id = w.node
-  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels, '{}')) and w.stopped_at is null and w.seen_at > t - interval '60 s';
+  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}')) and w.stopped_at is null and w.seen_at > t - interval '60 s'
+    and (n.id is null or n.wake_state not in ('waking', 'asleep') or weir._awake(n, t));
   if able = 0 then
-    return query select 'worker', false, format('no live worker serves %s%s', c.service, needs), null::uuid, opened;
+    select * into blocked from weir._why_asleep(c.service, c.labels, t);
+    if blocked.reason like 'waiting for %' then
+      return query select 'worker', false, blocked.reason, null::uuid, blocked.since;
+    else
+      return query select 'worker', false, concat_ws(': ', format('no live worker serves %s%s', c.service, needs), blocked.reason), null::uuid, opened;
+    end if;
   elsif able = idle then
     select string_agg(format('node %s is %s%s%s', x.name, x.mode, coalesce(' (' || x.note || ')', ''),
       coalesce(' until ' || to_char(x.mode_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), '')), ', ' order by x.mode_at) as nodes, max(x.mode_at) as since
     into blocked from (
       select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at from weir.workers w join weir.nodes n on n.id = w.node
-      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels) and w.stopped_at is null and w.seen_at > t - interval '60 s') x;
+      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name)) and w.stopped_at is null and w.seen_at > t - interval '60 s') x;
     return query select 'worker', false, format('no node takes %s%s: %s', c.service, needs, blocked.nodes), null::uuid, blocked.since;
   else
     select count(*) into ahead from (

@@ -1,4 +1,4 @@
--- Cancels all that is left of a job: what waits ends at once, what runs is asked to stop. A job cancelled before answers the same again.
+-- Cancels all that is left of a job: what waits ends at once, what runs is asked to stop; a queued job ends. A job cancelled before answers the same again.
 -- What slips through because it was just changing hands is caught by the sweep (weir.tend).
 create or replace function weir.cancel_job(job uuid, by text default null, reason text default null, at timestamptz default null, out canceled int, out requested int)
 language plpgsql security definer
@@ -16,6 +16,10 @@ begin
   -- Leases before the job, as everywhere.
   tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
   requested := weir._ask_to_stop(tasks, cancel_job.by, note, false, t);
+  if weir._close_queued(cancel_job.job, 'canceled', note, cancel_job.by, t) then
+    canceled := 0; requested := 0;
+    return;
+  end if;
   update weir.job_live j set cancel_at = coalesce(j.cancel_at, t) where j.job = cancel_job.job;
   if not found then
     if (select f.outcome from weir.job_finished f where f.job = cancel_job.job) <> 'canceled' then
@@ -24,7 +28,10 @@ begin
     canceled := 0; requested := 0;
     return;
   end if;
-  canceled := weir._cancel_waiting(tasks, note, t);
+  -- Again: some may have joined before the job was ours.
+  tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
+  canceled := weir._end_waiting(tasks, 'canceled', note, t);
   requested := requested + weir._ask_to_stop(array(select r.task from weir.running r where r.task = any (tasks) and r.cancel_at is null), cancel_job.by, note, true, t);
+  perform weir._abandon(tasks);
 end $$;
 comment on function weir.cancel_job is 'Cancels every task of a job that has not ended.';

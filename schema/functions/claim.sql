@@ -1,12 +1,13 @@
 -- Leases up to n tasks to a worker, in the global order: priority, order_seq, position.
 -- services says what the worker can do and slots (one per service; null: n) how many of each it has free.
 -- gated tells the worker that the end of this task may open others: whoever waits for work should be told.
+-- run is how the work is to be run, for a worker that is an agent; null: the worker knows. A node also has the label node, its name.
 -- claim_id makes a lost reply safe: the same claim_id again returns the same leases. It is also their token.
 -- The statement's form is what makes it fast (docs/decisions/0001): one ordered look-up per class, delete by ctid, look-up by id. A test pins its plan.
 create or replace function weir.claim(worker text, services text[], n int default 1, slots int[] default null, claim_id uuid default null,
   lease interval default '30 s', at timestamptz default null)
 returns table (task uuid, attempt int, token uuid, service text, params jsonb, job uuid, key text, until timestamptz, deadline timestamptz,
-  max_attempts int, claimed_at timestamptz, trace text, gated boolean)
+  max_attempts int, claimed_at timestamptz, trace text, gated boolean, run jsonb)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -24,6 +25,7 @@ declare
   fence uuid := coalesce(claim_id, gen_random_uuid());
   taken int;
   free int[];
+  has jsonb;
 begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
     perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
@@ -61,6 +63,8 @@ begin
       from unnest(services, free) x (s, f));
   end if;
 
+  has := w.labels || coalesce(nd.labels || jsonb_build_object('node', nd.name), '{}');
+
   -- After all waiting, so that no task is claimed before the time it was submitted.
   t := weir._clock(claim.at);
   return query
@@ -73,7 +77,7 @@ begin
         select c.service, c.priority, v.class, v.floor, s.free
         from unnest(services, free) s (service, free) join weir.classes c on c.service = s.service,
           lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor)
-        where s.free > 0 and c.labels <@ (w.labels || coalesce(nd.labels, '{}'))
+        where s.free > 0 and c.labels <@ has
       ) k,
       lateral (
         select a.ctid as row, a.order_seq, a.position from weir.available a
@@ -90,7 +94,7 @@ begin
   ), j as (
     select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.opened_at, d.lane, d.pool, d.order_seq, d.position, q.*
     from d, lateral (
-      select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace, q.rank, q.exclusive from weir.tasks q where q.id = d.task offset 0
+      select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace, q.rank, q.exclusive, q.run from weir.tasks q where q.id = d.task offset 0
     ) q
   ), r as (
     insert into weir.running (task, token, claimed_at, until, worker, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, class, job, lane, rank, pool)
@@ -104,7 +108,7 @@ begin
     update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id and exists (select from j)
   )
   select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, coalesce(j.max_attempts, 3), t, j.trace,
-    (j.job is not null or j.lane is not null or j.pool is not null)
+    (j.job is not null or j.lane is not null or j.pool is not null), j.run
   from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position;
 
   -- About once in 5,000 tasks: claims leave dead rows behind, and the next claim should not walk over them.

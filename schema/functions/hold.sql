@@ -21,7 +21,7 @@ begin
   end if;
   p := was.p;
   p.hold := concat_ws(': ', hold.by, hold.reason);
-  if p.gate not in ('needs', 'time') then
+  if p.gate not in ('needs', 'plan', 'time') then
     p.gate := 'hold';
     p.since := t;
   end if;

@@ -1,5 +1,5 @@
 -- Gives a task that failed, was cancelled or was skipped another round of attempts. In a job it also brings back what was skipped because of it,
--- and the job with it.
+-- and the job with it. A task that was split into others waits for those of them that now run again too.
 create or replace function weir.retry(task uuid, by text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -7,13 +7,14 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(retry.at);
-  f weir.finished;
-  step record;
+  back weir.finished[];
 begin
   -- The job comes before its tasks: see weir._settle.
   perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = retry.task) for update;
-  delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x.* into f;
-  if not found then
+  with d as (
+    delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x.*
+  ) select array_agg(row(d.*)::weir.finished) into back from d;
+  if back is null then
     if weir._state_of(retry.task) is null then
       perform weir._not_found('task', retry.task::text);
     end if;
@@ -26,11 +27,10 @@ begin
     where q.id = retry.task and u.task <> q.id) then
     raise exception using errcode = 'WR409', message = format('task %s cannot be retried: another live task has its unique key', retry.task);
   end if;
-  perform weir._revive(array[f], by, t);
-  -- What it has used is forgiven: the count starts again.
-  insert into weir.forgiven as g (task, returns) values (retry.task, f.attempt) on conflict (task) do update set crashes = 0, returns = f.attempt;
-  select * into step from weir._advance(array[retry.task], t);
-  perform weir._after('{}', step.lanes, step.pools, t);
-  perform pg_notify('weir_available', '');
+  with d as (
+    delete from weir.finished x where x.task = any (array(select unnest(q.awaits) from weir.tasks q where q.id = retry.task and q.plan)) and x.outcome in ('failed', 'canceled') returning x.*
+  ) select back || coalesce(array_agg(row(d.*)::weir.finished), '{}') into back from d;
+  perform weir._revive(back, retry.by, t);
+  perform weir._again(back, t);
 end $$;
 comment on function weir.retry is 'Runs a task again that ended other than done.';

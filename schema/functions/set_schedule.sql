@@ -1,8 +1,10 @@
--- Creates or changes a schedule: when (a cron line, or @every with an interval), in which time zone, what to submit, and what to do about runs
--- that were missed: skip them, run one, or run all. The coordinator knows cron; it gives the next time. With seen, the changed_at that the caller has
--- read, it is refused if somebody else changed the schedule meanwhile.
+-- Creates or changes a schedule: when (a cron line, @every with an interval, or @at with a time), in which time zone, what to submit (a task, or the newest
+-- active version of a workflow with options), and what to do about runs that were missed: skip them, run one, or run all, no further back than catch_up.
+-- The coordinator knows cron; it gives the next time. With seen, the changed_at that the caller has read, it is refused if somebody else changed the
+-- schedule meanwhile. A single run that is over stays over, also when it is paused and resumed.
 create or replace function weir.set_schedule(name text, spec text, task jsonb, next_at timestamptz, zone text default 'UTC', missed text default 'one', paused boolean default false,
-  by text default null, seen timestamptz default null, at timestamptz default null) returns void
+  by text default null, seen timestamptz default null, workflow text default null, options jsonb default null, overlap text default 'allow', catch_up interval default null,
+  jitter interval default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -17,20 +19,49 @@ begin
   if set_schedule.missed not in ('skip', 'one', 'all') then
     perform weir._invalid('missed: skip, one or all');
   end if;
-  perform weir._parse(jsonb_build_array(set_schedule.task));
+  if set_schedule.overlap not in ('skip', 'queue_one', 'queue_all', 'cancel_running', 'allow') then
+    perform weir._invalid('overlap: skip, queue_one, queue_all, cancel_running or allow');
+  end if;
+  if set_schedule.catch_up <= interval '0' then
+    perform weir._invalid('catch_up: must be positive');
+  end if;
+  if set_schedule.jitter < interval '0' then
+    perform weir._invalid('jitter: must not be negative');
+  end if;
+  if (set_schedule.task is null) = (set_schedule.workflow is null) then
+    perform weir._invalid('task: say what to run: a task or a workflow');
+  end if;
+  if set_schedule.workflow is null then
+    perform weir._parse(jsonb_build_array(set_schedule.task));
+    if set_schedule.overlap <> 'allow' then
+      perform weir._invalid('overlap: only the runs of a workflow can wait for one another', 'give the task a unique_key, a lane or a pool');
+    end if;
+    if set_schedule.options is not null then
+      perform weir._invalid('options: only a workflow has options', 'a task has params');
+    end if;
+  elsif not exists (select from weir.workflows w where w.name = set_schedule.workflow) then
+    perform weir._invalid(format('workflow: there is no workflow %L', set_schedule.workflow), 'put its definition first');
+  elsif jsonb_typeof(set_schedule.options) <> 'object' then
+    perform weir._invalid('options: expected a JSON object, got ' || jsonb_typeof(set_schedule.options));
+  end if;
   if set_schedule.seen is not null then
     perform weir._unchanged('schedule', set_schedule.name, set_schedule.seen,
       (select s.changed_at from weir.schedules s where s.name = set_schedule.name for update));
   end if;
   select s.* into was from weir.schedules s where s.name = set_schedule.name;
-  insert into weir.schedules as s (name, spec, zone, missed, task, paused, next_at, changed_at)
-  values (set_schedule.name, set_schedule.spec, set_schedule.zone, set_schedule.missed, set_schedule.task, set_schedule.paused, set_schedule.next_at, t)
+  insert into weir.schedules as s (name, spec, zone, missed, task, paused, next_at, changed_at, workflow, options, overlap, catch_up, jitter)
+  values (set_schedule.name, set_schedule.spec, set_schedule.zone, set_schedule.missed, set_schedule.task, set_schedule.paused, set_schedule.next_at, t,
+    set_schedule.workflow, set_schedule.options, set_schedule.overlap, set_schedule.catch_up, set_schedule.jitter)
   on conflict (name) do update set spec = excluded.spec, zone = excluded.zone, missed = excluded.missed, task = excluded.task, paused = excluded.paused,
-    next_at = case when (s.spec, s.zone) = (excluded.spec, excluded.zone) and not s.paused then s.next_at else excluded.next_at end, changed_at = t
-  where (s.spec, s.zone, s.missed, s.task, s.paused) is distinct from (excluded.spec, excluded.zone, excluded.missed, excluded.task, excluded.paused);
+    workflow = excluded.workflow, options = excluded.options, overlap = excluded.overlap, catch_up = excluded.catch_up, jitter = excluded.jitter,
+    next_at = case when (s.spec, s.zone) = (excluded.spec, excluded.zone) and (not s.paused or s.spec like '@at %') then s.next_at else excluded.next_at end, changed_at = t
+  where (s.spec, s.zone, s.missed, s.task, s.paused, s.workflow, s.options, s.overlap, s.catch_up, s.jitter)
+    is distinct from (excluded.spec, excluded.zone, excluded.missed, excluded.task, excluded.paused, excluded.workflow, excluded.options, excluded.overlap, excluded.catch_up, excluded.jitter);
   if found then
     insert into weir.events (at, type, kind, subject, source, message) values (t, case
-      when was.name is null or (was.spec, was.zone, was.missed, was.task) is distinct from (set_schedule.spec, set_schedule.zone, set_schedule.missed, set_schedule.task) then 'set'
+      when was.name is null or (was.spec, was.zone, was.missed, was.task, was.workflow, was.options, was.overlap, was.catch_up, was.jitter)
+        is distinct from (set_schedule.spec, set_schedule.zone, set_schedule.missed, set_schedule.task, set_schedule.workflow, set_schedule.options, set_schedule.overlap,
+          set_schedule.catch_up, set_schedule.jitter) then 'set'
       when set_schedule.paused then 'paused' else 'resumed' end, 'schedule', set_schedule.name, set_schedule.by, set_schedule.spec);
   end if;
 end $$;

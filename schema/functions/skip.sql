@@ -28,8 +28,11 @@ begin
     perform weir._refuse_state(skip.task, 'skipped', weir._state_of(skip.task), 'only a task that waits or has failed can be skipped');
   end if;
   delete from weir.edges e where e.task = skip.task;
-  perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished]);
+  perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], skip.by);
   perform weir._after(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  -- What it was split into need not run either.
+  perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q where q.id = skip.task and q.awaits is not null;
+  perform weir._abandon(array[skip.task]);
   perform pg_notify('weir_available', '');
 end $$;
 comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';

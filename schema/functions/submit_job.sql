@@ -1,6 +1,8 @@
 -- A job: tasks that may need one another, in one global order. Refused whole when a need is missing, a key is doubled or the needs form a ring.
+-- What follows hint says what the job is a run of, as weir.open_job takes it; null for a job that stands for itself.
 create or replace function weir.submit_job(tasks jsonb, name text, kind text default 'job', priority int default 0, params jsonb default null,
-  idempotency_key text default null, trace text default null, hint boolean default true, at timestamptz default null)
+  idempotency_key text default null, trace text default null, hint boolean default true, definition uuid default null, schedule text default null,
+  parent uuid default null, origin uuid default null, options jsonb default null, scheduled_at timestamptz default null, at timestamptz default null)
 returns uuid
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -29,13 +31,14 @@ begin
   end if;
   specs := array(select row(s.service, s.params, s.key, s.needs, case when cardinality(s.needs) > 0 then coalesce(s.rule, 'all_success') end,
     coalesce(s.priority, submit_job.priority), s.labels, s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.max_attempts, s.timeout, s.backoff,
-    s.backoff_cap, s.orphan, s.idempotency_key, s.unique_key, coalesce(s.trace, submit_job.trace))::weir.task_spec
+    s.backoff_cap, s.orphan, s.idempotency_key, s.unique_key, coalesce(s.trace, submit_job.trace), s.plan, s.run)::weir.task_spec
     from unnest(specs) with ordinality s order by s.ordinality);
   perform pg_current_xact_id();
   seq := nextval('weir.order_seq');
-  insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace)
-  values (id, t, seq, submit_job.kind, submit_job.name, submit_job.priority, cardinality(specs), submit_job.params, submit_job.trace);
-  insert into weir.job_live (job, total) values (id, cardinality(specs));
+  insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace, definition, schedule, parent, origin, options, scheduled_at)
+  values (id, t, seq, submit_job.kind, submit_job.name, submit_job.priority, cardinality(specs), submit_job.params, submit_job.trace,
+    submit_job.definition, submit_job.schedule, submit_job.parent, submit_job.origin, submit_job.options, submit_job.scheduled_at);
+  insert into weir.job_live (job, total, definition, schedule, parent) values (id, cardinality(specs), submit_job.definition, submit_job.schedule, submit_job.parent);
   insert into weir.events (at, type, kind, subject, job, message) values (t, 'submitted', 'job', id, id, submit_job.name);
   perform weir._submit(specs, id, seq, t);
   if hint then

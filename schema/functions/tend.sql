@@ -21,7 +21,7 @@ begin
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
     select j.job into canceled from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 1 for update skip locked;
     if found then
-      perform weir._cancel_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled with its job', t);
+      perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled', 'canceled with its job', t);
       more := true;
       return;
     end if;

@@ -26,6 +26,7 @@ begin
     return query select 'ended', true, case when f.cause like f.outcome || ' %' then f.cause else concat_ws(': ', f.outcome, f.cause) end, null::uuid, f.at from weir.finished f where f.task = q.id;
     return;
   end if;
+  q.needs := coalesce(q.awaits, q.needs);
   if q.needs is not null then
     -- A few are named: a task may need thousands.
     select (select count(*) from weir.edges e where e.task = why.task) as n, min(f.id::text)::uuid as id,
@@ -33,6 +34,9 @@ begin
     into b from (select x.id, x.key, x.position from weir.edges e join weir.tasks x on x.id = e.need where e.task = why.task order by x.position limit 10) f;
     return query select 'needs', b.n = 0, case when b.n = 0 then format('%s needs have ended', cardinality(q.needs))
       else format('waits for %s of %s: %s%s', b.n, cardinality(q.needs), b.names, case when b.n > 10 then format(' and %s more', b.n - 10) end) end, b.id, case when b.n > 0 then p.since end;
+  end if;
+  if q.plan is not null then
+    return query select * from weir._why_plan(q, p);
   end if;
   if p.run_at is not null or q.run_at is not null then
     return query select 'time', coalesce(p.run_at, q.run_at) <= t or state <> 'pending',

@@ -4,7 +4,7 @@ select q.id, case when p.task is not null then 'pending' when a.task is not null
   q.job, q.key, c.service, c.labels, c.priority, q.order_seq, q.position::int, p.gate, coalesce(p.since, a.opened_at, r.claimed_at, f.at, weir._id_time(q.id)) as since,
   coalesce(p.attempt, a.attempt, r.attempt, f.attempt, 0)::int as attempt, coalesce(q.max_attempts, 3) as max_attempts, q.params, f.result, f.cause, weir._id_time(q.id) as created_at, coalesce(p.run_at, q.run_at) as run_at,
   p.hold, q.lane, q.rank, q.exclusive, q.pool, q.timeout, w.name as worker, r.until, r.deadline, coalesce(r.claimed_at, f.started_at) as started_at, f.at as finished_at,
-  r.cancel_at, q.rule, q.needs, q.unique_key, q.trace
+  r.cancel_at, q.rule, q.needs, q.unique_key, q.trace, q.run, q.plan, q.awaits
 from weir.tasks q
 join weir.classes c on c.id = q.class
 left join lateral (select * from weir.pending p where p.task = q.id offset 0) p on true

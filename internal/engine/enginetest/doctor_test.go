@@ -28,6 +28,9 @@ func ward(t testing.TB) *engine {
 	e.submit(0, spec{"service": "free"})
 	e.finish(3, e.run(3, e.submit(0, spec{"service": "ended"})))
 	e.submitJob(0, spec{"service": "job", "key": "a"}, spec{"service": "job", "key": "b", "needs": []string{"a"}})
+	planned := e.submit(0, spec{"service": "planned", "plan": true})
+	e.exec(`select weir.open_job('queued', due => $1, at => $2)`, at(1000), at(0))
+	e.exec(`select weir.open_job('child', due => $1, parent => $2, at => $3)`, at(1000), planned, at(0))
 	return e
 }
 
@@ -44,7 +47,12 @@ var illnesses = map[string]struct {
 	"no node runs more than its capacity":         {sql: `update weir.nodes set capacity = '{"s": 3}'`},
 	"a floor hides no task":                       {sql: `update weir.classes set floor = 1000000 where service = 'free'`},
 	"needs are counted right":                     {sql: `update weir.pending set unmet = 5 where gate = 'needs'`},
-	"a job counts its tasks right":                {sql: `update weir.job_live set done = 1`},
+	"a job counts its tasks right":                {sql: `update weir.job_live set done = 1 where due is null`},
+	"a queued job has no tasks":                   {sql: `update weir.job_live set due = null where parent is not null`, also: []string{"a job counts its tasks right"}},
+	"a task is planned before it goes on":         {sql: `update weir.pending set plan = true where gate = 'hold'`},
+	"tasks are planned in time":                   {sql: `with x as (update weir.job_live set parent = null where parent is not null) update weir.pending set since = clock_timestamp() - interval '2 min' where gate = 'plan'`},
+	"jobs are built when they are due":            {sql: `update weir.job_live set due = clock_timestamp() - interval '2 min' where due is not null`},
+	"no job runs on for a task that has ended":    {sql: `with f as (update weir.finished set at = clock_timestamp() - interval '2 min' returning task) update weir.job_live set parent = f.task from f where parent is not null`},
 	"a unique key belongs to a live task":         {sql: `insert into weir.unique_keys select 's', 'k', task from weir.finished`},
 	"an exclusive task has its lane alone":        {sql: `update weir.running set lane = 'l' where lane = 'm'`},
 	"no rank overtakes a lower one":               {sql: `insert into weir.lane_blocks select 'ranked', 1, task, '2000-01-01' from weir.finished`},

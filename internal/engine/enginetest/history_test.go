@@ -70,8 +70,12 @@ func (h *history) draw(keys []string) (*twinTask, spec) {
 		s["run_at"] = at(float64(x.runAt))
 	}
 	if odds("held", 8) {
-		x.hold = "approval"
+		x.hold, x.approval = "approval", "approval"
 		s["hold"] = x.hold
+	}
+	if odds("planned later", 4) {
+		x.plan = true
+		s["plan"] = true
 	}
 	if odds("limited", 8) {
 		x.timeout = rapid.IntRange(5, 50).Draw(h.T, "timeout")
@@ -112,7 +116,8 @@ func (h *history) submitJob(*rapid.T) {
 	var keys []string
 	for i := range rapid.IntRange(1, 6).Draw(h.T, "size") {
 		x, s := h.draw(keys)
-		s["key"] = fmt.Sprintf("k%d", i)
+		x.key = fmt.Sprintf("k%d", i)
+		s["key"] = x.key
 		if needs, ok := s["needs"].([]string); ok {
 			for _, k := range needs {
 				x.needs = append(x.needs, tasks[slices.Index(keys, k)])
@@ -304,7 +309,8 @@ func TestTwin(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": h.submit, "submit a job": h.submitJob, "claim": h.claim, "claim more": h.claim, "end": h.end, "end more": h.end, "end still more": h.end,
-			"command": h.command, "release": h.release, "cancel a job": h.cancelJob, "resize": h.resize, "wait": h.wait, "crash": h.crash, "crash again": h.crash, "": h.compare,
+			"command": h.command, "release": h.release, "cancel a job": h.cancelJob, "resize": h.resize, "wait": h.wait, "crash": h.crash, "crash again": h.crash,
+			"grow": h.grow, "plan": h.plan, "plan more": h.plan, "decide": h.decide, "retry a job": h.retryJob, "": h.compare,
 		})
 		for _, broken := range h.must(`select name || ': ' || detail from weir.doctor(true, $1) where not ok and level = 'invariant'`, at(float64(h.now))) {
 			h.fatal("doctor: %s", broken)

@@ -14,6 +14,7 @@ import (
 //	lane: La runs, Lb waits · pool: Pa runs, Pb waits · rate: Ra runs, Rb waits
 //	lane and two pools: Ma runs, M1 and M2 wait for the lane, not exclusive
 //	F has failed, G is available, E runs and its lease ends first
+//	a job that grows: C runs, D has failed, P is to be planned, Q needs C and P · a queued job
 const ground = `
 create function public.ground(i int, t timestamptz) returns jsonb language plpgsql as $$
 declare
@@ -47,10 +48,15 @@ begin
     jsonb_build_object('service', s, 'key', 'X', 'needs', '["A", "B"]'::jsonb, 'lane', 'lane' || i)), 'job', at => t);
   select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
   ids := ids || jsonb_build_object('job', j);
+  j := weir.submit_job(jsonb_build_array(
+    jsonb_build_object('service', s, 'key', 'C', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'D', 'max_attempts', 1),
+    jsonb_build_object('service', s || 'x', 'key', 'P', 'plan', true), jsonb_build_object('service', s, 'key', 'Q', 'needs', '["C", "P"]'::jsonb)), 'grows', at => t);
+  select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
+  ids := ids || jsonb_build_object('growing', j, 'queued', weir.open_job('queued', at => t));
   for r in select * from weir.claim('w' || i, array[s], 20, at => t) loop
     l := l || jsonb_build_object(r.task::text, format('%L::uuid, %s, %L::uuid', r.task, r.attempt, r.token));
   end loop;
-  perform weir.fail(f.task, f.attempt, f.token, 'broken', true, at => t) from weir.running f where f.task = (ids ->> 'F')::uuid;
+  perform weir.fail(f.task, f.attempt, f.token, 'broken', true, at => t) from weir.running f where f.task in ((ids ->> 'F')::uuid, (ids ->> 'D')::uuid);
   update weir.running x set until = t + interval '1 s' where x.task = (ids ->> 'E')::uuid;
   ids := ids || jsonb_build_object('G', weir.submit(s, at => t));
   return jsonb_build_object('ids', ids, 'leases', l);
@@ -109,6 +115,24 @@ var calls = map[string]string{
 	"expire again":   `select weir.expire(at => {t})`,
 	"claim w again":  `select weir.claim('w{i}', array['s{i}'], 5, at => {t})`,
 	"cancel G again": `select weir.cancel({G}, at => {t})`,
+	"decide G":       `select weir.decide({G}, 'done', at => {t})`,
+	"relabel G":      `select weir.relabel({G}, '{"gpu": "yes"}', at => {t})`,
+	"finish C":       `select weir.finish({C!}, at => {t})`,
+	"fail C":         `select weir.fail({C!}, 'no', true, at => {t})`,
+	"plan P":         `select weir.plan_task({P}, '{"x": 1}', '{"gpu": "yes"}', at => {t})`,
+	"decide P":       `select weir.decide({P}, 'skipped', cause => 'no', at => {t})`,
+	"split P":        `select weir.wait_for({P}, array['P[0]', 'P[1]'], at => {t}) from weir.add_tasks({growing}, '[{"service": "s{i}x", "key": "P[0]"}, {"service": "s{i}x", "key": "P[1]", "needs": ["C"]}]', at => {t}) offset 1`,
+	"hold P":         `select weir.hold({P}, 'me', at => {t})`,
+	"priority P":     `select weir.set_priority({P}, 5, at => {t})`,
+	"cancel P":       `select weir.cancel({P}, at => {t})`,
+	"skip P":         `select weir.skip({P}, 'not needed', at => {t})`,
+	"grow":           `select weir.add_tasks({growing}, '[{"service": "s{i}x", "key": "N", "needs": ["C"], "lane": "lane{i}"}, {"service": "s{i}x", "key": "O", "needs": ["D"]}]', at => {t})`,
+	"cancel growing": `select weir.cancel_job({growing}, at => {t})`,
+	"retry D":        `select weir.retry({D}, at => {t})`,
+	"retry growing":  `select weir.retry_job({growing}, at => {t})`,
+	"build":          `select weir.add_tasks({queued}, '[{"service": "s{i}x", "key": "only"}]', at => {t})`,
+	"close queued":   `select weir.close_job({queued}, 'failed', 'no', at => {t})`,
+	"cancel queued":  `select weir.cancel_job({queued}, at => {t})`,
 }
 
 // yard is a database with sessions on which interleavings are played.
@@ -159,7 +183,10 @@ func TestIsolationPairs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, 2)
 	about := [][]string{
-		{"claim w", "claim v", "cancel G", "hold G", "priority G"},
+		{"claim w", "claim v", "cancel G", "hold G", "priority G", "decide G", "relabel G"},
+		{"plan P", "decide P", "split P", "hold P", "priority P", "cancel P", "skip P", "finish C", "cancel growing", "retry growing"},
+		{"grow", "split P", "finish C", "fail C", "retry D", "retry growing", "cancel growing", "tend"},
+		{"build", "close queued", "cancel queued"},
 		{"expire", "expire again", "finish E", "renew E", "stop w"},
 		{"finish A", "fail A", "cancel A", "give back A", "confirm A", "cancel job"},
 		{"finish La", "cancel Lb", "open", "tend"},
@@ -203,6 +230,11 @@ func TestIsolationLockOrder(t *testing.T) {
 		{"finish A", "finish B", "cancel job"},
 		{"claim w", "claim v", "cancel G"},
 		{"expire", "claim w", "cancel job"},
+		{"hold P", "split P", "finish C"},
+		{"hold P", "plan P", "cancel growing"},
+		{"finish C", "grow", "finish La"},
+		{"retry growing", "split P", "fail C"},
+		{"finish C", "retry growing", "cancel growing"},
 	} {
 		for _, order := range [][]int{{0, 1, 2, 0, 1, 2}, {0, 2, 1, 0, 1, 2}} {
 			y.play(order, names...)
@@ -219,6 +251,8 @@ func TestIsolationThree(t *testing.T) {
 		{"expire", "finish E", "claim v"},
 		{"open", "tend", "finish La"},
 		{"finish A", "finish B", "cancel X"},
+		{"split P", "plan P", "finish C"},
+		{"grow", "fail C", "retry D"},
 	} {
 		for _, order := range overlapping(3) {
 			y.play(order, names...)

@@ -27,6 +27,9 @@ var places = []place{
 		_, ids := e.submitJob(0, spec{"service": service + "-need", "key": "a"}, spec{"service": service, "key": "b", "needs": []string{"a"}})
 		return nobody(ids["b"])
 	}},
+	{"pending (plan)", "pending", func(e *engine, service string) lease {
+		return nobody(e.submit(0, spec{"service": service, "plan": true}))
+	}},
 	{"pending (time)", "pending", func(e *engine, service string) lease {
 		return nobody(e.submit(0, spec{"service": service, "run_at": at(90000)}))
 	}},
@@ -88,53 +91,58 @@ var places = []place{
 }
 
 // command is something that somebody may ask of a task in any state. event is
-// the transition that it brings about; empty: it changes no state.
+// the transition that it brings about; empty: it changes no state. A report is
+// what a worker says of its lease.
 type command struct {
 	name, event, sql string
+	report           bool
 }
 
 // The words in brackets stand for the last lease of the task, its service and the time.
 var commands = []command{
-	{"hold", "held", `select weir.hold({task}, 'me', at => {at})::text`},
-	{"release", "", `select weir.release({task}, at => {at})::text`},
-	{"open", "", `select (weir.tend(true, at => {at})).opened::text`},
-	{"claim", "claimed", `select count(*)::text from weir.claim('w', array[{service}], 1, at => {at})`},
-	{"start", "", `select coalesce((select refusal from weir.start_many(array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`},
-	{"renew", "", `select coalesce((select refusal from weir.renew('w', array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`},
-	{"record", "", `select weir.record({task}, {attempt}, {token}, 'progress', at => {at})`},
-	{"finish", "done", `select weir.finish({task}, {attempt}, {token}, at => {at})`},
-	{"fail", "retrying", `select weir.fail({task}, {attempt}, {token}, 'no', at => {at})`},
-	{"fail for good", "failed", `select weir.fail({task}, {attempt}, {token}, 'no', true, at => {at})`},
-	{"give back", "returned", `select coalesce((select refusal from weir.give_back_many(array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`},
-	{"snooze", "snoozed", `select coalesce((select refusal from weir.give_back_many(array[{task}], array[{attempt}], array[{token}], {at} + interval '1 h', at => {at})), 'ok')`},
-	{"cancel", "canceled", `select weir.cancel({task}, at => {at})`},
-	{"confirm cancel", "canceled", `select weir.confirm_cancel({task}, {attempt}, {token}, at => {at})`},
-	{"retry", "retried", `select weir.retry({task}, at => {at})::text`},
-	{"skip", "skipped", `select weir.skip({task}, 'not needed', at => {at})::text`},
-	{"priority", "", `select weir.set_priority({task}, 7, at => {at})::text`},
-	{"expire", "expired", `select weir.expire(at => {at})::text`},
+	{"hold", "held", `select weir.hold({task}, 'me', at => {at})::text`, false},
+	{"release", "", `select weir.release({task}, at => {at})::text`, false},
+	{"open", "", `select (weir.tend(true, at => {at})).opened::text`, false},
+	{"claim", "claimed", `select count(*)::text from weir.claim('w', array[{service}], 1, at => {at})`, false},
+	{"start", "", `select coalesce((select refusal from weir.start_many(array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`, true},
+	{"renew", "", `select coalesce((select refusal from weir.renew('w', array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`, true},
+	{"record", "", `select weir.record({task}, {attempt}, {token}, 'progress', at => {at})`, true},
+	{"finish", "done", `select weir.finish({task}, {attempt}, {token}, at => {at})`, true},
+	{"fail", "retrying", `select weir.fail({task}, {attempt}, {token}, 'no', at => {at})`, true},
+	{"fail for good", "failed", `select weir.fail({task}, {attempt}, {token}, 'no', true, at => {at})`, true},
+	{"give back", "returned", `select coalesce((select refusal from weir.give_back_many(array[{task}], array[{attempt}], array[{token}], at => {at})), 'ok')`, true},
+	{"snooze", "snoozed", `select coalesce((select refusal from weir.give_back_many(array[{task}], array[{attempt}], array[{token}], {at} + interval '1 h', at => {at})), 'ok')`, true},
+	{"cancel", "canceled", `select weir.cancel({task}, at => {at})`, false},
+	{"confirm cancel", "canceled", `select weir.confirm_cancel({task}, {attempt}, {token}, at => {at})`, true},
+	{"retry", "retried", `select weir.retry({task}, at => {at})::text`, false},
+	{"skip", "skipped", `select weir.skip({task}, 'not needed', at => {at})::text`, false},
+	{"priority", "", `select weir.set_priority({task}, 7, at => {at})::text`, false},
+	{"relabel", "", `select weir.relabel({task}, '{"gpu": "yes"}', at => {at})::text`, false},
+	{"plan", "", `select weir.plan_task({task}, '{"planned": true}', at => {at})::text`, false},
+	{"decide it is done", "done", `select weir.decide({task}, 'done', '{"known": true}', at => {at})::text`, false},
+	{"decide it failed", "failed", `select weir.decide({task}, 'failed', cause => 'known to be broken', at => {at})::text`, false},
+	{"decide to skip", "skipped", `select weir.decide({task}, 'skipped', cause => 'not now', at => {at})::text`, false},
+	{"expire", "expired", `select weir.expire(at => {at})::text`, false},
 }
 
 // finer says where a command does not do what the table of transitions allows
-// for its event, because the table does not tell places of one state apart.
-var finer = map[string]string{
-	"running × cancel":                        "", // a request; the worker confirms
-	"running (asked to stop) × cancel":        "", // the same request again
-	"pending (needs) × confirm cancel":        "",
-	"pending (time) × confirm cancel":         "",
-	"pending (held) × confirm cancel":         "",
-	"pending (lane) × confirm cancel":         "",
-	"pending (pool) × confirm cancel":         "",
-	"pending (retrying) × confirm cancel":     "",
-	"available × confirm cancel":              "",
-	"available (expired) × confirm cancel":    "",
-	"running × confirm cancel":                "", // nobody asked
-	"running (asked to stop) × fail":          "canceled",
-	"running (asked to stop) × fail for good": "canceled",
-	"running (asked to stop) × give back":     "canceled",
-	"running (asked to stop) × snooze":        "canceled",
-	"running (asked to stop) × expire":        "canceled",
-	"available × open":                        "",
+// for its event, because the table does not tell places of one state apart, nor
+// who asks: a report needs a lease, a decision needs that there is none.
+func finer(p place, c command) string {
+	switch cell := p.name + " × " + c.name; {
+	case c.report && p.state != "running",
+		c.name == "decide it is done" && p.state == "running", c.name == "decide it failed" && p.state == "running", c.name == "decide to skip" && p.state == "failed",
+		cell == "running × cancel",                 // a request; the worker confirms
+		cell == "running (asked to stop) × cancel", // the same request again
+		cell == "running × confirm cancel",         // nobody asked
+		cell == "available × open":
+		return ""
+	case p.name == "running (asked to stop)" && slices.Contains([]string{"fail", "fail for good", "give back", "snooze", "expire"}, c.name):
+		return "canceled"
+	case cell == "pending (plan) × plan":
+		return "opened"
+	}
+	return c.event
 }
 
 // TestTransitionMatrix walks every place × every command. A move happens exactly
@@ -163,10 +171,7 @@ func TestTransitionMatrix(t *testing.T) {
 			if got := e.state(l.Task); got != p.state {
 				t.Fatalf("%s: the task is %s", p.name, got)
 			}
-			event := c.event
-			if e, ok := finer[cell]; ok {
-				event = e
-			}
+			event := finer(p, c)
 			when := 2.0
 			if c.name == "expire" {
 				when = 3600
@@ -220,7 +225,12 @@ var quiet = map[string][]string{
 	"renew":    {"running", "running (asked to stop)"},
 	"record":   {"running", "running (asked to stop)"},
 	"cancel":   {"running", "running (asked to stop)", "canceled"},
-	"priority": {"pending (needs)", "pending (time)", "pending (held)", "pending (lane)", "pending (pool)", "pending (retrying)", "available", "available (expired)"},
+	"priority": waiting,
+	"relabel":  waiting,
+}
+
+var waiting = []string{
+	"pending (needs)", "pending (plan)", "pending (time)", "pending (held)", "pending (lane)", "pending (pool)", "pending (retrying)", "available", "available (expired)",
 }
 
 // checkRefusal checks that the command was refused by name, or right and quiet,
@@ -240,7 +250,7 @@ func (e *engine) checkRefusal(cell string, p place, c command, task string, answ
 	case code != "":
 		e.Errorf("%s: %v", cell, err)
 	default:
-		if len(answer) != 1 || !slices.Contains([]string{"0", "repeated", "lease_lost", "not_asked", "unknown"}, answer[0]) {
+		if len(answer) != 1 || !slices.Contains([]string{"0", "repeated", "lease_lost", "not_asked", "unknown", "false"}, answer[0]) {
 			e.Errorf("%s: answered %q", cell, answer)
 		}
 		stale := one[int](e, `select count(*)::int from weir.events where task = $1 and type = 'stale'`, task)

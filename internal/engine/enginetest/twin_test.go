@@ -15,7 +15,7 @@ type twin struct {
 }
 
 type twinTask struct {
-	id, service                  string
+	id, key, service             string
 	priority, order, position    int
 	job                          *twinJob
 	needs                        []*twinTask
@@ -29,6 +29,9 @@ type twinTask struct {
 	attempt, crashes, forgiven   int
 	open                         []*twinTask // needs that have not ended
 	broken, passes, asked, block bool
+	approval                     string // the hold it was submitted with
+	plan                         bool   // it has yet to be planned
+	awaits                       []*twinTask
 }
 
 type twinJob struct {
@@ -75,6 +78,8 @@ func (w *twin) submit(now int, job *twinJob, tasks ...*twinTask) {
 func (w *twin) advance(now int, x *twinTask) {
 	x.open = nil
 	switch {
+	case x.plan:
+		x.gate = "plan"
 	case x.runAt > now:
 		x.gate = "time"
 	case x.hold != "":
@@ -218,10 +223,10 @@ func (w *twin) settle(now int, x *twinTask) {
 		}
 		d.open = slices.Delete(d.open, i, i+1)
 		d.broken = d.broken || !x.fine()
-		switch {
-		case d.rule == "one_failed" && d.broken, len(d.open) == 0 && (d.rule == "all_done" || d.rule == "all_success" && !d.broken):
+		switch d.turn() {
+		case "go":
 			w.advance(now, d)
-		case d.rule == "all_success" && d.broken, d.rule == "one_failed" && len(d.open) == 0:
+		case "skip":
 			w.end(now, "skipped", d)
 		}
 	}
@@ -287,6 +292,7 @@ func (w *twin) cancel(now int, x *twinTask) {
 		x.asked = true
 	case "pending", "available":
 		w.end(now, "canceled", x)
+		w.endParts(now, "canceled", x)
 	}
 }
 
@@ -302,53 +308,6 @@ func (w *twin) cancelJob(now int, j *twinJob) {
 		}
 	}
 	w.end(now, "canceled", waiting...)
-}
-
-// revive brings a task back, and all that was skipped because of it.
-func (w *twin) revive(now int, x *twinTask) {
-	x.state, x.gate, x.runAt, x.block, x.passes, x.broken = "pending", "time", now, false, false, false
-	if x.job == nil {
-		return
-	}
-	x.job.outcome, x.job.canceled = "", false
-	back := []*twinTask{x}
-	for again := true; again; {
-		again = false
-		for _, d := range x.job.tasks {
-			needsBack := slices.ContainsFunc(d.needs, func(n *twinTask) bool { return slices.Contains(back, n) })
-			bad := slices.ContainsFunc(d.needs, func(n *twinTask) bool { return n.ended() && !n.fine() })
-			if d.state == "skipped" && !d.passes && needsBack && (d.rule != "all_success" || !bad) {
-				d.state, d.gate, d.runAt = "pending", "needs", now
-				back, again = append(back, d), true
-			}
-		}
-	}
-	for _, d := range x.job.tasks {
-		if d.state != "pending" || d.gate != "needs" {
-			continue
-		}
-		d.open, d.broken = nil, false
-		for _, n := range d.needs {
-			if !n.ended() {
-				d.open = append(d.open, n)
-			}
-			d.broken = d.broken || n.ended() && !n.fine()
-		}
-	}
-}
-
-func (w *twin) retry(now int, x *twinTask) {
-	w.revive(now, x)
-	x.forgiven, x.crashes = x.attempt, 0
-	w.advance(now, x)
-}
-
-func (w *twin) skip(now int, x *twinTask) {
-	if x.state == "failed" {
-		w.revive(now, x)
-	}
-	x.passes = true
-	w.end(now, "skipped", x)
 }
 
 func (w *twin) holdBack(x *twinTask, who string) {

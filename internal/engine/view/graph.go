@@ -27,7 +27,8 @@ type GraphTask struct {
 type Graph struct {
 	// Nodes are in the order of the job.
 	Nodes []GraphTask `json:"nodes"`
-	// Edges lead from a need to the task that has it, as indexes of Nodes.
+	// Edges lead from a need to the task that has it, and from a part to the task
+	// that was split into it, as indexes of Nodes.
 	Edges [][2]int `json:"edges"`
 	// Truncated says that the job has more tasks than Nodes.
 	Truncated bool `json:"truncated,omitempty"`
@@ -44,7 +45,7 @@ func (s *Store) Graph(ctx context.Context, job weir.ID) (Graph, error) {
 	}
 	// As the view weir.task, for all at once.
 	rows, err := list(ctx, s, "read the graph", `with q as materialized (
-			select q.id, q.key, q.class, q.position, q.order_seq, q.needs from weir.tasks q where q.job = $1 order by q.position limit $2
+			select q.id, q.key, q.class, q.position, q.order_seq, q.needs || q.awaits as needs from weir.tasks q where q.job = $1 order by q.position limit $2
 		), f as materialized (
 			select f.* from weir.finished f where f.task = any (array(select q.id from q))
 		)
@@ -66,7 +67,7 @@ func (s *Store) Graph(ctx context.Context, job weir.ID) (Graph, error) {
 		return Graph{}, err
 	}
 	if len(rows) == 0 {
-		_, err := s.Job(ctx, job) // every job has tasks
+		_, err := s.Job(ctx, job) // a queued job has no tasks yet
 		return Graph{Nodes: []GraphTask{}, Edges: [][2]int{}}, err
 	}
 	g := Graph{Nodes: []GraphTask{}, Edges: [][2]int{}, Truncated: len(rows) > graphMost}

@@ -22,12 +22,26 @@ type Node struct {
 	ModeAt       time.Time `json:"mode_at,omitzero"`
 	SeenAt       time.Time `json:"seen_at"`
 	RegisteredAt time.Time `json:"registered_at"`
+	// Version and Drivers are those of its agent.
+	Version string   `json:"version,omitempty"`
+	Drivers []string `json:"drivers,omitempty"`
+	// WakeMethod is how it is woken, if it is; WakeState is unknown, awake, waking
+	// or asleep, since WakeAt.
+	WakeMethod string    `json:"wake_method,omitempty"`
+	WakeState  string    `json:"wake_state"`
+	WakeAt     time.Time `json:"wake_at,omitzero"`
+	WakeNote   string    `json:"wake_note,omitempty"`
+	SleepAfter string    `json:"sleep_after,omitempty"`
 }
 
-const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at, n.mode_at`
+const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at, n.mode_at,
+	n.version, n.drivers, n.wake_method, n.wake_state, n.wake_at, n.wake_note, n.sleep_after::text`
 
 func nodeInto(n *Node) []any {
-	return []any{&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt), (*moment)(&n.ModeAt)}
+	return []any{
+		&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt), (*moment)(&n.ModeAt),
+		(*maybe)(&n.Version), &n.Drivers, (*maybe)(&n.WakeMethod), &n.WakeState, (*moment)(&n.WakeAt), (*maybe)(&n.WakeNote), (*maybe)(&n.SleepAfter),
+	}
 }
 
 // Nodes lists the nodes by name.

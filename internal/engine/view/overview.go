@@ -103,13 +103,14 @@ func (s *Store) Overview(ctx context.Context) (o Overview, err error) {
 // count fills in the numbers. Each count ends at its limit.
 func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 	type row struct {
-		gates              [5]int
+		gates              [6]int
 		available, running int
 		oldest             time.Time
 		nodes, workers     Alive
 	}
 	rows, err := list(ctx, s, op, `select
-		(select count(*) from (select from weir.pending p where p.gate = 'needs' limit $1) x), (select count(*) from (select from weir.pending p where p.gate = 'time' limit $1) x),
+		(select count(*) from (select from weir.pending p where p.gate = 'needs' limit $1) x), (select count(*) from (select from weir.pending p where p.gate = 'plan' limit $1) x),
+		(select count(*) from (select from weir.pending p where p.gate = 'time' limit $1) x),
 		(select count(*) from (select from weir.pending p where p.gate = 'hold' limit $1) x), (select count(*) from (select from weir.pending p where p.gate = 'lane' limit $1) x),
 		(select count(*) from (select from weir.pending p where p.gate = 'pool' limit $1) x), (select count(*) from (select from weir.available limit $1) x),
 		(select count(*) from (select from weir.running limit $1) x),
@@ -121,7 +122,7 @@ func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 			from weir.workers w where w.stopped_at is null) w`,
 		[]any{countMost + 1}, func(r *row) []any {
 			return []any{
-				&r.gates[0], &r.gates[1], &r.gates[2], &r.gates[3], &r.gates[4], &r.available, &r.running, (*moment)(&r.oldest),
+				&r.gates[0], &r.gates[1], &r.gates[2], &r.gates[3], &r.gates[4], &r.gates[5], &r.available, &r.running, (*moment)(&r.oldest),
 				&r.nodes.Live, &r.nodes.Dead, &r.workers.Live, &r.workers.Dead,
 			}
 		})
@@ -130,7 +131,7 @@ func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 	}
 	r := rows[0]
 	o.Counts = Counts{Pending: map[string]Count{}, Available: counted(r.available), Running: counted(r.running)}
-	for i, gate := range []string{"needs", "time", "hold", "lane", "pool"} {
+	for i, gate := range []string{"needs", "plan", "time", "hold", "lane", "pool"} {
 		o.Counts.Pending[gate] = counted(r.gates[i])
 	}
 	o.OldestAvailable, o.Nodes, o.Workers = r.oldest, r.nodes, r.workers

@@ -74,7 +74,7 @@ func TestOverviewOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Counts.Pending) != 5 || len(o.Running)+len(o.Jobs)+len(o.Waiting)+len(o.FailedLately) != 0 || !o.OldestAvailable.IsZero() {
+	if len(o.Counts.Pending) != 6 || len(o.Running)+len(o.Jobs)+len(o.Waiting)+len(o.FailedLately) != 0 || !o.OldestAvailable.IsZero() {
 		t.Errorf("got %+v", o)
 	}
 	if o.Running == nil || o.Jobs == nil || o.Waiting == nil || o.FailedLately == nil {

@@ -106,7 +106,7 @@ func (x *explained) forget() (seen int) {
 func past(t *testing.T, db *testdb.DB) {
 	t.Helper()
 	do(t, db, `insert into weir.events (at, type, kind, subject) select clock_timestamp() - interval '1 year', 'said', 'note', i::text from generate_series(1, 20000) i`,
-		`select weir.set_pool('full', 0)`, `select weir.register_node('n')`, `select weir.submit_job('[{"service": "s", "key": "first"}]', 'first', 'rare')`,
+		`select weir.set_pool('full', 0)`, `select weir.register_node('n')`, `select weir.submit_job('[{"service": "s", "key": "first"}]', 'first', 'rare', schedule => 'once')`,
 		`select weir.submit_many(jsonb_agg(jsonb_build_object('service', 'rare')), false) from generate_series(1, 5)`)
 	for range 4 {
 		do(t, db, `select weir.submit_many(jsonb_agg(jsonb_build_object('service', 's', 'max_attempts', 1)), false) from generate_series(1, 4750)`,
@@ -153,6 +153,11 @@ func TestPlans(t *testing.T) {
 		jobs("jobs of a rare kind", "jobs", 5, JobFilter{Kind: "rare"}),
 		jobs("jobs of no kind", "jobs", 5, JobFilter{Kind: "none"}),
 		jobs("failed jobs", "job_finished", 120, JobFilter{State: "failed"}),
+		jobs("runs of a workflow", "jobs", 110, JobFilter{Workflow: "job-7"}),
+		jobs("runs of a rare schedule", "jobs", 5, JobFilter{Schedule: "once"}),
+		jobs("jobs for a task", "jobs", 5, JobFilter{Parent: task}),
+		jobs("repetitions", "jobs", 5, JobFilter{Origin: job}),
+		jobs("queued jobs", "job_live", 2, JobFilter{State: "queued", Schedule: "once"}),
 		jobs("jobs by a rare name", "jobs", 10, JobFilter{Name: "first"}),
 		events("the timeline", 110, TimelineFilter{}, ""),
 		events("errors", 110, TimelineFilter{Level: "error"}, ""),

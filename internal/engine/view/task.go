@@ -44,13 +44,20 @@ type Task struct {
 	Deadline    time.Time         `json:"deadline,omitzero"`
 	CancelAt    time.Time         `json:"cancel_at,omitzero"`
 	FinishedAt  time.Time         `json:"finished_at,omitzero"`
+	// Run tells an agent how to run it.
+	Run json.RawMessage `json:"run,omitempty"`
+	// Plan is true while somebody has yet to say what the task is, false once
+	// somebody has; nil if it needs no plan.
+	Plan *bool `json:"plan,omitempty"`
+	// Awaits are the tasks that it was split into.
+	Awaits []weir.ID `json:"awaits,omitempty"`
 	// Percent is the last progress that the running attempt reported.
 	Percent *float64 `json:"percent,omitempty"`
 }
 
 const taskColumns = `t.id, t.state::text, t.service, t.job, t.key, t.gate::text, t.since, t.priority::int, t.attempt, t.max_attempts, t.labels, t.params, t.result, t.cause,
 	t.hold, t.lane, t.rank, t.exclusive, t.pool, t.worker, t.rule::text, t.needs, t.unique_key, t.trace, t.timeout::text, t.created_at, t.run_at, t.started_at, t.until,
-	t.deadline, t.cancel_at, t.finished_at, ` + percent
+	t.deadline, t.cancel_at, t.finished_at, t.run, t.plan, t.awaits, ` + percent
 
 // percent is the last progress that the running attempt reported. What a worker
 // reports may be anything.
@@ -62,7 +69,8 @@ func taskInto(t *Task) []any {
 		&t.ID, &t.State, &t.Service, &t.Job, (*maybe)(&t.Key), (*maybe)(&t.Gate), (*moment)(&t.Since), &t.Priority, &t.Attempt, &t.MaxAttempts, &t.Labels,
 		(*[]byte)(&t.Params), (*[]byte)(&t.Result), (*maybe)(&t.Cause), (*maybe)(&t.Hold), (*maybe)(&t.Lane), &t.Rank, (*flag)(&t.Exclusive), (*maybe)(&t.Pool),
 		(*maybe)(&t.Worker), (*maybe)(&t.Rule), &t.Needs, (*maybe)(&t.UniqueKey), (*maybe)(&t.Trace), (*maybe)(&t.Timeout), (*moment)(&t.CreatedAt), (*moment)(&t.RunAt),
-		(*moment)(&t.StartedAt), (*moment)(&t.Until), (*moment)(&t.Deadline), (*moment)(&t.CancelAt), (*moment)(&t.FinishedAt), &t.Percent,
+		(*moment)(&t.StartedAt), (*moment)(&t.Until), (*moment)(&t.Deadline), (*moment)(&t.CancelAt), (*moment)(&t.FinishedAt), (*[]byte)(&t.Run), &t.Plan, &t.Awaits,
+		&t.Percent,
 	}
 }
 
@@ -88,6 +96,6 @@ func (s *Store) listed(ctx context.Context, op string, ids []weir.ID) ([]Task, e
 		[]any{ids}, taskInto)
 }
 
-// lineColumns are those of a task without params and results over 8 KiB.
-var lineColumns = strings.NewReplacer("t.params", "case when pg_column_size(t.params) <= 8192 then t.params end",
+// lineColumns are those of a task without params, results and runs over 8 KiB.
+var lineColumns = strings.NewReplacer("t.run,", "case when pg_column_size(t.run) <= 8192 then t.run end,", "t.params", "case when pg_column_size(t.params) <= 8192 then t.params end",
 	"t.result", "case when pg_column_size(t.result) <= 8192 then t.result end").Replace(taskColumns)

@@ -21,7 +21,7 @@ type TaskFilter struct {
 // Order and exclusion are two reasons to wait at the gate that is called lane.
 var (
 	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
-	Gates  = []string{"needs", "time", "hold", "order", "exclusion", "lane", "pool"}
+	Gates  = []string{"needs", "plan", "time", "hold", "order", "exclusion", "lane", "pool"}
 )
 
 // check refuses a filter that can match nothing.

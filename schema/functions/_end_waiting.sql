@@ -1,5 +1,6 @@
--- Ends those of these tasks that nobody works on as canceled, all at once, so that none of them skips another. The caller holds their job.
-create or replace function weir._cancel_waiting(tasks uuid[], note text, t timestamptz) returns int
+-- Ends those of these tasks that nobody works on as canceled or skipped, all at once, so that none of them skips another. What depends on a skipped one goes on.
+-- The caller holds their job.
+create or replace function weir._end_waiting(tasks uuid[], outcome weir.state, note text, t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -16,7 +17,8 @@ begin
     select * into was from weir._take(id);
     continue when was.was is null;
     gone := gone || id;
-    ended := ended || row(id, t, null, null, (was.p).attempt, 'canceled', null, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished;
+    ended := ended || row(id, t, null, null, (was.p).attempt, _end_waiting.outcome, case when _end_waiting.outcome = 'skipped' then true end,
+      case when was.was = 'available' then (was.p).since end, null, note)::weir.finished;
     lanes := lanes || array_remove(array[(was.p).lane], null);
     pools := pools || array_remove(array[(was.p).pool], null);
   end loop;
@@ -27,4 +29,4 @@ begin
   end if;
   return cardinality(gone);
 end $$;
-comment on function weir._cancel_waiting is 'pending or available → canceled for many tasks.';
+comment on function weir._end_waiting is 'pending or available → canceled or skipped for many tasks.';

@@ -1,0 +1,37 @@
+-- Ends a task that nobody works on without running it, for somebody who knows how it ends: done with a result, failed, or skipped. What depends on a
+-- skipped task is skipped too, unless it passes: then it goes on as if it were done. Done and failed count as an attempt.
+create or replace function weir.decide(task uuid, outcome text, result jsonb default null, cause text default null, passes boolean default false, by text default null,
+  at timestamptz default null) returns boolean
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := weir._clock(decide.at);
+  was record;
+begin
+  if decide.outcome is null or decide.outcome not in ('done', 'failed', 'skipped') then
+    perform weir._invalid('outcome: done, failed or skipped', 'to cancel it, use weir.cancel');
+  end if;
+  if decide.outcome <> 'done' and coalesce(decide.cause, '') = '' then
+    perform weir._invalid(format('cause: say why it is %s', decide.outcome));
+  end if;
+  if decide.passes and decide.outcome <> 'skipped' then
+    perform weir._invalid('passes: only what is skipped can let others pass');
+  end if;
+  select * into was from weir._take(decide.task);
+  if was.was is null then
+    if weir._state_of(decide.task) is null then
+      perform weir._not_found('task', decide.task::text);
+    end if;
+    return false;
+  end if;
+  delete from weir.edges e where e.task = decide.task;
+  perform weir._close(array[row(decide.task, t, null, null, (was.p).attempt + case when decide.outcome = 'skipped' then 0 else 1 end, decide.outcome::weir.state, nullif(decide.passes, false),
+    case when was.was = 'available' then (was.p).since end, case when decide.outcome = 'done' then decide.result end, case when decide.outcome <> 'done' then weir._text(decide.cause) end)::weir.finished],
+    decide.by);
+  perform weir._after(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform pg_notify('weir_available', '');
+  return true;
+end $$;
+comment on function weir.decide is 'Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.';

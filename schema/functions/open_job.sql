@@ -1,0 +1,47 @@
+-- A job whose tasks are not known yet: it is queued until due (null: now), and weir.add_tasks builds it. It has its place in the global order from now on.
+-- id: the one to use, a UUIDv7; null makes one. scheduled_at is the time it stands for; null: due. definition, schedule, origin and options are for whoever builds it. parent is the task that waits for it.
+create or replace function weir.open_job(name text, kind text default 'job', priority int default 0, params jsonb default null, due timestamptz default null,
+  idempotency_key text default null, trace text default null, definition uuid default null, schedule text default null, parent uuid default null, origin uuid default null,
+  options jsonb default null, order_seq bigint default null, scheduled_at timestamptz default null, id uuid default null, hint boolean default true, at timestamptz default null)
+returns uuid
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := weir._clock(open_job.at);
+  new_id uuid := coalesce(open_job.id, weir._id(t));
+  was uuid;
+  starts timestamptz := coalesce(open_job.due, t);
+begin
+  if coalesce(open_job.name, '') = '' then
+    perform weir._invalid('name: a job needs a name');
+  end if;
+  if coalesce(open_job.priority, 1000) not between -100 and 100 then
+    perform weir._invalid(format('priority: %s is outside -100 .. 100', open_job.priority));
+  end if;
+  if not isfinite(starts) or starts > '9999-01-01' then
+    perform weir._invalid('due: not a date that will come');
+  end if;
+  if open_job.parent is not null and not exists (select from weir.tasks q where q.id = open_job.parent) then
+    perform weir._not_found('task', open_job.parent::text);
+  end if;
+  if open_job.idempotency_key is not null then
+    insert into weir.idempotency as k (key, id, job) values (open_job.idempotency_key, new_id, true) on conflict do nothing;
+    select k.id into was from weir.idempotency k where k.key = open_job.idempotency_key and k.job;
+    if was <> new_id then
+      return was;
+    end if;
+  end if;
+  insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace, definition, schedule, parent, origin, options, scheduled_at)
+  values (new_id, t, coalesce(open_job.order_seq, nextval('weir.order_seq')), coalesce(open_job.kind, 'job'), open_job.name, open_job.priority, 0, open_job.params, open_job.trace,
+    open_job.definition, open_job.schedule, open_job.parent, open_job.origin, open_job.options, coalesce(open_job.scheduled_at, open_job.due));
+  insert into weir.job_live (job, total, due, definition, schedule, parent) values (new_id, 0, starts, open_job.definition, open_job.schedule, open_job.parent);
+  insert into weir.events (at, type, kind, subject, job, message, data)
+  values (t, 'queued', 'job', new_id, new_id, open_job.name, jsonb_strip_nulls(jsonb_build_object('due', starts, 'schedule', open_job.schedule, 'parent', open_job.parent, 'origin', open_job.origin)));
+  if hint and starts <= t then
+    perform pg_notify('weir_plan', '');
+  end if;
+  return new_id;
+end $$;
+comment on function weir.open_job is 'Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.';
