@@ -1,0 +1,22 @@
+package blobtest
+
+import (
+	"context"
+	"io"
+	"log"
+)
+
+type faultKey struct{}
+
+// withFault lets the answer know what its request is to meet.
+func withFault(ctx context.Context, f Fault) context.Context {
+	return context.WithValue(ctx, faultKey{}, f)
+}
+
+func faultOf(ctx context.Context) (Fault, bool) {
+	f, ok := ctx.Value(faultKey{}).(Fault)
+	return f, ok
+}
+
+// silent is a log for faults that are meant.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }

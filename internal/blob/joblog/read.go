@@ -1,0 +1,245 @@
+package joblog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/loop"
+)
+
+const (
+	// lineMost is how much of a line is read: an agent cuts far below that.
+	lineMost = 1 << 20
+	// listAtOnce is how many chunks one look at the bucket finds.
+	listAtOnce = 1000
+	// followEvery is how long Follow waits when nobody wakes it.
+	followEvery = 2 * time.Second
+)
+
+// Log is the log of one attempt. Job is blob.NoJob, and Task the task's id, for a
+// task without a job.
+type Log struct {
+	Job     string
+	Task    string // its key in the job
+	Attempt int
+}
+
+func (l Log) prefix() string { return blob.Prefix(blob.Log, l.Job, l.Task, l.Attempt) }
+
+// Lines are lines of a log in order. An error ends them.
+type Lines = iter.Seq2[Line, error]
+
+// Read gives the lines behind a place, up to the end that the log has now.
+func Read(ctx context.Context, from blob.Bucket, l Log, after Place) Lines {
+	return func(yield func(Line, error) bool) {
+		r := newReader(ctx, from, l, after)
+		if err := r.chunks(func(line Line) bool { return yield(line, nil) }); err != nil {
+			yield(Line{}, err)
+		}
+	}
+}
+
+// Live says how Follow learns that there is more, and that there will be no more.
+type Live struct {
+	// Wake says that the log may have grown. Nil: Follow looks every two seconds.
+	Wake <-chan struct{}
+	// Ended says that nothing will be added any more. It is asked before each look,
+	// so that what was added before it said so is read. Nil: it never ends.
+	Ended func(context.Context) (bool, error)
+}
+
+// Follow gives the lines behind a place and waits for more, until the log has
+// ended or ctx does, which is no error.
+func Follow(ctx context.Context, from blob.Bucket, l Log, after Place, live Live) Lines {
+	return func(yield func(Line, error) bool) {
+		r := newReader(ctx, from, l, after)
+		for stopped := false; ; {
+			ended, err := live.ended(ctx)
+			if err == nil {
+				err = r.chunks(func(line Line) bool {
+					stopped = !yield(line, nil)
+					return !stopped
+				})
+			}
+			switch {
+			case stopped || ctx.Err() != nil:
+				return
+			case err != nil:
+				yield(Line{}, err)
+				return
+			case ended || !loop.Wait(ctx, followEvery, live.Wake):
+				return
+			}
+		}
+	}
+}
+
+func (l Live) ended(ctx context.Context) (bool, error) {
+	if l.Ended == nil {
+		return false, nil
+	}
+	return l.Ended(ctx)
+}
+
+// Tail gives the last lines, at most n. It reads no more chunks than it needs.
+func Tail(ctx context.Context, from blob.Bucket, l Log, n int) ([]Line, error) {
+	numbers, err := chunkNumbers(ctx, from, l, -1)
+	if err != nil {
+		return nil, err
+	}
+	var tail []Line
+	for _, chunk := range slices.Backward(numbers) {
+		var lines []Line
+		r := newReader(ctx, from, l, Place{Chunk: chunk})
+		if _, err := r.chunk(chunk, func(line Line) bool { lines = append(lines, line); return true }); err != nil {
+			return nil, err
+		}
+		if tail = append(lines, tail...); len(tail) >= n {
+			break
+		}
+	}
+	return tail[max(len(tail)-n, 0):], nil
+}
+
+// Attempts says of which attempts of a task there is a log.
+func Attempts(ctx context.Context, from blob.Bucket, job, task string) ([]int, error) {
+	prefix := blob.TaskPrefix(blob.Log, job, task)
+	var found []int
+	for after := ""; ; {
+		objects, err := from.List(ctx, prefix, after, 1)
+		if err != nil || len(objects) == 0 {
+			slices.Sort(found)
+			return found, err
+		}
+		attempt, _, _ := strings.Cut(strings.TrimPrefix(objects[0].Key, prefix), "/")
+		if n, err := strconv.Atoi(attempt); err == nil {
+			found = append(found, n)
+		}
+		after = prefix + attempt + "0" // sorts behind all that begins with attempt/
+	}
+}
+
+// reader walks through a log. Chunks never change, so each is read once.
+type reader struct {
+	ctx    context.Context
+	bucket blob.Bucket
+	log    Log
+	at     Place
+	next   int // the chunk to read next
+}
+
+func newReader(ctx context.Context, from blob.Bucket, l Log, after Place) *reader {
+	return &reader{ctx: ctx, bucket: from, log: l, at: after, next: after.Chunk}
+}
+
+// chunks gives the lines behind the place, of all chunks that are there.
+func (r *reader) chunks(yield func(Line) bool) error {
+	numbers, err := chunkNumbers(r.ctx, r.bucket, r.log, r.next-1)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if n > r.next && !r.skip(n, yield) {
+			return nil
+		}
+		more, err := r.chunk(n, yield)
+		if err != nil || !more {
+			return err
+		}
+		r.next = n + 1
+	}
+	return nil
+}
+
+// skip goes on to a chunk and says that others are missing before it.
+func (r *reader) skip(to int, yield func(Line) bool) bool {
+	text := fmt.Sprintf("chunk %d of this log is missing", r.next)
+	if to-r.next > 1 {
+		text = fmt.Sprintf("chunks %d to %d of this log are missing", r.next, to-1)
+	}
+	r.at, r.next = Place{Chunk: to}, to
+	return yield(Line{Stream: Weir, Text: text, Place: r.at})
+}
+
+// chunk gives the lines of one chunk that lie behind the place.
+func (r *reader) chunk(n int, yield func(Line) bool) (more bool, err error) {
+	body, _, err := r.bucket.Get(r.ctx, blob.LogKey(r.log.Job, r.log.Task, r.log.Attempt, n), 0, -1)
+	if errors.Is(err, blob.ErrNotFound) {
+		return true, nil // it was deleted with its job since we looked
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the log: %w", err)
+	}
+	defer body.Close()
+	if n != r.at.Chunk {
+		r.at = Place{Chunk: n}
+	}
+	lines := bufio.NewReaderSize(body, 64<<10)
+	for number := 1; ; number++ {
+		text, err := readLine(lines)
+		if err != nil && err != io.EOF {
+			return false, fmt.Errorf("read the log: %w", err)
+		}
+		if len(text) > 0 && number > r.at.Line {
+			line := parse(text)
+			r.at.Line = number
+			line.Place = r.at
+			if !yield(line) {
+				return false, nil
+			}
+		}
+		if err == io.EOF {
+			return true, nil
+		}
+	}
+}
+
+// readLine reads up to a line break and leaves out what is over the limit.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if room := lineMost - len(line); room > 0 {
+			line = append(line, part[:min(len(part), room)]...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		return []byte(strings.TrimSuffix(string(line), "\n")), err
+	}
+}
+
+// chunkNumbers lists the chunks behind a number.
+func chunkNumbers(ctx context.Context, from blob.Bucket, l Log, behind int) ([]int, error) {
+	after := ""
+	if behind >= 0 {
+		after = blob.LogKey(l.Job, l.Task, l.Attempt, behind)
+	}
+	var numbers []int
+	for {
+		objects, err := from.List(ctx, l.prefix(), after, listAtOnce)
+		if err != nil {
+			return nil, fmt.Errorf("read the log: %w", err)
+		}
+		for _, o := range objects {
+			name := strings.TrimSuffix(strings.TrimPrefix(o.Key, l.prefix()), ".jsonl")
+			if n, err := strconv.Atoi(name); err == nil && n >= 0 {
+				numbers = append(numbers, n)
+			}
+			after = o.Key
+		}
+		if len(objects) < listAtOnce {
+			slices.Sort(numbers)
+			return numbers, nil
+		}
+	}
+}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package blob
+
+import (
+	"errors"
+	"syscall"
+)
+
+// isNotDir says that a path leads through something that is no folder.
+func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,0 +1,26 @@
+// Package vault keeps secrets that tasks need: named, sealed in the database,
+// opened only for the lease that asks, and masked wherever work speaks.
+//
+//	key file (0600) ──┐
+//	                  ▼
+//	Put ──► AES-256-GCM ──► weir.secrets(sealed, key_id, version)
+//	                  │
+//	Open ◄────────────┘        name and version are sealed in with the value: a
+//	                           row cannot be passed off as another one
+//
+// The key is not in the database, and the database is not beside the key: who
+// has one of them has no secret. Losing the key file loses the secrets.
+//
+// # Rotation
+//
+// The file has one key a line, the newest first. The first one seals, all of
+// them open. To rotate: [AddKey], restart the servers, [Vault.Rotate], and then
+// remove the old lines.
+//
+// # What is never written
+//
+// No value is in the timeline, a log line, an error, or an argument of a
+// process. Events of the kind "secret" tell who set or removed which name. What
+// a task prints goes through a [Mask] first: it replaces values, and the forms
+// in which programs usually print them, by ***.
+package vault

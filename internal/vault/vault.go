@@ -1,0 +1,222 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	valueMost = 64 << 10
+	noteMost  = 500
+	// putTries is how often a Put begins again because somebody else set the same
+	// secret meanwhile.
+	putTries = 10
+	// rotateBatch is how many secrets one statement of Rotate reads.
+	rotateBatch = 200
+)
+
+var goodName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+
+// Vault keeps secrets in one database. It is safe for concurrent use, and
+// several servers share one database if they have the same keys.
+type Vault struct {
+	pool *pgxpool.Pool
+	keys Keys
+	log  *slog.Logger
+}
+
+// Secret is what may be known about a secret.
+type Secret struct {
+	Name      string    `json:"name"`
+	Version   int       `json:"version"`
+	By        string    `json:"by,omitempty"`
+	Note      string    `json:"note,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+}
+
+// New makes a vault on a pool that the caller keeps. The pool's user must own the
+// schema: nobody else reaches the table. Without keys a vault lists and removes,
+// and says what is missing when asked for more. A nil log discards.
+func New(pool *pgxpool.Pool, keys Keys, log *slog.Logger) *Vault {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Vault{pool: pool, keys: keys, log: log}
+}
+
+// Put sets a secret, or gives it a new version.
+func (v *Vault) Put(ctx context.Context, by, name, value, note string) error {
+	switch {
+	case !goodName.MatchString(name):
+		return problem.Refuse("name", "letters, digits and _, not a digit first, at most 100: such as DB_PASSWORD", "%.120q is not a name for a secret", name)
+	case strings.TrimSpace(value) == "":
+		return problem.Refuse("value", "give a value, or remove the secret", "it is empty")
+	case len(value) > valueMost:
+		return problem.Refuse("value", "keep large files in the bucket", "%d bytes are over the limit of 64 KiB", len(value))
+	case len(note) > noteMost:
+		return problem.Refuse("note", "shorten it", "it is longer than %d bytes", noteMost)
+	case len(v.keys.keys) == 0:
+		return noKeys()
+	}
+	for range putTries {
+		set, err := v.put(ctx, by, name, value, note)
+		if err != nil || set {
+			return err
+		}
+	}
+	return problem.New(problem.Conflict, "try again", "others set secret %s at the same time", name)
+}
+
+// put seals for the next version and stores that, unless somebody else did
+// meanwhile.
+func (v *Vault) put(ctx context.Context, by, name, value, note string) (set bool, err error) {
+	version := 0
+	err = v.pool.QueryRow(ctx, `select s.version from weir.secrets s where s.name = $1`, name).Scan(&version)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return false, fmt.Errorf("set secret %s: %w", name, err)
+	}
+	first := v.keys.keys[0]
+	sealed, err := first.seal(name, version+1, value)
+	if err != nil {
+		return false, fmt.Errorf("set secret %s: %w", name, err)
+	}
+	err = v.pool.QueryRow(ctx, `select weir.put_secret($1, $2, $3, $4, by => nullif($5, ''), note => nullif($6, ''))`,
+		name, sealed, first.id, version+1, by, note).Scan(&set)
+	if err != nil {
+		return false, fmt.Errorf("set secret %s: %w", name, err)
+	}
+	return set, nil
+}
+
+// List tells which secrets there are, by name. There are few: each was typed.
+func (v *Vault) List(ctx context.Context) ([]Secret, error) {
+	rows, err := v.pool.Query(ctx, `select s.name, s.version, coalesce(s.by, ''), coalesce(s.note, ''), s.created_at, s.changed_at
+		from weir.secrets s order by s.name`)
+	if err != nil {
+		return nil, fmt.Errorf("list secrets: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Secret])
+	if err != nil {
+		return nil, fmt.Errorf("list secrets: %w", err)
+	}
+	return all, nil
+}
+
+// Delete removes a secret. Work that has been given it keeps it.
+func (v *Vault) Delete(ctx context.Context, by, name string) error {
+	if _, err := v.pool.Exec(ctx, `select weir.drop_secret($1, by => nullif($2, ''))`, name, by); err != nil {
+		return fmt.Errorf("remove secret %.120q: %w", name, err)
+	}
+	return nil
+}
+
+// Open gives the values of secrets by name. It gives all of them or none.
+func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, error) {
+	values := make(map[string]string, len(names))
+	if len(names) == 0 {
+		return values, nil
+	}
+	if len(v.keys.keys) == 0 {
+		return nil, noKeys()
+	}
+	rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s where s.name = any ($1)`, names)
+	if err != nil {
+		return nil, fmt.Errorf("open secrets: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[box])
+	if err != nil {
+		return nil, fmt.Errorf("open secrets: %w", err)
+	}
+	for _, b := range all {
+		if values[b.Name], err = v.unseal(b); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		if _, ok := values[name]; !ok {
+			return nil, problem.New(problem.NotFound, "set it: weir secret set NAME", "there is no secret %.120q", name)
+		}
+	}
+	return values, nil
+}
+
+// box is a secret as the database has it.
+type box struct {
+	Name    string
+	Version int
+	KeyID   string
+	Sealed  []byte
+}
+
+func (v *Vault) unseal(b box) (string, error) {
+	k, ok := v.keys.find(b.KeyID)
+	if !ok {
+		return "", problem.New(problem.Failed, "put the line of that key back into the key file, or set the secret again",
+			"secret %s was sealed with key %s, which is not in the key file", b.Name, b.KeyID)
+	}
+	return k.open(b.Name, b.Version, b.Sealed)
+}
+
+// Rotate seals with the first key what another one has sealed, and returns how
+// many secrets that were. It may be repeated, also by two servers at once.
+func (v *Vault) Rotate(ctx context.Context) (n int, err error) {
+	if len(v.keys.keys) == 0 {
+		return 0, noKeys()
+	}
+	first := v.keys.keys[0]
+	for after := ""; ; {
+		rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s
+			where s.key_id <> $1 and s.name > $2 collate "C" order by s.name limit $3`, first.id, after, rotateBatch)
+		if err != nil {
+			return n, fmt.Errorf("rotate secrets: %w", err)
+		}
+		boxes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[box])
+		if err != nil {
+			return n, fmt.Errorf("rotate secrets: %w", err)
+		}
+		for _, b := range boxes {
+			done, err := v.reseal(ctx, first, b)
+			if err != nil {
+				return n, fmt.Errorf("rotate secrets: %w", err)
+			}
+			if done {
+				n++
+			}
+			after = b.Name
+		}
+		if len(boxes) < rotateBatch {
+			v.log.Info("rotated secrets", "count", n, "key", first.id)
+			return n, nil
+		}
+	}
+}
+
+// reseal does nothing to a secret that somebody set meanwhile: that is sealed
+// with a newer key, or the next Rotate sees to it.
+func (v *Vault) reseal(ctx context.Context, with key, b box) (done bool, err error) {
+	value, err := v.unseal(b)
+	if err != nil {
+		return false, err
+	}
+	sealed, err := with.seal(b.Name, b.Version, value)
+	if err != nil {
+		return false, err
+	}
+	err = v.pool.QueryRow(ctx, `select weir.reseal_secret($1, $2, $3, $4, $5)`, b.Name, b.Version, b.KeyID, sealed, with.id).Scan(&done)
+	return done, err
+}
+
+func noKeys() error {
+	return problem.New(problem.Failed, "set secret_key_file (WEIR_SECRET_KEY_FILE) and start the server again", "this server has no key for secrets")
+}
