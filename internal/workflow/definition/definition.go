@@ -1,0 +1,221 @@
+package definition
+
+import (
+	"encoding/json"
+	"regexp"
+)
+
+// The limits of a definition. They bound memory and time, not ambition: what
+// needs more belongs into a sub-workflow or a bucket.
+const (
+	maxText   = 1 << 20 // bytes of a definition
+	maxDepth  = 64      // lists and mappings inside one another
+	maxValues = 250_000 // values of a definition after its aliases
+	maxSteps  = 10_000  // steps of a workflow, and items of a map
+	maxParams = 1 << 20 // bytes of the rendered params of a step
+	maxKey    = 100     // characters of a key; an item adds its number
+)
+
+var (
+	keyPattern    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	envPattern    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	secretPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	memoryPattern = regexp.MustCompile(`^[1-9][0-9]*[kKmMgG]?i?[bB]?$`)
+)
+
+// Definition is a workflow as somebody wrote it. Make one with [Parse].
+type Definition struct {
+	Name string `json:"name,omitempty"`
+	// Version 0 takes the next free one when it is stored.
+	Version     int    `json:"version,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Params is the JSON Schema of the params of a job. Nil: anything goes.
+	Params json.RawMessage `json:"params,omitempty"`
+	// Defaults are params of a job that nobody gave. They win over the defaults
+	// inside the schema.
+	Defaults map[string]any `json:"defaults,omitempty"`
+	// MaxRunning is how many jobs of it run at once. 0: any number.
+	MaxRunning int `json:"max_running,omitempty"`
+	// Priority is that of its jobs, -100 to 100.
+	Priority int `json:"priority,omitempty"`
+	// Labels are required of the node of every step.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Retry and Timeout are for every step that says nothing of its own.
+	Retry     *Retry     `json:"retry,omitempty"`
+	Timeout   *Timeout   `json:"timeout,omitempty"`
+	Schedules []Schedule `json:"schedules,omitempty"`
+	Steps     []Step     `json:"steps"`
+
+	// What faults need: the file's name, the places of values by path, its lines.
+	// All are empty in a definition that was not parsed.
+	file  string
+	where map[string]place
+	lines []string
+	memo  *memo
+}
+
+// Schedule runs the workflow by itself.
+type Schedule struct {
+	// Name is unique in the definition. Empty: its number.
+	Name string `json:"name,omitempty"`
+	// Spec is a cron line, a nickname, "@every 90s" or "@at 2026-11-15T10:00:00Z".
+	Spec string `json:"spec"`
+	Zone string `json:"zone,omitempty"`
+	// Params are options.params of the jobs.
+	Params map[string]any `json:"params,omitzero"`
+	// Overlap is skip, queue_one, queue_all, cancel_running or allow (default).
+	Overlap string `json:"overlap,omitempty"`
+	// Missed is skip, one (default) or all; CatchUp bounds how far back.
+	Missed  string   `json:"missed,omitempty"`
+	CatchUp Duration `json:"catch_up,omitempty"`
+	Jitter  Duration `json:"jitter,omitempty"`
+	Paused  bool     `json:"paused,omitempty"`
+}
+
+// Step is one piece of work, or a map of many, or another workflow.
+type Step struct {
+	Key         string `json:"key"`
+	Description string `json:"description,omitempty"`
+	// Service says who does the work. Empty: the driver's name.
+	Service string   `json:"service,omitempty"`
+	Needs   []string `json:"needs,omitempty"`
+	// Rule is all_success (default), all_done or one_failed.
+	Rule string `json:"rule,omitempty"`
+	// When is an expression; false skips the step and its dependents go on.
+	When string `json:"when,omitempty"`
+	// Params are what the work is given. Nil: all params of the job. Empty: none.
+	Params map[string]any `json:"params,omitzero"`
+	Map    *Map           `json:"map,omitempty"`
+	// Workflow is the name, or name@version, of a workflow that is this step.
+	Workflow string            `json:"workflow,omitempty"`
+	Retry    *Retry            `json:"retry,omitempty"`
+	Timeout  *Timeout          `json:"timeout,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Prefer   *Prefer           `json:"prefer,omitempty"`
+	Sticky   *Sticky           `json:"sticky,omitempty"`
+	Pool     string            `json:"pool,omitempty"`
+	// Priority of the step. Nil: the job's.
+	Priority *int `json:"priority,omitempty"`
+	// Approval holds the step until a person releases it, and says who or why.
+	Approval string `json:"approval,omitempty"`
+	// Delay is waited after the needs are met.
+	Delay Duration `json:"delay,omitempty"`
+	// Artifacts are globs below WEIR_OUT. Empty: every file.
+	Artifacts []string `json:"artifacts,omitempty"`
+	Inputs    []From   `json:"inputs,omitempty"`
+	// Secrets maps variables of the environment, and Files relative paths, to
+	// names of secrets.
+	Secrets map[string]string `json:"secrets,omitempty"`
+	Files   map[string]string `json:"files,omitempty"`
+	Run     *Run              `json:"run,omitempty"`
+
+	Line   int `json:"-"`
+	Column int `json:"-"`
+}
+
+// Map makes one task of each item of a list.
+type Map struct {
+	// Over is a list, or an expression that gives one.
+	Over any `json:"over"`
+	// Limit is how many items run at once. 0: any number.
+	Limit int `json:"limit,omitempty"`
+	// Tolerate is how many items may fail while the step still counts as done.
+	Tolerate int `json:"tolerate,omitempty"`
+}
+
+// Retry says how often a step is tried.
+type Retry struct {
+	MaxAttempts int      `json:"max_attempts,omitempty"`
+	Backoff     Duration `json:"backoff,omitempty"`
+	Cap         Duration `json:"cap,omitempty"`
+	// On are the exit codes worth another attempt. Empty: all but 0.
+	On []int `json:"on,omitempty"`
+}
+
+// Timeout has four limits; none is the default.
+type Timeout struct {
+	Queue     Duration `json:"queue,omitempty"`     // until a worker takes it; then it fails
+	Start     Duration `json:"start,omitempty"`     // until the work shows life
+	Run       Duration `json:"run,omitempty"`       // of one attempt
+	Heartbeat Duration `json:"heartbeat,omitempty"` // between two signs of life
+}
+
+// Prefer names labels that are dropped when no such node takes the step in
+// time.
+type Prefer struct {
+	Labels map[string]string `json:"labels"`
+	// For is how long to insist. Zero: 10 s.
+	For Duration `json:"for,omitempty"`
+}
+
+// Sticky runs the step on the node of an earlier one.
+type Sticky struct {
+	To string `json:"to"`
+	// Hard never gives up; else any node does after For (zero: 10 s).
+	Hard bool     `json:"hard,omitempty"`
+	For  Duration `json:"for,omitempty"`
+}
+
+// From fetches artifacts of an earlier step before the work starts.
+type From struct {
+	From string `json:"from"`
+	// Name is a glob. Empty: all.
+	Name string `json:"name,omitempty"`
+}
+
+// Run says how an agent runs the step. Which fields are set says the driver.
+type Run struct {
+	Driver  string            `json:"driver,omitempty"`
+	Argv    []string          `json:"argv,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Dir     string            `json:"dir,omitempty"`
+	Image   string            `json:"image,omitempty"`
+	CPU     float64           `json:"cpu,omitempty"`
+	Memory  string            `json:"memory,omitempty"`
+	Pids    int               `json:"pids,omitempty"`
+	Network string            `json:"network,omitempty"`
+	Compose *Compose          `json:"compose,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Method  string            `json:"method,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// Compose names a service of a compose file that does the work.
+type Compose struct {
+	File    string `json:"file"`
+	Service string `json:"service"`
+	// URL is where the service listens once it is up.
+	URL string `json:"url,omitempty"`
+	// Idle is how long it may do nothing before it is stopped. Zero: never.
+	Idle Duration `json:"idle,omitempty"`
+}
+
+// Step is the step with a key, or nil. The key of an item finds its map.
+func (d *Definition) Step(key string) *Step {
+	base, _, _ := splitItem(key)
+	if d.memo != nil {
+		if i, ok := d.memo.number[base]; ok && i < len(d.Steps) && d.Steps[i].Key == base {
+			return &d.Steps[i]
+		}
+	}
+	for i := range d.Steps {
+		if d.Steps[i].Key == base {
+			return &d.Steps[i]
+		}
+	}
+	return nil
+}
+
+// service says who does the work of a step when it does not say so itself.
+func (s *Step) service() string {
+	switch {
+	case s.Service != "":
+		return s.Service
+	case s.Workflow != "":
+		return "workflow"
+	case s.Run != nil:
+		return s.Run.Driver
+	default:
+		return ""
+	}
+}

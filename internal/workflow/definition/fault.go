@@ -1,0 +1,137 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is one thing that is wrong with a definition, where it stands, and what
+// to do about it.
+type Fault struct {
+	File         string
+	Line, Column int
+	// Path leads to the value: steps[2].needs[0].
+	Path string
+	// What is wrong, and Next what to do.
+	What, Next string
+	// Warning marks what is allowed but likely not meant.
+	Warning bool
+}
+
+// String is file:line:col: what, and the advice on a second line.
+func (f Fault) String() string {
+	var b strings.Builder
+	if f.File != "" {
+		b.WriteString(f.File + ":")
+	}
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d:", f.Line, f.Column)
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	if f.Warning {
+		b.WriteString("warning: ")
+	}
+	if f.Path != "" {
+		b.WriteString(f.Path + ": ")
+	}
+	b.WriteString(f.What)
+	if f.Next != "" {
+		b.WriteString("\n  " + f.Next)
+	}
+	return b.String()
+}
+
+// Faults are in the order in which they stand in the file.
+type Faults []Fault
+
+// Error has one line for each fault and one for each advice.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Errors leaves the warnings out.
+func (f Faults) Errors() Faults {
+	return slices.DeleteFunc(slices.Clone(f), func(one Fault) bool { return one.Warning })
+}
+
+// Err is nil if there is nothing but warnings.
+func (f Faults) Err() error {
+	if bad := f.Errors(); len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// faultLimit is how many faults are told at once: a file with more has one
+// cause that shows in the first.
+const faultLimit = 100
+
+func (f Faults) sorted() Faults {
+	slices.SortStableFunc(f, func(a, b Fault) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	if len(f) > faultLimit {
+		f = f[:faultLimit]
+	}
+	return f
+}
+
+// place is where a value stands.
+type place struct{ line, column int }
+
+// meant finds the word that was likely meant, as advice: did you mean …?
+func meant(word string, words []string) string {
+	best, least := "", len(word)/3+2
+	for _, w := range words {
+		if n := distance(strings.ToLower(word), w, least); n < least {
+			best, least = w, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s?", best)
+}
+
+// distance counts the letters to change from a to b, up to limit.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := last
+			if a[i] != b[j] {
+				change++
+			}
+			last = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// list writes words for a person: a, b, c … at most twelve.
+func list(words []string) string {
+	words = slices.Sorted(slices.Values(words))
+	if len(words) > 12 {
+		words = append(words[:12:12], "…")
+	}
+	return strings.Join(words, ", ")
+}

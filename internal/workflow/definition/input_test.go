@@ -1,0 +1,106 @@
+package definition_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+const video = `
+name: video
+params:
+  source: {type: string, required: true, description: where the raw file lies}
+  width: {type: integer, default: 1920, minimum: 16}
+  size: {type: object, properties: {h: {type: integer, default: 1080}}}
+defaults: {width: 1280}
+steps:
+  - key: one
+    service: s
+    params: {width: "{{ .params.width }}", preset: fast, text: "{{ .params.source }}"}
+  - key: two
+    service: s
+  - key: none
+    service: s
+    params: {}
+`
+
+func TestInput(t *testing.T) {
+	d := parse(t, video)
+	for name, test := range map[string]struct {
+		options definition.Options
+		want    map[string]any
+		field   string
+		what    string
+	}{
+		"defaults":  {options: definition.Options{Params: map[string]any{"source": "a"}}, want: map[string]any{"source": "a", "width": int64(1280)}},
+		"given":     {options: definition.Options{Params: map[string]any{"source": "a", "width": 640.0}}, want: map[string]any{"source": "a", "width": int64(640)}},
+		"nested":    {options: definition.Options{Params: map[string]any{"source": "a", "size": map[string]any{}}}, want: map[string]any{"source": "a", "width": int64(1280), "size": map[string]any{"h": int64(1080)}}},
+		"missing":   {field: "params", what: "params: missing property 'source'"},
+		"kind":      {options: definition.Options{Params: map[string]any{"source": 7.0}}, field: "params.source", what: "params.source: got number, want string"},
+		"range":     {options: definition.Options{Params: map[string]any{"source": "a", "width": 3.0}}, field: "params.width", what: "params.width: minimum: got 3, want 16"},
+		"unknown":   {options: definition.Options{Params: map[string]any{"source": "a", "heigth": 3.0}}, field: "params", what: "params: additional properties 'heigth' not allowed"},
+		"no step":   {options: definition.Options{Steps: map[string]definition.StepOptions{"thre": {}}}, field: "steps.thre", what: "steps.thre: video has no such step"},
+		"too large": {options: definition.Options{Params: map[string]any{"source": strings.Repeat("x", 1<<20)}}, field: "params", what: "params: 1048602 bytes are over the limit of 1 MiB"},
+	} {
+		got, err := d.Input(test.options)
+		if test.what == "" {
+			if err != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+			continue
+		}
+		p, ok := errors.AsType[*problem.Problem](err)
+		if !ok || p.Field != test.field || p.What != test.what {
+			t.Errorf("%s: %#v", name, err)
+		}
+	}
+}
+
+// TestOptions: options.params reach plain values by name, options.steps one
+// step; values are never templates.
+func TestOptions(t *testing.T) {
+	d := parse(t, video)
+	options := definition.Options{
+		Params: map[string]any{"source": "{{ .job.id }}", "preset": "slow", "text": "a template is not replaced"},
+		Steps:  map[string]definition.StepOptions{"two": {Params: map[string]any{"extra": []any{1.0}}, Priority: new(int)}},
+		Labels: map[string]string{"gpu": "true"},
+	}
+	*options.Steps["two"].Priority = 9
+	tasks, err := d.Plan(definition.Input{Params: map[string]any{"source": "{{ .job.id }}", "width": int64(5)}, Options: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`{"preset":"slow","text":"{{ .job.id }}","width":5}`,
+		`{"extra":[1],"source":"{{ .job.id }}","width":5}`,
+		`{}`,
+	} {
+		if got := string(tasks[i].Params); got != want {
+			t.Errorf("%s: %s", tasks[i].Key, got)
+		}
+		if tasks[i].Labels["gpu"] != "true" || tasks[i].Plan {
+			t.Errorf("%s: %+v", tasks[i].Key, tasks[i])
+		}
+	}
+	if tasks[1].Priority != 9 || tasks[0].Priority != 0 {
+		t.Error("the priority is not that of the options")
+	}
+}
+
+func TestPlanTooLarge(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("name: large\nsteps:\n")
+	for i := range 40 {
+		text.WriteString("  - {key: s" + strings.Repeat("x", i) + ", service: s}\n")
+	}
+	d := parse(t, text.String())
+	_, err := d.Plan(definition.Input{Params: map[string]any{"x": strings.Repeat("x", 1<<20-100)}})
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok || p.Kind != problem.TooLarge {
+		t.Fatalf("%v", err)
+	}
+}

@@ -1,0 +1,206 @@
+package definition
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// linter collects what is wrong with the sense of a definition.
+type linter struct {
+	*Definition
+	*graph
+	faults Faults
+	// params are the properties of the schema; nil if there is none. closed says
+	// that there can be no others.
+	params map[string]any
+	closed bool
+	read   map[string]bool
+	// every says that some step is given all params of the job, so each is used.
+	every bool
+}
+
+// Lint finds what Parse cannot see in a single value: needs that lead nowhere
+// or round in a ring, templates and expressions that cannot work, schedules
+// that never come. It needs no server. What only a server knows, such as
+// whether a pool exists, it does not say.
+func (d *Definition) Lint() Faults {
+	l := &linter{Definition: d, graph: graphOf(d), read: map[string]bool{}}
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+		Additional any            `json:"additionalProperties"`
+	}
+	if len(d.Params) > 0 && json.Unmarshal(d.Params, &schema) == nil {
+		l.params = schema.Properties
+		l.closed = schema.Additional == false
+	}
+	if d.Name == "" {
+		l.add("", "write name: media, or give the file a name", "a workflow needs a name")
+	}
+	l.needs()
+	for i := range d.Steps {
+		l.step(i)
+	}
+	l.defaults()
+	l.schedules()
+	l.unused()
+	return l.faults.sorted()
+}
+
+func (l *linter) add(path, next, format string, args ...any) {
+	l.faults = append(l.faults, l.faultAt(path, next, format, args...))
+}
+
+func (l *linter) warn(path, next, format string, args ...any) {
+	l.add(path, next, format, args...)
+	l.faults[len(l.faults)-1].Warning = true
+}
+
+// needs checks that they exist, once each, and form no ring.
+func (l *linter) needs() {
+	for i := range l.Steps {
+		s, seen := &l.Steps[i], map[string]bool{}
+		for j, need := range s.Needs {
+			at := item(item("steps", i)+".needs", j)
+			if _, ok := l.where[at]; !ok { // of the source, or a single text
+				at = item("steps", i) + ".depends_on"
+				if _, ok := l.where[item(at, j)]; ok {
+					at = item(at, j)
+				} else if _, ok := l.where[at]; !ok {
+					at = item("steps", i) + ".needs"
+				}
+			}
+			_, known := l.number[need]
+			switch {
+			case need == s.Key:
+				l.add(at, "remove it", "step %q needs itself", s.Key)
+			case !known:
+				next := meant(need, l.keys())
+				if next == "" {
+					next = "the steps are " + list(l.keys())
+				}
+				l.add(at, next, "step %q needs %q, which is not a step of this workflow", s.Key, need)
+			case seen[need]:
+				l.add(at, "remove one of the two", "step %q needs %q twice", s.Key, need)
+			}
+			seen[need] = true
+		}
+	}
+	if ring := l.ring(); ring != nil {
+		names := make([]string, 0, len(ring)+1)
+		for i := len(ring) - 1; i >= 0; i-- {
+			names = append(names, l.Steps[ring[i]].Key)
+		}
+		if len(names) > 8 {
+			names = append(names[:7], "…", names[len(names)-1])
+		}
+		first := ring[0]
+		for _, i := range ring {
+			first = min(first, i)
+		}
+		l.add(item("steps", first), "remove one of these needs", "these steps wait for one another in a ring: %s → %s", strings.Join(names, " → "), names[0])
+	}
+}
+
+// defaults checks that what nobody gives would be taken if somebody gave it.
+func (l *linter) defaults() {
+	if len(l.Params) == 0 {
+		return
+	}
+	for _, key := range sortedKeys(l.Defaults) {
+		if _, ok := l.params[key]; !ok && l.closed {
+			next := meant(key, sortedKeys(l.params))
+			if next == "" {
+				next = "the params are " + list(sortedKeys(l.params))
+			}
+			l.add("defaults."+key, next, "params has no %q", key)
+			return
+		}
+	}
+	var schema map[string]any
+	if json.Unmarshal(l.Params, &schema) != nil {
+		return
+	}
+	delete(schema, "required") // those a run gives
+	relaxed := *l.Definition
+	relaxed.Params, relaxed.memo = encode(schema), nil
+	if _, err := relaxed.Input(Options{}); err != nil {
+		l.refused(err, "defaults", "mend the default, or the schema", "the default does not fit the schema")
+	}
+}
+
+// refused turns the problem of an input into a fault: at the value below own,
+// or in the schema that states it.
+func (l *linter) refused(err error, own, next, what string) {
+	at, text := own, err.Error()
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		field := strings.TrimPrefix(strings.TrimPrefix(p.Field, "params"), ".")
+		text = strings.TrimPrefix(p.What, p.Field+": ")
+		at = join(own, field)
+		if field == "" {
+			at = own
+		} else if _, ok := l.where[at]; !ok {
+			for _, in := range []string{"params.properties." + field + ".default", "params." + field + ".default"} {
+				if _, ok := l.where[in]; ok {
+					at = in
+				}
+			}
+		}
+	}
+	l.add(at, next, "%s: %s", what, text)
+}
+
+// someday is when schedules are tried: any day does, and the same one always
+// gives the same answer.
+var someday = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (l *linter) schedules() {
+	names := map[string]bool{}
+	for i, s := range l.Schedules {
+		path := item("schedules", i)
+		if s.Name != "" && names[s.Name] {
+			l.add(path+".name", "give each schedule a name of its own", "two schedules are called %q", s.Name)
+		}
+		names[s.Name] = true
+		spec := path + ".spec"
+		if _, ok := l.where[path+".cron"]; ok {
+			spec = path + ".cron"
+		}
+		if _, ok := strings.CutPrefix(s.Spec, "@at "); ok {
+			if _, err := time.Parse(time.RFC3339, strings.TrimSpace(s.Spec[4:])); err != nil {
+				l.add(spec, "write @at 2026-11-15T10:00:00Z", "%q names no time", s.Spec)
+			}
+		} else if _, err := (weir.Schedule{Spec: s.Spec, Zone: s.Zone}).Next(someday); err != nil {
+			what, at, next := err.Error(), spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`
+			if rest, ok := strings.CutPrefix(what, "zone: "); ok {
+				what, at, next = rest, path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC"
+			}
+			l.add(at, next, "%s", strings.TrimPrefix(what, "spec: "))
+		}
+		if _, err := l.Input(Options{Params: s.Params}); err != nil {
+			l.refused(err, path+".params", "a schedule gives what nobody else can: add it to its params", "its jobs would be refused")
+		}
+	}
+}
+
+// unused tells of params that no step reads.
+func (l *linter) unused() {
+	if l.every {
+		return
+	}
+	for _, name := range sortedKeys(l.params) {
+		if l.read[name] {
+			continue
+		}
+		path := "params." + name
+		if _, ok := l.where["params.properties."+name]; ok {
+			path = "params.properties." + name
+		}
+		l.warn(path, fmt.Sprintf("read it as {{ .params.%s }}, or remove it", name), "no step reads this param")
+	}
+}

@@ -1,0 +1,248 @@
+package definition
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// reader turns nodes into a definition. It goes on after a fault, so that
+// somebody mends a file once and not line by line.
+type reader struct {
+	file   string
+	faults Faults
+	where  map[string]place
+}
+
+func (r *reader) fault(n *node, path, next, format string, args ...any) {
+	r.faults = append(r.faults, Fault{File: r.file, Line: n.line, Column: n.column, Path: path, What: fmt.Sprintf(format, args...), Next: next})
+}
+
+// readers says for each key of a mapping who reads its value.
+type readers map[string]func(n *node, path string)
+
+// mapping hands each value to its reader. Unknown keys are faults: a typing
+// error must not silently mean the default.
+func (r *reader) mapping(n *node, path, what string, known readers) bool {
+	r.where[path] = n.place
+	if n.kind != mapping {
+		r.fault(n, path, "", "%s is a mapping, not %s", what, n.kind)
+		return false
+	}
+	for _, f := range n.fields {
+		at := join(path, f.key)
+		r.where[at] = f.node.place
+		read, ok := known[f.key]
+		if !ok {
+			words := sortedKeys(known)
+			next := meant(f.key, words)
+			if next == "" {
+				next = "the keys are " + strings.Join(words, ", ")
+			}
+			r.faults = append(r.faults, Fault{File: r.file, Line: f.line, Column: f.column, Path: path, What: fmt.Sprintf("%s has no key %q", what, f.key), Next: next})
+			continue
+		}
+		if f.node.kind == null { // an empty value is the same as no key
+			continue
+		}
+		read(f.node, at)
+	}
+	return true
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// text reads text. A number or a boolean where text belongs was likely meant
+// as text; YAML read it otherwise, so its author should say so.
+func (r *reader) text(into *string) func(*node, string) {
+	return func(n *node, path string) {
+		s, ok := n.value.(string)
+		if !ok {
+			next := ""
+			if n.kind == number || n.kind == boolean {
+				next = fmt.Sprintf("put it in quotes: %q", fmt.Sprint(n.value))
+			}
+			r.fault(n, path, next, "expected text, got %s", n.kind)
+			return
+		}
+		*into = s
+	}
+}
+
+// name reads text that becomes part of keys, paths and commands.
+func (r *reader) name(into *string, what string) func(*node, string) {
+	return func(n *node, path string) {
+		r.text(into)(n, path)
+		if n.kind == text && !validKey(*into) {
+			r.fault(n, path, "use letters, digits, _ . and -, at most "+strconv.Itoa(maxKey)+" of them, beginning with a letter, a digit or _", "%q is no %s", *into, what)
+		}
+	}
+}
+
+func validKey(s string) bool { return len(s) <= maxKey && keyPattern.MatchString(s) }
+
+// oneOf reads one of a few words.
+func (r *reader) oneOf(into *string, words ...string) func(*node, string) {
+	return func(n *node, path string) {
+		r.text(into)(n, path)
+		if n.kind == text && !slices.Contains(words, *into) {
+			next := meant(*into, words)
+			if next == "" {
+				next = "it is one of " + strings.Join(words, ", ")
+			}
+			r.fault(n, path, next, "%q is not known here", *into)
+		}
+	}
+}
+
+func (r *reader) boolean(into *bool) func(*node, string) {
+	return func(n *node, path string) {
+		b, ok := n.value.(bool)
+		if !ok {
+			r.fault(n, path, "write true or false, without quotes", "expected true or false, got %s", n.kind)
+		}
+		*into = b
+	}
+}
+
+func (r *reader) integer(into *int, least, most int) func(*node, string) {
+	return func(n *node, path string) {
+		i, ok := n.value.(int64)
+		switch {
+		case !ok:
+			r.fault(n, path, "", "expected a whole number, got %s", n.kind)
+		case i < int64(least) || i > int64(most):
+			r.fault(n, path, "", "%d is outside %d to %d", i, least, most)
+		default:
+			*into = int(i)
+		}
+	}
+}
+
+func (r *reader) float(into *float64, most float64) func(*node, string) {
+	return func(n *node, path string) {
+		switch v := n.value.(type) {
+		case int64:
+			*into = float64(v)
+		case float64:
+			*into = v
+		default:
+			r.fault(n, path, "", "expected a number, got %s", n.kind)
+			return
+		}
+		if *into <= 0 || *into > most {
+			r.fault(n, path, "", "%v is outside 0 to %v", *into, most)
+		}
+	}
+}
+
+func (r *reader) duration(into *Duration) func(*node, string) {
+	return func(n *node, path string) {
+		const next = "write it as 90s, 5m, 2h30m or 1d"
+		s, ok := n.value.(string)
+		if !ok {
+			r.fault(n, path, next, "expected a duration, got %s", n.kind)
+			return
+		}
+		d, err := ParseDuration(s)
+		if err != nil {
+			r.fault(n, path, next, "%s", err)
+		}
+		*into = d
+	}
+}
+
+// texts reads a list of text. One text alone stands for a list of one.
+func (r *reader) texts(into *[]string) func(*node, string) {
+	return func(n *node, path string) {
+		if n.kind == text {
+			*into = []string{n.value.(string)}
+			return
+		}
+		if n.kind != sequence {
+			r.fault(n, path, "write [a, b], or one line with a dash for each", "expected a list, got %s", n.kind)
+			return
+		}
+		for i, one := range n.items {
+			var s string
+			r.where[item(path, i)] = one.place
+			r.text(&s)(one, item(path, i))
+			*into = append(*into, s)
+		}
+	}
+}
+
+// pairs reads a mapping of text to text. Numbers and booleans are taken as they
+// are written: a label gpu: true is the text true.
+func (r *reader) pairs(into *map[string]string) func(*node, string) {
+	return func(n *node, path string) {
+		if n.kind != mapping {
+			r.fault(n, path, "write {name: value}", "expected a mapping, got %s", n.kind)
+			return
+		}
+		*into = make(map[string]string, len(n.fields))
+		for _, f := range n.fields {
+			at := join(path, f.key)
+			r.where[at] = f.node.place
+			switch f.node.kind {
+			case text, number, boolean:
+				(*into)[f.key] = show(f.node.value)
+			default:
+				r.fault(f.node, at, "", "expected text, got %s", f.node.kind)
+			}
+		}
+	}
+}
+
+// values reads a mapping of anything.
+func (r *reader) values(into *map[string]any) func(*node, string) {
+	return func(n *node, path string) {
+		if n.kind != mapping {
+			r.fault(n, path, "write {name: value}", "expected a mapping, got %s", n.kind)
+			return
+		}
+		*into = n.any().(map[string]any)
+		r.remember(n, path)
+	}
+}
+
+// remember keeps the places of everything below a value, for Lint.
+func (r *reader) remember(n *node, path string) {
+	r.where[path] = n.place
+	for i, one := range n.items {
+		r.remember(one, item(path, i))
+	}
+	for _, f := range n.fields {
+		r.remember(f.node, join(path, f.key))
+	}
+}
+
+// stem is the name that a file gives to its workflow.
+func stem(file string) string {
+	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	if !validKey(base) || base == "." {
+		return ""
+	}
+	return base
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,136 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/loop"
+)
+
+const (
+	// lookEvery is the floor: hints get lost.
+	lookEvery = time.Second
+	// lookGap lets a storm of hints become few looks. A step that must be planned
+	// waits no longer than this for the one before it.
+	lookGap = 2 * time.Millisecond
+	// patienceEvery is how exactly the patience of tasks is kept.
+	patienceEvery = time.Second
+	// tidyEvery is how often pools that nobody uses are looked for.
+	tidyEvery = 15 * time.Second
+	// brokenFor is how long a step that cannot be planned or failed is left alone.
+	brokenFor = time.Minute
+)
+
+// Config says on which database the loops work. Pool is needed; the zero value
+// of all else works.
+type Config struct {
+	Pool *pgxpool.Pool
+	// Hints hears of [engine.PlanChannel]. Nil: work waits for the next look.
+	Hints <-chan struct{}
+	// Store shares its parsed definitions with the loops. Nil: they have their own.
+	Store *Store
+	Log   *slog.Logger
+}
+
+// Loops are what the leader does for workflows during one term. It is one loop:
+// building, planning and patience share a wake-up, and an idle server asks one
+// question a second for all of them.
+func Loops(config Config, term Term) []loop.Loop {
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	if config.Store == nil {
+		config.Store = New(config.Pool, Options{Log: config.Log})
+	}
+	l := newLeader(config, term)
+	return []loop.Loop{{Name: "workflows", Tick: l.tick, Every: lookEvery, Next: l.due, Wake: config.Hints, Gap: lookGap}}
+}
+
+// leader is the one server that builds jobs and plans steps. It keeps nothing
+// that another could not read: what it writes is decided again by the SQL
+// functions, so two of them at once are harmless.
+type leader struct {
+	*Store
+	term Term
+	// next is when the next queued job is due, as far as known.
+	next time.Time
+	// bore and tidied are when patience and pools were last looked at.
+	bore, tidied time.Time
+	// broken are tasks whose plan could not be written, and until when they are
+	// left alone.
+	broken map[weir.ID]time.Time
+}
+
+func newLeader(config Config, term Term) *leader {
+	return &leader{Store: config.Store, term: term, broken: map[weir.ID]time.Time{}}
+}
+
+func (l *leader) due() time.Time { return l.next }
+
+// tick looks and does a bounded part of what there is. A part that fails does
+// not keep the others from their turn.
+func (l *leader) tick(ctx context.Context, now time.Time) (more bool, err error) {
+	seen, err := l.signs(ctx)
+	if err != nil {
+		return false, err
+	}
+	l.mend(now)
+	l.next = time.Time{}
+	var faults []error
+	try := func(part func(context.Context, time.Time) (bool, error)) bool {
+		again, err := part(ctx, now)
+		more = more || again
+		if err != nil {
+			faults = append(faults, err)
+		}
+		return again
+	}
+	opened := seen.plan && try(l.plan)
+	switch {
+	case opened || seen.due != nil && !seen.due.After(seen.now):
+		try(l.build)
+	case seen.due != nil:
+		l.next = now.Add(seen.due.Sub(seen.now))
+	}
+	if seen.children {
+		try(l.cancelOrphans)
+	}
+	if seen.patience && now.Sub(l.bore) >= patienceEvery {
+		l.bore = now
+		try(l.bear)
+	}
+	if seen.pools && now.Sub(l.tidied) >= tidyEvery {
+		l.tidied = now
+		try(l.tidy)
+	}
+	return more && len(faults) == 0, errors.Join(faults...)
+}
+
+// mend forgets what was broken long enough ago.
+func (l *leader) mend(now time.Time) {
+	for id, until := range l.broken {
+		if !until.After(now) {
+			delete(l.broken, id)
+		}
+	}
+}
+
+// write runs one statement of the term that answers with a number.
+func (l *leader) write(ctx context.Context, sql string, args ...any) (n int, err error) {
+	err = l.term.QueryRow(ctx, l.pool, sql, args, &n)
+	return n, err
+}
+
+// did runs one statement of the term whose answer does not matter, and takes a
+// refusal for an answer: somebody was faster.
+func (l *leader) did(ctx context.Context, sql string, args ...any) error {
+	var any bool
+	if err := l.term.QueryRow(ctx, l.pool, sql, args, &any); err != nil && !refused(err) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+// patience is how long a task waits for a worker: the JSON that
+// weir._be_patient takes.
+type patience struct {
+	Key    string            `json:"key"`
+	Relax  string            `json:"relax,omitempty"`
+	Labels map[string]string `json:"labels"`
+	Fail   string            `json:"fail,omitempty"`
+}
+
+// patienceOf is null when all tasks wait for ever.
+func patienceOf(tasks []definition.Task) json.RawMessage {
+	var list []patience
+	for i := range tasks {
+		if p := tasks[i].Patience; p != nil {
+			list = append(list, patience{Key: tasks[i].Key, Relax: interval(p.Relax), Labels: p.Labels, Fail: interval(p.Fail)})
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	text, _ := json.Marshal(list) // strings
+	return text
+}
+
+// interval is a duration as PostgreSQL reads it; zero is none.
+func interval(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(d.Microseconds(), 10) + " us"
+}
+
+// bear relaxes and ends tasks that nobody takes.
+func (l *leader) bear(ctx context.Context, _ time.Time) (more bool, err error) {
+	if _, err := l.write(ctx, patienceSQL); err != nil {
+		return false, fmt.Errorf("look at tasks that nobody takes: %w", err)
+	}
+	return false, nil
+}
+
+// tidy drops the pools of maps that ended without their planner: cancelled ones.
+func (l *leader) tidy(ctx context.Context, _ time.Time) (more bool, err error) {
+	names, err := l.emptyPools(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look for pools of maps: %w", err)
+	}
+	for _, name := range names {
+		if err := l.did(ctx, dropPoolSQL, name); err != nil {
+			return false, fmt.Errorf("drop pool %s: %w", name, err)
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,101 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+// Preview is what would become of one step if the workflow ran now, and where.
+type Preview struct {
+	definition.Preview
+	// Nodes are the live ones that could take it.
+	Nodes []string `json:"nodes,omitempty"`
+	// WhyNot says of the others that offer its service what is in the way, or that
+	// nobody offers it.
+	WhyNot []string `json:"why_not,omitempty"`
+}
+
+// whyNotMost is how many nodes that cannot take a step are named.
+const whyNotMost = 5
+
+// Plan says what would run, where, and what would not and why. It changes
+// nothing.
+func (s *Store) Plan(ctx context.Context, workflow string, version int, options definition.Options) ([]Preview, error) {
+	w, err := s.Workflow(ctx, workflow, version)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.read(w, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.PlanDefinition(ctx, b.Definition, options)
+}
+
+// PlanDefinition is Plan for a definition that is not stored.
+func (s *Store) PlanDefinition(ctx context.Context, d *definition.Definition, options definition.Options) ([]Preview, error) {
+	params, err := d.Input(options)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := d.Preview(definition.Input{Params: params, Options: options, Job: definition.Job{Name: d.Name, ScheduledAt: time.Now()}})
+	if err != nil {
+		return nil, err
+	}
+	machines, err := s.machines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Preview, len(steps))
+	for i, p := range steps {
+		out[i].Preview = p
+		if p.What != "skipped" && p.What != "workflow" {
+			out[i].Nodes, out[i].WhyNot = placed(p.Service, p.Labels, machines)
+		}
+	}
+	return out, nil
+}
+
+// placed says which machines could take a class, and what keeps the others.
+func placed(service string, labels map[string]string, machines []machine) (nodes, whyNot []string) {
+	for _, m := range machines {
+		if !slices.Contains(m.Services, service) || slices.Contains(nodes, m.Node) {
+			continue
+		}
+		if why := m.lacks(labels); why == "" {
+			nodes = append(nodes, m.Node)
+		} else if text := m.Node + ": " + why; !slices.Contains(whyNot, text) {
+			whyNot = append(whyNot, text)
+		}
+	}
+	if len(nodes) == 0 && len(whyNot) == 0 {
+		whyNot = []string{fmt.Sprintf("no live worker offers %s", service)}
+	}
+	if over := len(whyNot) - whyNotMost; over > 0 {
+		whyNot = append(whyNot[:whyNotMost], fmt.Sprintf("and %d others", over))
+	}
+	return nodes, whyNot
+}
+
+// lacks says what is in the way of a machine that offers the service.
+func (m *machine) lacks(labels map[string]string) string {
+	if m.State != "active" && m.State != "live" {
+		return "is " + m.State
+	}
+	var missing []string
+	for key, want := range labels {
+		switch got, ok := m.Labels[key]; {
+		case !ok:
+			missing = append(missing, fmt.Sprintf("has no label %s (wants %s)", key, want))
+		case got != want:
+			missing = append(missing, fmt.Sprintf("has %s=%s (wants %s)", key, got, want))
+		}
+	}
+	slices.Sort(missing)
+	return strings.Join(missing, ", ")
+}

@@ -1,0 +1,190 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+const (
+	// runTries is how often a run is planned again because the newest version
+	// changed meanwhile.
+	runTries = 5
+	// runBatch is how many jobs one transaction submits.
+	runBatch = 250
+)
+
+// RunRequest asks for a job of a workflow.
+type RunRequest struct {
+	Workflow string
+	// Version 0 is the newest active one.
+	Version int
+	Options definition.Options
+	// At is when it is due. Zero: now.
+	At time.Time
+	// Schedule is the one whose run it is, if it is: its policy on overlaps counts.
+	Schedule string
+	// Priority nil: that of the definition.
+	Priority       *int
+	IdempotencyKey string
+	Trace          string
+	// By says who asks; it is kept with the job's options.
+	By string
+}
+
+// Run makes a job of a workflow and returns its id. What may start at once is
+// submitted whole, in one trip to the database; a job that is due later, or that
+// may have to wait for others of its workflow, is queued and built by the leader.
+func (s *Store) Run(ctx context.Context, r RunRequest) (weir.ID, error) {
+	ids, err := s.RunMany(ctx, r, []definition.Options{r.Options})
+	if err != nil {
+		return weir.ID{}, err
+	}
+	return ids[0], nil
+}
+
+// RunMany makes one job for each of the options. An idempotency key is for a
+// single job. If it fails in the middle, the jobs before that exist.
+func (s *Store) RunMany(ctx context.Context, r RunRequest, options []definition.Options) (ids []weir.ID, err error) {
+	if r.IdempotencyKey != "" && len(options) > 1 {
+		return nil, problem.Refuse("idempotency_key", "run them one by one", "it can stand for one job only")
+	}
+	if r.Priority != nil && (*r.Priority < -100 || *r.Priority > 100) {
+		return nil, problem.Refuse("priority", "", "%d is outside -100 .. 100", *r.Priority)
+	}
+	for part := range slices.Chunk(options, runBatch) {
+		some, err := s.runSome(ctx, r, part)
+		if err != nil {
+			return ids, fmt.Errorf("run workflow %s: %w", r.Workflow, err)
+		}
+		ids = append(ids, some...)
+	}
+	return ids, nil
+}
+
+func (s *Store) runSome(ctx context.Context, r RunRequest, options []definition.Options) ([]weir.ID, error) {
+	for range runTries {
+		b, err := s.find(ctx, r.Workflow, r.Version)
+		if err != nil {
+			return nil, err
+		}
+		if !r.At.IsZero() || b.MaxRunning > 0 || r.Schedule != "" {
+			return s.queue(ctx, r, options)
+		}
+		ids, err := s.runNow(ctx, b, r, options)
+		if err != nil || !slices.Contains(ids, weir.ID{}) {
+			return ids, err
+		}
+		s.known.forget(r.Workflow) // somebody put a newer one
+	}
+	return nil, problem.New(problem.Conflict, "try again", "the versions of %q change faster than it can be run", r.Workflow)
+}
+
+// runNow plans jobs here and submits them.
+func (s *Store) runNow(ctx context.Context, b *book, r RunRequest, options []definition.Options) ([]weir.ID, error) {
+	list := make([]submission, len(options))
+	now := time.Now().UTC()
+	for i, o := range options {
+		params, err := b.Input(o)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := b.Plan(definition.Input{Params: params, Options: o, Job: definition.Job{Name: b.name, ScheduledAt: now}})
+		if err != nil {
+			return nil, err
+		}
+		x := &list[i]
+		*x = submission{definition: b.id, newest: r.Version == 0, patience: patienceOf(tasks), priority: b.Priority, at: now, key: r.IdempotencyKey, trace: r.Trace}
+		if r.Priority != nil {
+			x.priority = *r.Priority
+		}
+		x.hint = i == len(options)-1 // one for all: they wake the same workers
+		if x.tasks, err = json.Marshal(tasks); err != nil {
+			return nil, err
+		}
+		if x.params, x.options, err = encodeOptions(params, jobOptions{Options: o, By: r.By}); err != nil {
+			return nil, err
+		}
+	}
+	return s.submit(ctx, list)
+}
+
+// queue opens jobs that the leader builds.
+func (s *Store) queue(ctx context.Context, r RunRequest, options []definition.Options) ([]weir.ID, error) {
+	s.known.forget(r.Workflow) // nobody checks later that it is the newest
+	b, err := s.find(ctx, r.Workflow, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]opening, len(options))
+	for i, o := range options {
+		if list[i], err = b.opening(jobOptions{Options: o, By: r.By}); err != nil {
+			return nil, err
+		}
+		x := &list[i]
+		x.ScheduledAt, x.Schedule, x.Key, x.Trace = r.At, r.Schedule, r.IdempotencyKey, r.Trace
+		if r.At.After(time.Now()) {
+			x.Due = r.At
+		}
+		if r.Priority != nil {
+			x.Priority = *r.Priority
+		}
+	}
+	return s.open(ctx, list)
+}
+
+// opening is a job of the workflow with these options, which are checked here so
+// that whoever asks hears of it.
+func (b *book) opening(o jobOptions) (opening, error) {
+	params, err := b.Input(o.Options)
+	if err != nil {
+		return opening{}, err
+	}
+	x := opening{Name: b.name, Definition: b.id, Priority: b.Priority}
+	x.Params, x.Options, err = encodeOptions(params, o)
+	return x, err
+}
+
+// jobOptions is the JSON in weir.jobs.options.
+type jobOptions struct {
+	definition.Options
+	// Rerun says which steps of the origin are done again.
+	Rerun *rerun `json:"rerun,omitempty"`
+	// By is who asked for the job.
+	By string `json:"by,omitempty"`
+}
+
+func encodeOptions(params map[string]any, o jobOptions) (text, options json.RawMessage, err error) {
+	if text, err = json.Marshal(params); err != nil {
+		return nil, nil, err
+	}
+	if options, err = json.Marshal(o); err != nil {
+		return nil, nil, err
+	}
+	if string(options) == "{}" {
+		options = nil
+	}
+	return text, options, nil
+}
+
+// optionsOf reads the options of a job. Somebody may have written them by plain
+// SQL, or only its params.
+func (j *jobRow) optionsOf() (o jobOptions, err error) {
+	switch {
+	case len(j.Options) > 0:
+		if err := json.Unmarshal(j.Options, &o); err != nil {
+			return o, problem.Refuse("options", `write {"params": {…}, "steps": {"key": {"params": {…}}}}`, "%s", err)
+		}
+	case len(j.Params) > 0:
+		if err := json.Unmarshal(j.Params, &o.Params); err != nil {
+			return o, problem.Refuse("params", "write an object", "%s", err)
+		}
+	}
+	return o, nil
+}

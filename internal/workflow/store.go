@@ -1,0 +1,521 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Options of a store. The zero value works.
+type Options struct {
+	Log *slog.Logger
+}
+
+// Store keeps the workflows of one database and runs them. It is safe for
+// concurrent use. All SQL of the package is in this file.
+type Store struct {
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	known *shelf
+}
+
+// New makes a store on a pool that the caller keeps.
+func New(pool *pgxpool.Pool, o Options) *Store {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{pool: pool, log: o.Log, known: newShelf()}
+}
+
+// Term is the leader's: a statement changes nothing once the term is over.
+type Term interface {
+	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
+}
+
+// querier is what a pool and a transaction have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// refused tells an error of what was asked from one of the database.
+func refused(err error) bool {
+	var state *pgconn.PgError
+	if !errors.As(err, &state) || state.Code == "WR410" {
+		return false
+	}
+	switch state.Code[:2] {
+	case "WR", "22", "23", "54":
+		return true
+	}
+	return false
+}
+
+// said is what a person should read of an error.
+func said(err error) string {
+	p := problem.Explain(err)
+	if p.Next == "" {
+		return p.What
+	}
+	return p.What + " (" + p.Next + ")"
+}
+
+// --- workflows
+
+const workflowColumns = `w.id, w.name, w.version, w.active, w.definition, coalesce(w.source, ''), coalesce(w.by, ''), w.created_at, w.updated_at,
+	case jsonb_typeof(w.definition) when 'array' then jsonb_array_length(w.definition) else coalesce(jsonb_array_length(case when jsonb_typeof(w.definition -> 'steps') = 'array' then w.definition -> 'steps' end), 0) end,
+	(select count(*) from weir.job_live l where l.definition = w.id and l.due is null), (select count(*) from weir.job_live l where l.definition = w.id and l.due is not null),
+	(select j.id from weir.jobs j where j.definition = w.id order by j.id desc limit 1)`
+
+func (s *Store) list(ctx context.Context, op, rest string, args ...any) ([]Workflow, error) {
+	rows, err := s.pool.Query(ctx, `select `+workflowColumns+` from weir.workflows w `+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Workflow, err error) {
+		var last *weir.ID
+		err = row.Scan(&w.ID, &w.Name, &w.Version, &w.Active, (*[]byte)(&w.Definition), &w.Source, &w.By, &w.CreatedAt, &w.UpdatedAt, &w.Steps, &w.Running, &w.Queued, &last)
+		if last != nil {
+			w.LastJob = *last
+		}
+		return w, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
+}
+
+// Workflows lists the workflows by name, each in the version that a run takes,
+// or in its newest if none is active.
+func (s *Store) Workflows(ctx context.Context, page view.Page) ([]Workflow, error) {
+	return s.list(ctx, "list workflows", `where w.name > $1 collate "C" and w.version = (select x.version from weir.workflows x where x.name = w.name order by x.active desc, x.version desc limit 1)
+		order by w.name limit $2`, page.After, limit(page))
+}
+
+// Versions lists the versions of a workflow, the newest first. After is the
+// version of the last row of the page before.
+func (s *Store) Versions(ctx context.Context, name string, page view.Page) ([]Workflow, error) {
+	list, err := s.list(ctx, "list versions", `where w.name = $1 and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, limit(page))
+	if err == nil && len(list) == 0 && page.After == "" {
+		err = unknown(name, 0)
+	}
+	return list, err
+}
+
+// Workflow reads one version of a workflow; 0 is the newest active one.
+func (s *Store) Workflow(ctx context.Context, name string, version int) (Workflow, error) {
+	return s.one(ctx, name, version, `where w.name = $1 and (w.version = $2 or $2 = 0 and w.active) order by w.version desc limit 1`, name, version)
+}
+
+func (s *Store) byID(ctx context.Context, id weir.ID) (Workflow, error) {
+	return s.one(ctx, id.String(), 0, `where w.id = $1`, id)
+}
+
+func (s *Store) one(ctx context.Context, name string, version int, rest string, args ...any) (Workflow, error) {
+	list, err := s.list(ctx, "read workflow", rest, args...)
+	if err == nil && len(list) == 0 {
+		err = unknown(name, version)
+	}
+	if err != nil {
+		return Workflow{}, err
+	}
+	return list[0], nil
+}
+
+func putRow(ctx context.Context, tx querier, name string, body json.RawMessage, version int, source string, active bool, by string) (id weir.ID, stored int, created bool, err error) {
+	err = tx.QueryRow(ctx, `select id, stored, created from weir.put_workflow($1, $2, nullif($3, 0), nullif($4, ''), $5, nullif($6, ''))`,
+		name, body, version, source, active, by).Scan(&id, &stored, &created)
+	return id, stored, created, err
+}
+
+func setActive(ctx context.Context, tx querier, name string, version int, active bool, by string) error {
+	_, err := tx.Exec(ctx, `select weir.set_workflow($1, $2, $3, nullif($4, ''))`, name, version, active, by)
+	return err
+}
+
+// newestIn reads the definition that the schedules of a workflow follow.
+func newestIn(ctx context.Context, tx querier, name string) (body json.RawMessage, err error) {
+	err = tx.QueryRow(ctx, `select w.definition from weir.workflows w where w.name = $1 and w.active order by w.version desc limit 1`, name).Scan((*[]byte)(&body))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return body, err
+}
+
+// --- schedules of workflows
+
+// scheduleRow is what there is of a schedule that a definition owns.
+type scheduleRow struct {
+	name   string
+	paused bool
+}
+
+func schedulesOf(ctx context.Context, tx querier, prefix string) (list []scheduleRow, now time.Time, err error) {
+	if err := tx.QueryRow(ctx, `select clock_timestamp()`).Scan(&now); err != nil {
+		return nil, now, err
+	}
+	rows, err := tx.Query(ctx, `select s.name, s.paused from weir.schedules s where starts_with(s.name, $1) and s.workflow is not null`, prefix)
+	if err != nil {
+		return nil, now, err
+	}
+	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r scheduleRow, err error) {
+		err = row.Scan(&r.name, &r.paused)
+		return r, err
+	})
+	return list, now, err
+}
+
+func setSchedule(ctx context.Context, tx querier, s weir.Schedule, options json.RawMessage, next time.Time) error {
+	_, err := tx.Exec(ctx, `select weir.set_schedule($1, $2, null, $3, zone => $4, missed => $5, paused => $6, by => nullif($7, ''), workflow => $8, options => $9, overlap => $10,
+		catch_up => nullif($11::interval, '0'), jitter => nullif($12::interval, '0'))`,
+		s.Name, s.Spec, next, s.Zone, string(s.Missed), s.Paused, s.By, s.Workflow, options, string(s.Overlap), s.CatchUp, s.Jitter)
+	return err
+}
+
+func dropSchedule(ctx context.Context, tx querier, name, by string) error {
+	_, err := tx.Exec(ctx, `select weir.drop_schedule($1, nullif($2, ''))`, name, by)
+	return err
+}
+
+// scheduleNamed reads a workflow's schedule for a backfill.
+func (s *Store) scheduleNamed(ctx context.Context, name string) (x weir.Schedule, options json.RawMessage, err error) {
+	err = s.pool.QueryRow(ctx, `select s.name, s.spec, s.zone, coalesce(s.workflow, ''), s.options from weir.schedules s where s.name = $1`, name).
+		Scan(&x.Name, &x.Spec, &x.Zone, &x.Workflow, (*[]byte)(&options))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = problem.New(problem.NotFound, "see what there is: weir schedule list", "there is no schedule %q", name)
+	}
+	return x, options, err
+}
+
+// --- runs
+
+// submission is a job whose tasks are planned.
+type submission struct {
+	definition weir.ID
+	newest     bool
+	tasks      []byte
+	patience   json.RawMessage
+	params     json.RawMessage
+	options    json.RawMessage
+	priority   int
+	at         time.Time
+	key, trace string
+	hint       bool
+}
+
+const runSQL = `select weir.workflow_run($1, $2, $3, $4, priority => $5, params => $6, idempotency_key => nullif($7, ''), trace => nullif($8, ''), options => $9, scheduled_at => $10, hint => $11)`
+
+func (r *submission) args() []any {
+	return []any{r.definition, r.newest, r.tasks, r.patience, r.priority, r.params, r.key, r.trace, r.options, r.at, r.hint}
+}
+
+// submit gives the zero ID when the definition is not the newest any more.
+func (s *Store) submit(ctx context.Context, list []submission) ([]weir.ID, error) {
+	var batch pgx.Batch // one transaction, one trip
+	for i := range list {
+		batch.Queue(runSQL, list[i].args()...)
+	}
+	results := s.pool.SendBatch(ctx, &batch)
+	ids := make([]weir.ID, len(list))
+	for i := range ids {
+		var id *weir.ID
+		if err := results.QueryRow().Scan(&id); err != nil {
+			_ = results.Close() // says the same
+			return nil, err
+		}
+		if id != nil {
+			ids[i] = *id
+		}
+	}
+	return ids, results.Close()
+}
+
+// opening is a job that is built later.
+type opening struct {
+	Name        string          `json:"name"`
+	Definition  weir.ID         `json:"definition"`
+	Priority    int             `json:"priority"`
+	Params      json.RawMessage `json:"params,omitempty"`
+	Options     json.RawMessage `json:"options,omitempty"`
+	Due         time.Time       `json:"due,omitzero"`
+	ScheduledAt time.Time       `json:"scheduled_at,omitzero"`
+	Key         string          `json:"key,omitempty"`
+	Trace       string          `json:"trace,omitempty"`
+	Schedule    string          `json:"schedule,omitempty"`
+	Parent      weir.ID         `json:"parent,omitzero"`
+	Origin      weir.ID         `json:"origin,omitzero"`
+}
+
+// open opens queued jobs, all or none, in their order. The leader is told even
+// of those that are due later, so that it knows when.
+func (s *Store) open(ctx context.Context, list []opening) ([]weir.ID, error) {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.pool.Query(ctx, `select weir.open_job(x.name, kind => 'workflow', priority => x.priority, params => x.params, due => x.due, idempotency_key => x.key, trace => x.trace,
+		definition => x.definition, schedule => x.schedule, parent => x.parent, origin => x.origin, options => x.options, scheduled_at => x.scheduled_at),
+		case when e.n = 1 then pg_notify('weir_plan', '') end
+		from jsonb_array_elements($1::jsonb) with ordinality e (o, n), jsonb_to_record(e.o) x (name text, definition uuid, priority int, params jsonb, options jsonb, due timestamptz,
+			scheduled_at timestamptz, key text, trace text, schedule text, parent uuid, origin uuid) order by e.n`, text)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (id weir.ID, err error) {
+		err = row.Scan(&id, nil)
+		return id, err
+	})
+}
+
+// --- jobs
+
+// jobRow is what building and planning need to know of a job.
+type jobRow struct {
+	ID          weir.ID
+	Definition  weir.ID
+	Name        string
+	Options     json.RawMessage
+	Params      json.RawMessage
+	ScheduledAt time.Time
+	Origin      weir.ID
+	Priority    int
+	Trace       string
+	// Ended is when nothing is left to happen.
+	State string
+}
+
+const jobColumns = `j.id, j.definition, j.name, j.options, j.params, coalesce(j.scheduled_at, j.created_at), j.origin, j.priority, coalesce(j.trace, '')`
+
+func scanJob(row pgx.CollectableRow, more ...any) (j jobRow, err error) {
+	var definition, origin *weir.ID
+	err = row.Scan(append([]any{&j.ID, &definition, &j.Name, (*[]byte)(&j.Options), (*[]byte)(&j.Params), &j.ScheduledAt, &origin, &j.Priority, &j.Trace}, more...)...)
+	j.Definition, j.Origin = orZero(definition), orZero(origin)
+	return j, err
+}
+
+func (s *Store) jobs(ctx context.Context, ids []weir.ID) (map[weir.ID]jobRow, error) {
+	rows, err := s.pool.Query(ctx, `select `+jobColumns+` from unnest($1::uuid[]) x (id), lateral (select * from weir.jobs j where j.id = x.id offset 0) j`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[weir.ID]jobRow{}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (jobRow, error) { return scanJob(row) })
+	for _, j := range list {
+		out[j.ID] = j
+	}
+	return out, err
+}
+
+// jobOf reads one job with its state.
+func (s *Store) jobOf(ctx context.Context, id weir.ID) (jobRow, error) {
+	j, err := s.jobs(ctx, []weir.ID{id})
+	if err != nil {
+		return jobRow{}, fmt.Errorf("read job: %w", err)
+	}
+	job, ok := j[id]
+	if !ok {
+		return jobRow{}, problem.New(problem.NotFound, "see what there is: weir job list", "there is no job %s", id)
+	}
+	err = s.pool.QueryRow(ctx, `select j.state from weir.job j where j.id = $1`, id).Scan(&job.State)
+	return job, err
+}
+
+// taskRow is a task of a job as another one sees it.
+type taskRow struct {
+	ID     weir.ID
+	Job    weir.ID
+	Key    string
+	State  string // empty while it has not ended
+	Result json.RawMessage
+	Cause  string
+	Passes bool
+	Node   string
+}
+
+const taskColumns = `q.id, q.job, q.key, coalesce(f.outcome::text, ''), f.result, coalesce(f.cause, ''), coalesce(f.passes, false), coalesce(n.name, '')`
+
+const taskJoins = ` left join lateral (select f.outcome, f.result, f.cause, f.passes, f.worker from weir.finished f where f.task = q.id offset 0) f on true
+	left join weir.workers w on w.id = f.worker left join weir.nodes n on n.id = w.node`
+
+func scanTasks(rows pgx.Rows, err error) ([]taskRow, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t taskRow, err error) {
+		err = row.Scan(&t.ID, &t.Job, &t.Key, &t.State, (*[]byte)(&t.Result), &t.Cause, &t.Passes, &t.Node)
+		return t, err
+	})
+}
+
+// facts reads tasks of several jobs by their keys.
+func (s *Store) facts(ctx context.Context, jobs []weir.ID, keys []string) ([]taskRow, error) {
+	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from weir.tasks q`+taskJoins+` where q.job = any ($1) and q.key = any ($2)`, jobs, keys))
+}
+
+// tasksOf reads all tasks of one job.
+func (s *Store) tasksOf(ctx context.Context, job weir.ID) ([]taskRow, error) {
+	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from weir.tasks q`+taskJoins+` where q.job = $1 order by q.position`, job))
+}
+
+// items reads the items of maps, in order.
+func (s *Store) items(ctx context.Context, jobs []weir.ID, keys []string) ([]taskRow, error) {
+	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from unnest($1::uuid[], $2::text[]) x (job, key) join weir.tasks q on q.job = x.job and starts_with(q.key, x.key || '[')`+taskJoins+`
+		order by q.job, q.position`, jobs, keys))
+}
+
+// --- the leader's reads
+
+// signs says what there may be to do.
+type signs struct {
+	plan, patience, children, pools bool
+	// due is when the next queued job is due, and now the database's time.
+	due *time.Time
+	now time.Time
+}
+
+func (s *Store) signs(ctx context.Context) (x signs, err error) {
+	err = s.pool.QueryRow(ctx, `select exists (select from weir.pending p where p.gate = 'plan'), exists (select from weir.patience),
+		exists (select from weir.job_live l where l.parent is not null), exists (select from weir.pools p where starts_with(p.name, 'map:')),
+		(select min(l.due) from weir.job_live l where l.due is not null and l.definition is not null), clock_timestamp()`).Scan(&x.plan, &x.patience, &x.children, &x.pools, &x.due, &x.now)
+	return x, err
+}
+
+// dueJob is a queued job whose time has come. Note: why it is not built.
+type dueJob struct {
+	job  weir.ID
+	note *string
+}
+
+func (s *Store) due(ctx context.Context, most int) ([]dueJob, error) {
+	rows, err := s.pool.Query(ctx, `select d.job, d.note from weir.workflow_due($1) d`, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (d dueJob, err error) {
+		err = row.Scan(&d.job, &d.note)
+		return d, err
+	})
+}
+
+// waiting is a task that stands at the gate plan.
+type waiting struct {
+	task    weir.ID
+	key     string
+	attempt int
+	params  json.RawMessage
+	// split says that it has its items.
+	split bool
+	job   jobRow
+	// child is the job that it waited for, outcome how that ended.
+	child          weir.ID
+	outcome, cause string
+}
+
+// planning reads what stands at the gate plan and whose job, if it waits for
+// one, has ended.
+func (s *Store) planning(ctx context.Context, most int) ([]waiting, error) {
+	rows, err := s.pool.Query(ctx, `with p as materialized (
+			select p.task, p.attempt, p.job, c.id as child, p.priority, p.order_seq, p.position
+			from weir.pending p join weir.job_live l on l.job = p.job and l.definition is not null and l.cancel_at is null
+			left join lateral (select k.id from weir.idempotency k where k.job and k.key = 'child:' || p.task || ':' || (p.attempt + 1) offset 0) c on true
+			where p.gate = 'plan' and not exists (select from weir.job_live x where x.job = c.id)
+			order by p.priority desc, p.order_seq, p.position limit $1
+		)
+		select `+jobColumns+`, p.task, q.key, p.attempt, q.params, q.awaits is not null, p.child, coalesce(f.outcome::text, ''), coalesce(f.cause, '')
+		from p join lateral (select q.key, q.params, q.awaits from weir.tasks q where q.id = p.task offset 0) q on true
+		join lateral (select * from weir.jobs j where j.id = p.job offset 0) j on true
+		left join lateral (select f.outcome, f.cause from weir.job_finished f where f.job = p.child offset 0) f on true
+		order by p.priority desc, p.order_seq, p.position`, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (w waiting, err error) {
+		var child *weir.ID
+		w.job, err = scanJob(row, &w.task, &w.key, &w.attempt, (*[]byte)(&w.params), &w.split, &child, &w.outcome, &w.cause)
+		w.child = orZero(child)
+		return w, err
+	})
+}
+
+// orphans are live jobs whose task does not wait for them any more.
+func (s *Store) orphans(ctx context.Context) ([]weir.ID, error) {
+	rows, err := s.pool.Query(ctx, `select l.job from weir.job_live l where l.parent is not null and l.cancel_at is null and l.definition is not null
+		and exists (select from weir.finished f where f.task = l.parent) limit 100`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[weir.ID])
+}
+
+// emptyPools are pools of maps that have ended.
+func (s *Store) emptyPools(ctx context.Context) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `select p.name from weir.pools p where p.name ~ '^map:[0-9a-f]{8}-[0-9a-f-]{27}$'
+		and not exists (select from weir.pending x where x.task = substr(p.name, 5)::uuid) and not exists (select from weir.pending x where x.pool = p.name)
+		and not exists (select from weir.available x where x.pool = p.name) and not exists (select from weir.running x where x.pool = p.name) limit 100`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// depth says how many jobs a job is part of.
+func (s *Store) depth(ctx context.Context, job weir.ID) (n int, err error) {
+	err = s.pool.QueryRow(ctx, `select count(*) from weir.workflow_ancestors($1)`, job).Scan(&n)
+	return n, err
+}
+
+// --- the leader's writes
+
+// Each is one statement that returns one row, for the term.
+const (
+	buildSQL    = `select weir.workflow_build($1)`
+	planSQL     = `select weir.workflow_plan($1)`
+	patienceSQL = `select weir.workflow_patience()`
+	closeSQL    = `select true from weir.close_job($1, $2, $3)`
+	noteSQL     = `select count(*) from unnest($1::uuid[], $2::text[]) x (job, note), lateral weir.set_job_note(x.job, x.note)`
+	cancelSQL   = `select canceled >= 0 from weir.cancel_job($1, 'workflow', $2)`
+	poolSQL     = `select true from weir.set_pool($1, $2, note => $3, by => 'workflow')`
+	dropPoolSQL = `select true from weir.drop_pool($1, by => 'workflow')`
+)
+
+// --- nodes
+
+// machine is a live node or worker for a preview.
+type machine struct {
+	Node, State string
+	Services    []string
+	Labels      map[string]string
+}
+
+// machines reads the workers that have not stopped, each with its node.
+func (s *Store) machines(ctx context.Context) ([]machine, error) {
+	rows, err := s.pool.Query(ctx, `select coalesce(n.name, w.name), coalesce(n.state, w.state), w.services, w.labels || coalesce(n.labels, '{}') || case when n.name is null then '{}' else jsonb_build_object('node', n.name) end
+		from weir.worker w left join weir.node n on n.name = w.node where w.state = 'live' order by 1 limit 1000`)
+	if err != nil {
+		return nil, fmt.Errorf("read nodes: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m machine, err error) {
+		err = row.Scan(&m.Node, &m.State, &m.Services, &m.Labels)
+		return m, err
+	})
+}
+
+func orZero(id *weir.ID) weir.ID {
+	if id == nil {
+		return weir.ID{}
+	}
+	return *id
+}
