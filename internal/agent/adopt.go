@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// adopt goes on with what an earlier life of the agent left: work whose lease
+// still holds is attached to, ends that could not be told are told, and all else
+// is killed and cleared away.
+func (a *Agent) adopt(ctx context.Context) error {
+	left, err := a.leftovers()
+	if err != nil {
+		return err
+	}
+	for _, d := range a.config.Drivers {
+		list, err := d.Adopt(ctx)
+		if err != nil {
+			a.log.Warn("a driver cannot say what it left", "driver", d.Name(), "error", err)
+		}
+		for _, f := range list {
+			l := left[driver.Mark(f.Task(), f.Attempt(), f.Fence())]
+			if l == nil {
+				a.killFound(ctx, f)
+				continue
+			}
+			l.found = f
+		}
+	}
+	return a.askAgain(ctx, left)
+}
+
+// leftover is an attempt of an earlier life.
+type leftover struct {
+	saved
+	dir   folder
+	found driver.Found
+}
+
+// leftovers reads the folders of attempts, by mark.
+func (a *Agent) leftovers() (map[string]*leftover, error) {
+	entries, err := os.ReadDir(Attempts(a.config.Dir))
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]*leftover{}
+	for _, e := range entries {
+		l := &leftover{dir: folder(filepath.Join(Attempts(a.config.Dir), e.Name()))}
+		if l.dir.load(attemptFile, &l.saved) != nil {
+			a.clearFolder(l.dir) // it was never begun
+			continue
+		}
+		left[driver.Mark(l.Assignment.Task.String(), l.Assignment.Attempt, l.Assignment.Token)] = l
+	}
+	return left, nil
+}
+
+// askAgain renews what an earlier life held, and goes on with what still holds.
+func (a *Agent) askAgain(ctx context.Context, left map[string]*leftover) error {
+	if len(left) == 0 {
+		return nil
+	}
+	var leases []node.Lease
+	for _, l := range left {
+		leases = append(leases, l.Assignment.Holds())
+	}
+	sent := uptime.Now()
+	call, cancel := context.WithTimeout(ctx, a.config.Lease/3)
+	refusals, err := a.transport.Renew(call, leases, a.config.Lease)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("renew: %w", err)
+	}
+	answers := byLease(leases, refusals)
+	for _, l := range left {
+		if answer := answers[l.Assignment.Holds()]; answer == "" || answer == node.Cancel {
+			a.goOn(ctx, l, sent)
+			continue
+		}
+		a.log.Warn("what an earlier life ran is somebody else's now", "task", l.Assignment.Task, "attempt", l.Assignment.Attempt)
+		if l.found != nil {
+			a.killFound(ctx, l.found)
+		}
+		a.clearFolder(l.dir)
+	}
+	return nil
+}
+
+// goOn takes an attempt of an earlier life over.
+func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
+	at := a.attempt(ctx, l.Assignment, sent)
+	at.dir, at.run, at.deadline, at.safe, at.found = l.dir, l.Run, l.Deadline, sent+a.config.Lease, l.found
+	a.mu.Lock()
+	a.held[at.Holds()] = at
+	a.mu.Unlock()
+	var o node.Outcome
+	switch {
+	case at.dir.load(outcomeFile, &o) == nil:
+		a.log.Info("the end of an attempt of an earlier life is told", "task", at.Task, "verdict", o.Verdict)
+		a.group.Go(func() { a.finishLate(at, o) })
+	case at.found != nil:
+		a.stats.adopted.Add(1)
+		a.log.Info("work of an earlier life goes on", "task", at.Task, "attempt", at.Attempt)
+		a.group.Go(func() { a.serve(at) })
+	default:
+		a.log.Warn("nothing is left of the work of an earlier life: it goes back", "task", at.Task, "attempt", at.Attempt)
+		a.group.Go(func() {
+			a.finishLate(at, node.Outcome{Lease: at.Holds(), Verdict: node.Returned, Error: "the agent was restarted before the work began"})
+		})
+	}
+}
+
+// finishLate tells an end that an earlier life left.
+func (a *Agent) finishLate(at *attempt, o node.Outcome) {
+	defer a.release(at)
+	if at.found != nil {
+		a.killFound(at.ctx, at.found)
+	}
+	end := &ending{Outcome: o, at: at, answered: make(chan struct{}), saved: true}
+	a.mu.Lock()
+	at.ended = true
+	a.mail.ends = append(a.mail.ends, end)
+	a.mu.Unlock()
+	signal(a.told)
+	<-end.answered
+	at.cancel(nil)
+	at.doom()
+	a.clearFolder(at.dir)
+}
+
+func (a *Agent) killFound(ctx context.Context, f driver.Found) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killMost)
+	defer cancel()
+	a.log.Warn("work of an earlier life is killed", "task", f.Task(), "attempt", f.Attempt())
+	if err := f.Kill(ctx); err != nil {
+		a.log.Error("work of an earlier life could not be killed", "task", f.Task(), "error", err)
+	}
+}
+
+func (a *Agent) clearFolder(dir folder) {
+	if err := dir.remove(); err != nil {
+		a.log.Warn("the folder of an attempt could not be removed", "folder", string(dir), "error", err)
+	}
+}

@@ -1,0 +1,222 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// Agent runs the tasks of one node. See [New] and [Agent.Run].
+type Agent struct {
+	config    Config
+	transport Transport
+	log       *slog.Logger
+	begun     atomic.Bool
+	// heard is when the last call was answered, by the machine's uptime.
+	heard atomic.Int64
+
+	drain, leave chan struct{}
+	drainOnce    sync.Once
+	leaveOnce    sync.Once
+	// kick ends the wait of a claim: a slot is free, or the orders changed.
+	kick chan struct{}
+	// look asks for a renewal now.
+	look chan struct{}
+	// told wakes the reporter.
+	told  chan struct{}
+	group sync.WaitGroup
+	stats stats
+
+	mu sync.Mutex
+	// settled is broadcast when a renewal was answered.
+	settled *sync.Cond
+	orders  node.Orders
+	held    map[node.Lease]*attempt
+	mail    mail
+	idle    map[string]time.Time
+	lastErr error
+}
+
+// Stats counts what an agent has done since it began.
+type Stats struct{ Claimed, Done, Failed, Returned, Canceled, Lost, Adopted int64 }
+
+type stats struct{ claimed, done, failed, returned, canceled, lost, adopted atomic.Int64 }
+
+// Stats returns the counters. Lost counts attempts whose lease was lost.
+func (a *Agent) Stats() Stats {
+	s := &a.stats
+	return Stats{s.claimed.Load(), s.done.Load(), s.failed.Load(), s.returned.Load(), s.canceled.Load(), s.lost.Load(), s.adopted.Load()}
+}
+
+// New makes an agent.
+func New(config Config) *Agent {
+	config = config.withDefaults()
+	a := &Agent{
+		config: config, transport: config.Transport, log: config.Log,
+		drain: make(chan struct{}), leave: make(chan struct{}),
+		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		orders: node.Orders{Mode: node.Active, Capacity: config.Info.Capacity},
+		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{},
+	}
+	a.settled = sync.NewCond(&a.mu)
+	for service := range config.Info.Capacity {
+		a.idle[service] = time.Now() // an earlier life may have left it running
+	}
+	return a
+}
+
+// Drain finishes what runs and claims nothing more; then Run returns.
+func (a *Agent) Drain() {
+	a.drainOnce.Do(func() { close(a.drain) })
+	signal(a.kick)
+}
+
+// Leave stops what runs, hands it back without spending its attempts, and ends
+// Run.
+func (a *Agent) Leave() {
+	a.Drain()
+	a.leaveOnce.Do(func() { close(a.leave) })
+}
+
+// Run works until it is told to drain or to leave; the end of ctx is the latter.
+// It returns an error when it could not begin, or when nobody answered for so
+// long that its supervisor should start it anew.
+func (a *Agent) Run(ctx context.Context) error {
+	if err := a.config.Check(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if a.begun.Swap(true) {
+		return errors.New("agent: run: an agent runs once: make a new one")
+	}
+	defer a.closeDrivers()
+	stopLeave := context.AfterFunc(ctx, a.Leave)
+	defer stopLeave()
+	if err := os.MkdirAll(Attempts(a.config.Dir), 0o711); err != nil { // #nosec G301 -- work that runs as another user must get through
+		return fmt.Errorf("agent: make its folder: %w", err)
+	}
+	a.listDrivers(ctx)
+	a.hear()
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	if err := a.enlist(life); err != nil || closed(a.leave) {
+		return err
+	}
+	if err := a.adopt(life); err != nil {
+		return fmt.Errorf("agent: look for what an earlier life left: %w", err)
+	}
+	var loops sync.WaitGroup
+	working, rest := context.WithCancel(life)
+	loops.Go(func() { a.beatLoop(working) })
+	loops.Go(func() { a.renewLoop(working) })
+	loops.Go(func() { a.guardLoop(working) })
+	loops.Go(func() { a.idleLoop(working) })
+	reporting, hush := context.WithCancel(life)
+	var reporter sync.WaitGroup
+	reporter.Go(func() { a.reportLoop(reporting) })
+
+	err := a.claimLoop(life)
+	if err != nil {
+		a.Leave()
+	}
+	a.group.Wait()
+	rest()
+	loops.Wait()
+	hush()
+	reporter.Wait()
+	a.goodbye(context.WithoutCancel(ctx))
+	return err
+}
+
+// listDrivers leaves out the drivers that cannot work here, with the reason.
+func (a *Agent) listDrivers(ctx context.Context) {
+	names := slices.Sorted(maps.Keys(a.config.Drivers))
+	a.config.Info.Drivers = nil
+	for _, name := range names {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		err := a.config.Drivers[name].Check(ctx)
+		cancel()
+		if err != nil {
+			a.log.Warn("a driver cannot work here", "driver", name, "error", err)
+			continue
+		}
+		a.config.Info.Drivers = append(a.config.Info.Drivers, name)
+	}
+}
+
+func (a *Agent) closeDrivers() {
+	for _, d := range a.config.Drivers {
+		if c, ok := d.(io.Closer); ok {
+			if err := c.Close(); err != nil {
+				a.log.Warn("a driver did not close", "driver", d.Name(), "error", err)
+			}
+		}
+	}
+}
+
+// enlist registers the node until that is answered.
+func (a *Agent) enlist(ctx context.Context) error {
+	for failures := 0; !closed(a.leave); failures++ {
+		try, cancel := context.WithTimeout(ctx, a.config.Beat)
+		err := a.transport.Register(try, a.config.Info)
+		cancel()
+		if err == nil {
+			a.hear()
+			return nil
+		}
+		if final(err) {
+			return fmt.Errorf("agent: register: %w", err)
+		}
+		a.failed("register", err)
+		if err := a.overdue(); err != nil {
+			return err
+		}
+		loop.Wait(ctx, backoff(failures), a.leave)
+	}
+	return nil
+}
+
+// goodbye says that the agent stops. What it still holds goes back at once.
+func (a *Agent) goodbye(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := a.transport.Stop(ctx); err != nil {
+		a.log.Warn("nobody heard that the agent stops", "error", err)
+	}
+}
+
+// driverFor is the driver that a run asks for.
+func (a *Agent) driverFor(run node.Run) (driver.Driver, error) {
+	d := a.config.Drivers[run.Driver]
+	if d == nil || !slices.Contains(a.config.Info.Drivers, run.Driver) {
+		return nil, fmt.Errorf("node %s cannot run it: it has no driver %q (it has %v)", a.config.Info.Name, run.Driver, a.config.Info.Drivers)
+	}
+	return d, nil
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

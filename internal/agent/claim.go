@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// claimMost is how many tasks one claim takes.
+const claimMost = 100
+
+// claimLoop claims until the agent is told to stop and nothing runs, or until
+// nobody has answered for too long.
+func (a *Agent) claimLoop(ctx context.Context) error {
+	id, failures := newID(), 0
+	for {
+		request, running := a.demand(id)
+		if closed(a.drain) && running == 0 || closed(a.leave) {
+			return nil
+		}
+		asked := uptime.Now()
+		claimed, err := a.claim(ctx, request)
+		switch {
+		case err == nil:
+			a.hear()
+			failures = 0
+			// The same id again would give the same leases, so it is kept until an
+			// answer to it has come.
+			id = newID()
+			a.begin(ctx, claimed.Tasks, asked)
+			if claimed.Look {
+				signal(a.look)
+			}
+			continue
+		case interrupted(err):
+			continue // the id stays: there may be an answer that we did not hear
+		}
+		failures++
+		a.failed("claim", err)
+		if err := a.overdue(); err != nil {
+			return err
+		}
+		loop.Wait(ctx, backoff(failures), a.leave)
+	}
+}
+
+// claim asks for work until something changes what to ask for.
+func (a *Agent) claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Wait+a.config.Lease/2, errUnanswered)
+	defer cancel()
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-a.kick:
+			stop(errKicked)
+		case <-a.leave:
+			stop(errKicked)
+		case <-over:
+		}
+	}()
+	claimed, err := a.transport.Claim(inner, r)
+	if err != nil && context.Cause(inner) != nil {
+		err = context.Cause(inner)
+	}
+	return claimed, err
+}
+
+// demand says what there is room for.
+func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r = node.ClaimRequest{ID: id, Lease: a.config.Lease, Wait: a.config.Poll}
+	used := map[string]int{}
+	for _, at := range a.held {
+		used[at.Service]++
+		if at.cause == nil {
+			r.Held = append(r.Held, at.Task)
+		}
+	}
+	if a.orders.Mode != node.Active || closed(a.drain) {
+		return r, len(a.held)
+	}
+	for _, service := range slices.Sorted(maps.Keys(a.config.Info.Capacity)) {
+		slots := a.config.Info.Capacity[service]
+		if told, ok := a.orders.Capacity[service]; ok {
+			slots = told
+		}
+		if free := slots - used[service]; free > 0 {
+			r.Services = append(r.Services, service)
+			r.Slots = append(r.Slots, free)
+			r.N += free
+		}
+	}
+	r.N = min(r.N, claimMost)
+	return r, len(a.held)
+}
+
+// begin starts what was claimed.
+func (a *Agent) begin(ctx context.Context, tasks []node.Assignment, asked time.Duration) {
+	for _, task := range tasks {
+		at := a.attempt(ctx, task, asked)
+		a.mu.Lock()
+		if a.held[task.Holds()] != nil { // the repeat of a claim whose answer came after all
+			a.mu.Unlock()
+			continue
+		}
+		a.held[task.Holds()] = at
+		delete(a.idle, task.Service)
+		a.mu.Unlock()
+		a.stats.claimed.Add(1)
+		a.group.Go(func() { a.serve(at) })
+	}
+}
+
+// release frees the slot of an attempt that is over.
+func (a *Agent) release(at *attempt) {
+	a.mu.Lock()
+	delete(a.held, at.Holds())
+	last := true
+	for _, other := range a.held {
+		last = last && other.Service != at.Service
+	}
+	if last {
+		a.idle[at.Service] = time.Now()
+	}
+	a.mu.Unlock()
+	signal(a.kick)
+}
+
+// newID makes a random UUID.
+func newID() string {
+	var id weir.ID
+	_, _ = rand.Read(id[:]) // never fails
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}

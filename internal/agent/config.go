@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// Config of an agent. Transport, Info, Drivers and Dir must be given.
+type Config struct {
+	Transport Transport
+	Info      node.Info
+	// Drivers by name. Run closes those that have a Close.
+	Drivers map[string]driver.Driver
+	// Services says how to run tasks of a service that do not say so themselves.
+	Services map[string]node.Run
+	// Dir is the agent's own folder. Two agents must not share one.
+	Dir string
+	Log *slog.Logger
+
+	// Lease is how long a task stays with an agent that is not heard of. Zero:
+	// 30 s.
+	Lease time.Duration
+	// Beat is the time between two heartbeats. Zero: 10 s.
+	Beat time.Duration
+	// Grace is how long work may take to end when it is asked to. Zero: 10 s.
+	Grace time.Duration
+	// Patience is how long the agent goes on without an answer. Zero: 60 s.
+	Patience time.Duration
+	// Poll is how long a claim waits for work. Zero: 20 s.
+	Poll time.Duration
+	// OutputMost is how many bytes of files one attempt may leave. Zero: 10 GiB.
+	OutputMost int64
+	// Sleep is called when the node may go to sleep. Nil: it stays awake.
+	Sleep func()
+}
+
+func (c Config) withDefaults() Config {
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	c.Beat = cmp.Or(c.Beat, 10*time.Second)
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	c.Patience = cmp.Or(c.Patience, time.Minute)
+	c.Poll = cmp.Or(c.Poll, 20*time.Second)
+	c.OutputMost = cmp.Or(c.OutputMost, 10<<30)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.Log = c.Log.With("node", c.Info.Name)
+	return c
+}
+
+// Check reports all faults together.
+func (c Config) Check() error {
+	var faults []error
+	if c.Transport == nil {
+		faults = append(faults, errors.New("an agent needs a transport"))
+	}
+	if c.Info.Name == "" {
+		faults = append(faults, errors.New("a node needs a name"))
+	}
+	if len(c.Info.Capacity) == 0 {
+		faults = append(faults, errors.New("an agent needs services to do"))
+	}
+	if len(c.Drivers) == 0 {
+		faults = append(faults, errors.New("an agent needs a driver"))
+	}
+	if c.Dir == "" {
+		faults = append(faults, errors.New("an agent needs a folder of its own"))
+	}
+	return errors.Join(faults...)
+}

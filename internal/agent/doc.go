@@ -1,0 +1,25 @@
+// Package agent runs the tasks of a node: it claims, starts, watches, reports.
+//
+//	        ┌────────── heartbeat, orders ◄──┐
+//	claim ──┤                                ├── Transport (SQL or HTTPS)
+//	        └─► attempt ──► driver ──► work  │
+//	               │  ▲                │     │
+//	               │  └── lines ◄──────┘     │
+//	               └─► start, renew, notes, log, artifacts, end
+//
+// The contract:
+//
+//   - Work is dead before its lease can pass to somebody else. The agent counts
+//     from before it asked, by a clock that counts the machine's sleep too, and
+//     kills with time to spare. Drivers with a leash do so even for an agent that
+//     is stopped.
+//   - An end that could not be told is kept and told again until the lease is
+//     lost. A claim whose answer was lost is asked for again by its id.
+//   - What the work prints is never trusted: lines, results and events are
+//     bounded, made valid and freed of secrets before they leave the machine.
+//   - An attempt leaves nothing behind: no process, no folder.
+//   - An agent that was killed goes on with what it finds, or kills it.
+//
+// The line protocol on stdout: "::progress 40", "::result {json}" and
+// "::event warn message". Everything else is log. The exit code decides.
+package agent

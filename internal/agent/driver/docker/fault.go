@@ -1,0 +1,37 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// fault says what an error of the engine means to a person. Unreachable means
+// that the engine did not answer: it may have done what was asked.
+func (d *Driver) fault(op string, err error) error {
+	own := new(problem.Problem)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return d.away(op, err, "Docker does not answer at %s", "look at the engine: does docker ps work on this machine?")
+	case client.IsErrConnectionFailed(err):
+		return d.away(op, err, "Docker cannot be reached at %s", "start the engine, and let the agent's user use its socket")
+	case cerrdefs.IsNotFound(err):
+		return &problem.Problem{Kind: problem.NotFound, What: op + ": " + err.Error(), Err: err}
+	case cerrdefs.IsInvalidArgument(err):
+		return &problem.Problem{Kind: problem.Invalid, What: op + ": " + err.Error(), Next: "mend the step", Err: err}
+	}
+	return &problem.Problem{Kind: problem.Failed, What: op + ": " + err.Error(), Err: err}
+}
+
+func (d *Driver) away(op string, err error, what, next string) error {
+	return &problem.Problem{Kind: problem.Unreachable, What: op + ": " + fmt.Sprintf(what, d.cli.DaemonHost()), Next: next, Err: err}
+}

@@ -1,0 +1,229 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+)
+
+// A container outlives an agent that is killed, and the engine knows no lease.
+// The warden is a second process of the same binary that knows: for each
+// container it reads, from a file, when that must be dead, and sees to it. The
+// agent writes a later time with each renewal. The file is removed with the
+// container; a later life of the agent goes on writing the same file.
+//
+//	agent ──pipe: container, file──► warden ──kill──► engine
+//	   └───────► leash file ◄───read────┘
+
+const (
+	wardenName = "weir-warden"
+	leashFile  = "docker.leash"
+)
+
+// possible is set when this binary can be its own warden.
+var possible atomic.Bool
+
+// WardenMain is the warden's main. The main of a program with this driver calls
+// it first: it returns at once, unless this process was started as the warden.
+func WardenMain() {
+	possible.Store(true)
+	if len(os.Args) != 2 || os.Args[0] != wardenName {
+		return
+	}
+	cli, err := Config{Host: os.Args[1]}.connect()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, wardenName+":", err)
+		os.Exit(1)
+	}
+	w := &warden{cli: cli, files: map[string]string{}, stir: make(chan struct{}, 1)}
+	go w.listen(os.Stdin)
+	w.watch()
+	os.Exit(0)
+}
+
+// ward tells the warden of a container.
+type ward struct {
+	Container string `json:"container"`
+	File      string `json:"file"`
+}
+
+type warden struct {
+	cli  *client.Client
+	stir chan struct{}
+
+	mu sync.Mutex
+	// files has the leash of each container.
+	files map[string]string
+	// orphaned: the agent is gone.
+	orphaned bool
+}
+
+func (w *warden) listen(in io.Reader) {
+	lines := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var one ward
+		err := lines.Decode(&one)
+		w.mu.Lock()
+		if err == nil {
+			w.files[one.Container] = one.File
+		} else {
+			w.orphaned = true
+		}
+		w.mu.Unlock()
+		select {
+		case w.stir <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// watch ends when the agent is gone and there is nothing left to watch. A look
+// each second is enough, and timers stand still while the machine sleeps.
+func (w *warden) watch() {
+	for {
+		w.mu.Lock()
+		files, orphaned := make(map[string]string, len(w.files)), w.orphaned
+		for id, file := range w.files {
+			files[id] = file
+		}
+		w.mu.Unlock()
+		if orphaned && len(files) == 0 {
+			return
+		}
+		for id, file := range files {
+			if w.over(id, file, orphaned) {
+				w.mu.Lock()
+				delete(w.files, id)
+				w.mu.Unlock()
+			}
+		}
+		loop.Wait(context.Background(), time.Second, w.stir)
+	}
+}
+
+// over tells whether there is nothing more to see to. The agent removes what was
+// killed, unless it is gone or, with an engine that hung, has given up.
+func (w *warden) over(id, file string, orphaned bool) bool {
+	until, err := readLeash(file)
+	if os.IsNotExist(err) {
+		return true
+	}
+	if err == nil && uptime.Now() < until {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if orphaned || uptime.Now() > until+time.Minute {
+		_, err = w.cli.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	} else {
+		_, err = w.cli.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: "SIGKILL"})
+	}
+	// One that is about to start cannot be killed yet, so being gone alone counts.
+	// With neither an agent nor an engine, nothing comes of waiting on.
+	return cerrdefs.IsNotFound(err) || orphaned && uptime.Now() > until+time.Hour
+}
+
+// readLeash is the uptime of the machine at which the container must be dead.
+func readLeash(file string) (time.Duration, error) {
+	text, err := os.ReadFile(file) // #nosec G304 -- written by the agent
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return time.Duration(n), err
+}
+
+// writeLeash replaces the file as a whole: the warden may read at any time.
+func writeLeash(file string, until time.Time) error {
+	at := uptime.Now() + time.Until(until)
+	if err := os.WriteFile(file+".new", []byte(strconv.FormatInt(int64(at), 10)), 0o600); err != nil {
+		return fmt.Errorf("set the leash of the container: %w", err)
+	}
+	return os.Rename(file+".new", file)
+}
+
+// leash puts the container on a leash, if the work has one.
+func (d *Driver) leash(id, state string, until time.Time) (file string, err error) {
+	if until.IsZero() || state == "" {
+		return "", nil
+	}
+	if !possible.Load() {
+		d.cfg.Log.Warn("containers outlive an agent that is killed: this binary is no warden")
+		return "", nil
+	}
+	file = filepath.Join(state, leashFile)
+	if err := writeLeash(file, until); err != nil {
+		return "", err
+	}
+	return file, d.tell(ward{id, file})
+}
+
+// tell tells the warden, which is started if need be. One that died is replaced
+// by one that hears of all that live.
+func (d *Driver) tell(one ward) error {
+	d.wardMu.Lock()
+	defer d.wardMu.Unlock()
+	d.wards[one.Container] = one.File
+	if d.pipe != nil {
+		if json.NewEncoder(d.pipe).Encode(one) == nil {
+			return nil
+		}
+		_ = d.pipe.Close() // it is broken
+		d.pipe = nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find our own binary: %w", err)
+	}
+	cmd := exec.Command(self) // #nosec G204 -- our own binary
+	cmd.Args = []string{wardenName, d.cli.DaemonHost()}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Dir = "/"
+	cmd.Stderr = os.Stderr
+	apart(cmd)
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the warden: %w", err)
+	}
+	go func() { _ = cmd.Wait() }() // so that it does not stay as a zombie
+	d.pipe = pipe
+	for id, file := range d.wards {
+		if err := json.NewEncoder(pipe).Encode(ward{id, file}); err != nil {
+			return fmt.Errorf("tell the warden: %w", err)
+		}
+	}
+	return nil
+}
+
+// unleash is for a container that is gone.
+func (d *Driver) unleash(id, file string) {
+	if file == "" {
+		return
+	}
+	d.wardMu.Lock()
+	delete(d.wards, id)
+	d.wardMu.Unlock()
+	_ = os.Remove(file) // it goes with the folder of the attempt at the latest
+}

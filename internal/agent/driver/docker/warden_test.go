@@ -1,0 +1,73 @@
+package docker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/dockertest"
+)
+
+// For the container it makes no difference whether the agent closed the driver
+// or was killed: the warden's pipe ends.
+func TestLeashEndsWithoutTheAgent(t *testing.T) {
+	b := newBench(t, dockertest.Daemon(t))
+	w := b.work("stubborn")
+	w.Leash = time.Now().Add(2 * time.Second)
+	b.start(w)
+	if err := b.driver.Close(); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "end of the container", func() bool { return len(b.containers()) == 0 })
+}
+
+func TestLeashEndsWithTheAgent(t *testing.T) {
+	b := newBench(t, dockertest.Daemon(t))
+	w := b.work("stubborn")
+	w.Leash = time.Now().Add(2 * time.Second)
+	r, _ := b.start(w)
+	if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" {
+		t.Errorf("exit %+v, want killed", exit)
+	}
+	b.wantNone()
+}
+
+// A later life of the agent lets out the leash that an earlier one set: the
+// container lives when one beside it, on a leash like that, is dead.
+func TestLeashIsLetOut(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, dockertest.Daemon(t))
+	kept, lost := b.work("stubborn"), b.work("stubborn")
+	kept.Leash = time.Now().Add(time.Hour)
+	r, _ := b.start(kept)
+	soon := time.Now().Add(15 * time.Second)
+	if err := r.(driver.Leashed).Leash(soon); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.driver.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	next := *b
+	next.driver = b.newDriver()
+	all, err := next.driver.Adopt(context.Background())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("found %d, %v; want 1", len(all), err)
+	}
+	kept.Leash = time.Now().Add(time.Hour)
+	r, err = all[0].Attach(context.Background(), kept, &output{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost.Leash = soon.Add(3 * time.Second)
+	other, _ := next.start(lost)
+	next.wait(other)
+	if !b.inspect(kept).State.Running {
+		t.Error("it died although its leash was let out")
+	}
+	if err := r.Stop(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+	b.wantNone()
+}

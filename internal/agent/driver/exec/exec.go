@@ -1,0 +1,240 @@
+//go:build unix
+
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/uptime"
+)
+
+// leashReason is why work was killed that nobody let live on.
+const leashReason = "its lease was not renewed in time"
+
+// passed are the variables of the agent that the work gets too.
+var passed = []string{"PATH", "HOME", "LANG", "TZ"}
+
+// Options of the driver. The zero value works.
+type Options struct {
+	// Dir is the agent's folder, below which the state folders of attempts are:
+	// what is found there, and what runs there, is this agent's.
+	Dir string
+	// RunAs is the user the work runs as, by name. Empty: the agent's own.
+	RunAs string
+}
+
+// Driver runs processes.
+type Driver struct {
+	options Options
+	as      *account
+
+	mu   sync.Mutex
+	link *link
+	// runs are those that have begun, by task and attempt.
+	runs map[string]*running
+}
+
+// New makes the driver.
+func New(options Options) *Driver { return &Driver{options: options, runs: map[string]*running{}} }
+
+// Name is exec.
+func (d *Driver) Name() string { return "exec" }
+
+// Check starts the keeper and looks the user up.
+func (d *Driver) Check(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ready(ctx)
+}
+
+// ready makes sure that there is a keeper. The caller holds the mutex.
+func (d *Driver) ready(ctx context.Context) error {
+	if d.options.RunAs != "" && d.as == nil {
+		as, err := lookUp(d.options.RunAs)
+		if err != nil {
+			return err
+		}
+		d.as = as
+	}
+	if d.link != nil && d.link.alive() {
+		return nil
+	}
+	link, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	d.link = link
+	return nil
+}
+
+// lookUp finds a user of this machine.
+func lookUp(name string) (*account, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("run as %s: %w", name, err)
+	}
+	if os.Geteuid() != 0 && strconv.Itoa(os.Geteuid()) != u.Uid {
+		return nil, fmt.Errorf("run as %s: only an agent that runs as root can change the user", name)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("run as %s: %w", name, err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("run as %s: %w", name, err)
+	}
+	as := &account{UID: uint32(uid), GID: uint32(gid), Home: u.HomeDir, Name: u.Username}
+	groups, err := u.GroupIds()
+	if err != nil {
+		return as, nil // its first group will do
+	}
+	for _, g := range groups {
+		if id, err := strconv.ParseUint(g, 10, 32); err == nil {
+			as.Groups = append(as.Groups, uint32(id))
+		}
+	}
+	return as, nil
+}
+
+// Close lets the keeper go. What runs goes on until its end or its leash's.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link != nil {
+		d.link.close()
+		if len(d.runs) == 0 {
+			<-d.link.gone
+		}
+		d.link = nil
+	}
+	return nil
+}
+
+// Start begins a process group, or returns the one that runs.
+func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (driver.Running, error) {
+	if len(w.Run.Argv) == 0 {
+		return nil, errors.New("run: argv is empty: the exec driver needs a command")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := runName(w.Task, w.Attempt)
+	if r := d.runs[name]; r != nil {
+		return r, nil
+	}
+	if err := d.ready(ctx); err != nil {
+		return nil, err
+	}
+	s, err := d.spec(w)
+	if err != nil {
+		return nil, err
+	}
+	if !w.Leash.IsZero() {
+		if err := writeLeash(w.State, uptime.Now()+time.Until(w.Leash)); err != nil {
+			return nil, fmt.Errorf("set the leash: %w", err)
+		}
+	}
+	began, fate, err := d.link.start(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{driver: d, name: name, folder: w.State, mark: w.Mark(), pid: began.PID, born: began.Born, fate: fate, out: out, over: make(chan struct{})}
+	d.runs[name] = r
+	r.begin()
+	return r, nil
+}
+
+func runName(task string, attempt int) string { return task + "." + strconv.Itoa(attempt) }
+
+// spec says what the keeper shall start.
+func (d *Driver) spec(w driver.Work) (spec, error) {
+	given := map[string]string{}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok {
+			given[name] = value
+		}
+	}
+	if d.as != nil {
+		given["HOME"], given["USER"], given["LOGNAME"] = d.as.Home, d.as.Name, d.as.Name
+		if err := handOver(w.Dir, d.as); err != nil {
+			return spec{}, fmt.Errorf("give the folder to %s: %w", d.as.Name, err)
+		}
+	}
+	env := w.Environ(w.Dir)
+	for name, value := range given {
+		if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, name+"=") }) {
+			env = append(env, name+"="+value)
+		}
+	}
+	dir := w.Run.Dir
+	if dir == "" {
+		dir = w.Dir
+	} else if !filepath.IsAbs(dir) {
+		dir = filepath.Join(w.Dir, dir)
+	}
+	path, err := find(w.Run.Argv[0], dir, env)
+	if err != nil {
+		return spec{}, err
+	}
+	return spec{
+		State: w.State, Task: w.Task, Attempt: w.Attempt, Fence: w.Fence,
+		Path: path, Argv: w.Run.Argv, Env: env, Dir: dir, As: d.as,
+	}, nil
+}
+
+// find looks a program up as the work itself would.
+func find(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return name, nil
+	}
+	for _, line := range env {
+		list, ok := strings.CutPrefix(line, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, folder := range filepath.SplitList(list) {
+			path := filepath.Join(folder, name)
+			if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the program %q is not in PATH", name)
+}
+
+// handOver makes a user the owner of a folder and what is in it.
+func handOver(folder string, to *account) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return root.Lchown(path, int(to.UID), int(to.GID))
+	})
+}
+
+// forget lets go of what has ended.
+func (d *Driver) forget(r *running) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.runs, r.name)
+}

@@ -1,0 +1,249 @@
+//go:build unix
+
+package exec
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+)
+
+// keeperName is the name under which a binary becomes the keeper.
+const keeperName = "weir-keeper"
+
+const (
+	// watchEvery is the longest time between two looks at the leashes: timers
+	// stand still while the machine sleeps.
+	watchEvery = time.Second
+	// clearing is how long the keeper tries to get rid of what work left behind.
+	clearing = 5 * time.Second
+)
+
+// KeeperMain is the keeper's main. It returns at once unless this process was
+// started as one, and does not return if it was.
+func KeeperMain() {
+	if len(os.Args) == 0 || os.Args[0] != keeperName {
+		return
+	}
+	// The kernel ties the life of the work to the thread that forked it.
+	runtime.LockOSThread()
+	// The agent may die with the pipe open, and a terminal's signals are for it.
+	// They are caught and not ignored: what is ignored stays so in the work.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	_ = adoptOrphans() // without it, what leaves its group is found by its fence alone
+	k := &keeper{out: os.Stdout, leaders: map[int]*ward{}, stir: make(chan struct{}, 1)}
+	k.say(answer{})
+	go k.watch()
+	k.serve(os.Stdin)
+	// The agent is gone. Its work goes on, on the leash.
+	k.group.Wait()
+	os.Exit(0)
+}
+
+// keeper is the parent of the work.
+type keeper struct {
+	outMu sync.Mutex
+	out   io.Writer
+	group sync.WaitGroup
+	stir  chan struct{}
+
+	mu sync.Mutex
+	// leaders are the first processes of attempts, by pid.
+	leaders map[int]*ward
+}
+
+// ward is one attempt.
+type ward struct {
+	spec
+	pid int
+	// leash is when to look whether the leash has been let out.
+	leash time.Duration
+	// cut: it was killed because nobody did.
+	cut bool
+}
+
+func (k *keeper) say(a answer) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return
+	}
+	k.outMu.Lock()
+	defer k.outMu.Unlock()
+	_, _ = k.out.Write(append(text, '\n')) // an agent that is gone reads the files instead
+}
+
+// serve starts what it is told until the agent is gone.
+func (k *keeper) serve(in io.Reader) {
+	lines := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var s spec
+		if lines.Decode(&s) != nil {
+			return
+		}
+		a := answer{ID: s.ID}
+		w, born, err := k.start(s)
+		if err != nil {
+			a.Error = err.Error()
+		} else {
+			a.PID, a.Born = w.pid, born
+		}
+		k.say(a)
+	}
+}
+
+func (k *keeper) start(s spec) (*ward, uint64, error) {
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer in.Close()
+	out, err := openOutput(s.State, stdoutFile)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer out.Close()
+	errs, err := openOutput(s.State, stderrFile)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer errs.Close()
+	attr := &syscall.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: []uintptr{in.Fd(), out.Fd(), errs.Fd()},
+		Sys: attributes(s.As),
+	}
+	w := &ward{spec: s, leash: readLeash(s.State)}
+	k.mu.Lock()
+	w.pid, err = syscall.ForkExec(s.Path, s.Argv, attr) // #nosec G204 -- to run what a task names is the purpose
+	if err == nil {
+		k.leaders[w.pid] = w
+	}
+	k.mu.Unlock()
+	if err != nil {
+		return nil, 0, fmt.Errorf("start %s: %w", s.Path, err)
+	}
+	born := bornAt(w.pid)
+	if err := writeJSON(filepath.Join(s.State, stateFile), state{s.Task, s.Attempt, s.Fence, w.pid, born, os.Getpid()}); err != nil {
+		fmt.Fprintln(os.Stderr, "weir-keeper:", err) // it is found by its fence
+	}
+	k.group.Go(func() { k.await(w) })
+	select {
+	case k.stir <- struct{}{}:
+	default:
+	}
+	return w, born, nil
+}
+
+// wait4 waits for one child and reaps it.
+func wait4(pid int) (status syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+			return status
+		}
+	}
+}
+
+// openOutput opens what the work prints into. It is read while it grows, so
+// whatever the work does to its place in the file, it is added at the end.
+func openOutput(folder, name string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // #nosec G304 -- a file of our own folder
+}
+
+func attributes(as *account) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(attr)
+	if as != nil {
+		attr.Credential = &syscall.Credential{Uid: as.UID, Gid: as.GID, Groups: as.Groups}
+	}
+	return attr
+}
+
+// await waits for the end of an attempt's first process, clears away what it
+// left, and tells.
+func (k *keeper) await(w *ward) {
+	status := reap(w.pid)
+	k.mu.Lock()
+	delete(k.leaders, w.pid)
+	cut := w.cut
+	k.mu.Unlock()
+	k.clear(w)
+	e := ending{Code: status.ExitStatus(), Cut: cut}
+	if status.Signaled() {
+		e.Code, e.Signal = 128+int(status.Signal()), status.Signal().String()
+	}
+	if err := writeJSON(filepath.Join(w.State, exitFile), e); err != nil && !os.IsNotExist(err) {
+		fmt.Fprintln(os.Stderr, "weir-keeper:", err)
+	}
+	k.say(answer{ID: w.ID, Exit: &e})
+}
+
+// clear kills what left the group. It has become a child of the keeper, for its
+// parents are dead.
+func (k *keeper) clear(w *ward) {
+	for end := time.Now().Add(clearing); k.killStrays(driver.Mark(w.Task, w.Attempt, w.Fence)) && time.Now().Before(end); {
+		loop.Wait(context.Background(), time.Millisecond, nil)
+	}
+}
+
+// killStrays kills children that are the first process of nothing and carry the
+// mark, reaps those that are dead, and reports whether it found some to kill.
+// The mutex keeps new work out: between its fork and its entry in the list it
+// would look like a stray.
+func (k *keeper) killStrays(mark string) (found bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, pid := range children(os.Getpid()) {
+		if k.leaders[pid] != nil {
+			continue
+		}
+		// One that hides its mark is nobody's but this attempt's, if no other runs.
+		if has := carried(pid).mark(); has == mark || has == "" && len(k.leaders) == 0 {
+			found = true
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	}
+	return found
+}
+
+// watch kills work whose leash ran out.
+func (k *keeper) watch() {
+	for {
+		now, next := uptime.Now(), time.Duration(0)
+		k.mu.Lock()
+		for _, w := range k.leaders {
+			if w.leash == 0 {
+				continue
+			}
+			if w.leash <= now {
+				w.leash = readLeash(w.State)
+			}
+			if w.leash <= now {
+				w.cut, w.leash = true, 0
+				_ = syscall.Kill(-w.pid, syscall.SIGKILL)
+				continue
+			}
+			if next == 0 || w.leash < next {
+				next = w.leash
+			}
+		}
+		k.mu.Unlock()
+		wait := time.Hour
+		if next > 0 {
+			wait = min(max(next-now, time.Millisecond), watchEvery)
+		}
+		loop.Wait(context.Background(), wait, k.stir)
+	}
+}

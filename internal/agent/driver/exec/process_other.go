@@ -1,0 +1,38 @@
+//go:build unix && !linux
+
+package exec
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Other systems have no subreaper, no list of children and no look into another
+// process: what leaves its group there is not found.
+
+func adoptOrphans() error { return errors.ErrUnsupported }
+
+func dieWithParent(*syscall.SysProcAttr) {}
+
+func reap(pid int) syscall.WaitStatus {
+	status := wait4(pid)
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	return status
+}
+
+func punch(*os.File, int64) error { return errors.ErrUnsupported }
+
+// bornAt is 1 for every process there is.
+func bornAt(pid int) uint64 {
+	if syscall.Kill(pid, 0) != nil {
+		return 0
+	}
+	return 1
+}
+
+func children(int) []int { return nil }
+
+func carried(int) cargo { return cargo{} }
+
+func processes() []int { return nil }

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Why an attempt is stopped.
+var (
+	errLost     = errors.New("the lease is lost")
+	errUnsure   = errors.New("the lease could not be renewed in time")
+	errCanceled = errors.New("somebody asked to cancel it")
+	errLeaving  = errors.New("the agent leaves")
+)
+
+// timedOut is a limit that an attempt did not keep.
+type timedOut struct{ what string }
+
+func (t *timedOut) Error() string { return t.what }
+
+func tooLong(format string, span time.Duration) error { return &timedOut{fmt.Sprintf(format, span)} }
+
+// refused is a fault of what was asked: another attempt would not mend it.
+type refused struct{ error }
+
+func (r *refused) Unwrap() error { return r.error }
+
+// evidence is all that is known about an attempt that is over.
+type evidence struct {
+	// cause is why we stopped it; nil: it ended by itself.
+	cause error
+	// err is why it could not be run or followed.
+	err  error
+	exit driver.Exit
+	// result is what it printed, broken why that cannot be taken.
+	result []byte
+	broken error
+	// last is the end of what it printed to stderr.
+	last    string
+	retryOn []int
+}
+
+// judge decides how an attempt ended. No verdict: say nothing, for the lease is
+// gone.
+func judge(e evidence) node.Outcome {
+	var late *timedOut
+	var bad *refused
+	switch {
+	case errors.Is(e.cause, errLost):
+		return node.Outcome{}
+	case errors.Is(e.cause, errUnsure), errors.Is(e.cause, errLeaving):
+		return node.Outcome{Verdict: node.Returned, Error: e.cause.Error()}
+	case errors.Is(e.cause, errCanceled):
+		return node.Outcome{Verdict: node.Canceled}
+	case errors.As(e.cause, &late):
+		return node.Outcome{Verdict: node.Failed, Error: withLast(late.what, e.last)}
+	case e.err != nil:
+		return node.Outcome{Verdict: node.Failed, Error: e.err.Error(), Final: errors.As(e.err, &bad) || lasting(e.err)}
+	case e.exit.Code != 0:
+		return node.Outcome{
+			Verdict: node.Failed, Error: withLast(describe(e.exit), e.last),
+			Final: len(e.retryOn) > 0 && !slices.Contains(e.retryOn, e.exit.Code),
+		}
+	case e.broken != nil:
+		return node.Outcome{Verdict: node.Failed, Error: e.broken.Error(), Final: true}
+	}
+	result := e.result
+	if result == nil {
+		result = e.exit.Result
+	}
+	return node.Outcome{Verdict: node.Done, Result: result}
+}
+
+// lasting reports whether a driver's refusal is about what was asked, so that
+// another attempt would be refused too.
+func lasting(err error) bool {
+	p := new(problem.Problem)
+	return errors.As(err, &p) && (p.Kind == problem.Invalid || p.Kind == problem.Forbidden || p.Kind == problem.NotFound)
+}
+
+// describe says how work ended that did not succeed.
+func describe(e driver.Exit) string {
+	what := fmt.Sprintf("exit code %d", e.Code)
+	if e.Signal != "" {
+		what = "killed by signal: " + e.Signal
+	}
+	if e.Reason != "" {
+		what += " (" + e.Reason + ")"
+	}
+	return what
+}
+
+func withLast(what, last string) string {
+	if last = strings.TrimSpace(last); last == "" {
+		return what
+	}
+	return what + ": " + last
+}

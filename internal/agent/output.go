@@ -1,0 +1,283 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir/internal/blob/joblog"
+	"github.com/weirhq/weir/internal/vault"
+)
+
+const (
+	// lineMost is how much of a line the log keeps.
+	lineMost = 64 << 10
+	// lineSlack is how much more of it is read, so that a secret that lies across
+	// the cut is seen whole.
+	lineSlack = 16 << 10
+	// logMost is how much of the log of an attempt is kept.
+	logMost = 10 << 20
+	// lastMost is how much of the end of stderr goes into an error.
+	lastMost = 2 << 10
+	// eventsMost is how many events of its own an attempt may write.
+	eventsMost = 1000
+)
+
+// The names of the streams in the log.
+const (
+	streamOut  = "stdout"
+	streamErr  = "stderr"
+	streamWeir = "weir" // what the agent itself adds
+)
+
+// entry is a line of the log, ready to be shipped. out and err are how far the
+// streams are dealt with once it is.
+type entry struct {
+	text     []byte
+	at       time.Time
+	out, err int64
+}
+
+// output takes what work prints. Its lines become progress, results, events, or
+// log. Everything that leaves it is clean and free of secrets.
+type output struct {
+	mask *vault.Mask
+	// note writes an event; percent tells progress.
+	note    func(level, message string)
+	percent func(float64)
+	// stir says that there is something to ship.
+	stir func(bytes int)
+
+	mu       sync.Mutex
+	out, err splitter
+	heard    time.Time // when it last printed something
+	pending  []entry
+	waiting  int // bytes in pending
+	kept     int // bytes of lines kept so far
+	dropped  int64
+	events   int
+	result   json.RawMessage
+	broken   error
+	last     []byte
+	// taken is how far an earlier life has dealt with the streams.
+	takenOut, takenErr int64
+}
+
+func newOutput(mask *vault.Mask) *output {
+	o := &output{mask: mask, heard: time.Now()}
+	o.out.line, o.err.line = o.stdoutLine, o.stderrLine
+	return o
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
+}
+
+// Stdout takes what the work prints, and the line protocol.
+func (o *output) Stdout() io.Writer { return writer(func(p []byte) { o.write(&o.out, p) }) }
+
+// Stderr takes what is log only.
+func (o *output) Stderr() io.Writer { return writer(func(p []byte) { o.write(&o.err, p) }) }
+
+// Taken is how far an earlier life of the agent came.
+func (o *output) Taken() (stdout, stderr int64) { return o.takenOut, o.takenErr }
+
+// Alive counts as a word.
+func (o *output) Alive() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.heard = time.Now()
+}
+
+func (o *output) write(s *splitter, p []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.heard = time.Now()
+	s.write(p)
+	if o.stir != nil && len(o.pending) > 0 {
+		o.stir(o.waiting)
+	}
+}
+
+// silent is how long the work has printed nothing.
+func (o *output) silent() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return time.Since(o.heard)
+}
+
+// finish ends lines that have no end, and says what was left out.
+func (o *output) finish() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.out.end()
+	o.err.end()
+	if o.dropped > 0 {
+		o.add(streamWeir, []byte(fmt.Sprintf("%d bytes of the log were left out", o.dropped)))
+		o.dropped = 0
+	}
+}
+
+func (o *output) stdoutLine(line []byte, cut int64) {
+	if !isProtocol(line) {
+		o.keep(streamOut, line, cut)
+		return
+	}
+	var said said
+	err := errResultTooLarge
+	if cut == 0 {
+		said, err = parseLine(o.mask.Bytes(line))
+	}
+	switch {
+	case err != nil:
+		if errors.Is(err, errResultTooLarge) {
+			o.result, o.broken = nil, err
+		}
+		o.keep(streamOut, line, cut)
+		o.event("warn", err.Error())
+	case said.result != nil:
+		o.result, o.broken = said.result, nil
+	case said.progress != nil:
+		o.percent(*said.progress)
+	case said.event != nil:
+		o.event(said.event.level, cleanText(said.event.message))
+	}
+}
+
+func (o *output) stderrLine(line []byte, cut int64) {
+	o.keep(streamErr, line, cut)
+	o.last = append(append(o.last, o.mask.Bytes(line[:min(len(line), lastMost)])...), '\n')
+	if len(o.last) > lastMost {
+		o.last = bytes.Clone(o.last[len(o.last)-lastMost:])
+	}
+}
+
+// event writes an event, if there were not too many.
+func (o *output) event(level, message string) {
+	switch o.events++; {
+	case o.events <= eventsMost:
+		o.note(level, message)
+	case o.events == eventsMost+1:
+		o.note("warn", fmt.Sprintf("more than %d events: the rest is left out", eventsMost))
+	}
+}
+
+// keep adds a line to the log. cut is how much of it was not even read.
+func (o *output) keep(stream string, line []byte, cut int64) {
+	if o.kept >= logMost {
+		o.dropped += int64(len(line)) + cut + 1
+		return
+	}
+	line = o.mask.Bytes(line)
+	if len(line) > lineMost {
+		cut += int64(len(line) - lineMost)
+		line = line[:lineMost]
+	}
+	if cut > 0 {
+		line = append(bytes.Clone(line), fmt.Sprintf(" … (%d bytes cut)", cut)...)
+	}
+	o.kept += len(line) + 1
+	o.add(stream, line)
+	if o.kept >= logMost {
+		o.add(streamWeir, []byte(fmt.Sprintf("the log is over %d MiB: the rest is left out", logMost>>20)))
+	}
+}
+
+// add puts a line into the log, whatever its limit.
+func (o *output) add(stream string, line []byte) {
+	now := time.Now()
+	text := joblog.Append(nil, joblog.Line{At: now.UTC(), Stream: stream, Text: cleanText(string(line))})
+	o.waiting += len(text)
+	o.pending = append(o.pending, entry{text, now, o.takenOut + o.out.done, o.takenErr + o.err.done})
+}
+
+// take removes up to most bytes of the log, whole lines of them. The first line
+// comes whatever its length.
+func (o *output) take(most int) []entry {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, size := 0, 0
+	for n < len(o.pending) && (n == 0 || size+len(o.pending[n].text) <= most) {
+		size += len(o.pending[n].text)
+		n++
+	}
+	batch := o.pending[:n:n]
+	o.pending = o.pending[n:]
+	o.waiting -= size
+	if len(o.pending) == 0 {
+		o.pending = nil
+	}
+	return batch
+}
+
+// said is the result that was printed, and why it cannot be taken.
+func (o *output) said() (json.RawMessage, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.result, o.broken
+}
+
+// lastWords are the end of stderr.
+func (o *output) lastWords() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return cleanText(string(bytes.TrimSpace(o.last)))
+}
+
+// splitter makes lines of what comes in pieces. A line that is too long loses
+// its end; one that holds a result may be longer.
+type splitter struct {
+	line func(line []byte, cut int64)
+	part []byte
+	cut  int64 // bytes of this line that were dropped
+	read int64 // bytes since the beginning
+	done int64 // bytes of whole lines since the beginning
+}
+
+var resultWord = []byte("::result ")
+
+func (s *splitter) write(p []byte) {
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			s.append(p)
+			s.read += int64(len(p))
+			return
+		}
+		s.read += int64(i) + 1
+		if len(s.part) == 0 && s.cut == 0 && i <= lineMost {
+			s.done = s.read
+			s.line(bytes.TrimSuffix(p[:i], []byte("\r")), 0)
+		} else {
+			s.append(p[:i])
+			s.end()
+		}
+		p = p[i+1:]
+	}
+}
+
+func (s *splitter) append(p []byte) {
+	most := lineMost + lineSlack
+	if len(s.part) >= len(resultWord) && bytes.HasPrefix(s.part, resultWord) || len(s.part) == 0 && bytes.HasPrefix(p, resultWord) {
+		most = resultMost + len(resultWord)
+	}
+	room := max(0, min(most-len(s.part), len(p)))
+	s.part = append(s.part, p[:room]...)
+	s.cut += int64(len(p) - room)
+}
+
+// end ends the line that is under way, if there is one.
+func (s *splitter) end() {
+	s.done = s.read
+	if len(s.part) > 0 || s.cut > 0 {
+		s.line(bytes.TrimSuffix(s.part, []byte("\r")), s.cut)
+	}
+	s.part, s.cut = s.part[:0], 0
+}

@@ -1,0 +1,172 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/node/wire"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Transport is the agent's way to a server. It is safe for use by many
+// goroutines.
+type Transport struct {
+	base       *url.URL
+	node       string
+	credential string
+	agent      string
+	log        *slog.Logger
+	http       *http.Client
+	// bucket asks object stores. It never carries the credential.
+	bucket *http.Client
+	// patience is how long a call is tried if its context sets no end; each is
+	// how long one try may take, beside what it waits for on purpose.
+	patience, each time.Duration
+	// watched says once that the clocks of the two machines differ.
+	watched sync.Once
+}
+
+// New makes a transport. It does not connect.
+func New(c Config) (*Transport, error) {
+	base, err := c.address()
+	if err != nil {
+		return nil, err
+	}
+	through, err := c.transport()
+	if err != nil {
+		return nil, err
+	}
+	t := &Transport{base: base, node: c.Node, credential: c.Credential, agent: "weir-agent", log: c.Log, patience: 30 * time.Second, each: tryFor}
+	if c.Version != "" {
+		t.agent += "/" + c.Version
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	// Whoever redirects is not the API, and must not get the credential.
+	t.http = &http.Client{Transport: through, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t.bucket = &http.Client{Transport: through}
+	return t, nil
+}
+
+// Server is the address of the server.
+func (t *Transport) Server() string { return t.base.String() }
+
+// Close lets the connections go.
+func (t *Transport) Close() { t.http.CloseIdleConnections() }
+
+// Register says what this machine is. It is the first call, so it explains what
+// makes all others fail.
+func (t *Transport) Register(ctx context.Context, info node.Info) error {
+	if info.Name != "" && t.node != "" && info.Name != t.node {
+		return problem.Refuse("node", "start the agent as "+t.node+", or join as "+info.Name, "the credential is that of the node %q", t.node)
+	}
+	err := t.post(ctx, "register", wire.InfoOf(info), nil, 0)
+	if kindOf(err) == problem.NotFound || kindOf(err) == problem.Invalid {
+		return t.older(ctx, err)
+	}
+	return err
+}
+
+// older says that the server does not know what we speak of, if it is another
+// version than ours.
+func (t *Transport) older(ctx context.Context, cause error) error {
+	var is struct {
+		Version string `json:"version"`
+	}
+	if err := t.get(ctx, &is, "version"); err != nil {
+		return cause
+	}
+	p := *problem.Explain(cause)
+	p.What += " (the server is Weir " + is.Version + ", this program is " + t.agent + ")"
+	p.Next = "use the same version on both sides; bring the server up to date first"
+	p.Err = cause
+	return &p
+}
+
+// Heartbeat says that this machine lives, and hears what it is told to do.
+func (t *Transport) Heartbeat(ctx context.Context) (node.Orders, error) {
+	var orders wire.Orders
+	err := t.post(ctx, "heartbeat", nil, &orders, 0)
+	return orders.Node(), err
+}
+
+// Claim asks for work and waits for it.
+func (t *Transport) Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error) {
+	var got wire.Claimed
+	err := t.post(ctx, "claim", wire.ClaimOf(request), &got, request.Wait)
+	return got.Node(), err
+}
+
+// Start says that work has begun.
+func (t *Transport) Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error) {
+	return report(ctx, t, "start", leases, wire.LeasesOf)
+}
+
+// Renew prolongs leases to the given length from now.
+func (t *Transport) Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error) {
+	return report(ctx, t, "renew", leases, func(part []node.Lease) wire.Renewal { return wire.RenewalOf(part, length) })
+}
+
+// Record adds to the timeline of tasks. A note whose answer was lost may be
+// there twice.
+func (t *Transport) Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error) {
+	return report(ctx, t, "record", notes, wire.NotesOf)
+}
+
+// End says how attempts ended.
+func (t *Transport) End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error) {
+	return report(ctx, t, "end", outcomes, wire.OutcomesOf)
+}
+
+// report sends a list, in pieces if it is long.
+func report[T, W any](ctx context.Context, t *Transport, what string, list []T, body func([]T) W) ([]node.Refusal, error) {
+	var all []node.Refusal
+	for len(list) > 0 {
+		part := list[:min(len(list), wire.Most)]
+		list = list[len(part):]
+		var answer wire.Refusals
+		if err := t.post(ctx, what, body(part), &answer, 0); err != nil {
+			return all, err
+		}
+		all = append(all, answer.Node()...)
+	}
+	return all, nil
+}
+
+// Secrets asks for the secrets of a task.
+func (t *Transport) Secrets(ctx context.Context, lease node.Lease) (map[string]string, error) {
+	var answer wire.Secrets
+	err := t.post(ctx, "secrets", wire.Held{Lease: wire.LeaseOf(lease)}, &answer, 0)
+	return answer.Secrets, err
+}
+
+// AppendLog ships a piece of a log.
+func (t *Transport) AppendLog(ctx context.Context, lease node.Lease, chunk node.LogChunk) error {
+	return t.post(ctx, "logs", wire.LogOf(lease, chunk), nil, 0)
+}
+
+// Inputs lists what earlier steps made for this one.
+func (t *Transport) Inputs(ctx context.Context, lease node.Lease) ([]node.InputObject, error) {
+	var answer wire.Inputs
+	err := t.post(ctx, "inputs", wire.Held{Lease: wire.LeaseOf(lease)}, &answer, 0)
+	return answer.Node(), err
+}
+
+// Stop says that this machine takes no more work.
+func (t *Transport) Stop(ctx context.Context) error { return t.post(ctx, "stop", nil, nil, 0) }
+
+// kindOf is what sort of failure an error is; Failed also stands for none.
+func kindOf(err error) problem.Kind {
+	p := new(problem.Problem)
+	if !errors.As(err, &p) {
+		return problem.Failed
+	}
+	return p.Kind
+}

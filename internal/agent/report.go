@@ -1,0 +1,283 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
+)
+
+const (
+	// mailMost is how many notes wait to be told. More push out the oldest.
+	mailMost = 10_000
+	// batchMost is how many notes or ends one call tells.
+	batchMost = 500
+	// callMost is how long one call may take.
+	callMost = 10 * time.Second
+	// progressEvery is the least time between two reports of progress.
+	progressEvery = time.Second
+)
+
+// mail is what the reporter has to tell. One goroutine tells it all, in this
+// order: so a note never comes after the end of its attempt.
+type mail struct {
+	starts []node.Lease
+	notes  []node.Note
+	ends   []*ending
+}
+
+// ending is the end of an attempt that must be told.
+type ending struct {
+	node.Outcome
+	at *attempt
+	// answered is closed when it was, or when there is no more use in telling.
+	answered chan struct{}
+	saved    bool
+}
+
+// announce tells that work has begun.
+func (a *Agent) announce(at *attempt) {
+	a.mu.Lock()
+	a.mail.starts = append(a.mail.starts, at.Holds())
+	a.mu.Unlock()
+	signal(a.told)
+}
+
+// note tells an event of the work's.
+func (at *attempt) note(level, message string) {
+	at.tell(node.Note{Lease: at.Holds(), Type: "note", Level: level, Message: message})
+}
+
+// progress tells how far the work is. Of many reports in a second the last one
+// counts.
+func (at *attempt) progress(percent float64) {
+	data, err := json.Marshal(map[string]float64{"percent": percent})
+	if err != nil {
+		return // a number always becomes JSON
+	}
+	at.ship.progress(node.Note{Lease: at.Holds(), Type: "progress", Data: data})
+}
+
+func (at *attempt) tell(n node.Note) {
+	a := at.agent
+	n.Message = cutText(cleanText(n.Message), messageMost)
+	a.mu.Lock()
+	if len(a.mail.notes) >= mailMost {
+		a.mail.notes = a.mail.notes[1:]
+	}
+	a.mail.notes = append(a.mail.notes, n)
+	a.mu.Unlock()
+	signal(a.told)
+}
+
+// report tells how the attempt ended and returns when that was answered, or when
+// the lease is gone.
+func (at *attempt) report(e evidence) {
+	a := at.agent
+	if cause := at.why(); errors.Is(cause, errLost) {
+		e.cause = cause
+	}
+	o := judge(e)
+	if o.Verdict == "" {
+		a.stats.lost.Add(1)
+		a.log.Warn("a lease was lost; its work is stopped", "task", at.Task, "attempt", at.Attempt)
+		return
+	}
+	o.Lease = at.Holds()
+	o.Error = cutText(cleanText(at.mask.String(o.Error)), 8<<10)
+	if o.Result != nil {
+		o.Result = at.cleanResult(o.Result)
+	}
+	end := &ending{Outcome: o, at: at, answered: make(chan struct{})}
+	a.mu.Lock()
+	for at.renewing {
+		a.settled.Wait()
+	}
+	at.ended = true
+	a.mail.ends = append(a.mail.ends, end)
+	a.mu.Unlock()
+	signal(a.told)
+	<-end.answered
+}
+
+// cleanResult frees a result of what may not leave the machine.
+func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
+	clean := at.mask.Bytes(cleanJSON(result))
+	if json.Valid(clean) {
+		return clean
+	}
+	text, err := json.Marshal("***") // the secret was all there was
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// reportLoop tells what there is to tell until ctx ends and nothing is left.
+func (a *Agent) reportLoop(ctx context.Context) {
+	for failures := 0; ; {
+		a.mu.Lock()
+		m := a.mail
+		a.mail = mail{}
+		a.mu.Unlock()
+		if len(m.starts)+len(m.notes)+len(m.ends) == 0 {
+			select {
+			case <-a.told:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		a.tellStarts(ctx, m)
+		a.tellNotes(ctx, m.notes)
+		left := a.tellEnds(ctx, m.ends)
+		if len(left) == 0 {
+			failures = 0
+			continue
+		}
+		a.mu.Lock()
+		a.mail.ends = append(left, a.mail.ends...)
+		a.mu.Unlock()
+		loop.Wait(ctx, min(backoff(failures), a.config.Lease/20), nil)
+		failures++
+	}
+}
+
+// tellStarts leaves out what has ended meanwhile: its end says it too. That a
+// task has begun is worth one try.
+func (a *Agent) tellStarts(ctx context.Context, m mail) {
+	ended := map[node.Lease]bool{}
+	for _, e := range m.ends {
+		ended[e.Lease] = true
+	}
+	var leases []node.Lease
+	for _, l := range m.starts {
+		if !ended[l] {
+			leases = append(leases, l)
+		}
+	}
+	if len(leases) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callMost)
+	defer cancel()
+	refusals, err := a.transport.Start(ctx, leases)
+	if err != nil {
+		a.failed("start", err)
+		return
+	}
+	a.hear()
+	for _, r := range refusals {
+		a.mu.Lock()
+		var gone *attempt
+		for l, at := range a.held {
+			if l.Task == r.Task && l.Attempt == r.Attempt && !at.ended {
+				gone = at
+			}
+		}
+		a.mu.Unlock()
+		if gone != nil && r.Refusal == node.LeaseLost {
+			gone.stop(errLost)
+		}
+	}
+}
+
+// tellNotes tells events, a few times if need be: they are not worth more.
+func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) {
+	for len(notes) > 0 {
+		batch := notes[:min(len(notes), batchMost)]
+		notes = notes[len(batch):]
+		for try := range 3 {
+			call, cancel := context.WithTimeout(ctx, callMost)
+			_, err := a.transport.Record(call, batch)
+			cancel()
+			if err == nil || final(err) {
+				break
+			}
+			a.failed("record", err)
+			if !loop.Wait(ctx, backoff(try), nil) {
+				return
+			}
+		}
+	}
+}
+
+// tellEnds tells how attempts ended and returns those that must be told again.
+func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
+	if len(ends) > batchMost {
+		left, ends = ends[batchMost:], ends[:batchMost]
+	}
+	outcomes := make([]node.Outcome, len(ends))
+	for i, e := range ends {
+		outcomes[i] = e.Outcome
+	}
+	call, cancel := context.WithTimeout(ctx, callMost)
+	defer cancel()
+	if len(ends) == 0 {
+		return left
+	}
+	refusals, err := a.transport.End(call, outcomes)
+	if err != nil {
+		a.failed("end", err)
+		return append(a.keep(ends), left...)
+	}
+	a.hear()
+	leases := make([]node.Lease, len(ends))
+	for i, e := range ends {
+		leases[i] = e.Lease
+	}
+	answers := byLease(leases, refusals)
+	for _, e := range ends {
+		a.count(e, answers[e.Lease])
+		close(e.answered)
+	}
+	return left
+}
+
+// keep holds on to ends that could not be told, as long as the lease may hold.
+// On disk too, for a later life of the agent.
+func (a *Agent) keep(ends []*ending) (left []*ending) {
+	for _, e := range ends {
+		a.mu.Lock()
+		safe := e.at.safe
+		a.mu.Unlock()
+		if uptime.Now() > safe {
+			a.stats.lost.Add(1)
+			a.log.Error("the end of an attempt could not be told before its lease ran out", "task", e.Task, "attempt", e.Attempt, "verdict", e.Verdict)
+			close(e.answered)
+			continue
+		}
+		if !e.saved {
+			e.saved = true
+			if err := e.at.dir.save(outcomeFile, e.Outcome); err != nil {
+				a.log.Warn("an end that could not be told is kept in memory only", "task", e.Task, "error", err)
+			}
+		}
+		left = append(left, e)
+	}
+	return left
+}
+
+func (a *Agent) count(e *ending, answer string) {
+	if answer == node.LeaseLost || answer == node.Unknown {
+		a.stats.lost.Add(1)
+		a.log.Warn("the end of an attempt was refused", "task", e.Task, "attempt", e.Attempt, "verdict", e.Verdict, "answer", answer)
+		return
+	}
+	switch e.Verdict {
+	case node.Done:
+		a.stats.done.Add(1)
+	case node.Returned:
+		a.stats.returned.Add(1)
+	case node.Canceled:
+		a.stats.canceled.Add(1)
+	default:
+		a.stats.failed.Add(1)
+	}
+	a.log.Debug("an attempt ended", "task", e.Task, "attempt", e.Attempt, "verdict", e.Verdict, "error", fmt.Sprintf("%.200s", e.Error))
+}

@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
+)
+
+const (
+	// shipEvery and shipSize are when a piece of the log is sent: after a second,
+	// or as soon as it is so large.
+	shipEvery, shipSize = time.Second, 64 << 10
+	// shipMost is how large a piece becomes when many wait.
+	shipMost = 1 << 20
+)
+
+// shipper sends the log of an attempt while it grows, and progress. It also
+// keeps the journal.
+type shipper struct {
+	at   *attempt
+	wake chan struct{}
+	stop chan struct{}
+	done sync.WaitGroup
+
+	// Only the shipping goroutine uses these, and finish after it.
+	seq    int
+	last   journal
+	unsent []entry
+	// mute: there is nowhere to send it to.
+	mute bool
+
+	mu sync.Mutex
+	// latest is progress that was not told yet.
+	latest *node.Note
+	told   time.Time
+}
+
+func newShipper(at *attempt) *shipper {
+	return &shipper{at: at, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+}
+
+// stir says how much waits.
+func (s *shipper) stir(bytes int) {
+	if bytes >= shipSize {
+		signal(s.wake)
+	}
+}
+
+// progress tells it now, or with the next tick.
+func (s *shipper) progress(n node.Note) {
+	s.mu.Lock()
+	if time.Since(s.told) < progressEvery {
+		s.latest = &n
+		s.mu.Unlock()
+		return
+	}
+	s.told, s.latest = time.Now(), nil
+	s.mu.Unlock()
+	s.at.tell(n)
+}
+
+func (s *shipper) tellProgress() {
+	s.mu.Lock()
+	n := s.latest
+	s.latest = nil
+	if n != nil {
+		s.told = time.Now()
+	}
+	s.mu.Unlock()
+	if n != nil {
+		s.at.tell(*n)
+	}
+}
+
+// begin ships until finish.
+func (s *shipper) begin() {
+	s.done.Go(func() {
+		ctx, cancel := context.WithCancel(s.at.kill)
+		defer cancel()
+		for !closed(s.stop) {
+			timer := time.NewTimer(shipEvery)
+			select {
+			case <-timer.C:
+			case <-s.wake:
+			case <-s.stop:
+			}
+			timer.Stop()
+			if closed(s.stop) {
+				return
+			}
+			s.tellProgress()
+			for s.send(ctx) && !closed(s.stop) {
+			}
+			s.note()
+		}
+	})
+}
+
+// finish sends the rest. It gives up when there is no time left for it.
+func (s *shipper) finish(ctx context.Context) {
+	close(s.stop)
+	s.done.Wait()
+	s.tellProgress()
+	for failures := 0; ; {
+		if s.send(ctx) {
+			failures = 0
+			continue
+		}
+		if len(s.unsent) == 0 || s.mute {
+			return
+		}
+		if !loop.Wait(ctx, backoff(failures), nil) {
+			s.at.agent.log.Warn("the end of a log was not kept", "task", s.at.Task, "attempt", s.at.Attempt)
+			return
+		}
+		failures++
+	}
+}
+
+// send ships one piece and reports whether there was one and it went.
+func (s *shipper) send(ctx context.Context) bool {
+	if len(s.unsent) == 0 {
+		s.unsent = s.at.out.take(shipMost)
+	}
+	if len(s.unsent) == 0 {
+		return false
+	}
+	if s.mute {
+		s.unsent = nil
+		return true
+	}
+	var lines bytes.Buffer
+	for _, e := range s.unsent {
+		lines.Write(e.text)
+	}
+	first, last := s.unsent[0], s.unsent[len(s.unsent)-1]
+	call, cancel := context.WithTimeout(ctx, callMost)
+	defer cancel()
+	err := s.at.agent.transport.AppendLog(call, s.at.Holds(), node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at})
+	switch {
+	case err == nil:
+		s.seq++
+		s.unsent = nil
+		s.last.Stdout, s.last.Stderr = last.out, last.err
+		return true
+	case errors.Is(err, node.ErrNoBucket) || final(err) || noBucket(err):
+		s.mute, s.unsent = true, nil
+		s.at.agent.log.Warn("logs are not kept", "task", s.at.Task, "error", err)
+		return true
+	case lost(err):
+		s.at.stop(errLost)
+	case ctx.Err() == nil:
+		s.at.agent.failed("keep the log", err)
+	}
+	return false
+}
+
+// note writes the journal, if there is something new in it.
+func (s *shipper) note() {
+	o := s.at.out
+	o.mu.Lock()
+	j := journal{Stdout: s.last.Stdout, Stderr: s.last.Stderr, Seq: s.seq, Kept: o.kept, Result: o.result, Events: o.events}
+	if len(o.pending) == 0 && len(s.unsent) == 0 { // lines of the protocol leave no entry
+		j.Stdout, j.Stderr = o.takenOut+o.out.done, o.takenErr+o.err.done
+	}
+	o.mu.Unlock()
+	if j.Stdout == s.last.Stdout && j.Stderr == s.last.Stderr && j.Seq == s.last.Seq && j.Events == s.last.Events {
+		return
+	}
+	if err := s.at.dir.save(journalFile, j); err != nil {
+		s.at.agent.log.Warn("the journal of an attempt was not written", "task", s.at.Task, "error", err)
+		return
+	}
+	s.last = j
+}
+
+// resume goes on where an earlier life of the agent stopped.
+func (o *output) resume(j journal) {
+	o.takenOut, o.takenErr = j.Stdout, j.Stderr
+	o.kept, o.result, o.events = j.Kept, j.Result, j.Events
+}
+
+// patience is how long the attempt's last words may take to be sent: not so long
+// that the lease would not outlast the telling of its end.
+func (at *attempt) patience() (context.Context, context.CancelFunc) {
+	at.agent.mu.Lock()
+	left := at.safe - uptime.Now() - at.agent.margin()
+	at.agent.mu.Unlock()
+	return context.WithTimeout(at.kill, max(left, time.Second))
+}

@@ -1,0 +1,265 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// stubborn ignores every polite request, forks, and has a child that leaves its
+// group and its session and closes what it was given.
+const stubborn = `trap '' TERM INT HUP
+setsid sh -c 'trap "" TERM; exec >&- 2>&- <&-; while :; do sleep 0.05; done' &
+(trap '' TERM; while :; do sleep 0.05; done) &
+echo begun
+while :; do sleep 0.05; done`
+
+func TestACanceledStepIsStopped(t *testing.T) {
+	w := newWorld(t)
+	w.run(w.config("n1", map[string]int{"sh": 2}))
+	for name, script := range map[string]string{
+		"polite":   `trap 'echo bye; exit 0' TERM; echo begun; while :; do sleep 0.02; done`,
+		"stubborn": stubborn,
+	} {
+		job := w.submit(sh(name, script))
+		w.until("it has begun", func() bool { return len(w.logOf(job, name, 1)) > 0 })
+		one[bool](w, `select weir.cancel($1, by => 'ann') is not null`, w.task(job, name).ID)
+		if got := w.end(job, name); got.State != "canceled" {
+			t.Errorf("%s: got %+v", name, got)
+		}
+		w.gone(job)
+		if log := strings.Join(w.logOf(job, name, 1), "\n"); name == "polite" && !strings.Contains(log, "bye") {
+			t.Errorf("it had no time to say goodbye: %s", log)
+		}
+	}
+}
+
+// Whatever work leaves behind when its first process ends is killed.
+func TestWorkLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t)
+	a := w.run(w.config("n1", map[string]int{"sh": 1}))
+	job := w.submit(sh("a", `setsid sh -c 'trap "" TERM; touch "$WEIR_OUT/up"; while :; do sleep 0.05; done' & sleep 60 &
+		until test -e "$WEIR_OUT/up"; do sleep 0.01; done; echo '::result "fine"'`))
+	if got := w.end(job, "a"); got.State != "done" || got.Result != `"fine"` {
+		t.Errorf("got %+v", got)
+	}
+	w.gone(job)
+	if s := a.Stats(); s.Done != 1 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	w := newWorld(t)
+	w.run(w.config("n1", map[string]int{"sh": 4}))
+	job := w.submit(
+		sh("run", `echo words >&2; while :; do sleep 0.05; done`).with("timeout", "2 s"),
+		sh("silent", `echo once; while :; do sleep 0.05; done`).running("timeout", map[string]string{"heartbeat": "1s"}),
+		sh("chatty", `for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.2; done`).running("timeout", map[string]string{"heartbeat": "1500ms"}),
+	)
+	for key, want := range map[string]string{"run": "timed out after", "silent": "printed nothing for 1s"} {
+		if got := w.end(job, key); got.State != "failed" || !strings.Contains(got.Cause, want) {
+			t.Errorf("%s: got %+v", key, got)
+		}
+	}
+	if got := w.end(job, "chatty"); got.State != "done" {
+		t.Errorf("it spoke and was killed: %+v", got)
+	}
+	w.gone(job)
+}
+
+// An agent that leaves hands its work back: the attempt is not spent.
+func TestLeavingSpendsNoAttempt(t *testing.T) {
+	w := newWorld(t)
+	first := agent.New(w.config("n1", map[string]int{"sh": 1}))
+	over := make(chan error, 1)
+	go func() { over <- first.Run(context.Background()) }()
+	job := w.submit(sh("a", `test "$WEIR_ATTEMPT" -gt 1 || while :; do sleep 0.05; done`))
+	w.running(job, "a")
+	first.Leave()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if n := len(alive(job)); n > 0 {
+		t.Errorf("%d processes are left", n)
+	}
+	if got := w.task(job, "a"); got.State != "available" {
+		t.Errorf("got %+v", got)
+	}
+	if s := first.Stats(); s.Returned != 1 {
+		t.Errorf("got %+v", s)
+	}
+	w.run(w.config("n2", map[string]int{"sh": 1}))
+	if got := w.end(job, "a"); got.State != "done" {
+		t.Errorf("its only attempt was spent: %+v", got)
+	}
+}
+
+// An agent that drains finishes what runs and claims nothing.
+func TestDraining(t *testing.T) {
+	w := newWorld(t)
+	a := agent.New(w.config("n1", map[string]int{"sh": 1}))
+	over := make(chan error, 1)
+	go func() { over <- a.Run(context.Background()) }()
+	job := w.submit(sh("a", `until test -e "$GO"; do sleep 0.02; done`).running("env", map[string]string{"GO": w.folder + "/go"}), sh("b", `true`))
+	w.running(job, "a")
+	a.Drain()
+	touch(w, w.folder+"/go")
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if a, b := w.task(job, "a"), w.task(job, "b"); a.State != "done" || b.State != "available" {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+}
+
+// A node that is drained or paused by somebody claims nothing until it may.
+func TestOrdersAreObeyed(t *testing.T) {
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	c.Beat = 100 * time.Millisecond
+	w.run(c)
+	w.until("the node is registered", func() bool { return one[int](w, `select count(*) from weir.nodes where name = 'n1'`) == 1 })
+	one[bool](w, `select weir.set_node_mode('n1', 'paused') is not null`)
+	job := w.submit(sh("a", `true`), sh("b", `sleep 0.3`), sh("c", `sleep 0.3`), sh("d", `sleep 0.3`))
+	w.until("two heartbeats", func() bool {
+		return one[bool](w, `select seen_at > mode_at + interval '0.3 s' from weir.nodes where name = 'n1'`)
+	})
+	if got := w.task(job, "a"); got.State != "available" {
+		t.Errorf("a paused node took it: %+v", got)
+	}
+	one[bool](w, `select weir.set_node('n1', capacity => '{"sh": 3}') is not null`)
+	one[bool](w, `select weir.set_node_mode('n1', 'active') is not null`)
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if got := w.end(job, key); got.State != "done" {
+			t.Errorf("%s: got %+v", key, got)
+		}
+	}
+}
+
+func TestCapacityIsNeverExceeded(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"n1", "n2"} {
+		w.run(w.config(name, map[string]int{"sh": 2, "audio": 3}))
+	}
+	var steps []step
+	for i := range 40 {
+		s := sh(fmt.Sprint("s", i), `sleep 0.02`)
+		if i%2 == 1 {
+			s = s.with("service", "audio")
+		}
+		steps = append(steps, s)
+	}
+	job := w.submit(steps...)
+	for i := range 40 {
+		if got := w.end(job, fmt.Sprint("s", i)); got.State != "done" {
+			t.Errorf("got %+v", got)
+		}
+	}
+	// From the timeline: +1 at each claim, -1 at each end.
+	rows, err := w.db.Pool.Query(t.Context(), `
+		select n.name, q.service, max(sum) from (
+			select r.worker, q.service, sum(r.d) over (partition by r.worker, q.service order by r.seq rows unbounded preceding) as sum
+			from (select e.worker, x.task, e.seq, case e.type when 'claimed' then 1 else -1 end as d
+			      from weir.events e, unnest(coalesce(e.tasks, array[e.task])) x (task) where e.type in ('claimed', 'done', 'failed')) r
+			join weir.task q on q.id = r.task) q
+		join weir.workers k on k.id = q.worker join weir.nodes n on n.id = k.node group by 1, 2`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := 0
+	for rows.Next() {
+		var name, service string
+		var most int
+		if err := rows.Scan(&name, &service, &most); err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		if limit := map[string]int{"sh": 2, "audio": 3}[service]; most > limit {
+			t.Errorf("node %s ran %d of %s at once, its capacity is %d", name, most, service, limit)
+		}
+	}
+	if seen != 4 {
+		t.Errorf("%d of 4 pairs of node and service had work", seen)
+	}
+}
+
+// deaf is a transport that answers nobody.
+type deaf struct {
+	agent.Transport
+	mu   sync.Mutex
+	dead bool
+}
+
+func (d *deaf) isDead() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.dead
+}
+
+func (d *deaf) die() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dead = true
+}
+
+func (d *deaf) Heartbeat(ctx context.Context) (node.Orders, error) {
+	if d.isDead() {
+		return node.Orders{}, context.DeadlineExceeded
+	}
+	return d.Transport.Heartbeat(ctx)
+}
+
+func (d *deaf) Claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, error) {
+	if d.isDead() {
+		return node.Claimed{}, context.DeadlineExceeded
+	}
+	return d.Transport.Claim(ctx, r)
+}
+
+func (d *deaf) Renew(ctx context.Context, l []node.Lease, length time.Duration) ([]node.Refusal, error) {
+	if d.isDead() {
+		return nil, context.DeadlineExceeded
+	}
+	return d.Transport.Renew(ctx, l, length)
+}
+
+func (d *deaf) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error) {
+	if d.isDead() {
+		return nil, context.DeadlineExceeded
+	}
+	return d.Transport.End(ctx, o)
+}
+
+// An agent that is cut off kills its work before the lease ends, and gives up
+// when nobody answers for too long.
+func TestACutOffAgentKillsAndExits(t *testing.T) {
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	cut := &deaf{Transport: c.Transport}
+	c.Transport, c.Lease, c.Patience, c.Poll = cut, 3*time.Second, 4*time.Second, time.Second
+	a := agent.New(c)
+	over := make(chan error, 1)
+	go func() { over <- a.Run(context.Background()) }()
+	job := w.submit(sh("a", `test "$WEIR_ATTEMPT" -gt 1 || while :; do date +%s%N >> "$TRACE"; sleep 0.02; done; date +%s%N > "$TRACE.second"`).
+		running("env", map[string]string{"TRACE": w.folder + "/trace"}))
+	w.running(job, "a")
+	cut.die()
+	err := <-over
+	if err == nil || !strings.Contains(err.Error(), "no successful poll") {
+		t.Errorf("it ended with %v", err)
+	}
+	w.gone(job)
+	w.run(w.config("n2", map[string]int{"sh": 1}))
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 2 {
+		t.Errorf("got %+v", got)
+	}
+	before(w, w.folder+"/trace", w.folder+"/trace.second")
+}

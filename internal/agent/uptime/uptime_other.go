@@ -1,0 +1,8 @@
+//go:build !linux
+
+package uptime
+
+import "time"
+
+// Now is how long the machine has been up, as far as this system tells.
+func Now() time.Duration { return fallback() }

@@ -1,0 +1,37 @@
+package node
+
+import "time"
+
+// The kinds of artifacts.
+const (
+	InputArtifact  = "input"
+	OutputArtifact = "output"
+	LogArtifact    = "log"
+)
+
+// ArtifactMeta describes an object that a task leaves.
+type ArtifactMeta struct {
+	Kind, Name  string
+	Size        int64
+	ContentType string
+	// SHA256 in hex. Empty: the one who stores it works it out.
+	SHA256 string
+}
+
+// InputObject is an output of an earlier step that this one asked for.
+type InputObject struct {
+	// Step is the key of the step that made it; Name its path below WEIR_OUT.
+	Step, Name string
+	// Key is its place in the bucket.
+	Key  string
+	Size int64
+}
+
+// LogChunk is a piece of the log of an attempt.
+type LogChunk struct {
+	// Seq counts from 0 without gaps. The same one again replaces it.
+	Seq int
+	// Lines are JSON, one object a line: {"at":"…","stream":"stdout","text":"…"}.
+	Lines    []byte
+	From, To time.Time
+}

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/loop"
+)
+
+const (
+	// pollFirst is how soon a claim that found nothing looks again: a hint may
+	// have been under way.
+	pollFirst = 50 * time.Millisecond
+	// pollDeaf is the longest time between two looks while no hints arrive, and
+	// pollHearing while they do.
+	pollDeaf, pollHearing = time.Second, 15 * time.Second
+	// claimMost is how long one look may take.
+	claimMost = 10 * time.Second
+)
+
+// Claim leases tasks to the node's agent. If there are none it waits for some,
+// as long as the request says.
+func (d *Desk) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
+	// Before the first look, so that nothing falls between look and wait.
+	w := d.hints.wait(r.Services, r.Held)
+	defer w.leave()
+	end := time.Now().Add(r.Wait)
+	for pause := pollFirst; ; pause = min(2*pause, d.pollMost()) {
+		if r.N > 0 && len(r.Services) > 0 {
+			tasks, err := d.claim(ctx, r)
+			if err != nil || len(tasks) > 0 {
+				return Claimed{Tasks: tasks}, err
+			}
+		}
+		if w.looks() {
+			return Claimed{Look: true}, nil
+		}
+		left := time.Until(end)
+		if left <= 0 || !loop.Wait(ctx, min(pause, left), w.c) {
+			return Claimed{}, ctx.Err()
+		}
+		if d.hints.Hearing() && pause >= pollDeaf {
+			pause = pollHearing
+		}
+	}
+}
+
+func (d *Desk) pollMost() time.Duration {
+	if d.hints.Hearing() {
+		return pollHearing
+	}
+	return pollDeaf
+}
+
+func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) {
+	id, err := weir.ParseID(r.ID)
+	if err != nil {
+		return nil, wrap("claim", err)
+	}
+	length := r.Lease
+	if length <= 0 {
+		length = leaseLength
+	}
+	// A statement that is cut off costs the connection, and its leases a repeat.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimMost)
+	defer cancel()
+	rows, err := d.pool.Query(ctx, `select task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
+		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8
+		from weir.claim($1, $2, $3, $4, $5, $6)`, d.worker, r.Services, r.N, r.Slots, id, length)
+	if err != nil {
+		return nil, wrap("claim", err)
+	}
+	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Assignment, err error) {
+		var lease, deadline float64
+		err = row.Scan(&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline)
+		a.Lease, a.Deadline = seconds(lease), seconds(deadline)
+		return a, err
+	})
+	return tasks, wrap("claim", err)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

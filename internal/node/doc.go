@@ -1,0 +1,14 @@
+// Package node is about machines: what an agent may say and ask, over SQL or
+// through the server.
+//
+//	agent ── Transport ──┬── Desk ──────────────────────────► weir.* functions, bucket, vault
+//	                     └── HTTPS ──► httpapi ──► Desk ──►
+//
+// A [Desk] speaks for one node. Every call that names a lease carries (task,
+// attempt, token), and the desk makes sure besides that the lease is held by a
+// worker of its node: whoever has the credential of one machine cannot touch
+// what another one does. Calls are batched and can be repeated: an answer that
+// was lost does no harm.
+//
+// The types here are what the agent, the server's routes and the drivers share.
+package node

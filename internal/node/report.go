@@ -1,0 +1,209 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir"
+)
+
+// ours leaves out the leases of other nodes, which are refused. $1 to $3 are
+// the leases, $4 is the node; the statement goes on with what is left (g).
+const ours = `with f as materialized (select * from weir.foreign_leases($4, $1, $2, $3)),
+	g as materialized (select g.* from unnest($1::uuid[], $2::int[], $3::uuid[]) with ordinality g (task, attempt, token, n)
+		where not exists (select from f where f.task = g.task and f.attempt = g.attempt)),
+	a as materialized (select coalesce(array_agg(task order by n), '{}') as tasks, coalesce(array_agg(attempt order by n), '{}') as attempts,
+		coalesce(array_agg(token order by n), '{}') as tokens, coalesce(array_agg(n order by n), '{}') as rows from g)
+	select f.task, f.attempt, 'lease_lost' from f union all `
+
+// Start says that work has begun.
+func (d *Desk) Start(ctx context.Context, leases []Lease) ([]Refusal, error) {
+	return d.ask(ctx, "start", leases, ours+`select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`)
+}
+
+// Renew prolongs leases to the given length from now (zero: 30 s), and says
+// which are lost and which somebody asked to cancel.
+func (d *Desk) Renew(ctx context.Context, leases []Lease, length time.Duration) ([]Refusal, error) {
+	if length <= 0 {
+		length = leaseLength
+	}
+	return d.ask(ctx, "renew", leases, ours+`select x.task, x.attempt, x.refusal from a, weir.renew($5, a.tasks, a.attempts, a.tokens, $6) x`, d.worker, length)
+}
+
+// Record adds to the timelines of leased tasks. A note that the database does
+// not take is left out, and the error says why; the others are written.
+func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
+	batch := &pgx.Batch{}
+	for _, n := range notes {
+		batch.Queue(`select case when exists (select from weir.foreign_leases($1, array[$2::uuid], array[$3::int], array[$4::uuid])) then 'lease_lost'
+			else weir.record($2, $3, $4, $5, nullif($6, ''), $7, nullif($8, '')) end`, d.node, n.Task, n.Attempt, token(n.Lease), n.Type, n.Message, n.Data, n.Level)
+	}
+	results := d.pool.SendBatch(ctx, batch)
+	var refused []Refusal
+	var first error
+	for _, n := range notes {
+		var answer string
+		if first = results.QueryRow().Scan(&answer); first != nil {
+			break // a batch is one transaction: nothing of it was written
+		}
+		if answer != "ok" {
+			refused = append(refused, Refusal{n.Task, n.Attempt, answer})
+		}
+	}
+	_ = results.Close() // its error is the one we have
+	if first == nil {
+		return refused, nil
+	}
+	if len(notes) == 1 || !about(first) {
+		return nil, wrap("record", first)
+	}
+	refused, first = nil, nil
+	for _, n := range notes {
+		one, err := d.Record(ctx, []Note{n})
+		refused = append(refused, one...)
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	return refused, first
+}
+
+// End says how attempts ended. Whoever was not refused, or was Repeated, is
+// ended.
+func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
+	var done, failed []Outcome
+	returned := map[string][]Lease{}
+	var refused []Refusal
+	add := func(more []Refusal, err error) error {
+		refused = append(refused, more...)
+		return err
+	}
+	for _, o := range outcomes {
+		switch o.Verdict {
+		case Done:
+			done = append(done, o)
+		case Returned:
+			returned[o.Error] = append(returned[o.Error], o.Lease)
+		case Canceled:
+			if err := add(d.cancel(ctx, o)); err != nil {
+				return refused, err
+			}
+		default:
+			failed = append(failed, o)
+		}
+	}
+	if err := add(d.finish(ctx, done)); err != nil {
+		return refused, err
+	}
+	if err := add(d.fail(ctx, failed)); err != nil {
+		return refused, err
+	}
+	for note, leases := range returned {
+		sql := ours + `select x.task, x.attempt, x.refusal from a, weir.give_back_many(a.tasks, a.attempts, a.tokens, note => nullif($5, '')) x`
+		if err := add(d.ask(ctx, "hand back", leases, sql, note)); err != nil {
+			return refused, err
+		}
+	}
+	// What ends may let others through, here and elsewhere.
+	d.hints.say()
+	return refused, nil
+}
+
+func (d *Desk) finish(ctx context.Context, batch []Outcome) ([]Refusal, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	results := make([][]byte, len(batch))
+	for i, o := range batch {
+		results[i] = o.Result
+	}
+	refused, err := d.ask(ctx, "finish", held(batch), ours+`select x.task, x.attempt, x.refusal from a,
+		weir.finish_many(a.tasks, a.attempts, a.tokens, array(select ($5::jsonb[])[i] from unnest(a.rows) with ordinality r (i, n) order by n)) x`, results)
+	switch {
+	case err == nil || !about(err):
+		return refused, err
+	case len(batch) > 1:
+		// One result that the database cannot take must not keep the others.
+		half := len(batch) / 2
+		one, err := d.finish(ctx, batch[:half])
+		if err != nil {
+			return one, err
+		}
+		two, err := d.finish(ctx, batch[half:])
+		return append(one, two...), err
+	}
+	bad := batch[0]
+	bad.Verdict, bad.Result, bad.Error, bad.Final = Failed, nil, "the result was refused: "+err.Error(), true
+	return d.fail(ctx, []Outcome{bad})
+}
+
+func (d *Desk) fail(ctx context.Context, batch []Outcome) ([]Refusal, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
+	for i, o := range batch {
+		causes[i], final[i] = strings.ToValidUTF8(strings.ReplaceAll(o.Error, "\x00", "\uFFFD"), "\uFFFD"), o.Final
+		if o.RetryIn > 0 {
+			after[i] = &o.RetryIn
+		}
+	}
+	return d.ask(ctx, "fail", held(batch), ours+`select x.task, x.attempt, x.refusal from a, weir.fail_many(a.tasks, a.attempts, a.tokens,
+		array(select ($5::text[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
+		array(select ($6::boolean[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
+		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n)) x`, causes, final, after)
+}
+
+// cancel confirms one. If nobody asked for it, it is a failure like any other.
+func (d *Desk) cancel(ctx context.Context, o Outcome) ([]Refusal, error) {
+	refused, err := d.ask(ctx, "confirm cancel", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.confirm_cancel(g.task, g.attempt, g.token, nullif($5, '')) from g`, o.Error)
+	if errors.Is(err, weir.ErrConflict) {
+		o.Verdict = Failed
+		return d.fail(ctx, []Outcome{o})
+	}
+	return refused, err
+}
+
+// ask makes one statement about leases and reads who was refused.
+func (d *Desk) ask(ctx context.Context, op string, leases []Lease, sql string, args ...any) ([]Refusal, error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	tasks, attempts, tokens := columns(leases)
+	rows, err := d.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens, d.node}, args...)...)
+	if err != nil {
+		return nil, wrap(op, err)
+	}
+	var refused []Refusal
+	var r Refusal
+	_, err = pgx.ForEachRow(rows, []any{&r.Task, &r.Attempt, &r.Refusal}, func() error {
+		if r.Refusal != "ok" {
+			refused = append(refused, r)
+		}
+		return nil
+	})
+	return refused, wrap(op, err)
+}
+
+func held(batch []Outcome) []Lease {
+	leases := make([]Lease, len(batch))
+	for i, o := range batch {
+		leases[i] = o.Lease
+	}
+	return leases
+}
+
+// about reports whether the database refused what it was given, so that the
+// same again would be refused again.
+func about(err error) bool {
+	var state *pgconn.PgError
+	if !errors.As(err, &state) {
+		return false
+	}
+	return strings.HasPrefix(state.Code, "22") || strings.HasPrefix(state.Code, "54") || state.Code == "WR422"
+}

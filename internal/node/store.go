@@ -1,0 +1,171 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// ErrNoBucket says that there is nowhere to keep artifacts and logs.
+var ErrNoBucket = problem.New(problem.Conflict, "give Weir a bucket: --bucket folder:///path or s3://host/bucket", "there is no bucket for artifacts and logs")
+
+// Secrets are the values that the task's run names, by the name of the secret.
+func (d *Desk) Secrets(ctx context.Context, lease Lease) (map[string]string, error) {
+	l, err := d.leased(ctx, lease)
+	if err != nil {
+		return nil, err
+	}
+	run, err := ParseRun(l.run)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Values(run.Secrets)), maps.Values(run.Files))
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
+		return map[string]string{}, nil
+	}
+	if d.vault == nil {
+		return nil, problem.New(problem.Conflict, "start the server with a secret key", "the task needs secrets, and there is no key to open them with")
+	}
+	values, err := d.vault.Open(ctx, names)
+	return values, wrap("open secrets", err)
+}
+
+// Upload keeps an artifact of a leased task: into the bucket first, then into
+// the record, which the fence guards.
+func (d *Desk) Upload(ctx context.Context, lease Lease, meta ArtifactMeta, r io.Reader) error {
+	key, err := d.objectKey(ctx, lease, meta)
+	if err != nil {
+		return err
+	}
+	object, sum, err := blob.Upload(ctx, d.bucket, key, r, meta.Size, meta.ContentType)
+	if err != nil {
+		return wrap("upload", err)
+	}
+	if meta.SHA256 != "" && meta.SHA256 != sum {
+		_ = d.bucket.Delete(ctx, key) // the garbage collector finds it too
+		return fmt.Errorf("upload %s: %w: its SHA-256 is not the one that was told", meta.Name, blob.ErrCorrupt)
+	}
+	meta.Size, meta.SHA256 = object.Size, sum
+	return d.recordArtifact(ctx, lease, meta, key)
+}
+
+// objectKey is where an artifact of a leased task is kept.
+func (d *Desk) objectKey(ctx context.Context, lease Lease, meta ArtifactMeta) (string, error) {
+	if d.bucket == nil {
+		return "", ErrNoBucket
+	}
+	kinds := map[string]blob.Kind{InputArtifact: blob.Input, OutputArtifact: blob.Output}
+	kind, ok := kinds[meta.Kind]
+	if !ok {
+		return "", problem.Refuse("kind", "input or output", "there is no kind %q", meta.Kind)
+	}
+	l, err := d.leased(ctx, lease)
+	if err != nil {
+		return "", err
+	}
+	job, task := l.place()
+	return blob.Key(kind, job, task, lease.Attempt, meta.Name)
+}
+
+// recordArtifact notes an object that lies in the bucket.
+func (d *Desk) recordArtifact(ctx context.Context, lease Lease, meta ArtifactMeta, key string) error {
+	var answer string
+	err := d.pool.QueryRow(ctx, `select weir.record_artifact($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''))`, lease.Task, lease.Attempt, token(lease),
+		meta.Kind, meta.Name, d.bucket.Name(), key, meta.Size, meta.ContentType, meta.SHA256).Scan(&answer)
+	if err == nil && answer != "ok" {
+		err = weir.ErrLeaseLost
+	}
+	return wrap("record the artifact", err)
+}
+
+// AppendLog keeps a piece of the log of a leased task and tells its readers.
+func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error {
+	if d.bucket == nil {
+		return ErrNoBucket
+	}
+	l, err := d.leased(ctx, lease)
+	if err != nil {
+		return err
+	}
+	job, task := l.place()
+	key := blob.LogKey(job, task, lease.Attempt, chunk.Seq)
+	if _, err := d.bucket.Put(ctx, key, bytes.NewReader(chunk.Lines), int64(len(chunk.Lines)), "application/x-ndjson"); err != nil {
+		return wrap("keep the log", err)
+	}
+	data, err := json.Marshal(map[string]any{
+		"key": key, "seq": chunk.Seq, "lines": bytes.Count(chunk.Lines, []byte("\n")), "bytes": len(chunk.Lines), "from": chunk.From.UTC(), "to": chunk.To.UTC(),
+	})
+	if err != nil {
+		return wrap("keep the log", err)
+	}
+	refused, err := d.Record(ctx, []Note{{Lease: lease, Type: "log", Data: data}})
+	if err == nil && len(refused) > 0 {
+		err = weir.ErrLeaseLost
+	}
+	return err
+}
+
+// Inputs are the outputs of earlier steps that a leased task asked for.
+func (d *Desk) Inputs(ctx context.Context, lease Lease) ([]InputObject, error) {
+	l, err := d.leased(ctx, lease)
+	if err != nil {
+		return nil, err
+	}
+	run, err := ParseRun(l.run)
+	if err != nil || len(run.Inputs) == 0 {
+		return nil, err
+	}
+	rows, err := d.pool.Query(ctx, `select step, name, object, size from weir.inputs($1, $2, $3, $4)`, d.node, lease.Task, lease.Attempt, token(lease))
+	if err != nil {
+		return nil, wrap("list inputs", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o InputObject, err error) {
+		err = row.Scan(&o.Step, &o.Name, &o.Key, &o.Size)
+		return o, err
+	})
+	return slices.DeleteFunc(all, func(o InputObject) bool { return !wanted(run.Inputs, o) }), wrap("list inputs", err)
+}
+
+// wanted reports whether one of the inputs asks for the object.
+func wanted(inputs []Input, o InputObject) bool {
+	return slices.ContainsFunc(inputs, func(in Input) bool {
+		if in.From != o.Step && !isItem(o.Step, in.From) {
+			return false
+		}
+		return in.Name == "" || Match(in.Name, o.Name)
+	})
+}
+
+// isItem reports whether a key is that of an item of a mapped step.
+func isItem(key, step string) bool {
+	return len(key) > len(step) && key[:len(step)] == step && key[len(step)] == '['
+}
+
+// Fetch reads an input of a leased task by its key, which must be one that
+// Inputs lists.
+func (d *Desk) Fetch(ctx context.Context, lease Lease, key string) (io.ReadCloser, error) {
+	if d.bucket == nil {
+		return nil, ErrNoBucket
+	}
+	inputs, err := d.Inputs(ctx, lease)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(inputs, func(o InputObject) bool { return o.Key == key }) {
+		return nil, wrap("fetch", errors.Join(weir.ErrNotFound, fmt.Errorf("%q is no input of this task", key)))
+	}
+	r, _, err := d.bucket.Get(ctx, key, 0, -1)
+	return r, wrap("fetch", err)
+}

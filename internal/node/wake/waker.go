@@ -1,0 +1,129 @@
+package wake
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// patience is how long one script or one call may take.
+const patience = 30 * time.Second
+
+// Config says what the operator allows. Its zero value wakes by magic packets
+// to the local network only.
+type Config struct {
+	// Scripts is the folder of wake scripts. Empty: none are run.
+	Scripts string
+	// URLs are prefixes of addresses that may be called. Empty: none are.
+	URLs []string
+	// Broadcast is where magic packets go. Empty: 255.255.255.255:9.
+	Broadcast string
+	// Patience is how long one script or one call may take. Zero: 30 s.
+	Patience time.Duration
+	Log      *slog.Logger
+}
+
+// Waker wakes nodes. It is safe for concurrent use.
+type Waker struct {
+	pool   *pgxpool.Pool
+	config Config
+}
+
+// New makes a waker on a pool that the caller keeps. The pool's user must own
+// the schema.
+func New(pool *pgxpool.Pool, config Config) *Waker {
+	config.Broadcast = cmp.Or(config.Broadcast, "255.255.255.255:9")
+	config.Patience = cmp.Or(config.Patience, patience)
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	return &Waker{pool: pool, config: config}
+}
+
+// Check says whether this server could wake a node by a method. It tries
+// nothing.
+func (w *Waker) Check(m Method) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	var err error
+	switch m.Kind {
+	case WOL:
+		if _, err = packet(m.MAC); err == nil {
+			_, err = w.target(m)
+		}
+	case HTTP:
+		_, err = w.allowed(m.URL)
+	case Script:
+		_, err = w.script(m)
+	}
+	return err
+}
+
+// SetWake says how a node is woken. What this server could not do is refused.
+func (w *Waker) SetWake(ctx context.Context, by, node string, m Method) error {
+	if err := w.Check(m); err != nil {
+		return err
+	}
+	return w.setWake(ctx, by, node, m)
+}
+
+// Wake wakes a node because a person wants it. It returns when the node was
+// called, not when it is awake. A node that is awake, or is being woken, is left
+// alone.
+func (w *Waker) Wake(ctx context.Context, by, node string) error {
+	call, due, err := w.begin(ctx, by, node)
+	if err != nil || !due {
+		return err
+	}
+	return w.try(ctx, poolTerm{}, call)
+}
+
+// call is a node to be woken, as weir.plan_wakes tells it.
+type call struct {
+	Node   string
+	Try    int
+	Method Method
+}
+
+// try acts once and notes what came of it. Whether the node woke shows by its
+// next heartbeat.
+func (w *Waker) try(ctx context.Context, term Term, c call) error {
+	said, err := w.act(ctx, c)
+	step, note, log := "called", said, w.config.Log.Info
+	if err != nil {
+		step, note, log = "failed", err.Error(), w.config.Log.Warn
+	}
+	log("tried to wake a node", "node", c.Node, "method", c.Method.Kind, "try", c.Try, "said", said, "error", err)
+	// Also when the caller is gone: what was begun has an end in the timeline.
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if noteErr := w.note(noting, term, c.Node, step, note, said); noteErr != nil {
+		return fmt.Errorf("note how node %s was woken: %w", c.Node, noteErr)
+	}
+	if err != nil {
+		return fmt.Errorf("wake node %s: %w", c.Node, err)
+	}
+	return nil
+}
+
+// act is one try by the node's method.
+func (w *Waker) act(ctx context.Context, c call) (said string, err error) {
+	if err := c.Method.check(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.config.Patience)
+	defer cancel()
+	switch c.Method.Kind {
+	case WOL:
+		return w.send(ctx, c.Method)
+	case HTTP:
+		return w.call(ctx, c.Node, c.Method)
+	case Script:
+		return w.run(ctx, c.Node, c.Try, c.Method)
+	default:
+		return "", fmt.Errorf("node %s has no way to be woken", c.Node)
+	}
+}

@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// Info is what a machine says of itself. Its name is in its credential.
+type Info struct {
+	Labels   map[string]string `json:"labels,omitempty"`
+	Capacity map[string]int    `json:"capacity,omitempty" doc:"Slots per service."`
+	Drivers  []string          `json:"drivers,omitempty" maxItems:"100"`
+	Version  string            `json:"version,omitempty" maxLength:"100"`
+}
+
+// InfoOf is it as it is sent.
+func InfoOf(i node.Info) Info { return Info{i.Labels, i.Capacity, i.Drivers, i.Version} }
+
+// Node is it as the server knows it.
+func (i Info) Node(name string) node.Info {
+	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Version: i.Version}
+}
+
+// Orders are what a machine is told with each heartbeat.
+type Orders struct {
+	Mode     string            `json:"mode"`
+	Sleep    bool              `json:"sleep,omitempty" doc:"It has been idle long enough: it may go to sleep."`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Capacity map[string]int    `json:"capacity,omitempty"`
+}
+
+// OrdersOf are they as they are sent.
+func OrdersOf(o node.Orders) Orders { return Orders(o) }
+
+// Node are they as the agent knows them.
+func (o Orders) Node() node.Orders { return node.Orders(o) }
+
+// Claim asks for work.
+type Claim struct {
+	ID       string   `json:"id" maxLength:"64" doc:"Names the claim. The same id again gives the same leases."`
+	Services []string `json:"services" maxItems:"1000"`
+	Slots    []int    `json:"slots,omitempty" maxItems:"1000" doc:"How many of each service are free."`
+	N        int      `json:"n" minimum:"0" maximum:"1000" doc:"How many at most. Zero: none, only wait for what is held."`
+	LeaseMS  int64    `json:"lease_ms,omitempty" minimum:"0" maximum:"3600000"`
+	WaitMS   int64    `json:"wait_ms,omitempty" minimum:"0" maximum:"60000" doc:"How long to wait for work, if there is none. The server may answer sooner."`
+	// Held end the wait when somebody asks to cancel one of them.
+	Held []weir.ID `json:"held,omitempty" maxItems:"1000" doc:"Tasks that run here: the wait ends when one of them is to be cancelled."`
+}
+
+// ClaimOf is it as it is sent.
+func ClaimOf(r node.ClaimRequest) Claim {
+	return Claim{r.ID, append([]string{}, r.Services...), r.Slots, r.N, downward(r.Lease), downward(r.Wait), r.Held}
+}
+
+// Node is it as the server knows it. It waits no longer than most.
+func (c Claim) Node(most time.Duration) node.ClaimRequest {
+	return node.ClaimRequest{ID: c.ID, Services: c.Services, Slots: c.Slots, N: c.N, Lease: span(c.LeaseMS), Wait: min(span(c.WaitMS), most), Held: c.Held}
+}
+
+// Assignment is a task that was leased.
+type Assignment struct {
+	Lease
+	Service     string          `json:"service"`
+	Params      json.RawMessage `json:"params,omitempty"`
+	Job         weir.ID         `json:"job,omitzero"`
+	Key         string          `json:"key,omitempty"`
+	MaxAttempts int             `json:"max_attempts"`
+	Run         json.RawMessage `json:"run,omitempty"`
+	Trace       string          `json:"trace,omitempty"`
+	LeaseMS     int64           `json:"lease_ms" doc:"What is left of the lease."`
+	DeadlineMS  int64           `json:"deadline_ms,omitempty" doc:"What is left of the attempt's time; none: no limit."`
+}
+
+// Claimed is what a claim gave.
+type Claimed struct {
+	Items []Assignment `json:"items"`
+	Look  bool         `json:"look,omitempty" doc:"Renew now: somebody may have asked to cancel what is held."`
+}
+
+// ClaimedOf is it as it is sent.
+func ClaimedOf(c node.Claimed) Claimed {
+	return Claimed{Look: c.Look, Items: each(c.Tasks, func(a node.Assignment) Assignment {
+		return Assignment{
+			Lease: LeaseOf(a.Holds()), Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
+			Run: a.Run, Trace: a.Trace, LeaseMS: downward(a.Lease), DeadlineMS: downward(a.Deadline),
+		}
+	})}
+}
+
+// Node is it as the agent knows it.
+func (c Claimed) Node() node.Claimed {
+	return node.Claimed{Look: c.Look, Tasks: each(c.Items, func(a Assignment) node.Assignment {
+		return node.Assignment{
+			Task: a.Task, Attempt: a.Attempt, Token: a.Token, Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
+			Run: a.Run, Trace: a.Trace, Lease: span(a.LeaseMS), Deadline: span(a.DeadlineMS),
+		}
+	})}
+}
