@@ -112,7 +112,7 @@ func TestCan(t *testing.T) {
 						t.Errorf("nobody may %s %s", verb, kind)
 					}
 					node := Subject{Kind: KindNode, ID: "me", Name: "me", Role: role}
-					if got := Can(node, verb, o); got != (kind == "node" && owner == "me" && (verb == Read || verb == Command)) {
+					if got := Can(node, verb, o); got != (owner == "me" && (kind == "node" && (verb == Read || verb == Command) || kind == "lease" && verb == Command)) {
 						t.Errorf("node %s %s of %q: %v", verb, kind, owner, got)
 					}
 					known := slices.Contains(Kinds(), kind) && Can(System("x"), verb, o)
@@ -132,9 +132,11 @@ func twin(role int, verb Verb, kind string, own bool) bool {
 		return verb == Read || (verb == Submit || verb == Command) && role >= 1 || verb == Override && role >= 2
 	case "pool", "schedule", "node":
 		return verb == Read || verb == Manage && role >= 2
-	case "worker", "event", "health", "metrics":
+	case "worker", "event", "health", "metrics", "artifact":
 		return verb == Read
-	case "join":
+	case "workflow":
+		return verb == Read || verb == Submit && role >= 1 || verb == Manage && role >= 2
+	case "join", "secret":
 		return (verb == Read || verb == Manage) && role >= 2
 	case "audit":
 		return verb == Read && role == 3

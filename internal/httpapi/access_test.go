@@ -11,7 +11,8 @@ import (
 // fill puts something that does not exist into a path.
 func fill(path string) string {
 	return strings.NewReplacer("{task}", "01890a5d-ac96-774b-bcce-b302099a8057", "{job}", "01890a5d-ac96-774b-bcce-b302099a8057").
-		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost").Replace(path))
+		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
+			"{attempt}", "1", "{workflow}", "ghost", "{artifact}", "1", "{secret}", "ghost").Replace(path))
 }
 
 // Every route with every kind of caller, over real HTTP, against what Can says.

@@ -12,8 +12,11 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/timeline"
 )
 
 // timeout is how long a request may take.
@@ -27,6 +30,8 @@ type Commands interface {
 	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
 	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
 	Retry(ctx context.Context, task weir.ID, by string) error
+	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
+	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
 	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
 	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
 	Release(ctx context.Context, task weir.ID, by string) error
@@ -59,6 +64,19 @@ type Config struct {
 	Door Door
 	// Stream serves the live events. Nil: they are not there (404).
 	Stream http.Handler
+	// Desks gives the desk of a node, for its agent. Nil: no agents (404).
+	Desks func(node string) Desk
+	// Workflows, Secrets, Waker and SetNode do what their routes say. Nil: those
+	// are not there (404).
+	Workflows Workflows
+	Secrets   Secrets
+	Waker     Waker
+	SetNode   func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	// Bucket has artifacts and logs. Nil: there are none to read (404).
+	Bucket blob.Bucket
+	// Hub says that a log may have grown. Nil: those who follow one look now and
+	// then.
+	Hub *timeline.Hub
 	// Version is that of the program.
 	Version string
 	// Log gets one line per request at debug, and every 500. Nil: slog.Default.
@@ -77,11 +95,20 @@ type API struct {
 	// turn is held by whoever changes a definition: reading what is there and
 	// writing over it are two steps.
 	turn chan struct{}
+	// life ends what waits, when the server stops.
+	life context.Context
+	end  context.CancelFunc
+	// polls bounds the claims that wait, carries the objects on their way.
+	polls, carries *door.Seats
 }
 
 // New makes the API.
 func New(config Config) *API {
-	a := &API{config: config, log: config.Log, turn: make(chan struct{}, 1)}
+	a := &API{
+		config: config, log: config.Log, turn: make(chan struct{}, 1),
+		polls: door.NewSeats(pollsMost, pollsEach), carries: door.NewSeats(carriesMost, carriesEach),
+	}
+	a.life, a.end = context.WithCancel(context.Background())
 	if a.log == nil {
 		a.log = slog.Default()
 	}
@@ -101,6 +128,10 @@ func New(config Config) *API {
 	a.pages = a.render()
 	return a
 }
+
+// Close ends what waits for something to happen. Call it before the server waits
+// for its requests to end.
+func (a *API) Close() { a.end() }
 
 // Handler serves everything under /api/v1.
 func (a *API) Handler() http.Handler {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -74,11 +75,20 @@ func TestDefinitions(t *testing.T) {
 			`{"task":{"params":{"a":[1,{"b":null}]},"max_attempts":2,"service":"x","timeout":"1m30s","run_at":"2030-01-01T00:00:00Z"},"spec":"@daily","zone":"UTC","missed":"one"}`,
 			`{"spec":"@hourly","task":{"service":"x"}}`,
 		},
+		"schedules of workflows": {
+			`{"spec":"@daily","workflow":"nightly","options":{"params":{"a":[1,null]}},"overlap":"queue_one","catch_up":"36h","jitter":"90s"}`,
+			`{"overlap":"queue_one","workflow":"nightly","jitter":"1m30s","catch_up":"1d12h","options":{"params":{"a":[1,null]}},"spec":"@daily","zone":"UTC","missed":"one"}`,
+			`{"spec":"@daily","workflow":"nightly","overlap":"skip"}`,
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			r := newRig(t)
 			r.user("boss", auth.Admin)
 			boss := r.login("boss")
+			kind, _, workflows := strings.Cut(kind, " of ")
+			if workflows {
+				boss.want(http.StatusCreated, "PUT", "/workflows", map[string]any{"definition": json.RawMessage(`{"name":"nightly","steps":[{"key":"a","service":"x"}]}`)})
+			}
 			path := "/" + kind + "/" + url.PathEscape("a/b ü")
 			boss.want(http.StatusPreconditionFailed, "PUT", path, c.first, "If-Match", "*")
 			one := boss.want(http.StatusCreated, "PUT", path, c.first).header.Get("ETag")

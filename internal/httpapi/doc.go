@@ -20,8 +20,20 @@
 //     more than 64 levels, NUL, text that is not UTF-8, too many bytes.
 //   - A create can be sent again. Tasks and jobs take Idempotency-Key. A user's
 //     name and a token's name are taken once: the second try is a conflict.
+//   - A run of a workflow takes Idempotency-Key too. A definition that is stored
+//     again makes no new version.
 //   - Definitions (pools, schedules) carry an ETag. Changing one wants If-Match:
 //     428 without, 412 when somebody else was faster.
 //   - Lists are {"items": […], "next": "…"}; next is the ?after= of the next page.
 //   - What somebody else owns does not exist: 404.
+//
+// # Agents
+//
+// The agents of nodes ask /agent/…, with the credential of their node and no
+// other. A node has a [Desk] of its own, which refuses the leases of others
+// (410, or a refusal in the list). A claim waits at most 25 s, and ends with its
+// client or the server. Objects go straight into a bucket that has addresses,
+// else through the server in one stream: nothing is recorded that did not arrive
+// as it was said. Values of secrets are told to a live lease that names them, and
+// to nobody else.
 package httpapi

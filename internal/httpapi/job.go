@@ -24,10 +24,32 @@ type ListJobsInput struct {
 	State string `query:"state" doc:"Only jobs in this state."`
 	Kind  string `query:"kind" doc:"Only jobs of this kind."`
 	Name  string `query:"name" doc:"Only jobs whose name begins so."`
+
+	Workflow string `query:"workflow" maxLength:"200" doc:"Only runs of the workflow of this name."`
+	Schedule string `query:"schedule" maxLength:"200" doc:"Only jobs that this schedule made."`
+	Parent   string `query:"parent" maxLength:"64" doc:"Only jobs that this task waits for: its id, whole or its end."`
+	Origin   string `query:"origin" maxLength:"64" doc:"Only jobs that repeat this one: its id, whole or its end."`
+}
+
+func (a *API) jobFilter(ctx context.Context, in *ListJobsInput) (f view.JobFilter, err error) {
+	f = view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name, Workflow: in.Workflow, Schedule: in.Schedule}
+	if in.Parent != "" {
+		if f.Parent, err = a.config.Store.TaskID(ctx, in.Parent); err != nil {
+			return f, err
+		}
+	}
+	if in.Origin != "" {
+		f.Origin, err = a.config.Store.JobID(ctx, in.Origin)
+	}
+	return f, err
 }
 
 func (a *API) listJobs(ctx context.Context, in *ListJobsInput) (*Listed[view.Job], error) {
-	jobs, next, err := a.config.Store.JobPage(ctx, view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name}, in.page())
+	filter, err := a.jobFilter(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	jobs, next, err := a.config.Store.JobPage(ctx, filter, in.page())
 	if err != nil {
 		return nil, err
 	}
@@ -151,4 +173,30 @@ func (a *API) cancelJob(ctx context.Context, in *CancelJobInput) (*One[CancelJob
 	}
 	ended, asked, err := a.config.Commands.CancelJob(ctx, id, decision(ctx, in.Body))
 	return one(CancelJobOutput{ended, asked}, err)
+}
+
+// RetryJobOutput counts what it did.
+type RetryJobOutput struct {
+	Tasks int `json:"tasks" doc:"Tasks that have a new round of attempts."`
+}
+
+func (a *API) retryJob(ctx context.Context, in *CancelJobInput) (*One[RetryJobOutput], error) {
+	id, err := a.jobID(ctx, in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := a.config.Commands.RetryJob(ctx, id, decision(ctx, in.Body))
+	return one(RetryJobOutput{tasks}, err)
+}
+
+func (a *API) whyJob(ctx context.Context, in *JobInput) (*All[Reason], error) {
+	id, err := a.jobID(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	reasons, err := a.config.Commands.WhyJob(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return all(reasonsOf(reasons)), nil
 }

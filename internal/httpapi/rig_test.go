@@ -17,8 +17,13 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files again")
@@ -37,6 +42,9 @@ type rig struct {
 	store *view.Store
 	sdk   *weir.Client
 	log   *logged
+
+	vault  *vault.Vault
+	bucket blob.Bucket
 }
 
 // logged keeps what was logged.
@@ -77,14 +85,26 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := Config{Store: view.New(db.Pool), Commands: sdk, Auth: store, Door: d, Version: "test", Log: log}
+	bucket, err := blob.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
+	config := Config{
+		Store: view.New(db.Pool), Commands: sdk, Auth: store, Door: d, Version: "test", Log: log,
+		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket,
+		Desks: func(name string) Desk {
+			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})
+		},
+	}
 	for _, f := range change {
 		f(&config)
 	}
 	api := New(config)
 	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)
-	return &rig{t: t, db: db, api: api, url: server.URL, auth: store, store: view.New(db.Pool), sdk: sdk, log: l}
+	t.Cleanup(api.Close)
+	return &rig{t: t, db: db, api: api, url: server.URL, auth: store, store: view.New(db.Pool), sdk: sdk, log: l, vault: secrets, bucket: bucket}
 }
 
 // system is whoever sets a test up.

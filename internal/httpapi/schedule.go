@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // ScheduleInput names a schedule.
@@ -30,20 +31,50 @@ func (a *API) listSchedules(ctx context.Context, in *PageInput) (*Listed[view.Sc
 
 // ScheduleSpec is a schedule as somebody defines it.
 type ScheduleSpec struct {
-	Spec   string   `json:"spec" maxLength:"200" doc:"A cron line of five fields, a nickname such as @daily, or @every 90s."`
-	Zone   string   `json:"zone,omitempty" maxLength:"100" doc:"The time zone of the cron line. Default: UTC."`
-	Missed string   `json:"missed,omitempty" enum:"skip,one,all" doc:"What to do about runs that were missed. Default: one."`
-	Paused bool     `json:"paused,omitempty" doc:"Keeps the schedule but submits nothing."`
-	Task   TaskSpec `json:"task" doc:"What is submitted."`
+	Spec     string          `json:"spec" maxLength:"200" doc:"A cron line of five fields, a nickname such as @daily, @every 90s, or once: @at 2030-01-31T08:00:00Z."`
+	Zone     string          `json:"zone,omitempty" maxLength:"100" doc:"The time zone of the cron line. Default: UTC."`
+	Missed   string          `json:"missed,omitempty" enum:"skip,one,all" doc:"What to do about runs that were missed. Default: one."`
+	CatchUp  Period          `json:"catch_up,omitzero" doc:"Runs that were missed longer ago are left out, whatever missed says."`
+	Jitter   Period          `json:"jitter,omitzero" doc:"Puts each run off by a part of it, always the same for the same run."`
+	Paused   bool            `json:"paused,omitempty" doc:"Keeps the schedule but submits nothing."`
+	Task     *TaskSpec       `json:"task,omitempty" doc:"What is submitted; or workflow."`
+	Workflow string          `json:"workflow,omitempty" maxLength:"200" doc:"Which workflow runs, in its newest active version; or task."`
+	Options  json.RawMessage `json:"options,omitempty" doc:"Those of the workflow's jobs: params, steps, labels."`
+	Overlap  string          `json:"overlap,omitempty" enum:"allow,skip,queue_one,queue_all,cancel_running" doc:"What to do when the workflow's last run has not ended. Default: allow."`
+}
+
+// schedule is what the SDK is told, once it says what to run.
+func (b *ScheduleSpec) schedule(name string) (weir.Schedule, error) {
+	s := weir.Schedule{
+		Name: name, Spec: b.Spec, Zone: b.Zone, Missed: weir.Missed(b.Missed), CatchUp: time.Duration(b.CatchUp), Jitter: time.Duration(b.Jitter), Paused: b.Paused,
+		Workflow: b.Workflow, Overlap: weir.Overlap(b.Overlap),
+	}
+	switch {
+	case (b.Task == nil) == (b.Workflow == ""):
+		return s, problem.Refuse("task", "give task or workflow", "a schedule submits a task or runs a workflow, one of them")
+	case b.Task != nil && (len(b.Options) > 0 || b.Overlap != ""):
+		return s, problem.Refuse("workflow", "leave out options and overlap", "they are for a schedule that runs a workflow")
+	case b.Task != nil:
+		s.Task = b.Task.task()
+	}
+	if len(b.Options) > 0 {
+		s.Options = b.Options
+	}
+	return s, nil
 }
 
 // scheduleTag is the version of a schedule.
 func scheduleTag(s view.Schedule) string {
-	var task bytes.Buffer
-	if json.Compact(&task, s.Task) != nil {
-		task.Write(s.Task) // jsonb is always JSON
+	return etag([]any{s.Spec, s.Zone, s.Missed, s.Paused, compact(s.Task), s.Workflow, compact(s.Options), s.Overlap, s.CatchUp, s.Jitter})
+}
+
+// compact is JSON without the spaces that a database puts in.
+func compact(text json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return string(text) // nothing; jsonb is always JSON
 	}
-	return etag([]any{s.Spec, s.Zone, s.Missed, s.Paused, task.String()})
+	return b.String()
 }
 
 func (a *API) showSchedule(ctx context.Context, in *ScheduleInput) (*Defined[view.Schedule], error) {
@@ -63,7 +94,10 @@ type PutScheduleInput struct {
 
 func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defined[view.Schedule], err error) {
 	b := &in.Body
-	want := weir.Schedule{Name: in.Schedule, Spec: b.Spec, Zone: b.Zone, Missed: weir.Missed(b.Missed), Paused: b.Paused, Task: b.Task.task()}
+	want, err := b.schedule(in.Schedule)
+	if err != nil {
+		return nil, err
+	}
 	err = a.inTurn(ctx, func() error {
 		is, exists, err := lookup(a.config.Store.Schedule(ctx, in.Schedule))
 		if err != nil {
@@ -99,8 +133,26 @@ func (b *ScheduleSpec) same(is view.Schedule) bool {
 	if is.Spec != b.Spec || is.Zone != zone || is.Missed != missed || is.Paused != b.Paused {
 		return false
 	}
+	spans := [2]float64{time.Duration(b.CatchUp).Seconds(), time.Duration(b.Jitter).Seconds()}
+	if is.Workflow != b.Workflow || is.Overlap != cmp.Or(b.Overlap, string(weir.OverlapAllow)) || is.Spans != spans {
+		return false
+	}
 	var stored map[string]any
+	if b.Task == nil {
+		return sameJSON(is.Options, b.Options)
+	}
 	return json.Unmarshal(is.Task, &stored) == nil && reflect.DeepEqual(stored, b.Task.stored())
+}
+
+// sameJSON says that two texts hold the same; nothing is as good as null.
+func sameJSON(x, y json.RawMessage) bool {
+	var a, b any
+	for text, into := range map[*json.RawMessage]*any{&x: &a, &y: &b} {
+		if len(*text) > 0 && json.Unmarshal(*text, into) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // stored is the task as the database keeps it in a schedule.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/weirhq/weir/internal/auth"
 )
@@ -18,7 +19,12 @@ const (
 var table []Route
 
 func init() {
-	table = []Route{
+	table = slices.Concat(workRoutes(), flowRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
+}
+
+// workRoutes are about tasks and jobs.
+func workRoutes() []Route {
+	return []Route{
 		{get, "/tasks", auth.Read, "task", Granted, "List tasks", handle((*API).listTasks)},
 		{post, "/tasks", auth.Submit, "task", Granted, "Submit a task", large(creates(handle((*API).submitTask)))},
 		{post, "/tasks/batch", auth.Submit, "task", Granted, "Submit up to 5,000 tasks, all or none", large(creates(handle((*API).submitTasks)))},
@@ -26,6 +32,8 @@ func init() {
 		{get, "/tasks/{task}/why", auth.Read, "task", Granted, "Say why a task is where it is, gate by gate", handle((*API).whyTask)},
 		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first: its moves, and the newest 1,000 lines of the rest", handle((*API).taskEvents)},
 		{get, "/tasks/{task}/attempts", auth.Read, "task", Granted, "List the attempts at a task", handle((*API).taskAttempts)},
+		{get, "/tasks/{task}/artifacts", auth.Read, "artifact", Granted, "List the artifacts of a task, newest first", handle((*API).taskArtifacts)},
+		{get, "/tasks/{task}/log", auth.Read, "artifact", Granted, "Read the log of an attempt, line by line, and follow it", streamed(raw("application/x-ndjson", (*API).taskLog, logParams...))},
 		{post, "/tasks/{task}/cancel", auth.Command, "task", Granted, "Cancel a task", handle((*API).cancelTask)},
 		{post, "/tasks/{task}/retry", auth.Command, "task", Granted, "Give a task that ended badly a new round of attempts", handle((*API).retryTask)},
 		{post, "/tasks/{task}/skip", auth.Override, "task", Granted, "Decide that a task need not run", handle((*API).skipTask)},
@@ -39,8 +47,40 @@ func init() {
 		{get, "/jobs/{job}/tasks", auth.Read, "job", Granted, "List the tasks of a job in its order", handle((*API).jobTasks)},
 		{get, "/jobs/{job}/graph", auth.Read, "job", Granted, "Show the tasks of a job and their needs, at most 2,000", handle((*API).jobGraph)},
 		{get, "/jobs/{job}/spans", auth.Read, "job", Granted, "List when the attempts of a job ran, at most 5,000", handle((*API).jobSpans)},
+		{get, "/jobs/{job}/artifacts", auth.Read, "artifact", Granted, "List the artifacts of a job, newest first", handle((*API).jobArtifacts)},
 		{post, "/jobs/{job}/cancel", auth.Command, "job", Granted, "Cancel every task of a job that has not ended", handle((*API).cancelJob)},
+		{post, "/jobs/{job}/retry", auth.Command, "job", Granted, "Give what failed or was canceled in a job a new round of attempts", handle((*API).retryJob)},
+		{post, "/jobs/{job}/rerun", auth.Submit, "job", Granted, "Run a job of a workflow again as a new one: all, from a step, or what failed", creates(handle((*API).rerunJob))},
+		{get, "/jobs/{job}/why", auth.Read, "job", Granted, "Say why a job is where it is", handle((*API).whyJob)},
+	}
+}
 
+// flowRoutes are about workflows, what their runs leave, and secrets.
+func flowRoutes() []Route {
+	return []Route{
+		{get, "/artifacts/{artifact}", auth.Read, "artifact", Granted, "Show an artifact", handle((*API).showArtifact)},
+		{get, "/artifacts/{artifact}/content", auth.Read, "artifact", Granted, "Read an artifact: its bytes, or 303 to where they are", streamed(raw("application/octet-stream", (*API).artifactContent, contentParams...))},
+
+		{get, "/workflows", auth.Read, "workflow", Granted, "List workflows", handle((*API).listWorkflows)},
+		{put, "/workflows", auth.Manage, "workflow", Granted, "Store a definition: a new workflow, or a new version of one", large(handle((*API).putWorkflow))},
+		{post, "/workflows/lint", auth.Read, "workflow", Granted, "Say what is wrong with a definition", large(handle((*API).lintWorkflow))},
+		{post, "/workflows/plan", auth.Read, "workflow", Granted, "Say what a run of a definition would do, without storing it", large(handle((*API).planDefinition))},
+		{get, "/workflows/{workflow}", auth.Read, "workflow", Granted, "Show a workflow", handle((*API).showWorkflow)},
+		{get, "/workflows/{workflow}/versions", auth.Read, "workflow", Granted, "List the versions of a workflow, newest first", handle((*API).listVersions)},
+		{put, "/workflows/{workflow}/active", auth.Manage, "workflow", Granted, "Say whether a version can be run", handle((*API).setActive)},
+		{post, "/workflows/{workflow}/run", auth.Submit, "workflow", Granted, "Run a workflow", creates(handle((*API).runWorkflow))},
+		{post, "/workflows/{workflow}/plan", auth.Read, "workflow", Granted, "Say what a run would do: which steps, where, and what not and why", handle((*API).planWorkflow)},
+		{post, "/workflows/{workflow}/backfill", auth.Submit, "workflow", Granted, "Run a workflow for times that are over", handle((*API).backfillWorkflow)},
+
+		{get, "/secrets", auth.Read, "secret", Granted, "List the names of secrets", handle((*API).listSecrets)},
+		{put, "/secrets/{secret}", auth.Manage, "secret", Granted, "Set a secret; its value is never shown again", handle((*API).putSecret)},
+		{del, "/secrets/{secret}", auth.Manage, "secret", Granted, "Delete a secret", handle((*API).dropSecret)},
+	}
+}
+
+// orderRoutes are about pools and schedules.
+func orderRoutes() []Route {
+	return []Route{
 		{get, "/pools", auth.Read, "pool", Granted, "List pools", handle((*API).listPools)},
 		{get, "/pools/{pool}", auth.Read, "pool", Granted, "Show a pool", handle((*API).showPool)},
 		{put, "/pools/{pool}", auth.Manage, "pool", Granted, "Create or change a pool", handle((*API).putPool)},
@@ -52,14 +92,27 @@ func init() {
 		{del, "/schedules/{schedule}", auth.Manage, "schedule", Granted, "Delete a schedule", handle((*API).dropSchedule)},
 		{post, "/schedules/{schedule}/pause", auth.Manage, "schedule", Granted, "Pause a schedule", handle((*API).pauseSchedule)},
 		{post, "/schedules/{schedule}/resume", auth.Manage, "schedule", Granted, "Let a schedule go on", handle((*API).resumeSchedule)},
+	}
+}
 
+// machineRoutes are about nodes and workers.
+func machineRoutes() []Route {
+	return []Route{
 		{get, "/nodes", auth.Read, "node", Granted, "List nodes", handle((*API).listNodes)},
 		{get, "/nodes/{node}", auth.Read, "node", Own, "Show a node", handle((*API).showNode)},
+		{put, "/nodes/{node}", auth.Manage, "node", Granted, "Give a node other labels or slots", handle((*API).setNode)},
+		{put, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Say how a node is woken, and when it may sleep", handle((*API).setWake)},
+		{post, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Wake a node now", handle((*API).wakeNode)},
 		{put, "/nodes/{node}/mode", auth.Manage, "node", Granted, "Drain, pause or activate a node", handle((*API).setNodeMode)},
 		{del, "/nodes/{node}/credential", auth.Manage, "node", Granted, "Take a node's credential away", handle((*API).revokeNode)},
 		{get, "/workers", auth.Read, "worker", Granted, "List workers", handle((*API).listWorkers)},
 		{get, "/workers/{worker}", auth.Read, "worker", Granted, "Show a worker", handle((*API).showWorker)},
+	}
+}
 
+// wholeRoutes are about the state of the whole.
+func wholeRoutes() []Route {
+	return []Route{
 		{get, "/overview", auth.Read, "task", Granted, "Show what runs, what waits and at which gate, what failed", handle((*API).overview)},
 		{get, "/rates", auth.Read, "task", Granted, "List what happened, minute by minute", handle((*API).rates)},
 		{get, "/search", auth.Read, "task", Granted, "Find things by what a person types", handle((*API).search)},
@@ -68,7 +121,12 @@ func init() {
 		{get, "/events", auth.Read, "event", Granted, "Follow the timeline live (server-sent events)", streamed(raw("text/event-stream", (*API).stream, streamParams...))},
 		{get, "/health", auth.Read, "health", Granted, "Show how the database is", handle((*API).health)},
 		{get, "/doctor", auth.Read, "health", Granted, "Check every invariant", handle((*API).doctor)},
+	}
+}
 
+// peopleRoutes are about who asks: users, tokens, sessions, joins.
+func peopleRoutes() []Route {
+	return []Route{
 		{post, "/login", "", "", Open, "Log in with a password; the answer sets a cookie", handle((*API).login)},
 		{post, "/logout", "", "", Known, "Log out: end the session, or the token that asks", handle((*API).logout)},
 		{get, "/me", "", "", Known, "Say who asks", handle((*API).me)},
@@ -91,10 +149,37 @@ func init() {
 		{post, "/joins", auth.Manage, "join", Granted, "Make a one-time secret with which a node joins", creates(handle((*API).createJoin))},
 		{del, "/joins/{join}", auth.Manage, "join", Granted, "Take such a secret back", handle((*API).revokeJoin)},
 		{post, "/join", "", "", Open, "Join as a node: a one-time secret for a credential", creates(handle((*API).join))},
+	}
+}
 
+// agentRoutes are about the agents of nodes.
+func agentRoutes() []Route {
+	return []Route{
+		{post, "/agent/register", auth.Command, "node", Own, "Say what this node is: labels, slots, drivers", handle((*API).agentRegister)},
+		{post, "/agent/heartbeat", auth.Command, "node", Own, "Say that this node lives, and hear what it is told to do", handle((*API).agentHeartbeat)},
+		{post, "/agent/stop", auth.Command, "node", Own, "Say that this node's agent ends; what it holds is handed back", handle((*API).agentStop)},
+		{post, "/agent/claim", auth.Command, "lease", Own, "Lease tasks, and wait for some: at most 25 s", handle((*API).agentClaim)},
+		{post, "/agent/start", auth.Command, "lease", Own, "Say that leased tasks have begun", handle((*API).agentStart)},
+		{post, "/agent/renew", auth.Command, "lease", Own, "Prolong leases, and hear which are lost or to be cancelled", handle((*API).agentRenew)},
+		{post, "/agent/record", auth.Command, "lease", Own, "Add events to the timeline of leased tasks", large(handle((*API).agentRecord))},
+		{post, "/agent/end", auth.Command, "lease", Own, "Say how leased tasks ended", large(handle((*API).agentEnd))},
+		{post, "/agent/secrets", auth.Command, "lease", Own, "Read the secrets of a leased task", handle((*API).agentSecrets)},
+		{post, "/agent/logs", auth.Command, "lease", Own, "Keep a piece of the log of a leased task", large(handle((*API).agentLog))},
+		{post, "/agent/artifacts/begin", auth.Command, "lease", Own, "Ask where to put an artifact of a leased task", handle((*API).agentBegin)},
+		{post, "/agent/artifacts/commit", auth.Command, "lease", Own, "Record an artifact that lies in the bucket", handle((*API).agentCommit)},
+		{put, "/agent/artifacts/{task}/{attempt}", auth.Command, "lease", Own, "Keep an artifact of a leased task: the body is its bytes", streamed(raw("application/octet-stream", (*API).agentUpload, uploadParams...))},
+		{post, "/agent/inputs", auth.Command, "lease", Own, "List the artifacts of earlier steps that a leased task asks for", handle((*API).agentInputs)},
+		{post, "/agent/inputs/content", auth.Command, "lease", Own, "Read one of them: its bytes, or 303 to where they are", streamed(raw("application/octet-stream", (*API).agentInput))},
+	}
+}
+
+// aboutRoutes are about the API itself.
+func aboutRoutes() []Route {
+	return []Route{
 		{get, "/version", "", "", Open, "Say which version answers", handle((*API).version)},
 		{get, "/openapi.json", "", "", Open, "Describe this API (OpenAPI 3.1)", raw("application/openapi+json", (*API).specJSON)},
 		{get, "/openapi.yaml", "", "", Open, "Describe this API (OpenAPI 3.1)", raw("application/openapi+yaml", (*API).specYAML)},
+		{get, "/schemas/workflow", "", "", Open, "Describe definitions of workflows (JSON Schema)", raw("application/schema+json", (*API).workflowSchema)},
 		{get, "/docs", "", "", Open, "Describe this API as a page", raw("text/html", (*API).docsPage)},
 		{get, "/docs.css", "", "", Open, "Dress the page", raw("text/css", (*API).docsStyle)},
 	}

@@ -120,7 +120,7 @@ func (a *API) showTask(ctx context.Context, in *TaskInput) (*One[view.Task], err
 	return one(a.config.Store.Task(ctx, id))
 }
 
-// Reason is one gate of a task.
+// Reason is one gate of a task or a job.
 type Reason struct {
 	Gate    string    `json:"gate"`
 	Open    bool      `json:"open"`
@@ -138,11 +138,15 @@ func (a *API) whyTask(ctx context.Context, in *TaskInput) (*All[Reason], error) 
 	if err != nil {
 		return nil, err
 	}
+	return all(reasonsOf(reasons)), nil
+}
+
+func reasonsOf(reasons []weir.Reason) []Reason {
 	out := make([]Reason, len(reasons))
 	for i, r := range reasons {
 		out[i] = Reason{r.Gate, r.Open, r.Text, r.Blocker, r.Since}
 	}
-	return all(out), nil
+	return out
 }
 
 func (a *API) taskEvents(ctx context.Context, in *TaskInput) (*All[view.Event], error) {

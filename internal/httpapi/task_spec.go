@@ -34,13 +34,14 @@ type TaskSpec struct {
 	IdempotencyKey string            `json:"idempotency_key,omitempty" doc:"The same key gives the same task."`
 	UniqueKey      string            `json:"unique_key,omitempty" doc:"At most one live task of the service with this key."`
 	Trace          string            `json:"trace,omitempty" doc:"Handed to the handler, for telemetry."`
+	Run            json.RawMessage   `json:"run,omitempty" doc:"How an agent runs it: driver, argv, image and so on."`
 }
 
 func (s *TaskSpec) task() weir.Task {
 	t := weir.Task{
 		Service: s.Service, Key: s.Key, Needs: s.Needs, Rule: weir.Rule(s.Rule), Priority: s.Priority, Labels: s.Labels, RunAt: s.RunAt, Hold: s.Hold, Lane: s.Lane, Rank: s.Rank,
 		Exclusive: s.Exclusive, Pool: s.Pool, Timeout: time.Duration(s.Timeout), Backoff: time.Duration(s.Backoff), BackoffCap: time.Duration(s.BackoffCap),
-		Orphan: weir.Orphan(s.Orphan), IdempotencyKey: s.IdempotencyKey, UniqueKey: s.UniqueKey, Trace: s.Trace,
+		Orphan: weir.Orphan(s.Orphan), IdempotencyKey: s.IdempotencyKey, UniqueKey: s.UniqueKey, Trace: s.Trace, Run: s.Run,
 	}
 	if len(s.Params) > 0 {
 		t.Params = s.Params

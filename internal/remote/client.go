@@ -105,24 +105,34 @@ func (k *call) safe() bool {
 
 // do sends a call and reads the answer into out, unless that is nil.
 func (c *Client) do(ctx context.Context, k call, out any) (http.Header, error) {
+	header, _, err := c.ask(ctx, k, out)
+	return header, err
+}
+
+// doStatus is do for those to whom one success is not like another.
+func (c *Client) doStatus(ctx context.Context, k call, out any) (int, error) {
+	_, status, err := c.ask(ctx, k, out)
+	return status, err
+}
+
+func (c *Client) ask(ctx context.Context, k call, out any) (header http.Header, status int, err error) {
 	var body []byte
 	if k.body != nil {
-		var err error
 		if body, err = json.Marshal(k.body); err != nil {
-			return nil, problem.New(problem.Invalid, "", "it does not become JSON: %s", err)
+			return nil, 0, problem.New(problem.Invalid, "", "it does not become JSON: %s", err)
 		}
 	}
 	for try, lost := 1, false; ; try++ {
-		header, again, err := c.once(ctx, k, body, out)
+		header, status, again, err := c.once(ctx, k, body, out)
 		if lost && k.method == http.MethodDelete && kindOf(err) == problem.NotFound {
-			return header, nil // the try whose answer was lost has done it
+			return header, status, nil // the try whose answer was lost has done it
 		}
 		lost = lost || !neverSent(err)
 		if err == nil || !again || try == tries || ctx.Err() != nil {
-			return header, err
+			return header, status, err
 		}
 		if !loop.Wait(ctx, pause(try), nil) {
-			return nil, errors.Join(err, ctx.Err())
+			return nil, 0, errors.Join(err, ctx.Err())
 		}
 	}
 }
@@ -136,28 +146,28 @@ func pause(try int) time.Duration {
 
 // once sends a call once. again says that sending it again may help and harms
 // nothing.
-func (c *Client) once(ctx context.Context, k call, body []byte, out any) (header http.Header, again bool, err error) {
+func (c *Client) once(ctx context.Context, k call, body []byte, out any) (header http.Header, status int, again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	response, err := c.send(ctx, k, body)
 	if err != nil {
-		return nil, (k.safe() || neverSent(err)) && !untrusted(err), c.unreachable(err)
+		return nil, 0, (k.safe() || neverSent(err)) && !untrusted(err), c.unreachable(err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
 	if err != nil {
-		return nil, k.safe(), c.unreachable(err)
+		return nil, 0, k.safe(), c.unreachable(err)
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
 		p := c.refused(response, text)
-		return response.Header, k.safe() && p.Kind == problem.Unreachable, p
+		return response.Header, response.StatusCode, k.safe() && p.Kind == problem.Unreachable, p
 	}
 	if out != nil {
 		if err := json.Unmarshal(text, out); err != nil {
-			return nil, false, problem.New(problem.Failed, "is it a Weir server, and not older than this program?", "the answer of %s is not understood: %s", c.Server(), err)
+			return nil, 0, false, problem.New(problem.Failed, "is it a Weir server, and not older than this program?", "the answer of %s is not understood: %s", c.Server(), err)
 		}
 	}
-	return response.Header, false, nil
+	return response.Header, response.StatusCode, false, nil
 }
 
 // send makes the request.

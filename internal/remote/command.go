@@ -134,6 +134,10 @@ func (c *Client) SetPriority(ctx context.Context, task weir.ID, priority int, _ 
 
 // Why says, gate by gate, why a task is where it is.
 func (c *Client) Why(ctx context.Context, task weir.ID) ([]weir.Reason, error) {
+	return c.why(ctx, "tasks", task)
+}
+
+func (c *Client) why(ctx context.Context, kind string, id weir.ID) ([]weir.Reason, error) {
 	type gate struct {
 		Gate    string    `json:"gate"`
 		Open    bool      `json:"open"`
@@ -141,7 +145,7 @@ func (c *Client) Why(ctx context.Context, task weir.ID) ([]weir.Reason, error) {
 		Blocker weir.ID   `json:"blocker"`
 		Since   time.Time `json:"since"`
 	}
-	gates, err := one[page[gate]](ctx, c, nil, "tasks", task.String(), "why")
+	gates, err := one[page[gate]](ctx, c, nil, kind, id.String(), "why")
 	reasons := make([]weir.Reason, len(gates.Items))
 	for i, g := range gates.Items {
 		reasons[i] = weir.Reason(g)
@@ -206,17 +210,30 @@ func (c *Client) DropPool(ctx context.Context, name string, force bool, _ string
 
 // SetSchedule creates a schedule or changes it.
 func (c *Client) SetSchedule(ctx context.Context, s weir.Schedule) error {
-	task, err := specOf(s.Task)
+	var task *taskSpec
+	if s.Workflow == "" {
+		spec, err := specOf(s.Task)
+		if err != nil {
+			return err
+		}
+		task = &spec
+	}
+	options, err := encode(s.Options)
 	if err != nil {
 		return err
 	}
 	return c.define(ctx, struct {
-		Spec   string      `json:"spec"`
-		Zone   string      `json:"zone,omitempty"`
-		Missed weir.Missed `json:"missed,omitempty"`
-		Paused bool        `json:"paused,omitempty"`
-		Task   taskSpec    `json:"task"`
-	}{s.Spec, s.Zone, s.Missed, s.Paused, task}, "schedules", s.Name)
+		Spec     string          `json:"spec"`
+		Zone     string          `json:"zone,omitempty"`
+		Missed   weir.Missed     `json:"missed,omitempty"`
+		CatchUp  period          `json:"catch_up,omitzero"`
+		Jitter   period          `json:"jitter,omitzero"`
+		Paused   bool            `json:"paused,omitempty"`
+		Task     *taskSpec       `json:"task,omitempty"`
+		Workflow string          `json:"workflow,omitempty"`
+		Options  json.RawMessage `json:"options,omitempty"`
+		Overlap  weir.Overlap    `json:"overlap,omitempty"`
+	}{s.Spec, s.Zone, s.Missed, period(s.CatchUp), period(s.Jitter), s.Paused, task, s.Workflow, options, s.Overlap}, "schedules", s.Name)
 }
 
 // PauseSchedule stops a schedule, or lets it go on.

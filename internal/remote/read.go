@@ -135,7 +135,8 @@ func (c *Client) JobID(ctx context.Context, text string) (weir.ID, error) {
 
 // Jobs lists jobs, newest first.
 func (c *Client) Jobs(ctx context.Context, f view.JobFilter, p view.Page) ([]view.Job, error) {
-	return list[view.Job](ctx, c, values("state", f.State, "kind", f.Kind, "name", f.Name), p, "jobs")
+	query := values("state", f.State, "kind", f.Kind, "name", f.Name, "workflow", f.Workflow, "schedule", f.Schedule, "parent", id(f.Parent), "origin", id(f.Origin))
+	return list[view.Job](ctx, c, query, p, "jobs")
 }
 
 // Graph reads the tasks of a job and their needs.

@@ -14,12 +14,17 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
+	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // A client is everything that commands ask for.
@@ -27,6 +32,7 @@ var (
 	_ app.Reader    = (*remote.Client)(nil)
 	_ app.Commander = (*remote.Client)(nil)
 	_ app.Accounts  = (*remote.Client)(nil)
+	_ app.Flows     = (*remote.Client)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -43,13 +49,20 @@ type rig struct {
 	auth   *auth.Store
 	store  *view.Store
 	sdk    *weir.Client
+	flows  *workflow.Store
+	bucket blob.Bucket
 	// before, if set, sees every request first and says whether it goes on.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, db: testdb.New(t)}
+	return newRigOn(t, blobtest.Folder(t))
+}
+
+func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
+	t.Helper()
+	r := &rig{t: t, db: testdb.New(t), bucket: bucket}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var err error
 	if r.sdk, err = weir.New(r.db.Pool, &weir.Config{Logger: log}); err != nil {
@@ -66,7 +79,16 @@ func newRig(t *testing.T) *rig {
 	var running sync.WaitGroup
 	running.Go(func() { hub.Run(ctx) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: d.Subject, Log: log})
-	api := httpapi.New(httpapi.Config{Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log}).Handler()
+	r.flows = workflow.New(r.db.Pool, workflow.Options{Log: log})
+	served := httpapi.New(httpapi.Config{
+		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
+		Secrets: vault.New(r.db.Pool, vault.RandomKeys(), log), Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
+			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
+			return err
+		},
+	})
+	api := served.Handler()
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if before := r.before.Load(); before == nil || (*before)(w, q) {
 			api.ServeHTTP(w, q)
@@ -74,6 +96,7 @@ func newRig(t *testing.T) *rig {
 	}))
 	t.Cleanup(func() {
 		streams.Close()
+		served.Close()
 		r.server.Close()
 		cancel()
 		running.Wait()

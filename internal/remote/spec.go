@@ -32,6 +32,7 @@ type taskSpec struct {
 	IdempotencyKey string            `json:"idempotency_key,omitempty"`
 	UniqueKey      string            `json:"unique_key,omitempty"`
 	Trace          string            `json:"trace,omitempty"`
+	Run            json.RawMessage   `json:"run,omitempty"`
 }
 
 // period is a duration as the API takes it.
@@ -45,7 +46,7 @@ func specOf(t weir.Task) (taskSpec, error) {
 	return taskSpec{
 		Service: t.Service, Params: params, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels, RunAt: t.RunAt, Hold: t.Hold, Lane: t.Lane,
 		Rank: t.Rank, Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: t.MaxAttempts, Timeout: period(t.Timeout), Backoff: period(t.Backoff),
-		BackoffCap: period(t.BackoffCap), Orphan: t.Orphan, IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace,
+		BackoffCap: period(t.BackoffCap), Orphan: t.Orphan, IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace, Run: t.Run,
 	}, err
 }
 

@@ -246,6 +246,18 @@ func (l *linter) secret(path, name string) {
 	}
 }
 
+// runsShell says that the command is a line for a shell.
+func runsShell(argv []string) bool {
+	if len(argv) < 3 || !strings.HasPrefix(argv[1], "-") {
+		return false
+	}
+	switch path.Base(argv[0]) {
+	case "sh", "bash", "dash", "ash", "zsh", "ksh":
+		return true
+	}
+	return false
+}
+
 // command checks how the step is run.
 func (l *linter) command(s *Step, at string) {
 	if s.Run == nil {
@@ -253,6 +265,9 @@ func (l *linter) command(s *Step, at string) {
 	}
 	for _, name := range sortedKeys(s.Secrets) {
 		for i, arg := range s.Run.Argv {
+			if runsShell(s.Run.Argv) {
+				break // it reads the variable itself, and only its name is an argument
+			}
 			if strings.Contains(arg, "$"+name) || strings.Contains(arg, "${"+name+"}") {
 				l.add(item(at+".run.argv", i), fmt.Sprintf("let the command read the variable %s itself, or use files:", name), "a secret is never part of a command: every user of the machine could see it, and there is no shell to fill it in")
 			}

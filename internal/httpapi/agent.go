@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/node/wire"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Desk is where the agent of one node claims work and reports on it. Every call
+// checks that the lease is this node's. [*node.Desk] is one.
+type Desk interface {
+	Register(ctx context.Context, info node.Info) error
+	Heartbeat(ctx context.Context) (node.Orders, error)
+	// Claim waits for work as long as the request says, or until ctx ends.
+	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
+	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
+	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
+	Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error)
+	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)
+	Secrets(ctx context.Context, lease node.Lease) (map[string]string, error)
+	AppendLog(ctx context.Context, lease node.Lease, chunk node.LogChunk) error
+	// Upload keeps an object; Presign and Commit let the node put it into the
+	// bucket itself. [blob.ErrNoPresign] is that of a bucket that cannot.
+	Upload(ctx context.Context, lease node.Lease, meta node.ArtifactMeta, body io.Reader) error
+	Presign(ctx context.Context, lease node.Lease, meta node.ArtifactMeta) (url string, err error)
+	Commit(ctx context.Context, lease node.Lease, meta node.ArtifactMeta) error
+	Inputs(ctx context.Context, lease node.Lease) ([]node.InputObject, error)
+	Fetch(ctx context.Context, lease node.Lease, key string) (io.ReadCloser, error)
+	PresignInput(ctx context.Context, lease node.Lease, key string) (url string, err error)
+	Stop(ctx context.Context) error
+}
+
+// pollsEach bounds the claims that one node has waiting: an agent needs one, and
+// one more while the answer of the first is lost.
+const pollsEach, pollsMost = 8, 20_000
+
+// errStopping ends what waits when the server stops.
+var errStopping = problem.New(problem.Unreachable, "ask again: another server answers, or this one when it is back", "the server is stopping")
+
+// desk is that of the node that asks.
+func (a *API) desk(ctx context.Context) (Desk, error) {
+	if a.config.Desks == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server takes no agents")
+	}
+	subject := auth.From(ctx)
+	// The route has asked Can already; this is whose desk it is.
+	if subject.Kind != auth.KindNode || subject.ID == "" {
+		return nil, problem.New(problem.Forbidden, "use the credential of a node", "only a node has leases")
+	}
+	return a.config.Desks(subject.ID), nil
+}
+
+// RegisterInput is a machine that says what it is.
+type RegisterInput struct{ Body wire.Info }
+
+func (a *API) agentRegister(ctx context.Context, in *RegisterInput) (*Empty, error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, desk.Register(ctx, in.Body.Node(auth.From(ctx).ID))
+}
+
+func (a *API) agentHeartbeat(ctx context.Context, _ *struct{}) (*One[wire.Orders], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := desk.Heartbeat(ctx)
+	return one(wire.OrdersOf(orders), err)
+}
+
+func (a *API) agentStop(ctx context.Context, _ *struct{}) (*Empty, error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, desk.Stop(ctx)
+}
+
+// ClaimInput asks for work.
+type ClaimInput struct{ Body wire.Claim }
+
+// agentClaim waits for work. It ends at once when the client goes away, which
+// ends ctx, and when the server stops.
+func (a *API) agentClaim(ctx context.Context, in *ClaimInput) (*One[wire.Claimed], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := weir.ParseID(in.Body.ID); err != nil {
+		return nil, problem.Refuse("id", "make one for each claim, and repeat it when the answer is lost", "a claim is named by a UUID")
+	}
+	leave, err := a.polls.Take(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(a.life, func() { cancel(errStopping) })()
+	got, err := desk.Claim(ctx, in.Body.Node(a.longestWait()))
+	if err != nil && errors.Is(context.Cause(ctx), errStopping) {
+		return nil, errStopping
+	}
+	return one(wire.ClaimedOf(got), err)
+}
+
+// longestWait leaves the claim at the end of the wait, and its answer, the rest
+// of the request's time.
+func (a *API) longestWait() time.Duration { return a.config.Timeout * 5 / 6 }
+
+// LeasesInput names leases.
+type LeasesInput struct{ Body wire.Leases }
+
+func (a *API) agentStart(ctx context.Context, in *LeasesInput) (*One[wire.Refusals], error) {
+	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Start(ctx, in.Body.Node()) })
+}
+
+// RenewInput prolongs leases.
+type RenewInput struct{ Body wire.Renewal }
+
+func (a *API) agentRenew(ctx context.Context, in *RenewInput) (*One[wire.Refusals], error) {
+	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Renew(ctx, in.Body.Node(), in.Body.Length()) })
+}
+
+// NotesInput are events of tasks.
+type NotesInput struct{ Body wire.Notes }
+
+func (a *API) agentRecord(ctx context.Context, in *NotesInput) (*One[wire.Refusals], error) {
+	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Record(ctx, in.Body.Node()) })
+}
+
+// OutcomesInput says how attempts ended.
+type OutcomesInput struct{ Body wire.Outcomes }
+
+func (a *API) agentEnd(ctx context.Context, in *OutcomesInput) (*One[wire.Refusals], error) {
+	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.End(ctx, in.Body.Node()) })
+}
+
+func (a *API) onLeases(ctx context.Context, f func(Desk) ([]node.Refusal, error)) (*One[wire.Refusals], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refusals, err := f(desk)
+	return one(wire.RefusalsOf(refusals), err)
+}
+
+// HeldInput is a request about one lease.
+type HeldInput struct{ Body wire.Held }
+
+// agentSecrets tells what a task may know, to whom runs it, while it runs.
+func (a *API) agentSecrets(ctx context.Context, in *HeldInput) (*Told[wire.Secrets], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values, err := desk.Secrets(ctx, in.Body.Lease.Node())
+	if err != nil {
+		return nil, err
+	}
+	return &Told[wire.Secrets]{Cache: "no-store", Body: wire.Secrets{Secrets: values}}, nil
+}
+
+// Told is an answer that nobody between us may keep.
+type Told[T any] struct {
+	Cache string `header:"Cache-Control"`
+	Body  T
+}
+
+// LogInput is a piece of a log.
+type LogInput struct{ Body wire.Log }
+
+func (a *API) agentLog(ctx context.Context, in *LogInput) (*Empty, error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Body.Lines) > wire.MostLog {
+		return nil, problem.New(problem.TooLarge, "send it in smaller pieces", "lines: over %d bytes", wire.MostLog)
+	}
+	return nil, desk.AppendLog(ctx, in.Body.Lease.Node(), in.Body.Node())
+}

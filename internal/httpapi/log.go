@@ -1,0 +1,356 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/joblog"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
+)
+
+const (
+	// followFor is how long one request follows a log. Whoever still may goes on
+	// from the last place.
+	followFor = 10 * time.Minute
+	// beatEvery is the time between two signs of life.
+	beatEvery = 15 * time.Second
+	// mostTail is how many lines of the end are given at once.
+	mostTail = 10_000
+)
+
+// LogLine is a line of a log as it is sent.
+type LogLine struct {
+	At     time.Time `json:"at,omitzero"`
+	Stream string    `json:"stream,omitempty"`
+	Text   string    `json:"text"`
+	Place  string    `json:"place" doc:"Send it as after to go on behind this line."`
+}
+
+// logParams document the log, which is served by a handler of its own.
+var logParams = []*huma.Param{
+	{Name: "task", In: "path", Required: true, Description: "The id, whole or its end.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "attempt", In: "query", Description: "Which attempt; left out: the newest.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+	{Name: "after", In: "query", Description: "Begin behind this place.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "tail", In: "query", Description: "Begin with the last so many lines, at most 10,000.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+	{Name: "follow", In: "query", Description: `true: wait for more, until the attempt has ended; then {"end": true}. After ten minutes the answer ends without it: go on from the last place.`, Schema: &huma.Schema{Type: huma.TypeBoolean}},
+	{Name: "Last-Event-ID", In: "header", Description: "As after, and wins over it; with Accept: text/event-stream the lines are events.", Schema: &huma.Schema{Type: huma.TypeString}},
+}
+
+// logQuery is what somebody wants to read.
+type logQuery struct {
+	task    view.Task
+	log     joblog.Log
+	after   joblog.Place
+	tail    int
+	follow  bool
+	asEvent bool
+}
+
+func (a *API) taskLog() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.serveLog(w, r); err != nil {
+			a.refuse(w, r, err)
+		}
+	})
+}
+
+// serveLog returns an error as long as nothing was sent.
+func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
+	bucket, err := a.bucket()
+	if err != nil {
+		return err
+	}
+	q, err := a.logQuery(r, bucket)
+	if err != nil {
+		return err
+	}
+	leave, err := a.carries.Take(auth.From(r.Context()))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(r.Context(), followFor)
+	defer cancel()
+	defer context.AfterFunc(a.life, cancel)()
+	out := newLogWriter(w, q.asEvent)
+	if q.tail > 0 {
+		lines, err := joblog.Tail(ctx, bucket, q.log, q.tail)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			if q.after = l.Place; out.line(l) != nil {
+				return nil // nobody reads any more
+			}
+		}
+	}
+	lines := joblog.Read(ctx, bucket, q.log, q.after)
+	if q.follow {
+		stop := out.beat(ctx, cancel)
+		defer stop()
+		wake, deaf := a.grown(ctx, q.task.ID)
+		defer deaf()
+		lines = joblog.Follow(ctx, bucket, q.log, q.after, joblog.Live{Wake: wake, Ended: a.attemptEnded(q.task.ID, q.log.Attempt)})
+	}
+	return a.sendLog(ctx, out, lines, q.follow)
+}
+
+func (a *API) sendLog(ctx context.Context, out *logWriter, lines joblog.Lines, follow bool) error {
+	for l, err := range lines {
+		switch {
+		case err != nil && !out.begun():
+			return err
+		case err != nil:
+			a.log.Debug("a log broke off", "error", err)
+			panic(http.ErrAbortHandler) // it must not look whole
+		}
+		if out.line(l) != nil {
+			return nil // nobody reads any more
+		}
+	}
+	if follow && ctx.Err() == nil {
+		out.end()
+	}
+	return out.flush()
+}
+
+// logQuery reads what is wanted.
+func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err error) {
+	values, err := queryOf(r, "attempt", "after", "tail", "follow")
+	if err != nil {
+		return q, err
+	}
+	number := func(name string, most int) int {
+		n, bad := strconv.Atoi(values.Get(name))
+		if values.Get(name) != "" && (bad != nil || n < 0 || n > most) && err == nil {
+			err = problem.Refuse(name, "", "expected a whole number from 0 to %d", most)
+		}
+		return n
+	}
+	attempt := number("attempt", 32767)
+	if q.tail = number("tail", mostTail); err != nil {
+		return q, err
+	}
+	place := values.Get("after")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		place = last
+		q.tail = 0
+	}
+	if q.after, err = joblog.ParsePlace(place); err != nil {
+		return q, err
+	}
+	q.follow = values.Get("follow") == "true"
+	q.asEvent = strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	ctx, cancel := context.WithTimeout(r.Context(), a.config.Timeout)
+	defer cancel()
+	id, err := a.config.Store.TaskID(ctx, r.PathValue("task"))
+	if err != nil {
+		return q, err
+	}
+	if q.task, err = a.config.Store.Task(ctx, id); err != nil {
+		return q, err
+	}
+	q.log, err = logOf(ctx, bucket, q.task, attempt)
+	return q, err
+}
+
+// logOf finds the log of an attempt. Of a task that waits for its next attempt
+// the newest log is the last one's; one that has not begun has the first.
+func logOf(ctx context.Context, bucket blob.Bucket, task view.Task, attempt int) (joblog.Log, error) {
+	l := joblog.Log{Job: blob.NoJob, Task: task.ID.String(), Attempt: attempt}
+	if !task.Job.IsZero() {
+		l.Job, l.Task = task.Job.String(), task.Key
+	}
+	if attempt > 0 {
+		return l, nil
+	}
+	if l.Attempt = max(task.Attempt, 1); task.State != string(weir.Running) {
+		kept, err := joblog.Attempts(ctx, bucket, l.Job, l.Task)
+		if err != nil {
+			return l, err
+		}
+		if len(kept) > 0 {
+			l.Attempt = kept[len(kept)-1]
+		}
+	}
+	return l, nil
+}
+
+// attemptEnded says that nothing will be added to a log.
+func (a *API) attemptEnded(task weir.ID, attempt int) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		t, err := a.config.Store.Task(ctx, task)
+		state := weir.State(t.State)
+		return state.Ended() || t.Attempt > attempt || t.Attempt == attempt && state != weir.Running, err
+	}
+}
+
+// grown says when something happens to a task: its log may have grown. Without
+// a hub it never does, and whoever waits looks by itself.
+func (a *API) grown(ctx context.Context, task weir.ID) (wake <-chan struct{}, stop func()) {
+	if a.config.Hub == nil {
+		return nil, func() {}
+	}
+	open, cancel := context.WithTimeout(ctx, beatEvery)
+	defer cancel()
+	follower, err := a.config.Hub.Follow(open, "", timeline.Filter{Task: task})
+	if err != nil {
+		return nil, func() {}
+	}
+	ctx, end := context.WithCancel(ctx)
+	grown := make(chan struct{}, 1)
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer follower.Close()
+		for {
+			if _, err := follower.Next(ctx); err != nil {
+				return
+			}
+			select {
+			case grown <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return grown, func() {
+		end()
+		group.Wait()
+	}
+}
+
+// logWriter sends lines, each by itself or as an event.
+type logWriter struct {
+	mu      sync.Mutex
+	w       http.ResponseWriter
+	out     *pacedWriter
+	control *http.ResponseController
+	asEvent bool
+	headed  bool
+	// waiting is how many bytes were written and not sent.
+	waiting int
+}
+
+func newLogWriter(w http.ResponseWriter, asEvent bool) *logWriter {
+	return &logWriter{w: w, out: newPacedWriter(w), control: http.NewResponseController(w), asEvent: asEvent}
+}
+
+func (o *logWriter) begun() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.headed
+}
+
+// head is sent with the first line. The caller holds the mutex.
+func (o *logWriter) head() {
+	if o.headed {
+		return
+	}
+	o.headed = true
+	kind := "application/x-ndjson"
+	if o.asEvent {
+		kind = "text/event-stream"
+	}
+	h := o.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Accel-Buffering", "no")
+	o.w.WriteHeader(http.StatusOK)
+}
+
+// write sends a piece; what comes close behind it is sent together.
+func (o *logWriter) write(place, name string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if o.asEvent {
+		frame := "data: " + string(text) + "\n\n"
+		if name != "" {
+			frame = "event: " + name + "\n" + frame
+		}
+		if place != "" {
+			frame = "id: " + place + "\n" + frame
+		}
+		text = []byte(frame)
+	} else {
+		text = append(text, '\n')
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.head()
+	n, err := o.out.Write(text)
+	if o.waiting += n; err == nil && o.waiting >= 32<<10 {
+		o.waiting = 0
+		err = o.control.Flush()
+	}
+	return err
+}
+
+func (o *logWriter) line(l joblog.Line) error {
+	place := l.Place.String()
+	return o.write(place, "", LogLine{l.At, l.Stream, l.Text, place})
+}
+
+// end says that the log is whole.
+func (o *logWriter) end() { _ = o.write("", "end", map[string]bool{"end": true}) } // the flush tells
+
+// flush sends what was written.
+func (o *logWriter) flush() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.head()
+	o.waiting = 0
+	_ = o.control.Flush() // who has gone needs no more
+	return nil
+}
+
+// beat sends what was written at once, and a sign of life now and then, which
+// also finds out that the client has gone.
+func (o *logWriter) beat(ctx context.Context, cancel context.CancelFunc) (stop func()) {
+	ctx, end := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		const soon = 50 * time.Millisecond
+		for last := time.Now(); loop.Wait(ctx, soon, nil); {
+			o.mu.Lock()
+			var err error
+			if time.Since(last) > beatEvery {
+				o.head()
+				last = time.Now()
+				sign := "\n"
+				if o.asEvent {
+					sign = ":beat\n\n"
+				}
+				_, err = o.out.Write([]byte(sign))
+				o.waiting++
+			}
+			if o.waiting > 0 && err == nil {
+				o.waiting = 0
+				err = o.control.Flush()
+			}
+			o.mu.Unlock()
+			if err != nil {
+				cancel()
+				return
+			}
+		}
+	})
+	return func() {
+		end()
+		group.Wait()
+	}
+}

@@ -1,0 +1,29 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// queryOf reads the parameters of a request that no typed handler reads. Like
+// those, it refuses what is not known: a misspelt filter must not be taken for
+// none.
+func queryOf(r *http.Request, known ...string) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, problem.Refuse("query", "escape what is not a letter or digit", "%v", err)
+	}
+	for name, list := range values {
+		if !slices.Contains(known, name) {
+			return nil, problem.Refuse(name, "there are "+strings.Join(known, ", "), "is not a field here")
+		}
+		if len(list) > 1 {
+			return nil, problem.Refuse(name, "give it once", "is given more than once")
+		}
+	}
+	return values, nil
+}

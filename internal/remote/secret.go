@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/vault"
+)
+
+// Secrets lists the names of secrets. There is no way to read a value.
+func (c *Client) Secrets(ctx context.Context) ([]vault.Secret, error) {
+	return whole[vault.Secret](ctx, c, nil, "secrets")
+}
+
+// PutSecret sets a secret.
+func (c *Client) PutSecret(ctx context.Context, name, value, note string) error {
+	return c.put(ctx, nil, map[string]string{"value": value, "note": note}, "secrets", name)
+}
+
+// DropSecret deletes a secret.
+func (c *Client) DropSecret(ctx context.Context, name string) error {
+	return c.drop(ctx, nil, "secrets", name)
+}
+
+// SetWake says how a node is woken, and when it may sleep.
+func (c *Client) SetWake(ctx context.Context, node string, m wake.Method) error {
+	kind := m.Kind
+	if kind == "" {
+		kind = "none"
+	}
+	return c.put(ctx, nil, struct {
+		Method     string   `json:"method"`
+		MAC        string   `json:"mac,omitempty"`
+		Broadcast  string   `json:"broadcast,omitempty"`
+		Interface  string   `json:"interface,omitempty"`
+		URL        string   `json:"url,omitempty"`
+		Script     string   `json:"script,omitempty"`
+		Args       []string `json:"args,omitempty"`
+		Timeout    period   `json:"timeout,omitzero"`
+		SleepAfter period   `json:"sleep_after,omitzero"`
+	}{kind, m.MAC, m.Broadcast, m.Interface, m.URL, m.Script, m.Args, period(time.Duration(m.Timeout)), period(m.SleepAfter)}, "nodes", node, "wake")
+}
+
+// Wake wakes a node now. Waking it twice does no harm.
+func (c *Client) Wake(ctx context.Context, node string) error {
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"nodes", node, "wake"}}, nil)
+	return err
+}
+
+// SetNode gives a node other labels or slots. Nil leaves as is.
+func (c *Client) SetNode(ctx context.Context, node string, labels map[string]string, capacity map[string]int) error {
+	return c.put(ctx, nil, struct {
+		Labels   map[string]string `json:"labels,omitzero"`
+		Capacity map[string]int    `json:"capacity,omitzero"`
+	}{labels, capacity}, "nodes", node)
+}

@@ -1,0 +1,308 @@
+package remote_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/blobtest"
+	"github.com/weirhq/weir/internal/blob/joblog"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+const source = "# a pair\nname: pair\nsteps:\n- {key: a, service: render}\n- {key: b, service: render, needs: [a]}\n"
+
+func parsed(t *testing.T, text string) *definition.Definition {
+	t.Helper()
+	d, faults := definition.Parse("pair.yaml", []byte(text))
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Workflows over HTTP are what they are on the database.
+func TestWorkflows(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	var c app.Flows = r.as(auth.Maintainer)
+	w, created, err := c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{})
+	if err != nil || !created || w.Version != 1 || w.Source != source {
+		t.Fatalf("stored %+v, %v: %v", w, created, err)
+	}
+	if _, created, err = c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{}); err != nil || created {
+		t.Errorf("the same again: %v, %v", created, err)
+	}
+	// Whoever reads a file may give it another name.
+	d := parsed(t, source)
+	d.Name = "other"
+	if w, _, err := c.PutWorkflow(ctx, d, source, workflow.PutOptions{Inactive: true}); err != nil || w.Name != "other" || w.Active {
+		t.Errorf("under another name: %+v, %v", w, err)
+	}
+	for what, f := range map[string]func() (any, any, error){
+		"list": func() (any, any, error) {
+			want, err := r.flows.Workflows(ctx, view.Page{})
+			got, err2 := c.Workflows(ctx, view.Page{})
+			return want, got, errors.Join(err, err2)
+		},
+		"one": func() (any, any, error) {
+			want, err := r.flows.Workflow(ctx, "pair", 0)
+			got, err2 := c.Workflow(ctx, "pair", 0)
+			return want, got, errors.Join(err, err2)
+		},
+		"versions": func() (any, any, error) {
+			want, err := r.flows.Versions(ctx, "pair", view.Page{Limit: 1})
+			got, err2 := c.Versions(ctx, "pair", view.Page{Limit: 1})
+			return want, got, errors.Join(err, err2)
+		},
+		"plan": func() (any, any, error) {
+			want, err := r.flows.Plan(ctx, "pair", 1, definition.Options{})
+			got, err2 := c.PlanWorkflow(ctx, "pair", 1, definition.Options{})
+			return want, got, errors.Join(err, err2)
+		},
+		"plan of a definition": func() (any, any, error) {
+			want, err := r.flows.PlanDefinition(ctx, parsed(t, source), definition.Options{Params: map[string]any{"x": 1}})
+			got, err2 := c.PlanDefinition(ctx, parsed(t, source), definition.Options{Params: map[string]any{"x": 1}})
+			return want, got, errors.Join(err, err2)
+		},
+	} {
+		want, got, err := f()
+		if err != nil || plain(t, want) != plain(t, got) {
+			t.Errorf("%s: %v\non the database %s\nover HTTP %s", what, err, plain(t, want), plain(t, got))
+		}
+	}
+	if err := c.SetActive(ctx, "other", 1, true); err != nil {
+		t.Error(err)
+	}
+	id, err := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, IdempotencyKey: "k"})
+	again, err2 := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", IdempotencyKey: "k"})
+	if err != nil || err2 != nil || id != again {
+		t.Errorf("%s: %v, %s: %v", id, err, again, err2)
+	}
+	if why, err := c.WhyJob(ctx, id); err != nil || len(why) == 0 {
+		t.Errorf("why %+v: %v", why, err)
+	}
+	if _, _, err := r.sdk.CancelJob(ctx, id, weir.Decision{}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.RetryJob(ctx, id, weir.Decision{Reason: "again"}); err != nil || n == 0 {
+		t.Errorf("retried %d: %v", n, err)
+	}
+	if _, _, err := r.sdk.CancelJob(ctx, id, weir.Decision{}); err != nil {
+		t.Fatal(err)
+	}
+	rerun, err := c.Rerun(ctx, id, workflow.RerunRequest{Failed: true})
+	if job, err2 := r.store.Job(ctx, rerun); err != nil || err2 != nil || job.Origin != id {
+		t.Errorf("rerun %+v: %v, %v", job, err, err2)
+	}
+	times, jobs, err := c.Backfill(ctx, workflow.BackfillRequest{Workflow: "pair", From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Spec: "@daily"})
+	if err != nil || len(times) != 2 || len(jobs) != 2 {
+		t.Errorf("backfill %v, %v: %v", times, jobs, err)
+	}
+	_, err = c.Workflow(ctx, "ghost", 0)
+	if problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
+		t.Errorf("a workflow that is not there: %v", err)
+	}
+}
+
+// A schedule of a workflow goes both ways.
+func TestWorkflowSchedule(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	c := r.as(auth.Maintainer)
+	if _, _, err := c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s := weir.Schedule{Name: "nightly", Spec: "@daily", Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, Overlap: weir.OverlapQueueOne, CatchUp: 36 * time.Hour, Jitter: time.Minute}
+	for range 2 {
+		if err := c.SetSchedule(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.Schedule(ctx, "nightly")
+	want, err2 := r.store.Schedule(ctx, "nightly")
+	if err != nil || err2 != nil || plain(t, got) != plain(t, want) || got.Workflow != "pair" || got.Overlap != "queue_one" || got.CatchUp == "" {
+		t.Errorf("%+v: %v, %v", got, err, err2)
+	}
+}
+
+// attempt makes a task that a node runs, and its desk.
+func (r *rig) attempt() (*node.Desk, node.Lease) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	desk := node.NewDesk(r.db.Pool, "n1", node.Options{Bucket: r.bucket})
+	if err := desk.Register(ctx, node.Info{Name: "n1", Capacity: map[string]int{"render": 1}}); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := r.db.Pool.Exec(ctx, `select weir.submit_job('[{"service": "render", "key": "a"}]', 'one')`); err != nil {
+		r.t.Fatal(err)
+	}
+	got, err := desk.Claim(ctx, node.ClaimRequest{ID: "01890a5d-ac96-774b-bcce-b302099a8001", Services: []string{"render"}, Slots: []int{1}, N: 1, Wait: 20 * time.Second})
+	if err != nil || len(got.Tasks) != 1 {
+		r.t.Fatalf("claimed %+v: %v", got, err)
+	}
+	return desk, got.Tasks[0].Holds()
+}
+
+// Artifacts come from the bucket, and through the server where it cannot be
+// reached.
+func TestContent(t *testing.T) {
+	for name, bucket := range map[string]func(testing.TB) blob.Bucket{"folder": blobtest.Folder, "s3": blobtest.Open} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigOn(t, bucket(t))
+			ctx := t.Context()
+			c := r.as(auth.Viewer)
+			desk, lease := r.attempt()
+			if err := desk.Upload(ctx, lease, node.ArtifactMeta{Kind: node.OutputArtifact, Name: "x.txt", Size: 5, ContentType: "text/plain"}, strings.NewReader("hello")); err != nil {
+				t.Fatal(err)
+			}
+			list, err := c.Artifacts(ctx, view.ArtifactFilter{Task: lease.Task}, view.Page{})
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%+v: %v", list, err)
+			}
+			if byJob, err := c.Artifacts(ctx, view.ArtifactFilter{Job: list[0].Job, Kind: "output"}, view.Page{}); err != nil || plain(t, byJob) != plain(t, list) {
+				t.Errorf("%+v: %v", byJob, err)
+			}
+			read := func(a view.Artifact) (string, error) {
+				object, err := c.Content(ctx, a)
+				if err != nil {
+					return "", err
+				}
+				defer object.Close()
+				text, err := io.ReadAll(object)
+				return string(text), err
+			}
+			if text, err := read(list[0]); err != nil || text != "hello" {
+				t.Errorf("%q: %v", text, err)
+			}
+			other := list[0]
+			other.SHA256 = strings.Repeat("0", 64)
+			if _, err := read(other); !errors.Is(err, blob.ErrCorrupt) {
+				t.Errorf("other bytes than were kept: %v", err)
+			}
+			var redirected atomic.Bool
+			r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
+				if strings.HasSuffix(q.URL.Path, "/content") && q.URL.Query().Get("through") == "" {
+					redirected.Store(true)
+					w.Header().Set("Location", "http://127.0.0.1:1/nobody")
+					w.WriteHeader(http.StatusSeeOther)
+					return false
+				}
+				return true
+			})
+			if text, err := read(list[0]); err != nil || text != "hello" || !redirected.Load() {
+				t.Errorf("through the server: %q: %v", text, err)
+			}
+		})
+	}
+}
+
+// A log that is followed comes whole, also over connections that break.
+func TestLog(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	c := r.as(auth.Viewer)
+	desk, lease := r.attempt()
+	say := func(seq int, texts ...string) {
+		t.Helper()
+		var lines []byte
+		for _, text := range texts {
+			lines = joblog.Append(lines, joblog.Line{At: time.Now(), Stream: joblog.Stdout, Text: text})
+		}
+		if err := desk.AppendLog(ctx, lease, node.LogChunk{Seq: seq, Lines: lines}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(0, "a", "b")
+	var asked atomic.Int64
+	r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
+		if !strings.HasSuffix(q.URL.Path, "/log") || asked.Add(1) > 1 {
+			return true
+		}
+		// The first connection gives one line and breaks.
+		_, _ = w.Write([]byte(`{"stream":"stdout","text":"a","place":"0.1"}` + "\n"))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	var got []string
+	for l, err := range c.Log(ctx, lease.Task, 0, joblog.Place{}, true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l.Text)
+		switch l.Text {
+		case "b":
+			say(1, "c")
+		case "c":
+			if refused, err := desk.End(ctx, []node.Outcome{{Lease: lease, Verdict: node.Done}}); err != nil || len(refused) > 0 {
+				t.Fatal(refused, err)
+			}
+		}
+	}
+	if strings.Join(got, " ") != "a b c" || asked.Load() < 2 {
+		t.Errorf("got %v over %d connections", got, asked.Load())
+	}
+	got = nil
+	for l, err := range c.Log(ctx, lease.Task, 1, joblog.Place{Chunk: 0, Line: 1}, false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l.Text)
+		if l.Text == "b" {
+			break
+		}
+	}
+	if strings.Join(got, " ") != "b" {
+		t.Errorf("from a place: %v", got)
+	}
+	for _, err := range c.Log(ctx, weir.ID{1}, 0, joblog.Place{}, false) {
+		if problem.Explain(err).Kind != problem.NotFound {
+			t.Errorf("of no task: %v", err)
+		}
+	}
+}
+
+func TestSecretsAndNodes(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	c := r.as(auth.Maintainer)
+	if err := c.PutSecret(ctx, "key", "value", "note"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.Secrets(ctx)
+	if err != nil || len(list) != 1 || list[0].Name != "key" || list[0].Note != "note" || list[0].By == "" {
+		t.Errorf("%+v: %v", list, err)
+	}
+	if err := c.DropSecret(ctx, "key"); err != nil {
+		t.Error(err)
+	}
+	if err := r.sdk.RegisterNode(ctx, weir.Node{Name: "n1", Labels: map[string]string{"a": "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetWake(ctx, "n1", wake.Method{Kind: wake.WOL, MAC: "02:00:00:00:00:01", Timeout: wake.Seconds(time.Minute), SleepAfter: time.Hour}); err != nil {
+		t.Error(err)
+	}
+	if err := c.SetNode(ctx, "n1", nil, map[string]int{"x": 3}); err != nil {
+		t.Error(err)
+	}
+	n, err := c.Node(ctx, "n1")
+	if err != nil || n.WakeMethod != "wol" || n.SleepAfter != "01:00:00" || n.Capacity["x"] != 3 || n.Labels["a"] != "b" {
+		t.Errorf("%+v: %v", n, err)
+	}
+	if err := c.Wake(ctx, "ghost"); problem.Explain(err).Kind != problem.NotFound {
+		t.Errorf("wake nobody: %v", err)
+	}
+}
