@@ -56,9 +56,22 @@ type Config struct {
 	Retention time.Duration
 	// PartitionDays is how many days one partition of the history spans.
 	PartitionDays int
-	// EventsExport is a folder. Partitions of the timeline are written there
-	// before they are dropped. Empty: they are just dropped.
+	// EventsExport is a folder, the URL of a bucket, or "bucket" for Bucket itself.
+	// Partitions of the timeline are written there before they are dropped. Empty:
+	// they are just dropped.
 	EventsExport string
+	// Bucket is where artifacts and logs are kept: folder:///path or
+	// s3://key:secret@host/bucket. Empty: a folder below Data, where there is one.
+	Bucket string
+	// SecretKeyFile holds the key that seals secrets. Empty: a file in Data.
+	SecretKeyFile string
+	// WakeScripts is the folder of the scripts that may wake a node; WakeURLs are
+	// the beginnings of addresses that may.
+	WakeScripts string
+	WakeURLs    []string
+	// WakeBroadcast is where magic packets go, host:port. Empty: everybody on the
+	// local network.
+	WakeBroadcast string
 	// NodeName is this machine's name. Empty: the host's.
 	NodeName string
 	// CoordinatorTTL is how long a leader may be silent.

@@ -13,13 +13,16 @@ import (
 
 	"github.com/weirhq/weir/internal/app/demo"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/blob/garbage"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/timeline/redishint"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 const (
@@ -41,11 +44,13 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 	}
 	hints := listen.New(p.pool.Config().ConnConfig, s.log)
 	gates := hints.Listen(engine.GatesChannel)
+	plans := hints.Listen(engine.PlanChannel)
+	p.hints = node.NewHints(p.pool, hints)
 	resigned := hints.Listen(coordinator.Channel)
 	p.events = hints.Listen(timeline.Channels...)
 	p.coordinator = coordinator.New(coordinator.Config{
 		Pool: p.terms, TTL: s.config.CoordinatorTTL, Wake: resigned.C(), Log: s.log,
-		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates) },
+		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates, plans) },
 	})
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	p.resign, p.led = end, make(chan struct{})
@@ -80,7 +85,7 @@ func (p *parts) grown() <-chan struct{} {
 }
 
 // loops are what the leader does.
-func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription) []loop.Loop {
+func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans *listen.Subscription) []loop.Loop {
 	keep := s.config.Retention
 	if keep == Forever {
 		keep = 0
@@ -92,9 +97,14 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates *listen.Subscription
 	if p.bus != nil {
 		loops = append(loops, p.bus.Relay(p.pool, p.events.C()))
 	}
+	loops = append(loops, workflow.Loops(workflow.Config{Pool: p.pool, Hints: plans.C(), Store: p.flows, Log: s.log}, t)...)
+	loops = append(loops, p.waker.Loops(t)...)
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
-	if s.config.EventsExport != "" {
-		loops = append(loops, timeline.ExportLoop(p.pool, timeline.Folder(s.config.EventsExport), t, s.log))
+	if p.bucket != nil {
+		loops = append(loops, garbage.Loop(p.pool, p.bucket, t, s.log))
+	}
+	if to := s.config.exportURL(s.private); to != "" {
+		loops = append(loops, timeline.ExportLoop(p.pool, timeline.ArchiveAt(to), t, s.log))
 	}
 	return loops
 }
@@ -140,7 +150,7 @@ func gone(holder string) bool {
 }
 
 func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) {
-	if p.demo, err = demo.Start(ctx, p.client, s.config.NodeName, s.log); err != nil {
+	if p.demo, err = demo.Start(ctx, p.client, "demo", s.log); err != nil {
 		return "", err
 	}
 	return "worker " + p.demo.Worker(), nil

@@ -59,20 +59,21 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.group.Go(func() { hub.Run(life) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
-	dashboard, err := web.New(web.Config{
+	dashboard, err := web.New(s.webConfig(p, web.Config{
 		Store: store, Commands: p.client, Auth: people, Door: entrance, Hub: hub,
 		Health: s.webHealth, Settings: s.webSettings, Version: s.options.Version, Log: s.log,
-	})
+	}))
 	if err != nil {
 		end()
 		return "", err
 	}
+	api := httpapi.New(s.apiConfig(p, httpapi.Config{Store: store, Commands: p.client, Auth: people, Door: entrance, Stream: streams, Hub: hub, Version: s.options.Version, Log: s.log}))
 	p.shut = func() {
+		api.Close()
 		streams.Close()
 		dashboard.Close()
 		end()
 	}
-	api := httpapi.New(httpapi.Config{Store: store, Commands: p.client, Auth: people, Door: entrance, Stream: streams, Version: s.options.Version, Log: s.log})
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api.Handler())
 	mux.Handle("GET /metrics", s.metrics(entrance, measured))

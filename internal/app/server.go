@@ -79,6 +79,7 @@ type parts struct {
 
 	client  *weir.Client
 	tracing *trace.Tracing
+	stores
 	// events hears that the timeline may have grown; bus too, if Redis carries
 	// the hints.
 	events *listen.Subscription
@@ -88,6 +89,9 @@ type parts struct {
 	resign      context.CancelFunc
 	led         chan struct{}
 	demo        *demo.Demo
+	// agent is that of this machine; left is closed when it has ended.
+	agent *Agent
+	left  chan struct{}
 	// face is the dashboard and the API; link logs in once.
 	face http.Handler
 	link string
@@ -189,9 +193,13 @@ func (s *Server) steps() []step {
 	steps = append(steps,
 		step{"Bringing the schema up to date", s.migrate},
 		step{"Making partitions", s.partition},
+		step{"Opening the bucket", s.openStores},
 		step{"Starting the coordinator", s.coordinate},
 		step{"Opening the dashboard and the API", s.open},
 	)
+	if s.private {
+		steps = append(steps, step{"Starting the agent of this machine", s.startAgent})
+	}
 	if s.options.Demo {
 		steps = append(steps, step{"Starting the demo", s.startDemo})
 	}

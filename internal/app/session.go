@@ -6,8 +6,10 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 )
 
@@ -63,6 +65,7 @@ type Session struct {
 	Client   Commander
 	Store    Reader
 	Accounts Accounts
+	Flows    Flows
 	// Target is where it is connected.
 	Target Target
 
@@ -96,7 +99,9 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 		return nil, err
 	}
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
-	return &Session{Client: client, Store: view.New(pool), Accounts: accounts, Target: t, close: func() {
+	store := view.New(pool)
+	flows := newDatabaseFlows(pool, client, store, t, who.Name)
+	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil
@@ -108,4 +113,17 @@ func (s *Session) Close() { s.close() }
 // Login makes the session that of a person, where it asks a server.
 func (s *Session) Login(ctx context.Context, name, password string) error {
 	return s.login(ctx, name, password)
+}
+
+// Archive is where the timeline was written before it was dropped. Only a command
+// with the database knows.
+func (s *Session) Archive(ctx context.Context) (blob.Bucket, error) {
+	if s.Target.Remote() {
+		return nil, problem.New(problem.Conflict, "run it where the server runs, or with --database-url and --events-export", "a server does not give its archive away")
+	}
+	at := s.Target.config.exportURL(s.Target.private())
+	if at == "" {
+		return nil, problem.New(problem.Conflict, "say where it is: --events-export URL", "the timeline is not archived: events_export is not set")
+	}
+	return blob.Open(ctx, at)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/blob"
 )
 
 const (
@@ -64,6 +66,9 @@ func (s *Server) drop(p *parts) error {
 			return "handed back what it held", nil
 		})
 	}
+	if p.agent != nil {
+		err = errors.Join(err, s.stopAgent(p))
+	}
 	if p.shut != nil {
 		p.shut() // streams end, and their clients go to another server
 	}
@@ -74,6 +79,10 @@ func (s *Server) drop(p *parts) error {
 			<-p.led
 			return "done", nil
 		}))
+	}
+	p.hints.Close()
+	if p.bucket != nil {
+		err = errors.Join(err, blob.Close(p.bucket))
 	}
 	if p.bus != nil {
 		err = errors.Join(err, p.bus.Close())

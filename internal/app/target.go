@@ -25,7 +25,12 @@ type Target struct {
 	Dashboard string
 	// Running is the Weir of this machine that was found, if one was.
 	Running *Running
+	// config says where that Weir keeps what is not in the database.
+	config Config
 }
+
+// private says that it is a Weir of this machine, with a data folder.
+func (t Target) private() bool { return t.Running != nil }
 
 // LinkURL is the address that uses a one-time link: the path alone where it is
 // not known where the dashboard is.
@@ -146,7 +151,7 @@ func FindTarget(c Config, values []Value) (Target, error) {
 	}
 	switch best {
 	case "database_url":
-		return Target{Database: c.DatabaseURL, Origin: said["database_url"].Origin, Dashboard: strings.TrimRight(c.PublicURL, "/")}, nil
+		return Target{Database: c.DatabaseURL, Origin: said["database_url"].Origin, Dashboard: strings.TrimRight(c.PublicURL, "/"), config: c}, nil
 	case "server":
 		return serverTarget(said)
 	case "context":
@@ -229,7 +234,8 @@ func localTarget(c Config, values []Value) (Target, error) {
 	for _, folder := range folders {
 		r, err := ReadRunning(folder)
 		if err == nil {
-			return Target{Database: r.DatabaseURL, Origin: "the Weir in " + folder, Dashboard: strings.TrimRight(r.URL, "/"), Running: &r}, nil
+			c.Data = folder
+			return Target{Database: r.DatabaseURL, Origin: "the Weir in " + folder, Dashboard: strings.TrimRight(r.URL, "/"), Running: &r, config: c}, nil
 		}
 		failed = errors.Join(failed, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/vault"
 )
@@ -49,10 +50,11 @@ func (c *Client) Wake(ctx context.Context, node string) error {
 	return err
 }
 
-// SetNode gives a node other labels or slots. Nil leaves as is.
-func (c *Client) SetNode(ctx context.Context, node string, labels map[string]string, capacity map[string]int) error {
+// SetNode gives a node other labels or slots. Nil leaves as is. Who asks, the
+// server knows.
+func (c *Client) SetNode(ctx context.Context, n weir.Node, _ string) error {
 	return c.put(ctx, nil, struct {
 		Labels   map[string]string `json:"labels,omitzero"`
 		Capacity map[string]int    `json:"capacity,omitzero"`
-	}{labels, capacity}, "nodes", node)
+	}{n.Labels, n.Capacity}, "nodes", n.Name)
 }

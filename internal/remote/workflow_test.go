@@ -295,7 +295,7 @@ func TestSecretsAndNodes(t *testing.T) {
 	if err := c.SetWake(ctx, "n1", wake.Method{Kind: wake.WOL, MAC: "02:00:00:00:00:01", Timeout: wake.Seconds(time.Minute), SleepAfter: time.Hour}); err != nil {
 		t.Error(err)
 	}
-	if err := c.SetNode(ctx, "n1", nil, map[string]int{"x": 3}); err != nil {
+	if err := c.SetNode(ctx, weir.Node{Name: "n1", Capacity: map[string]int{"x": 3}}, ""); err != nil {
 		t.Error(err)
 	}
 	n, err := c.Node(ctx, "n1")

@@ -1,0 +1,263 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/driver/compose"
+	"github.com/weirhq/weir/internal/agent/driver/docker"
+	"github.com/weirhq/weir/internal/agent/driver/exec"
+	"github.com/weirhq/weir/internal/agent/driver/http"
+	"github.com/weirhq/weir/internal/agent/remote"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/listen"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/vault"
+)
+
+const (
+	// agentFolder is where an agent keeps its own things below a data folder.
+	agentFolder = "agent"
+	// agentConns is enough for an agent: it batches what it says.
+	agentConns = 6
+	// slotsAtLeast is how many tasks of a driver run at once on a small machine.
+	slotsAtLeast = 4
+	// checkWithin is how long a driver may take to say whether it works here.
+	checkWithin = 10 * time.Second
+)
+
+// Keeper gives the process to one of the agent's keepers, if that is what it was
+// started as. Call it first thing in main: see packages exec and docker.
+func Keeper() {
+	exec.KeeperMain()
+	docker.WardenMain()
+}
+
+// AgentConfig is what an agent is told about its machine.
+type AgentConfig struct {
+	// Node is the name of the machine. Empty: the configuration's.
+	Node   string
+	Labels map[string]string
+	// Slots says how many tasks of each service may run at once. Empty: the
+	// drivers that work here, under their own names.
+	Slots map[string]int
+	// Runs says how to run tasks of a service that do not say so themselves.
+	Runs map[string]node.Run
+	// Dir is the agent's folder. Empty: one below the data folder.
+	Dir string
+	// Join is a one-time token to join a server with; CA, Plain: see remote.Config.
+	Join, CA string
+	Plain    bool
+	// RunAs is the user that work without a container runs as.
+	RunAs string
+	// Docker and HTTP are what the operator allows containers and calls;
+	// ComposeFolder has the files of services that may be started.
+	Docker        docker.Config
+	HTTP          http.Config
+	ComposeFolder string
+}
+
+// Agent is an agent that was set up and is yet to run.
+type Agent struct {
+	agent *agent.Agent
+	info  node.Info
+	// Missing says why drivers do not work here.
+	Missing map[string]string
+	close   []func()
+}
+
+// Describe says what it serves, for people.
+func (a *Agent) Describe() string {
+	var slots []string
+	for _, service := range slices.Sorted(maps.Keys(a.info.Capacity)) {
+		slots = append(slots, fmt.Sprintf("%s=%d", service, a.info.Capacity[service]))
+	}
+	return fmt.Sprintf("node %s, %s", a.info.Name, strings.Join(slots, " "))
+}
+
+// Run works until ctx ends; then it finishes what runs. When force ends too it
+// hands that back and leaves.
+func (a *Agent) Run(ctx, force context.Context) error {
+	defer a.Close()
+	defer context.AfterFunc(ctx, a.agent.Drain)()
+	defer context.AfterFunc(force, a.agent.Leave)()
+	return a.agent.Run(context.WithoutCancel(ctx))
+}
+
+// Leave hands back what runs and ends Run.
+func (a *Agent) Leave() { a.agent.Leave() }
+
+// Close frees what an agent holds that did not run.
+func (a *Agent) Close() {
+	for _, f := range slices.Backward(a.close) {
+		f()
+	}
+	a.close = nil
+}
+
+// NewAgent sets an agent up that reaches Weir as the target says: on its
+// database, or through a server with the node's credential.
+func NewAgent(ctx context.Context, c Config, t Target, a AgentConfig, version string, log *slog.Logger) (_ *Agent, err error) {
+	if a.Node == "" {
+		a.Node = c.NodeName
+	}
+	if a.Dir == "" {
+		a.Dir = filepath.Join(c.Data, agentFolder, a.Node)
+	}
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
+		return nil, problem.Refuse("dir", "name a folder that you may write to: --dir DIR", "the agent's folder: %v", err)
+	}
+	made := &Agent{}
+	defer func() {
+		if err != nil {
+			made.Close()
+		}
+	}()
+	var transport agent.Transport
+	if t.Remote() {
+		transport, err = remote.Open(ctx, remote.Config{Server: t.Server, Node: a.Node, CA: a.CA, Plain: a.Plain, Version: version, Log: log}, filepath.Join(a.Dir, "credential.json"), a.Join)
+	} else {
+		transport, err = made.database(ctx, t, a.Node, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made, made.assemble(ctx, a, transport, version, log)
+}
+
+// database is the transport of an agent that has the database itself.
+func (a *Agent) database(ctx context.Context, t Target, name string, log *slog.Logger) (agent.Transport, error) {
+	pool, err := pg.Open(ctx, t.Database, pg.Options{Name: "weir agent", MaxConns: agentConns})
+	if err != nil {
+		return nil, err
+	}
+	a.close = append(a.close, pool.Close)
+	listener := listen.New(pool.Config().ConnConfig, log)
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		_ = listener.Run(life) // its error is that we end
+	}()
+	hints := node.NewHints(pool, listener)
+	a.close = append(a.close, func() {
+		end()
+		<-heard
+		hints.Close()
+	})
+	options := node.Options{Hints: hints, Log: log}
+	c, private := t.config, t.private()
+	if at := c.bucketURL(private); at != "" {
+		if options.Bucket, err = blob.Open(ctx, at); err != nil {
+			return nil, err
+		}
+	}
+	if c.SecretKeyFile != "" || private {
+		keys, err := c.secretKeys(private)
+		if err != nil {
+			return nil, err
+		}
+		options.Vault = vault.New(pool, keys, log)
+	}
+	return node.NewDesk(pool, name, options), nil
+}
+
+// assemble looks which drivers work here and makes the agent.
+func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Transport, version string, log *slog.Logger) error {
+	drivers, missing, err := c.drivers(ctx, log)
+	if err != nil {
+		return err
+	}
+	a.Missing = missing
+	a.info = node.Info{Name: c.Node, Labels: c.Labels, Capacity: c.Slots, Drivers: slices.Sorted(maps.Keys(drivers)), Version: version}
+	if len(a.info.Capacity) == 0 {
+		a.info.Capacity = map[string]int{}
+		for _, name := range a.info.Drivers {
+			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
+		}
+	}
+	a.agent = agent.New(agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log})
+	return nil
+}
+
+// drivers are those that work on this machine; missing says why others do not.
+func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map[string]driver.Driver, missing map[string]string, err error) {
+	who := c.Node + "@" + c.Dir
+	c.Docker.Agent, c.Docker.Log = who, log
+	containers, err := docker.New(c.Docker)
+	if err != nil {
+		return nil, nil, err
+	}
+	services, err := compose.New(compose.Config{
+		Folder: c.ComposeFolder, Notes: filepath.Join(c.Dir, "compose"), Agent: who, Host: c.Docker.Host, HTTP: c.HTTP, Log: log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, err := http.New(c.HTTP)
+	if err != nil {
+		return nil, nil, err
+	}
+	drivers, missing = map[string]driver.Driver{}, map[string]string{}
+	for _, d := range []driver.Driver{exec.New(exec.Options{Dir: agent.Attempts(c.Dir), RunAs: c.RunAs}), containers, services, calls} {
+		ctx, cancel := context.WithTimeout(ctx, checkWithin)
+		err := d.Check(ctx)
+		cancel()
+		if err == nil {
+			drivers[d.Name()] = d
+			continue
+		}
+		missing[d.Name()] = problem.Explain(err).What
+		if closer, ok := d.(interface{ Close() error }); ok {
+			err = errors.Join(err, closer.Close())
+		}
+		log.Debug("a driver does not work here", "driver", d.Name(), "error", err)
+	}
+	return drivers, missing, nil
+}
+
+// startAgent runs an agent on this machine, in the server's own process.
+func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
+	config := AgentConfig{Node: s.config.NodeName, Dir: filepath.Join(s.config.Data, agentFolder, s.config.NodeName)}
+	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the agent's folder: %w", err)
+	}
+	a := &Agent{}
+	if err := a.assemble(ctx, config, p.desk(config.Node), s.options.Version, s.log); err != nil {
+		return "", err
+	}
+	p.agent, p.left = a, make(chan struct{})
+	s.group.Go(func() {
+		defer close(p.left)
+		if err := a.Run(context.WithoutCancel(ctx), context.Background()); err != nil && !s.stopping.Load() {
+			s.failed <- fmt.Errorf("the agent of this machine: %w", err)
+		}
+	})
+	return a.Describe(), nil
+}
+
+// stopAgent lets the agent hand back what it holds.
+func (s *Server) stopAgent(p *parts) error {
+	return s.say.step("Stopping the agent", func() (string, error) {
+		p.agent.Leave()
+		select {
+		case <-p.left:
+			return "handed back what it held", nil
+		case <-s.options.Force.Done():
+			return "left", nil
+		}
+	})
+}

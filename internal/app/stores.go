@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/httpapi"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+// bucketFolder and secretFile are where a server with a data folder keeps what
+// nobody told it to keep elsewhere.
+const (
+	bucketFolder = "bucket"
+	secretFile   = "secret.key"
+	// exportToBucket is the value of events_export that means the bucket.
+	exportToBucket = "bucket"
+)
+
+// stores are what a server knows beside the engine: workflows, objects, secrets
+// and sleeping nodes. bucket and vault are nil where they were not set up.
+type stores struct {
+	flows  *workflow.Store
+	bucket blob.Bucket
+	vault  *vault.Vault
+	waker  *wake.Waker
+	// hints wake the desks of agents that wait for work.
+	hints *node.Hints
+}
+
+// bucketURL is where artifacts and logs go; empty: nowhere.
+func (s *Server) bucketURL() string { return s.config.bucketURL(s.private) }
+
+func (c Config) bucketURL(private bool) string {
+	if c.Bucket != "" || !private {
+		return c.Bucket
+	}
+	if data, err := filepath.Abs(c.Data); err == nil {
+		return "folder://" + filepath.Join(data, bucketFolder)
+	}
+	return ""
+}
+
+// exportURL is where old partitions of the timeline go before they are dropped.
+func (c Config) exportURL(private bool) string {
+	if c.EventsExport == exportToBucket {
+		return c.bucketURL(private)
+	}
+	return c.EventsExport
+}
+
+// openStores opens the bucket and the vault. A bucket that cannot be used is
+// told now, not when the first task has ended.
+func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
+	p.flows = workflow.New(p.pool, workflow.Options{Log: s.log})
+	p.waker = wake.New(p.pool, wake.Config{Scripts: s.config.WakeScripts, URLs: s.config.WakeURLs, Broadcast: s.config.WakeBroadcast, Log: s.log})
+	keys, err := s.config.secretKeys(s.private)
+	switch {
+	case err == nil:
+		p.vault = vault.New(p.pool, keys, s.log)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	at := s.bucketURL()
+	if at == "" {
+		return "none: artifacts and logs of agents are not kept; set bucket", nil
+	}
+	if p.bucket, err = blob.Open(ctx, at); err != nil {
+		return "", err
+	}
+	return p.bucket.Name(), blob.Check(ctx, p.bucket)
+}
+
+// secretKeys are the keys that seal secrets. fs.ErrNotExist: there are none.
+func (c Config) secretKeys(private bool) (vault.Keys, error) {
+	switch {
+	case c.SecretKeyFile != "":
+		return vault.LoadKeys(c.SecretKeyFile, true)
+	case private:
+		return vault.LoadKeys(filepath.Join(c.Data, secretFile), true)
+	}
+	return vault.Keys{}, fs.ErrNotExist
+}
+
+// desk speaks for a node to whoever proved to be it.
+func (p *parts) desk(name string) *node.Desk {
+	options := node.Options{Bucket: p.bucket, Hints: p.hints}
+	if p.vault != nil {
+		options.Vault = p.vault
+	}
+	return node.NewDesk(p.reads, name, options)
+}
+
+// apiConfig adds to the API what agents and workflows need. A part that is not
+// there stays nil, and its routes say so.
+func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
+	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
+	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
+	if p.vault != nil {
+		c.Secrets = p.vault
+	}
+	c.SetNode = func(ctx context.Context, by, name string, labels map[string]string, capacity map[string]int) error {
+		return p.client.SetNode(ctx, weir.Node{Name: name, Labels: labels, Capacity: capacity}, by)
+	}
+	return c
+}
+
+// webConfig adds the same to the dashboard.
+func (s *Server) webConfig(p *parts, c web.Config) web.Config {
+	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
+	if p.vault != nil {
+		c.Secrets = p.vault
+	}
+	return c
+}
