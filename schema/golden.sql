@@ -844,11 +844,11 @@ function _fire(runs jsonb, t timestamp with time zone) returns jsonb
 function _fire_workflow(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=weir, pg_temp: Opens the jobs of due runs of a workflow.
 function _flow_job() returns trigger
-  plpgsql volatile security definer set search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
 function _flow_refuse() returns trigger
   plpgsql volatile: Refuses to write to a view, and says what to use.
 function _flow_workflow() returns trigger
-  plpgsql volatile security definer set search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
 function _grow(specs weir.task_spec[], in_job weir.jobs, base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
@@ -962,15 +962,15 @@ function analyze_parents() returns void
 function cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a task: canceled, or requested when a worker must stop first.
 function cancel_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
-  plpgsql volatile security definer set search_path=weir, pg_temp: Cancels every task of a job that has not ended.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Cancels every task of a job that has not ended.
 function claim(worker text, services text[], n integer DEFAULT 1, slots integer[] DEFAULT NULL::integer[], claim_id uuid DEFAULT NULL::uuid, lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.
 function close_job(job uuid, outcome text, cause text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
-  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a queued job that has no tasks.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a queued job that has no tasks.
 function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
-  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
 function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
@@ -1002,7 +1002,7 @@ function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results js
 function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
 function fire_schedules(runs jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  sql volatile security definer set search_path=weir, pg_temp: Submits due runs of many schedules exactly once.
+  sql volatile security definer set jit=off, search_path=weir, pg_temp: Submits due runs of many schedules exactly once.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1012,7 +1012,7 @@ function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timest
 function hold(task uuid, by text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Holds a waiting task until it is released.
 function inputs(node text, task uuid, attempt integer, token uuid) returns TABLE(step text, name text, bucket text, object text, size bigint, sha256 text)
-  plpgsql stable security definer set enable_seqscan=off, search_path=weir, pg_temp: The artifacts that a leased task asked for.
+  plpgsql stable security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The artifacts that a leased task asked for.
 function lead(lock_name text, holder text, ttl interval DEFAULT '00:00:15'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns bigint
   plpgsql volatile security definer set search_path=weir, pg_temp: Takes or renews the lead and returns its epoch; null: another leads.
 function leased(node text, task uuid, attempt integer, token uuid) returns TABLE(job uuid, key text, run jsonb)
@@ -1024,15 +1024,15 @@ function note_wake(name text, step text, note text DEFAULT NULL::text, data json
 function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
 function open_job(name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, due timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, order_seq bigint DEFAULT NULL::bigint, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, id uuid DEFAULT NULL::uuid, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.
 function plan_task(task uuid, params jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, run jsonb DEFAULT NULL::jsonb, hold text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
-  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.
 function plan_wakes(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
-  plpgsql volatile security definer set search_path=weir, pg_temp: Notes which nodes woke and which did not, and returns those to be woken now.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Notes which nodes woke and which did not, and returns those to be woken now.
 function put_secret(name text, sealed bytea, key_id text, version integer, by text DEFAULT NULL::text, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Stores a sealed secret; false: somebody else has set it meanwhile.
 function put_workflow(name text, definition jsonb, version integer DEFAULT NULL::integer, source text DEFAULT NULL::text, active boolean DEFAULT true, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT id uuid, OUT stored integer, OUT created boolean) returns record
-  plpgsql volatile security definer set search_path=weir, pg_temp: Stores a version of a workflow and returns its id, its version and whether it is new.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a version of a workflow and returns its id, its version and whether it is new.
 function record(task uuid, attempt integer, token uuid, type text, message text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, level text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
 function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
@@ -1042,7 +1042,7 @@ function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jso
 function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
 function relabel(task uuid, labels jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
-  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the labels of a waiting task. False: it does not wait any more.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Changes the labels of a waiting task. False: it does not wait any more.
 function release(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
 function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1054,7 +1054,7 @@ function reseal_secret(name text, version integer, was_key text, sealed bytea, k
 function resign(lock_name text, holder text, epoch bigint) returns void
   sql volatile security definer set search_path=weir, pg_temp: Ends a term early.
 function retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
-  plpgsql volatile security definer set search_path=weir, pg_temp: Runs a task again that ended other than done.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Runs a task again that ended other than done.
 function retry_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Runs again what failed or was canceled of a job. Returns how many tasks.
 function set_job_note(job uuid, note text) returns void
@@ -1072,9 +1072,9 @@ function set_schedule(name text, spec text, task jsonb, next_at timestamp with t
 function set_wake(name text, method text DEFAULT NULL::text, params jsonb DEFAULT '{}'::jsonb, sleep_after interval DEFAULT NULL::interval, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says how a node is woken, and after how long with nothing to do it may sleep.
 function set_workflow(name text, version integer, active boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
-  plpgsql volatile security definer set search_path=weir, pg_temp: Activates or deactivates a version of a workflow.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Activates or deactivates a version of a workflow.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
-  plpgsql volatile security definer set search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
 function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Records that leased tasks have begun. Returns only those that were refused.
 function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1082,7 +1082,7 @@ function stop_worker(name text, at timestamp with time zone DEFAULT NULL::timest
 function submit(service text, params jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hold text DEFAULT NULL::text, lane text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, exclusive boolean DEFAULT NULL::boolean, pool text DEFAULT NULL::text, labels jsonb DEFAULT NULL::jsonb, max_attempts integer DEFAULT NULL::integer, timeout interval DEFAULT NULL::interval, backoff interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, orphan text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
 function submit_job(tasks jsonb, name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job and returns its id. Each task is an object with the fields of weir.task_spec; needs name the keys of other tasks.
 function submit_many(tasks jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.
 function tally(n integer DEFAULT 5000, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT counted integer, OUT more boolean) returns record
@@ -1100,15 +1100,15 @@ function why_job(job uuid, at timestamp with time zone DEFAULT NULL::timestamp w
 function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, depth integer)
   sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
 function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  plpgsql volatile security definer set search_path=weir, pg_temp: Gives queued jobs their tasks.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Gives queued jobs their tasks.
 function workflow_due(most integer DEFAULT 200, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(job uuid, note text)
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Due jobs to be built, and why others are not.
 function workflow_patience(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Relaxes labels of tasks that nobody takes, and ends those that waited too long.
 function workflow_plan(plans jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  plpgsql volatile security definer set search_path=weir, pg_temp: Carries out what the planner decided.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what the planner decided.
 function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
 
 -- Grants
 weir_client: execute on function _id_time

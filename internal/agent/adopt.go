@@ -110,6 +110,7 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 		a.log.Info("work of an earlier life goes on", "task", at.Task, "attempt", at.Attempt)
 		a.group.Go(func() { a.serve(at) })
 	default:
+		a.clearFolder(at.dir) // so that an earlier keeper that is slow cannot begin it any more
 		a.log.Warn("nothing is left of the work of an earlier life: it goes back", "task", at.Task, "attempt", at.Attempt)
 		a.group.Go(func() {
 			a.finishLate(at, node.Outcome{Lease: at.Holds(), Verdict: node.Returned, Error: "the agent was restarted before the work began"})

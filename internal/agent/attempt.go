@@ -131,9 +131,12 @@ func (at *attempt) perform() evidence {
 	if work == nil {
 		e.cause = at.why()
 		var late *timedOut
-		if errors.As(err, &late) {
+		switch {
+		case errors.As(err, &late):
 			e.cause = err
-		} else {
+		case errors.Is(err, driver.ErrLate) && e.cause == nil:
+			e.cause = errUnsure // we were too slow, not the work
+		default:
 			e.err = err
 		}
 		at.clear()

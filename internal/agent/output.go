@@ -153,10 +153,20 @@ func (o *output) stdoutLine(line []byte, cut int64) {
 
 func (o *output) stderrLine(line []byte, cut int64) {
 	o.keep(streamErr, line, cut)
-	o.last = append(append(o.last, o.mask.Bytes(line[:min(len(line), lastMost)])...), '\n')
+	line = o.masked(line, cut) // before the cut below, which could leave half a secret
+	o.last = append(append(o.last, line[:min(len(line), lastMost)]...), '\n')
 	if len(o.last) > lastMost {
 		o.last = bytes.Clone(o.last[len(o.last)-lastMost:])
 	}
+}
+
+// masked is a line without secrets, and, if it was cut off, without the half of
+// one at its end.
+func (o *output) masked(line []byte, cut int64) []byte {
+	if cut > 0 {
+		return o.mask.Beginning(line)
+	}
+	return o.mask.Bytes(line)
 }
 
 // event writes an event, if there were not too many.
@@ -175,7 +185,7 @@ func (o *output) keep(stream string, line []byte, cut int64) {
 		o.dropped += int64(len(line)) + cut + 1
 		return
 	}
-	line = o.mask.Bytes(line)
+	line = o.masked(line, cut)
 	if len(line) > lineMost {
 		cut += int64(len(line) - lineMost)
 		line = line[:lineMost]

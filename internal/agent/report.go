@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,6 +109,12 @@ func (at *attempt) report(e evidence) {
 // cleanResult frees a result of what may not leave the machine.
 func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
 	clean := at.mask.Bytes(cleanJSON(result))
+	if at.mask != nil && bytes.IndexByte(clean, '\\') >= 0 {
+		// A secret may be written with escapes that the database undoes.
+		if plain, err := unescaped(clean); err == nil {
+			clean = at.mask.Bytes(plain)
+		}
+	}
 	if json.Valid(clean) {
 		return clean
 	}
@@ -116,6 +123,21 @@ func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return text
+}
+
+// unescaped writes JSON with no more escapes than it needs.
+func unescaped(text []byte) ([]byte, error) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	var v any
+	if err := in.Decode(&v); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	to := json.NewEncoder(&out)
+	to.SetEscapeHTML(false)
+	err := to.Encode(v)
+	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // reportLoop tells what there is to tell until ctx ends and nothing is left.

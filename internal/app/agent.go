@@ -177,6 +177,12 @@ func (a *Agent) database(ctx context.Context, t Target, name string, log *slog.L
 
 // assemble looks which drivers work here and makes the agent.
 func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Transport, version string, log *slog.Logger) error {
+	// Work has folders of its own to start in, so ours has a name that is good in all of them.
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	c.Dir = dir
 	drivers, missing, err := c.drivers(ctx, log)
 	if err != nil {
 		return err

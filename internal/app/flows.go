@@ -32,6 +32,7 @@ type Flows interface {
 	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
 
 	Artifacts(ctx context.Context, f view.ArtifactFilter, page view.Page) ([]view.Artifact, error)
+	Artifact(ctx context.Context, id int64) (view.Artifact, error)
 	// Content reads an artifact. The caller closes it.
 	Content(ctx context.Context, a view.Artifact) (io.ReadCloser, error)
 	// Log gives the lines that an attempt printed, behind a place; with follow it

@@ -89,6 +89,10 @@ func (f *databaseFlows) Artifacts(ctx context.Context, filter view.ArtifactFilte
 	return f.store.Artifacts(ctx, filter, page)
 }
 
+func (f *databaseFlows) Artifact(ctx context.Context, id int64) (view.Artifact, error) {
+	return f.store.Artifact(ctx, id)
+}
+
 func (f *databaseFlows) Content(ctx context.Context, a view.Artifact) (io.ReadCloser, error) {
 	bucket, err := f.bucket(ctx)
 	if err != nil {
@@ -172,7 +176,9 @@ func (f *databaseFlows) SetWake(ctx context.Context, node string, m wake.Method)
 	return f.waker.SetWake(ctx, f.by, node, m)
 }
 
-func (f *databaseFlows) Wake(ctx context.Context, node string) error { return f.waker.Wake(ctx, f.by, node) }
+func (f *databaseFlows) Wake(ctx context.Context, node string) error {
+	return f.waker.Wake(ctx, f.by, node)
+}
 
 func (f *databaseFlows) bucket(ctx context.Context) (blob.Bucket, error) {
 	at := f.target.config.bucketURL(f.target.private())

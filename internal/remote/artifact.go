@@ -26,6 +26,11 @@ func (c *Client) Artifacts(ctx context.Context, f view.ArtifactFilter, p view.Pa
 	return nil, problem.New(problem.Invalid, "name a job or a task", "artifacts are listed by job or by task")
 }
 
+// Artifact is one of them, by its number.
+func (c *Client) Artifact(ctx context.Context, id int64) (view.Artifact, error) {
+	return one[view.Artifact](ctx, c, nil, "artifacts", strconv.FormatInt(id, 10))
+}
+
 // Content reads an artifact, and fails at its end if it is not what was kept. It
 // comes from the bucket where that can be reached, else through the server. The
 // caller closes it.

@@ -2,6 +2,7 @@
 create or replace function weir._flow_job() returns trigger
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 declare
   t timestamptz := clock_timestamp();

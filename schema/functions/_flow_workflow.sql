@@ -3,6 +3,7 @@
 create or replace function weir._flow_workflow() returns trigger
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 declare
   steps jsonb;

@@ -3,6 +3,7 @@
 create or replace function weir.cancel_job(job uuid, by text default null, reason text default null, at timestamptz default null, out canceled int, out requested int)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

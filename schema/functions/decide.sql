@@ -4,6 +4,7 @@ create or replace function weir.decide(task uuid, outcome text, result jsonb def
   at timestamptz default null) returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -4,6 +4,7 @@ create or replace function weir.inputs(node text, task uuid, attempt int, token 
 returns table (step text, name text, bucket text, object text, size bigint, sha256 text)
 language plpgsql stable security definer
 set search_path = weir, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

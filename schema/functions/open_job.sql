@@ -6,6 +6,7 @@ create or replace function weir.open_job(name text, kind text default 'job', pri
 returns uuid
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

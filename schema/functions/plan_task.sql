@@ -4,6 +4,7 @@ create or replace function weir.plan_task(task uuid, params jsonb default null, 
   run_at timestamptz default null, at timestamptz default null) returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

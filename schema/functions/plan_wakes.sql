@@ -4,6 +4,7 @@
 create or replace function weir.plan_wakes(at timestamptz default null) returns jsonb
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -4,6 +4,7 @@ create or replace function weir.put_workflow(name text, definition jsonb, versio
   by text default null, at timestamptz default null, out id uuid, out stored int, out created boolean)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

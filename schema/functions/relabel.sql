@@ -2,6 +2,7 @@
 create or replace function weir.relabel(task uuid, labels jsonb, by text default null, at timestamptz default null) returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

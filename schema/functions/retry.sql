@@ -3,6 +3,7 @@
 create or replace function weir.retry(task uuid, by text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -2,6 +2,7 @@
 create or replace function weir.skip(task uuid, reason text, by text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

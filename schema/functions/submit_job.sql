@@ -6,6 +6,7 @@ create or replace function weir.submit_job(tasks jsonb, name text, kind text def
 returns uuid
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -3,6 +3,7 @@
 create or replace function weir.workflow_build(builds jsonb, at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

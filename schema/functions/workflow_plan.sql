@@ -8,6 +8,7 @@
 create or replace function weir.workflow_plan(plans jsonb, at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

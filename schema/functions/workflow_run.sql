@@ -5,6 +5,7 @@ create or replace function weir.workflow_run(definition uuid, newest boolean, ta
   at timestamptz default null) returns uuid
 language plpgsql security definer
 set search_path = weir, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

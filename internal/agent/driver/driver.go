@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"path/filepath"
@@ -46,6 +47,13 @@ type Running interface {
 type Leashed interface {
 	Leash(until time.Time) error
 }
+
+// ErrLate is what Start answers when the leash ends before the work begins: an
+// agent that was stopped in between must not begin what is somebody else's.
+var ErrLate = errors.New("its lease ran out before it began")
+
+// Late says that it is too late to begin.
+func (w Work) Late() bool { return !w.Leash.IsZero() && !time.Now().Before(w.Leash) }
 
 // Found is work that an earlier life of the agent began. It may have ended in
 // the meantime: then Wait of what Attach returns says how.

@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{t: t, host: dockertest.Daemon(t), port: freePort(t)}
 	image := dockertest.Image(t, b.host)
-	b.config = compose.Config{Folder: t.TempDir(), Notes: t.TempDir(), Agent: "agent-of-" + t.Name(), Host: b.host}
+	b.config = compose.Config{Folder: t.TempDir(), Notes: filepath.Join(t.TempDir(), "notes"), Agent: "agent-of-" + t.Name(), Host: b.host}
 	// The engine of the tests has no bridge.
 	b.write("compose.yaml", fmt.Sprintf(`version: "3"
 services:

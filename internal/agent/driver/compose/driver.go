@@ -48,6 +48,9 @@ func (d *Driver) recall() error {
 	if d.cfg.Notes == "" {
 		return nil
 	}
+	if err := os.MkdirAll(d.cfg.Notes, 0o700); err != nil {
+		return fmt.Errorf("make the folder of notes: %w", err)
+	}
 	notes, err := filepath.Glob(filepath.Join(d.cfg.Notes, "compose-*.json"))
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (d *Driver) Start(ctx context.Context, work driver.Work, out driver.Output)
 			return errors.Join(err, d.remove(id))
 		}
 		if r.leash, err = d.leash(id, work.State, work.Leash); err == nil {
-			err = d.start(ctx, id)
+			err = d.start(ctx, id, work)
 		}
 		if err != nil {
 			d.unleash(id, r.leash)
@@ -200,8 +200,9 @@ func (d *Driver) existing(ctx context.Context, options client.ContainerCreateOpt
 	return "", d.remove(found.Container.ID)
 }
 
-// start starts the container. One that runs or has ended stays as it is.
-func (d *Driver) start(ctx context.Context, id string) error {
+// start starts the container. One that runs or has ended stays as it is. If we
+// are stopped just before the call, the warden has removed it meanwhile.
+func (d *Driver) start(ctx context.Context, id string, work driver.Work) error {
 	state, err := d.inspect(ctx, id)
 	if err != nil {
 		return d.fault("look at the container", err)
@@ -209,9 +210,15 @@ func (d *Driver) start(ctx context.Context, id string) error {
 	if state.Status != container.StateCreated {
 		return nil
 	}
+	if work.Late() {
+		return driver.ErrLate
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*d.cfg.Call)
 	defer cancel()
 	if _, err := d.cli.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		if work.Late() {
+			return fmt.Errorf("%w: %w", driver.ErrLate, err)
+		}
 		err = d.fault("start the container", err)
 		// The engine refuses with "not found" what it cannot execute, too.
 		if p := new(problem.Problem); errors.As(err, &p) && p.Kind == problem.NotFound {

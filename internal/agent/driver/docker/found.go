@@ -30,7 +30,7 @@ func (f *found) Attach(ctx context.Context, work driver.Work, out driver.Output)
 		if r.leash, err = d.leash(f.id, work.State, work.Leash); err != nil {
 			return err
 		}
-		return d.start(ctx, f.id)
+		return d.start(ctx, f.id, work)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/weirhq/weir/internal/agent/uptime"
@@ -96,8 +97,8 @@ func (w *warden) listen(in io.Reader) {
 	}
 }
 
-// watch ends when the agent is gone and there is nothing left to watch. A look
-// each second is enough, and timers stand still while the machine sleeps.
+// watch ends when the agent is gone and there is nothing left to watch. It looks
+// when a leash ends, and each second: timers stand still while the machine sleeps.
 func (w *warden) watch() {
 	for {
 		w.mu.Lock()
@@ -109,14 +110,18 @@ func (w *warden) watch() {
 		if orphaned && len(files) == 0 {
 			return
 		}
+		wait := time.Second
 		for id, file := range files {
+			if until, err := readLeash(file); err == nil {
+				wait = min(wait, max(until-uptime.Now(), 20*time.Millisecond))
+			}
 			if w.over(id, file, orphaned) {
 				w.mu.Lock()
 				delete(w.files, id)
 				w.mu.Unlock()
 			}
 		}
-		loop.Wait(context.Background(), time.Second, w.stir)
+		loop.Wait(context.Background(), wait, w.stir)
 	}
 }
 
@@ -136,10 +141,20 @@ func (w *warden) over(id, file string, orphaned bool) bool {
 		_, err = w.cli.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	} else {
 		_, err = w.cli.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: "SIGKILL"})
+		if w.unstarted(ctx, id) {
+			_, err = w.cli.ContainerRemove(ctx, id, client.ContainerRemoveOptions{})
+		}
 	}
-	// One that is about to start cannot be killed yet, so being gone alone counts.
+	// One that is just being started cannot be killed yet, so being gone alone counts.
 	// With neither an agent nor an engine, nothing comes of waiting on.
 	return cerrdefs.IsNotFound(err) || orphaned && uptime.Now() > until+time.Hour
+}
+
+// unstarted says that a container was created and not started: an agent that was
+// stopped in between would start it when it goes on.
+func (w *warden) unstarted(ctx context.Context, id string) bool {
+	found, err := w.cli.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	return err == nil && found.Container.State != nil && found.Container.State.Status == container.StateCreated
 }
 
 // readLeash is the uptime of the machine at which the container must be dead.

@@ -2,10 +2,16 @@ package docker_test
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/moby/moby/client"
+
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
 )
 
@@ -29,6 +35,44 @@ func TestLeashEndsWithTheAgent(t *testing.T) {
 	r, _ := b.start(w)
 	if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" {
 		t.Errorf("exit %+v, want killed", exit)
+	}
+	b.wantNone()
+}
+
+func TestNothingBeginsAfterItsLeash(t *testing.T) {
+	b := newBench(t, dockertest.Daemon(t))
+	w := b.work("stubborn")
+	w.Leash = time.Now().Add(-time.Millisecond)
+	if _, err := b.driver.Start(context.Background(), w, &output{}); !errors.Is(err, driver.ErrLate) {
+		t.Errorf("started: %v", err)
+	}
+	b.wantNone()
+}
+
+// An agent that is stopped between the creation and the start of its container
+// cannot start it later: the warden has removed it.
+func TestLeashOfWhatNeverStarted(t *testing.T) {
+	b := newBench(t, dockertest.Daemon(t))
+	w := b.work("stubborn")
+	w.Leash = time.Now().Add(time.Hour)
+	r, _ := b.start(w)
+	made, err := b.engine.ContainerCreate(t.Context(), client.ContainerCreateOptions{Image: b.image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "leash")
+	if err := os.WriteFile(file, []byte("1"), 0o600); err != nil { // long ago
+		t.Fatal(err)
+	}
+	if err := docker.Ward(b.driver, made.ID, file); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "removal of the container", func() bool {
+		_, err := b.engine.ContainerInspect(context.Background(), made.ID, client.ContainerInspectOptions{})
+		return err != nil
+	})
+	if err := r.Stop(context.Background(), 0); err != nil {
+		t.Fatal(err)
 	}
 	b.wantNone()
 }

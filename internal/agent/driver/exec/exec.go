@@ -147,6 +147,9 @@ func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (d
 		}
 	}
 	began, fate, err := d.link.start(ctx, s)
+	if err != nil && w.Late() {
+		return nil, fmt.Errorf("%w: %w", driver.ErrLate, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -215,6 +216,24 @@ func TestTheLeash(t *testing.T) {
 	}
 	if took := time.Since(begun); took < 1500*time.Millisecond {
 		t.Errorf("it lived %s: the leash was let out to 2 s", took)
+	}
+}
+
+// An agent that was stopped before it told its keeper must not begin what is
+// somebody else's by then.
+func TestNothingBeginsAfterItsLeash(t *testing.T) {
+	r := newRig(t)
+	d := r.driver(exec.Options{})
+	mark := filepath.Join(t.TempDir(), "mark")
+	w := r.work("/bin/sh", "-c", "echo begun > "+mark)
+	w.Leash = time.Now().Add(-time.Millisecond)
+	if _, err := d.Start(r.Context(), w, &output{}); !errors.Is(err, driver.ErrLate) {
+		t.Errorf("started: %v", err)
+	}
+	// What is started after it has ended when it would have.
+	r.wait(r.start(d, r.work("/bin/sh", "-c", "sleep 0.2"), &output{}))
+	if _, err := os.Stat(mark); !os.IsNotExist(err) {
+		t.Errorf("it ran: %v", err)
 	}
 }
 

@@ -125,6 +125,9 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 		Sys: attributes(s.As),
 	}
 	w := &ward{spec: s, leash: readLeash(s.State)}
+	if w.leash > 0 && w.leash <= uptime.Now() {
+		return nil, 0, driver.ErrLate // the agent was stopped before it told us
+	}
 	k.mu.Lock()
 	w.pid, err = syscall.ForkExec(s.Path, s.Argv, attr) // #nosec G204 -- to run what a task names is the purpose
 	if err == nil {
