@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,6 +38,8 @@ const (
 	slotsAtLeast = 4
 	// checkWithin is how long a driver may take to say whether it works here.
 	checkWithin = 10 * time.Second
+	// sleepWithin is how long the command may take that sends a machine to sleep.
+	sleepWithin = time.Minute
 )
 
 // Keeper gives the process to one of the agent's keepers, if that is what it was
@@ -61,6 +64,9 @@ type AgentConfig struct {
 	// Join is a one-time token to join a server with; CA, Plain: see remote.Config.
 	Join, CA string
 	Plain    bool
+	// SleepCommand sends the machine to sleep when the server says so: a list of
+	// arguments, no shell. Empty: it stays awake.
+	SleepCommand []string
 	// RunAs is the user that work without a container runs as.
 	RunAs string
 	// Docker and HTTP are what the operator allows containers and calls;
@@ -195,8 +201,23 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
 		}
 	}
-	a.agent = agent.New(agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log})
+	config := agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log}
+	if len(c.SleepCommand) > 0 {
+		config.Sleep = func() { sleep(context.WithoutCancel(ctx), c.SleepCommand, log) }
+	}
+	a.agent = agent.New(config)
 	return nil
+}
+
+// sleep runs the operator's command. What it does to the machine, the agent
+// finds out by its clock.
+func sleep(ctx context.Context, argv []string, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, sleepWithin)
+	defer cancel()
+	// #nosec G204 -- the operator of this machine gave the command as a flag
+	if out, err := osexec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		log.Error("the command that sends this machine to sleep failed", "error", err, "output", string(out[:min(len(out), 1000)]))
+	}
 }
 
 // drivers are those that work on this machine; missing says why others do not.

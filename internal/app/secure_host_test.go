@@ -113,7 +113,7 @@ func TestSecureHeaders(t *testing.T) {
 
 // open says that an address holds nothing that is anybody's.
 func open(path string) bool {
-	return strings.HasPrefix(path, "/assets/") || strings.HasPrefix(path, apiPrefix+"/docs") || strings.HasPrefix(path, apiPrefix+"/openapi.")
+	return strings.HasPrefix(path, "/assets/") || strings.HasPrefix(path, apiPrefix+"/docs") || strings.HasPrefix(path, apiPrefix+"/openapi.") || strings.HasPrefix(path, apiPrefix+"/schemas/")
 }
 
 // outside are addresses that look like one of ours and lead elsewhere, to some

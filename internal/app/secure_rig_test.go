@@ -296,7 +296,8 @@ func (x furniture) path(pattern string) string {
 	}
 	name = url.PathEscape(name)
 	return strings.NewReplacer("{id}", id, "{task}", x.task, "{job}", x.job, "{token}", x.token, "{session}", x.session, "{join}", x.join, "{user}", "owner",
-		"{name}", name, "{pool}", name, "{schedule}", name, "{node}", name, "{worker}", name).Replace(pattern)
+		"{name}", name, "{pool}", name, "{schedule}", name, "{node}", name, "{worker}", name,
+		"{workflow}", name, "{secret}", name, "{artifact}", "1", "{attempt}", "1").Replace(pattern)
 }
 
 // filled is a form with something in every field that any page has.

@@ -123,6 +123,9 @@ func TestSecureNodeScope(t *testing.T) {
 	f.exec(`select weir.register_node('n1')`)
 	before := f.state()
 	for _, r := range httpapi.Routes() {
+		if strings.HasPrefix(r.Path, "/agent/") {
+			continue // its own; httpapi.TestForeignLeases tries them on what is another's
+		}
 		path := apiPrefix + x.path(r.Path)
 		got := f.ask(r.Method, path, node)
 		fine := r.Access == httpapi.Open || r.Access == httpapi.Known

@@ -52,9 +52,11 @@ func TestSecureFunctions(t *testing.T) {
 	lacks(t, db, "writes a table", `select who || ' ' || priv || ' ' || c.relname from `+roles+`, unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) priv, `+tables+` and has_table_privilege(who, c.oid, priv)`)
 	lacks(t, db, "PUBLIC or a worker reads", `select who || ' ' || c.relname from `+roles+`, `+tables+` and who <> 'weir_client' and has_any_column_privilege(who, c.oid, 'select')`)
 	lacks(t, db, "a client reads what is auth's", `select c.relname from `+tables+` and has_any_column_privilege('weir_client', c.oid, 'select')
-		and c.relname in ('users', 'sessions', 'tokens', 'links', 'joins', 'node_credentials', 'login_attempts', 'oidc_visits')`)
+		and c.relname in ('users', 'sessions', 'tokens', 'links', 'joins', 'node_credentials', 'login_attempts', 'oidc_visits', 'secrets')`)
 	lacks(t, db, "is the server's own, and may be called", `select who || ' ' || p.oid::regprocedure from `+roles+`, pg_proc p where p.pronamespace = 'weir'::regnamespace and has_function_privilege(who, p.oid, 'execute')
-		and (p.proname in ('lead', 'resign', 'fenced', 'fire_schedule', 'drop_partitions', 'ensure_partitions', 'mark_exported', 'adopt_restore', 'tally', 'doctor') or p.proname ~ '^_' and p.proname not in ('_id_time'))`)
+		and (p.proname in ('lead', 'resign', 'fenced', 'fire_schedule', 'drop_partitions', 'ensure_partitions', 'mark_exported', 'adopt_restore', 'tally', 'doctor',
+			'fire_schedules', 'note_wake', 'plan_wakes', 'put_secret', 'drop_secret', 'reseal_secret', 'analyze_parents') or p.proname ~ '^workflow_' or p.proname ~ '^_' and p.proname not in ('_id_time'))`)
+	publicReachesNoFlow(t, db)
 	// A client cannot put a function of its own in the way of ours.
 	err := pgx.BeginFunc(t.Context(), db.Pool, func(tx pgx.Tx) error {
 		for _, sql := range []string{
@@ -71,6 +73,53 @@ func TestSecureFunctions(t *testing.T) {
 		}
 		if found != 1 || planted != 0 {
 			return fmt.Errorf("%d tasks, %d in the table that a client planted", found, planted)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// publicReachesNoFlow looks at schema flow, which has views and triggers for
+// those who come from another workflow core, and no functions of its own.
+func publicReachesNoFlow(t *testing.T, db *testdb.DB) {
+	t.Helper()
+	const views = `pg_class c where c.relnamespace = 'flow'::regnamespace`
+	var n int
+	if err := db.Pool.QueryRow(t.Context(), `select count(*) from `+views+` and c.relkind = 'v'`).Scan(&n); err != nil || n < 5 {
+		t.Fatalf("flow has %d views: nothing was tested (%v)", n, err)
+	}
+	const roles = `unnest(array['weir_client', 'weir_worker', 'public']) who`
+	lacks(t, db, "reaches schema flow", `select who || ' ' || priv from `+roles+`, unnest(array['usage', 'create']) priv where has_schema_privilege(who, 'flow', priv) and (who, priv) <> ('weir_client', 'usage')`)
+	lacks(t, db, "is in schema flow and no view or sequence", `select c.oid::regclass::text from `+views+` and c.relkind not in ('v', 'S')`)
+	lacks(t, db, "is a function of schema flow", `select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'flow'::regnamespace`)
+	lacks(t, db, "PUBLIC or a worker uses of flow", `select who || ' ' || c.relname from `+roles+`, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) priv, `+views+`
+		and c.relkind = 'v' and who <> 'weir_client' and has_table_privilege(who, c.oid, priv)`)
+	lacks(t, db, "somebody else may change the sequence of flow", `select who || ' ' || c.relname from `+roles+`, `+views+` and c.relkind = 'S' and has_sequence_privilege(who, c.oid, 'update')`)
+	lacks(t, db, "writes to flow without a trigger of ours", `select c.relname from `+views+` and c.relkind = 'v' and not exists (
+		select from pg_trigger g join pg_proc p on p.oid = g.tgfoid where g.tgrelid = c.oid and g.tgtype & 64 <> 0 and p.pronamespace = 'weir'::regnamespace)`)
+	// A view reads with the rights of its owner: none of flow reaches what is kept from clients.
+	lacks(t, db, "a view reads what is the server's own", `select distinct v.view_schema || '.' || v.view_name from information_schema.view_table_usage v where v.table_schema = 'weir'
+		and v.table_name in ('users', 'sessions', 'tokens', 'links', 'joins', 'node_credentials', 'login_attempts', 'oidc_visits', 'secrets')`)
+	// A client cannot put tables of its own in the way of the triggers.
+	err := pgx.BeginFunc(t.Context(), db.Pool, func(tx pgx.Tx) error {
+		for _, sql := range []string{
+			`set local role weir_client`, `create temp table workflows (id uuid, name text, version int, active boolean)`, `create temp table jobs (id uuid)`,
+			`create function pg_temp.jsonb_typeof(jsonb) returns text language sql as $$ select 'array' $$`, `set local search_path = pg_temp, flow, weir`,
+			`insert into flow.workflows (name, version, steps) values ('safe', 1, '[{"key": "a", "service": "s"}]')`,
+			`insert into flow.jobs (workflow_id) select id from flow.workflows where name = 'safe'`,
+		} {
+			if _, err := tx.Exec(t.Context(), sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+		var found, planted int
+		if err := tx.QueryRow(t.Context(), `select (select count(*) from weir.jobs where name = 'safe'), (select count(*) from pg_temp.jobs) + (select count(*) from pg_temp.workflows)`).Scan(&found, &planted); err != nil {
+			return err
+		}
+		if found != 1 || planted != 0 {
+			return fmt.Errorf("%d jobs, %d rows where a client planted tables", found, planted)
 		}
 		return nil
 	})

@@ -57,7 +57,7 @@ var settings = []setting{
 	duration("retention", "how long history is kept: 720h, 30d or forever", "30d", func(c *Config) *time.Duration { return &c.Retention }),
 	number("partition_days", "days that one partition of the history spans", "7", func(c *Config) *int { return &c.PartitionDays }),
 	text("events_export", "where the timeline is written before it is dropped: a folder, the URL of a bucket, or the word bucket", nil, func(c *Config) *string { return &c.EventsExport }).masked(MaskURL),
-	text("bucket", "where artifacts and logs are kept: folder:///path or s3://key:secret@host/bucket; empty: a folder in the data folder", nil, func(c *Config) *string { return &c.Bucket }).masked(MaskURL),
+	text("bucket", "where artifacts and logs are kept: folder:///path or s3://KEY:SECRET@host/bucket; empty: a folder in the data folder", nil, func(c *Config) *string { return &c.Bucket }).masked(MaskURL),
 	text("secret_key_file", "file with the key that seals secrets; empty: secret.key in the data folder", nil, func(c *Config) *string { return &c.SecretKeyFile }),
 	text("wake_scripts", "folder with the scripts that may wake nodes", nil, func(c *Config) *string { return &c.WakeScripts }),
 	list("wake_urls", "beginnings of addresses that may be called to wake nodes, such as https://power.example.org/", func(c *Config) *[]string { return &c.WakeURLs }),

@@ -111,6 +111,11 @@
 //   - SeeOther(path), as the error of a Load, leads to another page.
 //   - File (routes.go: files) serves JSON or a log whole, never as HTML; ui.JSON
 //     and ui.Log link to it when they show a part only.
+//   - Download (routes.go: downloads) serves what tasks made, of any size: to be
+//     kept, and never as a page. Only pictures are shown in place.
+//   - Workflows, secrets, waking and the bucket may be missing on a server: ask
+//     for them by w.flows, w.secretKeeper, w.waker and w.bucket (flows.go), whose
+//     errors say what to set.
 package web
 
 //go:generate go tool -modfile=../../tools/go.mod templ generate -path . -include-version=false -log-level error

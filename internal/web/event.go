@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/weirhq/weir"
@@ -23,7 +24,7 @@ func subjectPath(e view.Event) string {
 		return ""
 	}
 	switch e.Kind {
-	case "node", "pool", "schedule", "worker":
+	case "node", "pool", "schedule", "worker", "workflow":
 		return ui.Path(e.Kind+"s", e.Subject)
 	}
 	return ""
@@ -67,6 +68,18 @@ func doer(e view.Event) string {
 func eventWords(e view.Event) string {
 	if e.Message != "" {
 		return plain(e.Message)
+	}
+	var data struct {
+		Kind, Name   string
+		Lines, Bytes int
+		Size         int64
+	}
+	// What does not fit is shown as it is.
+	if (e.Type == "log" || e.Type == "artifact") && json.Unmarshal(e.Data, &data) == nil {
+		if e.Type == "log" {
+			return "printed " + ui.Plural(data.Lines, "line", "lines")
+		}
+		return plain(data.Kind+" "+data.Name) + ", " + ui.Bytes(data.Size)
 	}
 	return ui.Cut(plain(string(e.Data)), 300)
 }

@@ -15,12 +15,13 @@ import (
 
 // jobTabs are the views of a job, by the end of their addresses.
 var jobTabs = []struct{ label, end string }{
-	{"Graph", ""}, {"Gantt", "/gantt"}, {"Tasks", "/tasks"}, {"Timeline", "/timeline"}, {"Params", "/params"},
+	{"Graph", ""}, {"Gantt", "/gantt"}, {"Tasks", "/tasks"}, {"Artifacts", "/artifacts"}, {"Timeline", "/timeline"}, {"Params", "/params"},
 }
 
 // jobView is what all views of a job show.
 type jobView struct {
 	view.Job
+	jobFlow
 	tab       string
 	mayCancel bool
 }
@@ -51,7 +52,11 @@ func (w *Web) aJob(tab string, body func(*Request, jobView) (templ.Component, er
 		if err != nil {
 			return View{}, err
 		}
-		v := jobView{j, tab, r.Can(auth.Command, "job") && !j.Ended()}
+		f, err := w.jobFlow(r, j)
+		if err != nil {
+			return View{}, err
+		}
+		v := jobView{j, f, tab, r.Can(auth.Command, "job") && !j.Ended()}
 		inner, err := body(r, v)
 		if err != nil {
 			return View{}, err
@@ -84,6 +89,10 @@ func (w *Web) jobTasks(r *Request, v jobView) (templ.Component, error) {
 	list, err := w.taskList(r, v.ID)
 	if err != nil {
 		return nil, err
+	}
+	// Who filters wants to see what fits.
+	if list.filter == (view.TaskFilter{Job: v.ID}) {
+		list.folded = folds(list.tasks, r.Query("items"))
 	}
 	return tasksTab(v, list), nil
 }

@@ -25,7 +25,7 @@ func (w *Web) jobs(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := jobsView{filter: view.JobFilter{State: state, Kind: r.Query("kind"), Name: r.Query("name")}}
+	v := jobsView{filter: view.JobFilter{State: state, Kind: r.Query("kind"), Name: r.Query("name"), Workflow: r.Query("workflow"), Schedule: r.Query("schedule")}}
 	var next string
 	if v.jobs, next, err = w.config.Store.JobPage(r.Context(), v.filter, r.Page()); err != nil {
 		return View{}, err

@@ -23,6 +23,7 @@ var navigation = []struct {
 }{
 	{"", []entry{
 		{label: "Overview", path: "/", icon: "overview", key: "o"},
+		{label: "Workflows", path: "/workflows", icon: "workflow", key: "w"},
 		{label: "Jobs", path: "/jobs", icon: "job", key: "j"},
 		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
 		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
@@ -35,6 +36,7 @@ var navigation = []struct {
 	{"System", []entry{
 		{label: "Health", path: "/health", icon: "health", key: "h"},
 		{label: "Settings", path: "/settings", icon: "settings"},
+		{label: "Secrets", path: "/secrets", icon: "lock"},
 		{label: "Users", path: "/users", icon: "users", key: "u"},
 		{label: "Tokens", path: "/tokens", icon: "key"},
 	}},

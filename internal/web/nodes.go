@@ -32,6 +32,8 @@ type nodeView struct {
 	running []view.Task
 	events  []view.Event
 	manage  bool
+	// mayWake says that this server can wake nodes.
+	mayWake bool
 	// joined is when it got its credential, for those who may take it away.
 	joined time.Time
 }
@@ -59,7 +61,7 @@ func (w *Web) node(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node")}
+	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node"), mayWake: w.config.Waker != nil}
 	if v.used, err = w.slotsOf(r.Context(), []view.Node{n}); err != nil {
 		return View{}, err
 	}
@@ -157,6 +159,12 @@ func nodeLook(state string) picture.State {
 
 // nodeWords says in a sentence what the state of a node means.
 func nodeWords(n view.Node) string {
+	switch {
+	case n.State == "dead" && n.WakeState == "asleep":
+		return "The node sleeps. Weir wakes it when there is work that it could do."
+	case n.State == "dead" && n.WakeState == "waking":
+		return "The node was called and wakes up. It takes tasks as soon as its agent is heard."
+	}
 	switch n.State {
 	case "dead":
 		return "Nothing was heard from this node for more than 30 seconds. What ran here runs again elsewhere once its leases are over."

@@ -11,14 +11,21 @@ import (
 func (w *Web) pages() []Page {
 	return []Page{
 		{Path: "/", Verb: auth.Read, Kind: "task", Load: w.overview},
+		{Path: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.workflows},
+		{Path: "/workflows/{name}", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("", w.workflowSteps)},
+		{Path: "/workflows/{name}/jobs", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/jobs", w.workflowJobs)},
+		{Path: "/workflows/{name}/versions", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/versions", w.workflowVersions)},
+		{Path: "/workflows/{name}/source", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/source", w.workflowSource)},
 		{Path: "/jobs", Verb: auth.Read, Kind: "job", Load: w.jobs},
 		{Path: "/jobs/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("", w.jobGraph)},
 		{Path: "/jobs/{id}/gantt", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/gantt", w.jobGantt)},
 		{Path: "/jobs/{id}/tasks", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/tasks", w.jobTasks)},
+		{Path: "/jobs/{id}/artifacts", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.aJob("/artifacts", w.jobArtifacts)},
 		{Path: "/jobs/{id}/timeline", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/timeline", w.jobTimeline)},
 		{Path: "/jobs/{id}/params", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/params", w.jobParams)},
 		{Path: "/tasks", Verb: auth.Read, Kind: "task", Load: w.tasks},
 		{Path: "/tasks/{id}", Nav: "/tasks", Verb: auth.Read, Kind: "task", Load: w.task},
+		{Path: "/artifacts/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.artifact},
 		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{name}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
@@ -35,6 +42,7 @@ func (w *Web) pages() []Page {
 		// Settings tell how to reach the machine: they are for those who may
 		// read the audit.
 		{Path: "/settings", Verb: auth.Read, Kind: "audit", Load: w.settings},
+		{Path: "/secrets", Verb: auth.Read, Kind: "secret", Load: w.secrets},
 		{Path: "/users", Verb: auth.Administer, Kind: "user", Load: w.users},
 		{Path: "/users/{name}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
 		{Path: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Load: w.tokens},
@@ -53,7 +61,13 @@ func (w *Web) actions() []Action {
 		{Path: "/tasks/{id}/release", Nav: "/tasks", Verb: auth.Command, Kind: "task", Do: w.releaseTask},
 		{Path: "/tasks/{id}/priority", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: w.askPriority, Do: w.setPriority},
 		{Path: "/jobs/{id}/cancel", Nav: "/jobs", Verb: auth.Command, Kind: "job", Ask: w.askCancelJob, Do: w.cancelJob},
-		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: askNewSchedule, Do: w.createSchedule},
+		{Path: "/jobs/{id}/rerun", Nav: "/jobs", Verb: auth.Submit, Kind: "job", Ask: w.askRerun, Do: w.rerunJob},
+		{Path: "/jobs/{id}/retry", Nav: "/jobs", Verb: auth.Command, Kind: "job", Do: w.retryJob},
+		{Path: "/new-workflow", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askNewWorkflow, Do: w.putWorkflow},
+		{Path: "/workflows/{name}/run", Nav: "/workflows", Verb: auth.Submit, Kind: "workflow", Ask: w.askRun, Do: w.runWorkflow},
+		{Path: "/workflows/{name}/activate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.activateWorkflow},
+		{Path: "/workflows/{name}/deactivate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.deactivateWorkflow},
+		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
 		{Path: "/schedules/{name}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
 		{Path: "/schedules/{name}/pause", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.pauseSchedule},
 		{Path: "/schedules/{name}/resume", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.resumeSchedule},
@@ -64,9 +78,14 @@ func (w *Web) actions() []Action {
 		{Path: "/nodes/{name}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.drainNode},
 		{Path: "/nodes/{name}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.pauseNode},
 		{Path: "/nodes/{name}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.resumeNode},
+		{Path: "/nodes/{name}/wake", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Do: w.wakeNode},
+		{Path: "/nodes/{name}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
+		{Path: "/nodes/{name}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
 		{Path: "/nodes/{name}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askRevokeNode, Do: w.revokeNode},
 		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
 		{Path: "/joins/{id}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askRevokeJoin, Do: w.revokeJoin},
+		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
+		{Path: "/secrets/{name}/delete", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askDropSecret, Do: w.dropSecret},
 		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
 		{Path: "/users/{name}/role", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askRole, Do: w.setRole},
 		{Path: "/users/{name}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
@@ -82,13 +101,21 @@ func (w *Web) actions() []Action {
 
 // files are what is served whole and not as a page.
 func (w *Web) files() []File {
-	const text = "text/plain; charset=utf-8"
 	return []File{
 		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
+		{Path: "/workflows/{name}/source.txt", Verb: auth.Read, Kind: "workflow", Load: w.workflowSourceFile},
 		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskParams)},
 		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskResult)},
 		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, w.taskEvents)},
-		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(text, w.taskLog)},
+		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(textType, w.taskLog)},
+	}
+}
+
+// downloads are data of any size.
+func (w *Web) downloads() []Download {
+	return []Download{
+		{Path: "/artifacts/{id}/content", Verb: auth.Read, Kind: "artifact", Serve: w.artifactContent},
+		{Path: "/tasks/{id}/output", Verb: auth.Read, Kind: "artifact", Serve: w.taskOutput},
 	}
 }
 
@@ -101,6 +128,9 @@ func (w *Web) routes() {
 	}
 	for _, f := range w.files() {
 		w.file(f)
+	}
+	for _, d := range w.downloads() {
+		w.download(d)
 	}
 	w.mux.HandleFunc("GET /login", w.loginPage)
 	w.mux.HandleFunc("POST /login", w.login)
@@ -137,6 +167,9 @@ func (w *Web) Routes() []Route {
 	}
 	for _, f := range w.files() {
 		out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
+	}
+	for _, d := range w.downloads() {
+		out = append(out, Route{http.MethodGet, d.Path, d.Verb, d.Kind, false})
 	}
 	for _, a := range w.actions() {
 		out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})

@@ -2,12 +2,15 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 var missedOptions = []ui.Option{
@@ -16,29 +19,106 @@ var missedOptions = []ui.Option{
 	{Value: string(weir.MissedAll), Label: "every one of them, up to the newest 1,000"},
 }
 
-// scheduleFields are a schedule as a form.
+var overlapOptions = []ui.Option{
+	{Value: string(weir.OverlapAllow), Label: "the new one runs beside it"},
+	{Value: string(weir.OverlapSkip), Label: "the new one is left out"},
+	{Value: string(weir.OverlapQueueOne), Label: "one waits for its turn"},
+	{Value: string(weir.OverlapQueueAll), Label: "each waits for its turn"},
+	{Value: string(weir.OverlapCancelRunning), Label: "the old one is canceled"},
+}
+
+// scheduleFields are a schedule as a form: of a workflow, if it runs one, or of
+// a task.
 func scheduleFields(s view.Schedule) []ui.Field {
+	fields := []ui.Field{
+		{Name: "spec", Label: "When", Value: s.Spec, Example: "0 3 * * *", Hint: "A cron line (minute, hour, day, month, weekday), @hourly, @daily, @weekly, @monthly, @every 90s, or @at 2026-11-15T10:00:00Z for once.", Auto: "off"},
+		{Name: "zone", Label: "Time zone", Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: "Of the cron line.", Auto: "off"},
+		{Name: "missed", Label: "Runs that were missed", Type: "select", Options: missedOptions, Value: cmp.Or(s.Missed, string(weir.MissedOne))},
+		{Name: "catch_up", Label: "Not if older than", Value: spanSaid(s.Spans[0]), Optional: true, Example: "6h", Hint: "Runs that were missed longer ago are left out. Empty: none is too old.", Auto: "off"},
+		{Name: "jitter", Label: "Put off by up to", Value: spanSaid(s.Spans[1]), Optional: true, Example: "1m", Hint: "So that what is due at one instant does not start at one.", Auto: "off"},
+	}
+	if s.Workflow != "" {
+		return append(fields, flowFields(s)...)
+	}
 	task := `{"service": "report"}`
 	if len(s.Task) > 0 {
 		task = taskText(s.Task)
 	}
+	return append(fields, ui.Field{
+		Name: "task", Label: "Task", Type: "area", Value: task, Hint: `JSON: service, params, and what else a task has: pool, lane, priority, labels, timeout, max_attempts …`,
+	})
+}
+
+// flowFields are what the schedule of a workflow asks.
+func flowFields(s view.Schedule) []ui.Field {
+	var options definition.Options
+	params := ""
+	// What somebody wrote by SQL may not fit; then the field is empty.
+	if json.Unmarshal(s.Options, &options) == nil && len(options.Params) > 0 {
+		params = indented(encoded(options.Params))
+	}
 	return []ui.Field{
-		{Name: "spec", Label: "When", Value: s.Spec, Example: "0 3 * * *", Hint: "A cron line (minute, hour, day, month, weekday), @hourly, @daily, @weekly, @monthly, or @every 90s.", Auto: "off"},
-		{Name: "zone", Label: "Time zone", Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: "Of the cron line.", Auto: "off"},
-		{Name: "missed", Label: "Runs that were missed", Type: "select", Options: missedOptions, Value: cmp.Or(s.Missed, string(weir.MissedOne))},
-		{Name: "task", Label: "Task", Type: "area", Value: task, Hint: `JSON: service, params, and what else a task has: pool, lane, priority, labels, timeout, max_attempts …`},
+		{Name: "workflow", Label: "Workflow", Value: s.Workflow, Hint: "It runs in its newest active version.", Auto: "off"},
+		{Name: "params", Label: "Params", Type: "area", Value: params, Optional: true, Example: `{"name": "world"}`, Hint: "JSON. Empty: those that the workflow has by itself."},
+		{Name: "overlap", Label: "When the last run has not ended", Type: "select", Options: overlapOptions, Value: cmp.Or(s.Overlap, string(weir.OverlapAllow))},
 	}
 }
 
-// scheduleForm reads what scheduleFields asked.
-func scheduleForm(r *Request, name string) (weir.Schedule, error) {
-	s := weir.Schedule{Name: name, Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: weir.Missed(r.Field("missed"))}
-	var err error
-	s.Task, err = parseTask(r.Field("task"))
-	return s, err
+// spanSaid is a number of seconds as a form shows it; nothing for zero.
+func spanSaid(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return spanText(time.Duration(seconds * float64(time.Second)))
 }
 
-func askNewSchedule(*Request) (ui.Question, error) {
+// scheduleForm reads what scheduleFields asked. was are the options that are
+// there: those that the form does not ask for stay.
+func scheduleForm(r *Request, name string, was json.RawMessage) (weir.Schedule, error) {
+	s := weir.Schedule{Name: name, Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: weir.Missed(r.Field("missed"))}
+	var err error
+	if s.CatchUp, err = spanField(r, "catch_up"); err != nil {
+		return s, err
+	}
+	if s.Jitter, err = spanField(r, "jitter"); err != nil {
+		return s, err
+	}
+	if !r.PostForm.Has("workflow") {
+		s.Task, err = parseTask(r.Field("task"))
+		return s, err
+	}
+	s.Workflow, s.Overlap = r.Field("workflow"), weir.Overlap(r.Field("overlap"))
+	if s.Workflow == "" {
+		return s, problem.Refuse("workflow", "", "say which workflow runs")
+	}
+	options := map[string]json.RawMessage{}
+	_ = json.Unmarshal(was, &options) // what is no object is replaced
+	delete(options, "params")
+	if text := r.Field("params"); text != "" {
+		var params map[string]any
+		if decode([]byte(text), &params) != nil || params == nil {
+			return s, problem.Refuse("params", `write an object such as {"name": "world"}`, "this is no JSON object")
+		}
+		options["params"] = json.RawMessage(text)
+	}
+	if len(options) > 0 {
+		s.Options = options
+	}
+	return s, nil
+}
+
+func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
+	if flow := cmp.Or(r.PostForm.Get("workflow"), r.Query("workflow")); flow != "" || r.PostForm.Has("workflow") {
+		name := ui.Field{Name: "name", Label: "Name", Example: "nightly", Value: flow + "-nightly", Focus: true, Auto: "off"}
+		q := ui.Question{
+			Title: "New schedule of " + ui.Cut(plain(flow), 80), Button: "Create the schedule", Text: "It runs the workflow at each of its times, beginning with the next one.",
+			Fields: append([]ui.Field{name}, scheduleFields(view.Schedule{Workflow: cmp.Or(flow, " ")})...),
+		}
+		if flow != "" {
+			q.Back = workflowPath(flow)
+		}
+		return q, nil
+	}
 	name := ui.Field{Name: "name", Label: "Name", Example: "nightly", Focus: true, Auto: "off"}
 	return ui.Question{
 		Title: "New schedule", Button: "Create the schedule", Text: "It submits the task at each of its times, beginning with the next one.",
@@ -51,7 +131,7 @@ func (w *Web) createSchedule(r *Request) (Done, error) {
 	if _, err := w.config.Store.Schedule(r.Context(), name); err == nil {
 		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a schedule %q already", name)
 	}
-	s, err := scheduleForm(r, name)
+	s, err := scheduleForm(r, name, nil)
 	if err != nil {
 		return Done{}, err
 	}
@@ -60,10 +140,40 @@ func (w *Web) createSchedule(r *Request) (Done, error) {
 
 func (w *Web) setSchedule(r *Request, s weir.Schedule, say string) (Done, error) {
 	s.By = r.Subject.By()
+	if err := w.checkFlow(r, s); err != nil {
+		return Done{}, err
+	}
 	if err := w.config.Commands.SetSchedule(r.Context(), s); err != nil {
-		return Done{}, placedTask(placed(err, "name", "spec", "zone", "missed"))
+		return Done{}, placedTask(placed(err, "name", "spec", "zone", "missed", "workflow", "options", "overlap", "catch_up", "jitter"))
 	}
 	return Done{To: schedulePath(s.Name), Say: say}, nil
+}
+
+// checkFlow refuses the schedule of a workflow whose runs would all fail.
+func (w *Web) checkFlow(r *Request, s weir.Schedule) error {
+	if s.Workflow == "" || w.config.Workflows == nil {
+		return nil
+	}
+	found, err := w.config.Workflows.Workflow(r.Context(), s.Workflow, 0)
+	if gone(err) {
+		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", s.Workflow)
+	}
+	if err != nil {
+		return err
+	}
+	d, err := definition.ParseJSON(found.Definition)
+	if err != nil {
+		return nil // its runs tell
+	}
+	var options definition.Options
+	if decode(encoded(s.Options), &options) != nil {
+		return nil // the engine refuses it
+	}
+	if _, err := d.Input(options); err != nil {
+		p := problem.Explain(err)
+		return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "params", Err: err}
+	}
+	return nil
 }
 
 // placedTask puts what the engine says about the task at the field of the task.
@@ -96,7 +206,7 @@ func (w *Web) changeSchedule(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	s, err := scheduleForm(r, is.Name)
+	s, err := scheduleForm(r, is.Name, is.Options)
 	if err != nil {
 		return Done{}, err
 	}

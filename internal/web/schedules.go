@@ -58,16 +58,19 @@ func nextRuns(s view.Schedule, n int) []time.Time {
 	if s.Paused || s.NextAt.IsZero() {
 		return nil
 	}
-	runs := []time.Time{s.NextAt}
-	table := weir.Schedule{Spec: s.Spec, Zone: s.Zone}
-	for len(runs) < n {
-		next, err := table.Next(runs[len(runs)-1])
-		if err != nil {
-			break // it ends there, or a newer Weir wrote it
+	// That it ends there, or that a newer Weir wrote it, makes the list short.
+	more, _ := weir.Schedule{Spec: s.Spec, Zone: s.Zone}.Upcoming(s.NextAt, n-1)
+	return append([]time.Time{s.NextAt}, more...)
+}
+
+// overlapWords says what happens when a run is due and the last one still runs.
+func overlapWords(policy string) string {
+	for _, o := range overlapOptions {
+		if o.Value == policy {
+			return o.Label
 		}
-		runs = append(runs, next)
 	}
-	return runs
+	return policy
 }
 
 // missedWords says what happens to runs that nobody was there for.

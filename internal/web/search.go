@@ -2,7 +2,9 @@ package web
 
 import (
 	"net/url"
+	"strings"
 
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -15,12 +17,42 @@ func (w *Web) search(r *Request) (View, error) {
 		if hits, err = w.config.Store.Search(r.Context(), text); err != nil {
 			return View{}, err
 		}
+		flows, err := w.searchFlows(r, text)
+		if err != nil {
+			return View{}, err
+		}
+		hits = append(flows, hits...)
 	}
 	// One hit is what was meant.
 	if len(hits) == 1 && liveOf(r.Context()) == nil {
 		return View{}, SeeOther(hitPath(hits[0]))
 	}
 	return View{Head: ui.Head{Title: "Search"}, Body: searchPage(text, hits), Still: true}, nil
+}
+
+// flowsFound is how many workflows a search lists.
+const flowsFound = 5
+
+// searchFlows are workflows that are called so, or begin so.
+func (w *Web) searchFlows(r *Request, text string) ([]view.Hit, error) {
+	if w.config.Workflows == nil || !r.Can(auth.Read, "workflow") {
+		return nil, nil
+	}
+	var hits []view.Hit
+	found, err := w.config.Workflows.Versions(r.Context(), text, view.Page{Limit: 1})
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	more, err := w.config.Workflows.Workflows(r.Context(), view.Page{Limit: flowsFound, After: text})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range append(found, more...) {
+		if strings.HasPrefix(f.Name, text) {
+			hits = append(hits, view.Hit{Kind: "workflow", Name: f.Name})
+		}
+	}
+	return hits, nil
 }
 
 // hitPath is the page of what was found.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -30,6 +31,13 @@ type taskView struct {
 	// events are oldest first; the page shows the last eventsMost of them.
 	events            []view.Event
 	needs, dependents []view.GraphTask
+	edition           edition
+	output            outputView
+	artifacts         artifactsView
+	// children are the jobs that it waits for, or waited for.
+	children []view.Job
+	// rerun is where its job is run again from here; empty: it cannot be.
+	rerun string
 }
 
 // waits says that the task has not started: why is the first thing to know.
@@ -78,9 +86,43 @@ func (w *Web) task(r *Request) (View, error) {
 		}
 		v.needs, v.dependents = around(g, id)
 	}
+	if err := w.taskFlow(r, &v); err != nil {
+		return View{}, err
+	}
 	v.acts = taskActs(v.Task, rightsOf(r), "")
+	for i := range v.acts {
+		if v.acts[i].Label == "Release" {
+			v.acts[i].Label = releaseLabel(v.edition, v.Key)
+		}
+	}
 	return View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
 }
+
+// taskFlow reads what a step of a workflow has besides: its output, its
+// artifacts, the jobs that it waits for.
+func (w *Web) taskFlow(r *Request, v *taskView) (err error) {
+	if v.edition, err = w.flowOf(r.Context(), v.job); err != nil {
+		return err
+	}
+	if v.output, err = w.output(r, v.Task); err != nil {
+		return err
+	}
+	if v.artifacts, err = w.artifactList(r, view.ArtifactFilter{Task: v.ID}); err != nil {
+		return err
+	}
+	if v.Plan != nil {
+		if v.children, _, err = w.config.Store.JobPage(r.Context(), view.JobFilter{Parent: v.ID}, view.Page{Limit: childrenShown}); err != nil {
+			return err
+		}
+	}
+	if v.edition.known() && v.job.Ended() && r.Can(auth.Submit, "job") {
+		v.rerun = queryPath(jobPath(v.job.ID)+"/rerun", "from", stem(v.Key))
+	}
+	return nil
+}
+
+// childrenShown is how many jobs of a task its page lists: one for each attempt.
+const childrenShown = 10
 
 // around are the tasks that one needs, and those that need it.
 func around(g view.Graph, id weir.ID) (needs, dependents []view.GraphTask) {

@@ -19,7 +19,9 @@ type tasksView struct {
 	job   string
 	tasks []view.Task
 	// alone are the services of this list that no live worker serves.
-	alone         map[string]bool
+	alone map[string]bool
+	// folded are maps whose items share a line, by the key of the step.
+	folded        map[string]*fold
 	rights        rights
 	back          string
 	newest, older string
@@ -137,6 +139,8 @@ func atGate(t view.Task) string {
 		return "waits for its time"
 	case "hold":
 		return "held by " + t.Hold
+	case "plan":
+		return "waits for its plan"
 	case "pool":
 		return "waits for room in pool " + t.Pool
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/request"
@@ -19,8 +20,8 @@ import (
 	"github.com/weirhq/weir/internal/web/picture"
 )
 
-// Config is what the dashboard needs. Everything but Hub, Health, Settings, Env
-// and Log must be set.
+// Config is what the dashboard needs: Store, Commands, Auth and Door. All else
+// may be left out.
 type Config struct {
 	Store    *view.Store
 	Commands Commander
@@ -31,7 +32,13 @@ type Config struct {
 	// Health says how this server is; Settings how it is set up.
 	Health   func(context.Context) Health
 	Settings func() []Setting
-	Version  string
+	// Workflows, Secrets, Waker and Bucket are what their pages show and use. Nil:
+	// the page says what to set.
+	Workflows Workflows
+	Secrets   Secrets
+	Waker     Waker
+	Bucket    blob.Bucket
+	Version   string
 	// Env says which installation this is, for people who run several.
 	Env string
 	Log *slog.Logger
@@ -43,12 +50,15 @@ type Commander interface {
 	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
 	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
 	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
+	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
+	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
 	Retry(ctx context.Context, task weir.ID, by string) error
 	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
 	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
 	Release(ctx context.Context, task weir.ID, by string) error
 	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
+	SetNode(ctx context.Context, n weir.Node, by string) error
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	SetPool(ctx context.Context, p weir.Pool) error
 	DropPool(ctx context.Context, name string, force bool, by string) error
@@ -91,7 +101,10 @@ type Web struct {
 	// known are the paths of the pages, for the navigation.
 	known  map[string]Page
 	counts counts
+	shelf  shelf
 	seats  *door.Seats
+	// carries bounds the downloads.
+	carries *door.Seats
 	// closed ends the live streams.
 	closed context.Context
 	close  context.CancelFunc
@@ -104,7 +117,7 @@ func New(config Config) (*Web, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the assets: %w", err)
 	}
-	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]Page{}, seats: door.NewSeats(liveMost, liveEach)}
+	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]Page{}, seats: door.NewSeats(liveMost, liveEach), carries: door.NewSeats(carriesMost, carriesEach)}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
@@ -137,10 +150,15 @@ func (w *Web) guard(next http.Handler) http.Handler {
 			}
 		}()
 		request.SetSubject(hr.Context(), auth.From(hr.Context()).Kind)
-		hr.Body = http.MaxBytesReader(rw, hr.Body, maxForm)
+		most := int64(maxForm)
+		if strings.HasPrefix(hr.URL.Path, "/workflows") {
+			most = maxDefinition
+		}
+		hr.Body = http.MaxBytesReader(rw, hr.Body, most)
 		next.ServeHTTP(rw, hr)
 	})
 }
 
-// maxForm bounds a form: the largest holds the parameters of a task.
-const maxForm = 1 << 20
+// maxForm bounds a form: the largest holds the parameters of a task. The
+// definition of a workflow may be one MiB and grows when it is encoded.
+const maxForm, maxDefinition = 1 << 20, 4 << 20

@@ -26,6 +26,11 @@ begin
     return query select 'time', l.due <= t, case when l.due <= t then 'its time has come'
       else format('due at %s, in %s', to_char(l.due at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), weir._span(l.due - t)) end, null::uuid, case when l.due > t then j.created_at end;
     return query select 'build', false, coalesce(l.note, case when l.due <= t then 'the server has yet to build it' else 'it is built when it is due' end), null::uuid, greatest(l.due, j.created_at);
+    return query select 'worker', false, format('waiting for node %s to wake, %s', n.name, weir._span(t - n.wake_at)), null::uuid, n.wake_at
+    from weir.nodes n
+    where n.wake_state = 'waking' and exists (
+      select from weir.workflows w, jsonb_array_elements(w.definition -> 'steps') step where w.id = j.definition and n.capacity ? (step ->> 'service'))
+    order by n.wake_at;
     return;
   end if;
   for s in

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blob"
 )
 
 // Artifact is an object in a bucket that belongs to an attempt of a task.
@@ -25,6 +26,15 @@ type Artifact struct {
 	ContentType string    `json:"content_type"`
 	SHA256      string    `json:"sha256,omitempty"`
 	At          time.Time `json:"at"`
+}
+
+// Placed says that its key is one that it can have: see [blob.Owned].
+func (a Artifact) Placed() bool {
+	job := ""
+	if !a.Job.IsZero() {
+		job = a.Job.String()
+	}
+	return blob.Owned(a.Key, a.Kind, job, a.Task.String(), a.Attempt)
 }
 
 // ArtifactFilter says which artifacts are wanted: those of a job or of a task, or

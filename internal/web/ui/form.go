@@ -12,8 +12,10 @@ import (
 type Field struct {
 	Name, Label string
 	// Type is that of the input: text (default), password, number, select,
-	// area, checks.
-	Type  string
+	// area, checks, or secret: an area whose text never comes back to the page.
+	Type string
+	// Rows is how high an area is. Zero: 5.
+	Rows  int
 	Value string
 	// Hint says what to write; Example stands in the empty field.
 	Hint, Example string
@@ -75,6 +77,8 @@ type Question struct {
 	Button string
 	// Danger marks what cannot be undone.
 	Danger bool
+	// Wide questions have a text to edit and take the width of the page.
+	Wide bool
 	// Back is where the way out leads.
 	Back string
 	// Problem is why the last try did not work.

@@ -73,6 +73,7 @@ var shortcuts = []key{
 	{"Search", []string{"/"}},
 	{"This help", []string{"?"}},
 	{"Go to the overview", []string{"g", "o"}},
+	{"Go to workflows", []string{"g", "w"}},
 	{"Go to jobs", []string{"g", "j"}},
 	{"Go to tasks", []string{"g", "t"}},
 	{"Go to pools", []string{"g", "p"}},

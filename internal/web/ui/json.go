@@ -16,6 +16,8 @@ const (
 	// jsonOpen is how deep the viewer is open at first.
 	jsonOpen = 2
 	jsonDeep = 64
+	// commaHere holds the place of a comma. No text has it: JSON escapes it.
+	commaHere = "\x00"
 )
 
 // JSON shows a value, pretty and folded where it is deep. Of a large one it
@@ -105,14 +107,17 @@ func jsonNested(b *bytes.Buffer, d *json.Decoder, open json.Delim, depth int, ta
 			text, _ := json.Marshal(key) // a string always marshals
 			kids.WriteString(`<span class="k">` + escape(unescapeHTML(string(text))) + `</span>: `)
 		}
-		// Whether a comma follows is known only after the value: it is put
-		// there, and the last one taken back.
-		if err := jsonValue(&kids, d, depth+1, ","); err != nil {
+		// Whether a comma follows is known only after the value, whose end may be
+		// deep inside of its markup.
+		var one bytes.Buffer
+		if err := jsonValue(&one, d, depth+1, commaHere); err != nil {
 			return err
 		}
-		if !d.More() {
-			kids.Truncate(kids.Len() - 1)
+		comma := ""
+		if d.More() {
+			comma = ","
 		}
+		kids.Write(bytes.ReplaceAll(one.Bytes(), []byte(commaHere), []byte(comma)))
 		kids.WriteString(`</span>`)
 		n++
 	}

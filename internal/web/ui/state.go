@@ -20,6 +20,10 @@ var states = map[string]struct{ icon, look, word string }{
 	"dead":      {"failed", "failed", "dead"},
 	"lost":      {"failed", "failed", "lost"},
 	"stopped":   {"canceled", "canceled", "stopped"},
+	"queued":    {"pending", "pending", "queued"},
+	"asleep":    {"moon", "pending", "asleep"},
+	"waking":    {"sun", "running", "waking"},
+	"awake":     {"sun", "done", "awake"},
 }
 
 // levels are those of events and of the doctor's findings.

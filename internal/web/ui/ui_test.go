@@ -78,6 +78,10 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s is missing in %s", want, html)
 		}
 	}
+	// What is nested at the end keeps its markup, and gets no comma.
+	if html := render(t, t.Context(), JSON(json.RawMessage(`{"a":{"b":[1]},"c":{"d":[2]}}`), "")); strings.Count(html, "<details") != strings.Count(html, "</details>") || strings.Count(html, "},") != 2 {
+		t.Errorf("the markup is broken: %s", html)
+	}
 	deep := strings.Repeat("[", 3) + "1" + strings.Repeat("]", 3)
 	if html := render(t, t.Context(), JSON(json.RawMessage(deep), "")); strings.Count(html, "<details open>") != 2 || strings.Count(html, "<details>") != 1 {
 		t.Errorf("the third level is not folded: %s", html)

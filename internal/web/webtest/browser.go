@@ -123,7 +123,7 @@ func (b *Browser) ClickText(text string) {
 	const mark = "data-webtest"
 	b.Wait("a button "+text, fmt.Sprintf(`(() => {
 		document.querySelectorAll("[%[1]s]").forEach((e) => e.removeAttribute("%[1]s"));
-		const found = [...document.querySelectorAll("a, button, summary")].find((e) => e.checkVisibility() && e.innerText.trim() === %[2]s);
+		const found = [...document.querySelectorAll("a, button, summary")].find((e) => e.checkVisibility() && e.innerText?.trim() === %[2]s);
 		if (found) found.setAttribute("%[1]s", "");
 		return !!found;
 	})()`, mark, quote(text)))

@@ -12,11 +12,15 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // Main runs the tests of a package; use it as the whole of TestMain.
@@ -33,9 +37,19 @@ type Server struct {
 	Auth   *auth.Store
 	Store  *view.Store
 	Client *weir.Client
+	// Flows, Bucket, Vault and Waker are the real ones; the bucket is a folder.
+	Flows  *workflow.Store
+	Bucket blob.Bucket
+	Vault  *vault.Vault
+	Waker  *wake.Waker
 
 	server *httptest.Server
+	atEnd  []func()
 }
+
+// AtEnd does something when the browser and the server have ended, right before
+// the database is examined: what must be fresh then.
+func (s *Server) AtEnd(do func()) { s.atEnd = append(s.atEnd, do) }
 
 // Cut closes every connection to the server, as a bad network does.
 func (s *Server) Cut() { s.server.CloseClientConnections() }
@@ -44,6 +58,11 @@ func (s *Server) Cut() { s.server.CloseClientConnections() }
 func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	t.Helper()
 	s := &Server{DB: testdb.New(t)}
+	t.Cleanup(func() {
+		for _, do := range s.atEnd {
+			do()
+		}
+	})
 	s.Auth, s.Store = auth.New(s.DB.Pool, auth.Options{}), view.New(s.DB.Pool)
 	entry, err := door.New(s.Auth, door.Config{})
 	if err != nil {
@@ -53,10 +72,11 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	if s.Client, err = weir.New(s.DB.Pool, &weir.Config{Logger: log}); err != nil {
 		t.Fatal(err)
 	}
+	s.stores(t, log)
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
 		Store: s.Store, Commands: s.Client, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
-		Health: health, Settings: settings,
+		Health: health, Settings: settings, Workflows: s.Flows, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
 		change(&config)

@@ -1,0 +1,250 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+const (
+	// previewBytes is how large a text may be to be shown, imageBytes a picture.
+	previewBytes = 64 << 10
+	imageBytes   = 32 << 20
+	// carriesMost and carriesEach bound the downloads of a server and of one person.
+	carriesMost, carriesEach = 200, 20
+	// stall is how long a browser may take to read a piece.
+	stall = 30 * time.Second
+)
+
+// images are what a browser shows and cannot be made to run.
+var images = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
+
+// artifactsView is a list of artifacts.
+type artifactsView struct {
+	rows          []view.Artifact
+	bucket        bool
+	newest, older string
+}
+
+func (w *Web) artifactList(r *Request, f view.ArtifactFilter) (artifactsView, error) {
+	rows, err := w.config.Store.Artifacts(r.Context(), f, namesPage(r))
+	if err != nil {
+		return artifactsView{}, err
+	}
+	v := artifactsView{bucket: w.config.Bucket != nil}
+	v.rows, v.newest, v.older = namesPaged(r, rows, func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) })
+	return v, nil
+}
+
+func artifactPath(id int64) string { return ui.Path("artifacts", strconv.FormatInt(id, 10)) }
+
+// artifactView is one artifact with what can be shown of it.
+type artifactView struct {
+	view.Artifact
+	// text is what it says, if it is a short text; image that it is a picture.
+	text  string
+	image bool
+	// why says why nothing is shown.
+	why string
+}
+
+func (w *Web) anArtifact(r *Request) (view.Artifact, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id < 1 {
+		return view.Artifact{}, problem.New(problem.NotFound, "check the address", "%q is not the id of an artifact", r.PathValue("id"))
+	}
+	return w.config.Store.Artifact(r.Context(), id)
+}
+
+func (w *Web) artifact(r *Request) (View, error) {
+	a, err := w.anArtifact(r)
+	if err != nil {
+		return View{}, err
+	}
+	v := artifactView{Artifact: a}
+	w.preview(r.Context(), &v)
+	return View{Head: ui.Head{Title: plain(a.Name)}, Plain: true, Body: artifactPage(v), Still: true}, nil
+}
+
+// preview finds out what of an artifact can be shown. What goes wrong is said on
+// the page: the facts are there anyway.
+func (w *Web) preview(ctx context.Context, v *artifactView) {
+	bucket, err := w.bucketOf(v.Artifact)
+	if err != nil {
+		v.why = reason(err)
+		return
+	}
+	head, err := beginning(ctx, bucket, v.Key, previewBytes)
+	switch {
+	case err != nil:
+		v.why = "It cannot be read: " + reason(err)
+	case imageType(v.Artifact, head) != "":
+		v.image = true
+	case v.Size > previewBytes:
+		v.why = "It is too large to be shown here. Download it."
+	case !utf8.Valid(head) || strings.ContainsRune(string(head), 0):
+		v.why = "It is no text and no picture that is shown here. Download it."
+	case len(head) == 0:
+		v.why = "It is empty."
+	default:
+		v.text = string(head)
+	}
+}
+
+// reason is an error in words.
+func reason(err error) string {
+	p, _ := problem.Public(err)
+	if p.Next == "" {
+		return ui.Sentence(p.What) + "."
+	}
+	return ui.Sentence(p.What) + ": " + p.Next + "."
+}
+
+// bucketOf is where an artifact lies, if it is the bucket of this server.
+func (w *Web) bucketOf(a view.Artifact) (blob.Bucket, error) {
+	bucket, err := w.bucket()
+	if err == nil && a.Bucket != bucket.Name() {
+		err = problem.New(problem.NotFound, "read it there", "the artifact lies in another bucket, %s", a.Bucket)
+	}
+	if err == nil && !a.Placed() {
+		err = problem.New(problem.NotFound, "", "the artifact was recorded where none of its task can lie")
+	}
+	return bucket, err
+}
+
+// beginning reads the first bytes of an object.
+func beginning(ctx context.Context, bucket blob.Bucket, key string, n int64) ([]byte, error) {
+	body, _, err := bucket.Get(ctx, key, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(body, n))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, fmt.Errorf("read the artifact: %w", err)
+	}
+	return data, nil
+}
+
+// imageType is the type of a picture that is what it says it is, or empty.
+func imageType(a view.Artifact, head []byte) string {
+	said, _, err := mime.ParseMediaType(a.ContentType)
+	if found := http.DetectContentType(head); err == nil && found == said && slices.Contains(images, found) && a.Size <= imageBytes {
+		return found
+	}
+	return ""
+}
+
+// artifactContent serves the bytes of an artifact: a picture to be shown, and
+// everything else to be kept. Nothing of it can run as a page of ours.
+func (w *Web) artifactContent(rw http.ResponseWriter, r *Request) error {
+	a, err := w.anArtifact(r)
+	if err != nil {
+		return err
+	}
+	bucket, err := w.bucketOf(a)
+	if err != nil {
+		return err
+	}
+	kind, shown := "application/octet-stream", "attachment"
+	if r.URL.Query().Has("inline") {
+		head, err := beginning(r.Context(), bucket, a.Key, 512)
+		if err != nil {
+			return err
+		}
+		if image := imageType(a, head); image != "" {
+			kind, shown = image, "inline"
+		}
+	}
+	body, object, err := bucket.Get(r.Context(), a.Key, 0, -1)
+	if err != nil {
+		return err
+	}
+	body = blob.Verify(body, a.SHA256, object.Size)
+	defer func() { _ = body.Close() }() // all of it was read, or nobody reads it
+	h := rw.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.FormatInt(object.Size, 10))
+	h.Set("Content-Disposition", mime.FormatMediaType(shown, map[string]string{"filename": path.Base(a.Name)}))
+	return w.carry(rw, body)
+}
+
+// carry writes what somebody reads at their pace. A body that breaks must not
+// look whole.
+func (w *Web) carry(rw http.ResponseWriter, body io.Reader) error {
+	control := http.NewResponseController(rw)
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := body.Read(piece)
+		if n > 0 {
+			_ = control.SetWriteDeadline(time.Now().Add(stall)) // a connection without deadlines is a test's
+			if _, err := rw.Write(piece[:n]); err != nil {
+				return nil // nobody reads any more
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			w.log.Error("a download broke off", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// Download is an answer of any size. Serve returns an error as long as nothing
+// was sent.
+type Download struct {
+	Path  string
+	Verb  auth.Verb
+	Kind  string
+	Serve func(http.ResponseWriter, *Request) error
+}
+
+// download serves data that no browser runs.
+func (w *Web) download(d Download) {
+	w.mux.HandleFunc("GET "+d.Path, func(rw http.ResponseWriter, hr *http.Request) {
+		r := w.request(hr)
+		err := r.allow(d.Verb, d.Kind, false)
+		if err == nil && liveOf(r.Context()) != nil {
+			err = problem.New(problem.NotFound, "", "this is no page")
+		}
+		if err == nil {
+			var leave func()
+			if leave, err = w.carries.Take(r.Subject); err == nil {
+				defer leave()
+			}
+		}
+		if err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(w.closed, cancel)()
+		r.Request = r.WithContext(ctx)
+		h := rw.Header()
+		policy := h.Get("Content-Security-Policy")
+		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		if err := d.Serve(rw, r); err != nil {
+			h.Set("Content-Security-Policy", policy) // the error is a page of ours
+			w.fail(rw, r, err)
+		}
+	})
+}

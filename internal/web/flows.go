@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"sync"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+// Workflows keeps definitions and runs them. [*workflow.Store] does.
+type Workflows interface {
+	Put(ctx context.Context, by string, d *definition.Definition, source string, o workflow.PutOptions) (w workflow.Workflow, created bool, err error)
+	Workflows(ctx context.Context, page view.Page) ([]workflow.Workflow, error)
+	Workflow(ctx context.Context, name string, version int) (workflow.Workflow, error)
+	Of(ctx context.Context, definition weir.ID) (workflow.Workflow, error)
+	Versions(ctx context.Context, name string, page view.Page) ([]workflow.Workflow, error)
+	SetActive(ctx context.Context, by, name string, version int, active bool) error
+	Run(ctx context.Context, r workflow.RunRequest) (weir.ID, error)
+	Rerun(ctx context.Context, job weir.ID, r workflow.RerunRequest) (weir.ID, error)
+}
+
+// Secrets keeps secrets and never shows them. [*vault.Vault] does.
+type Secrets interface {
+	List(ctx context.Context) ([]vault.Secret, error)
+	Put(ctx context.Context, by, name, value, note string) error
+	Delete(ctx context.Context, by, name string) error
+}
+
+// Waker wakes nodes. [*wake.Waker] does.
+type Waker interface {
+	SetWake(ctx context.Context, by, node string, m wake.Method) error
+	Wake(ctx context.Context, by, node string) error
+}
+
+func (w *Web) flows() (Workflows, error) {
+	if w.config.Workflows == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
+	}
+	return w.config.Workflows, nil
+}
+
+func (w *Web) secretKeeper() (Secrets, error) {
+	if w.config.Secrets == nil {
+		return nil, problem.New(problem.NotFound, "start the server with secret_key_file", "this server keeps no secrets")
+	}
+	return w.config.Secrets, nil
+}
+
+func (w *Web) waker() (Waker, error) {
+	if w.config.Waker == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server wakes no nodes")
+	}
+	return w.config.Waker, nil
+}
+
+func (w *Web) bucket() (blob.Bucket, error) {
+	if w.config.Bucket == nil {
+		return nil, problem.New(problem.NotFound, "start the server with a bucket: folder:///path or s3://host/bucket", "this server has no bucket")
+	}
+	return w.config.Bucket, nil
+}
+
+// edition is the version of a workflow that a job is a run of.
+type edition struct {
+	name    string
+	version int
+	// steps is nil if the definition cannot be read.
+	steps *definition.Definition
+}
+
+// known says that the job is a run of a workflow.
+func (f edition) known() bool { return f.name != "" }
+
+// approval says that the step of a key waits for a person by its definition.
+func (f edition) approval(key string) bool {
+	if f.steps == nil {
+		return false
+	}
+	s := f.steps.Step(key)
+	return s != nil && s.Approval != ""
+}
+
+// flowsMost is how many versions are remembered. They never change.
+const flowsMost = 200
+
+// shelf remembers versions of workflows by their id.
+type shelf struct {
+	mu    sync.Mutex
+	known map[weir.ID]edition
+}
+
+func (s *shelf) get(id weir.ID) (edition, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.known[id]
+	return f, ok
+}
+
+func (s *shelf) put(id weir.ID, f edition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= flowsMost {
+		s.known = map[weir.ID]edition{}
+	}
+	s.known[id] = f
+}
+
+// flowOf is what a job is a run of. Of a plain job, and of one whose definition
+// is gone, it is nothing.
+func (w *Web) flowOf(ctx context.Context, job view.Job) (edition, error) {
+	if job.Definition.IsZero() || w.config.Workflows == nil {
+		return edition{}, nil
+	}
+	if f, ok := w.shelf.get(job.Definition); ok {
+		return f, nil
+	}
+	found, err := w.config.Workflows.Of(ctx, job.Definition)
+	if err != nil {
+		if problem.Explain(err).Kind == problem.NotFound {
+			return edition{}, nil
+		}
+		return edition{}, err
+	}
+	f := edition{name: found.Name, version: found.Version}
+	// One that a newer Weir wrote is a name and a number.
+	if d, err := definition.ParseJSON(found.Definition); err == nil {
+		f.steps = d
+	}
+	w.shelf.put(job.Definition, f)
+	return f, nil
+}

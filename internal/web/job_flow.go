@@ -1,0 +1,161 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+// heldShown is how many held steps the head of a job lists.
+const heldShown = 5
+
+// jobFlow is what a job that is a run of a workflow has besides.
+type jobFlow struct {
+	edition
+	// by is who asked for it, from the step that its rerun began with.
+	by, from string
+	// why is of a queued job what it waits for.
+	why []weir.Reason
+	// held are steps that wait for a person.
+	held                           []view.Task
+	mayRerun, mayRetry, mayRelease bool
+}
+
+// jobFlow reads what a job is a run of, and what it waits for.
+func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
+	if f.edition, err = w.flowOf(r.Context(), j); err != nil {
+		return f, err
+	}
+	var asked struct {
+		By    string `json:"by"`
+		Rerun struct {
+			From string `json:"from"`
+		} `json:"rerun"`
+	}
+	// Options may be anything that somebody wrote by SQL.
+	if json.Unmarshal(j.Options, &asked) == nil {
+		f.by, f.from = asked.By, asked.Rerun.From
+	}
+	f.mayRerun = f.known() && j.Ended() && r.Can(auth.Submit, "job")
+	f.mayRetry = j.Ended() && j.Failed+j.Canceled > 0 && r.Can(auth.Command, "job")
+	f.mayRelease = r.Can(auth.Command, "task")
+	if j.State == "queued" {
+		f.why, err = w.config.Commands.WhyJob(r.Context(), j.ID)
+		return f, err
+	}
+	if !j.Ended() {
+		f.held, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown})
+	}
+	return f, err
+}
+
+// repeats says that the job does another again.
+func (v jobView) repeats() string {
+	if v.from != "" {
+		return "repeats, from " + plain(v.from) + " on,"
+	}
+	return "repeats"
+}
+
+func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
+	list, err := w.artifactList(r, view.ArtifactFilter{Job: v.ID})
+	if err != nil {
+		return nil, err
+	}
+	return artifactsTab(list), nil
+}
+
+func (w *Web) askRerun(r *Request) (ui.Question, error) {
+	j, f, err := w.flowJob(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	what := ui.Field{Name: "what", Label: "What", Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: "all of it"}, {Value: "from", Label: "from a step on"}}}
+	if j.State != "done" {
+		what.Options = append(what.Options, ui.Option{Value: "failed", Label: "what did not end well"})
+		what.Value = "failed"
+	}
+	step := ui.Field{Name: "from", Label: "Step", Type: "select", Optional: true, Hint: "For the choice above: it and all that comes after it run again, and whatever was not done.", Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
+	if f.steps != nil {
+		for _, s := range f.steps.Steps[:min(len(f.steps.Steps), stepsShown)] {
+			step.Options = append(step.Options, ui.Option{Value: s.Key, Label: plain(s.Key)})
+		}
+	}
+	if step.Value != "" {
+		what.Value = "from"
+	}
+	return ui.Question{
+		Title: "Run " + ui.Cut(jobName(j), 80) + " again", Button: "Run it again", Back: jobPath(j.ID), Fields: []ui.Field{what, step},
+		Text: fmt.Sprintf("A new job of version %d with the same params. Steps that do not run again keep the results they had.", f.version),
+	}, nil
+}
+
+var item = regexp.MustCompile(`\[[0-9]+\]$`)
+
+// stem is the step that a task belongs to: of an item of a map, the map.
+func stem(key string) string { return item.ReplaceAllString(key, "") }
+
+// flowJob is the job of the path, which must be a run of a workflow.
+func (w *Web) flowJob(r *Request) (view.Job, edition, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return view.Job{}, edition{}, err
+	}
+	if _, err := w.flows(); err != nil {
+		return view.Job{}, edition{}, err
+	}
+	j, err := w.config.Store.Job(r.Context(), id)
+	if err != nil {
+		return view.Job{}, edition{}, err
+	}
+	f, err := w.flowOf(r.Context(), j)
+	if err == nil && !f.known() {
+		err = problem.New(problem.Conflict, "retry it, or submit its tasks again", "the job is not a run of a workflow")
+	}
+	return j, f, err
+}
+
+func (w *Web) rerunJob(r *Request) (Done, error) {
+	j, _, err := w.flowJob(r)
+	if err != nil {
+		return Done{}, err
+	}
+	request := workflow.RerunRequest{By: r.By()}
+	switch what := r.Field("what"); what {
+	case "", "all":
+	case "failed":
+		request.Failed = true
+	case "from":
+		if request.From = r.Field("from"); request.From == "" {
+			return Done{}, problem.Refuse("from", "", "choose a step")
+		}
+	default:
+		return Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
+	}
+	id, err := w.config.Workflows.Rerun(r.Context(), j.ID, request)
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{To: jobPath(id), Say: "It runs again, as this job."}, nil
+}
+
+func (w *Web) retryJob(r *Request) (Done, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return Done{}, err
+	}
+	n, err := w.config.Commands.RetryJob(r.Context(), id, weir.Decision{By: r.By()})
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{To: jobPath(id), Say: ui.Plural(n, "task runs", "tasks run") + " again, and with them what was skipped because of them."}, nil
+}

@@ -1,0 +1,194 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+func (w *Web) wakeNode(r *Request) (Done, error) {
+	waker, err := w.waker()
+	if err != nil {
+		return Done{}, err
+	}
+	name := r.PathValue("name")
+	if err := waker.Wake(r.Context(), r.By(), name); err != nil {
+		return Done{}, err
+	}
+	return Done{To: nodePath(name), Say: name + " is called: it is awake when its agent is heard."}, nil
+}
+
+// wakeMethods are the ways to wake a node, for people.
+var wakeMethods = []ui.Option{
+	{Value: "", Label: "not at all"}, {Value: wake.WOL, Label: "magic packet (Wake-on-LAN)"}, {Value: wake.HTTP, Label: "call an address"}, {Value: wake.Script, Label: "run a script of the server"},
+}
+
+func (w *Web) askWaking(r *Request) (ui.Question, error) {
+	if _, err := w.waker(); err != nil {
+		return ui.Question{}, err
+	}
+	return w.askNode(r, func(n view.Node) ui.Question {
+		return ui.Question{
+			Title: "How is " + ui.Cut(plain(n.Name), 80) + " woken?", Button: "Set how it is woken",
+			Text: "Weir wakes it a few minutes before there is work that only it can do. Fill in what the way needs; what was set before is replaced.",
+			Fields: []ui.Field{
+				{Name: "method", Label: "Way", Type: "select", Options: wakeMethods, Value: n.WakeMethod, Optional: true, Focus: true},
+				{Name: "mac", Label: "MAC address", Optional: true, Example: "52:54:00:12:34:56", Hint: "For a magic packet.", Auto: "off"},
+				{Name: "broadcast", Label: "Broadcast", Optional: true, Example: "192.168.1.255:9", Hint: "Where the packet goes. Empty: as the server is set up.", Auto: "off"},
+				{Name: "url", Label: "Address", Optional: true, Example: "https://power.example.org/on", Hint: "Gets a POST that names the node. It must begin with one of wake_urls.", Auto: "off"},
+				{Name: "script", Label: "Script", Optional: true, Example: "power-on", Hint: "A file in the server's folder wake_scripts.", Auto: "off"},
+				{Name: "args", Label: "Arguments", Optional: true, Hint: "Of the script, with a space between two.", Auto: "off"},
+				{Name: "timeout", Label: "Time to wake up", Optional: true, Example: "2m", Hint: "After that a try has failed.", Auto: "off"},
+				{Name: "sleep_after", Label: "Sleep after", Optional: true, Value: n.SleepAfter, Example: "30m", Hint: "With nothing to do for so long, the agent may put the machine to sleep. Empty: never.", Auto: "off"},
+			},
+		}
+	})
+}
+
+func (w *Web) setWaking(r *Request) (Done, error) {
+	waker, err := w.waker()
+	if err != nil {
+		return Done{}, err
+	}
+	m := wake.Method{Kind: r.Field("method")}
+	switch m.Kind {
+	case wake.WOL:
+		m.MAC, m.Broadcast = r.Field("mac"), r.Field("broadcast")
+	case wake.HTTP:
+		m.URL = r.Field("url")
+	case wake.Script:
+		m.Script, m.Args = r.Field("script"), strings.Fields(r.Field("args"))
+	}
+	timeout, err := spanField(r, "timeout")
+	if err != nil {
+		return Done{}, err
+	}
+	m.Timeout = wake.Seconds(timeout)
+	if m.SleepAfter, err = spanField(r, "sleep_after"); err != nil {
+		return Done{}, err
+	}
+	name := r.PathValue("name")
+	if err := waker.SetWake(r.Context(), r.By(), name, m); err != nil {
+		return Done{}, placedWake(err)
+	}
+	return Done{To: nodePath(name), Say: "How " + name + " is woken is set."}, nil
+}
+
+// placedWake puts a refusal at its field: the engine calls it params.mac.
+func placedWake(err error) error {
+	p := problem.Explain(err)
+	if p.Kind == problem.Invalid && p.Field == "" {
+		what := strings.TrimPrefix(p.What, "params.")
+		err = &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Err: err}
+	}
+	return placed(err, "method", "mac", "broadcast", "url", "script", "args", "timeout", "sleep_after")
+}
+
+// spanField reads a duration; an empty field is zero. The form shows what the
+// database says, such as 00:30:00, and takes it again.
+func spanField(r *Request, name string) (time.Duration, error) {
+	text := r.Field(name)
+	if text == "" {
+		return 0, nil
+	}
+	if d, ok := clockSpan(text); ok {
+		return d, nil
+	}
+	d, err := parseSpan(text)
+	if err != nil || d < 0 {
+		return 0, problem.Refuse(name, "write it so: 90s, 30m, 2h, 1d", "%q is no time", text)
+	}
+	return d, nil
+}
+
+// clockSpan reads 00:30:00.
+func clockSpan(text string) (time.Duration, bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return 0, false
+	}
+	d, err := time.ParseDuration(parts[0] + "h" + parts[1] + "m" + parts[2] + "s")
+	return d, err == nil && d >= 0
+}
+
+func (w *Web) askChangeNode(r *Request) (ui.Question, error) {
+	return w.askNode(r, func(n view.Node) ui.Question {
+		return ui.Question{
+			Title: "Change " + ui.Cut(plain(n.Name), 80), Button: "Change the node",
+			Text: "It holds until its agent registers again, which says what it was started with.",
+			Fields: []ui.Field{
+				{Name: "labels", Label: "Labels", Type: "area", Optional: true, Value: pairLines(n.Labels), Hint: "What tasks can ask for: name=value, one on a line.", Focus: true, Auto: "off"},
+				{Name: "capacity", Label: "Slots", Type: "area", Optional: true, Value: capacityLines(n.Capacity), Hint: "How many tasks of a service run there at once: service=number, one on a line.", Auto: "off"},
+			},
+		}
+	})
+}
+
+func pairLines(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b.WriteString(k + "=" + m[k] + "\n")
+	}
+	return b.String()
+}
+
+func capacityLines(m map[string]int) string {
+	words := make(map[string]string, len(m))
+	for k, n := range m {
+		words[k] = strconv.Itoa(n)
+	}
+	return pairLines(words)
+}
+
+// readPairs reads name=value, one on a line.
+func readPairs(r *Request, field string) (map[string]string, error) {
+	out := map[string]string{}
+	for line := range strings.Lines(r.PostForm.Get(field)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		name, value, found := strings.Cut(line, "=")
+		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !found || name == "" {
+			return nil, problem.Refuse(field, "write name=value, one on a line", "%q has no value", line)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func (w *Web) changeNode(r *Request) (Done, error) {
+	// One that is gone must not come back.
+	is, err := w.config.Store.Node(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return Done{}, err
+	}
+	labels, err := readPairs(r, "labels")
+	if err != nil {
+		return Done{}, err
+	}
+	words, err := readPairs(r, "capacity")
+	if err != nil {
+		return Done{}, err
+	}
+	capacity := make(map[string]int, len(words))
+	for service, text := range words {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return Done{}, problem.Refuse("capacity", "write service=number, one on a line", "%s: %q is no number of slots", service, text)
+		}
+		capacity[service] = n
+	}
+	if err := w.config.Commands.SetNode(r.Context(), weir.Node{Name: is.Name, Labels: labels, Capacity: capacity}, r.By()); err != nil {
+		return Done{}, placed(err, "labels", "capacity")
+	}
+	return Done{To: nodePath(is.Name), Say: is.Name + " is changed."}, nil
+}

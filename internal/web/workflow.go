@@ -1,0 +1,260 @@
+package web
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+// stepsShown is how many steps the page of a workflow draws and lists.
+const stepsShown = 300
+
+// workflowTabs are the views of a workflow, by the end of their addresses.
+var workflowTabs = []struct{ label, end string }{
+	{"Steps", ""}, {"Jobs", "/jobs"}, {"Versions", "/versions"}, {"Source", "/source"},
+}
+
+// workflowView is what all views of a workflow show.
+type workflowView struct {
+	workflow.Workflow
+	// steps is nil if the definition cannot be read; fault says why.
+	steps *definition.Definition
+	fault string
+	tab   string
+	// pinned says that the address names the version.
+	pinned         bool
+	mayRun, manage bool
+	maySchedule    bool
+}
+
+// href is the address of a view of this version.
+func (v workflowView) href(end string) string {
+	path := workflowPath(v.Name) + end
+	if v.pinned && end != "/versions" && end != "/jobs" {
+		return queryPath(path, "version", strconv.Itoa(v.Version))
+	}
+	return path
+}
+
+func (v workflowView) tabs() []ui.Tab {
+	var out []ui.Tab
+	for _, t := range workflowTabs {
+		tab := ui.Tab{Label: t.label, Href: v.href(t.end), Current: t.end == v.tab}
+		if t.end == "" {
+			tab.Count = ui.Number(v.Steps)
+		}
+		out = append(out, tab)
+	}
+	return out
+}
+
+// aWorkflow serves one view of a workflow.
+func (w *Web) aWorkflow(tab string, body func(*Request, workflowView) (templ.Component, error)) func(*Request) (View, error) {
+	return func(r *Request) (View, error) {
+		v, err := w.workflowOf(r)
+		if err != nil {
+			return View{}, err
+		}
+		v.tab = tab
+		inner, err := body(r, v)
+		if err != nil {
+			return View{}, err
+		}
+		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: workflowPage(v, inner), Follow: flowEvents()}, nil
+	}
+}
+
+// workflowOf reads the version that the address asks for.
+func (w *Web) workflowOf(r *Request) (workflowView, error) {
+	store, err := w.flows()
+	if err != nil {
+		return workflowView{}, err
+	}
+	version, err := versionOf(r)
+	if err != nil {
+		return workflowView{}, err
+	}
+	v := workflowView{
+		pinned: version > 0, mayRun: r.Can(auth.Submit, "workflow"), manage: r.Can(auth.Manage, "workflow"), maySchedule: r.Can(auth.Manage, "schedule"),
+	}
+	if v.Workflow, err = readWorkflow(r.Context(), store, r.PathValue("name"), version); err != nil {
+		return workflowView{}, err
+	}
+	v.mayRun = v.mayRun && v.Active
+	if v.steps, err = definition.ParseJSON(v.Definition); err != nil {
+		v.steps, v.fault = nil, problem.Explain(err).What
+	}
+	return v, nil
+}
+
+// readWorkflow reads a version. Without one it is the one that a run takes, or
+// the newest if none is active.
+func readWorkflow(ctx context.Context, store Workflows, name string, version int) (workflow.Workflow, error) {
+	found, err := store.Workflow(ctx, name, version)
+	if version > 0 || !gone(err) {
+		return found, err
+	}
+	all, err := store.Versions(ctx, name, view.Page{Limit: 1})
+	if err != nil {
+		return workflow.Workflow{}, err
+	}
+	return all[0], nil
+}
+
+// gone says that what was looked for is not there.
+func gone(err error) bool { return err != nil && problem.Explain(err).Kind == problem.NotFound }
+
+// versionOf is the version in the address, or zero.
+func versionOf(r *Request) (int, error) {
+	text := r.Query("version")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
+		return 0, problem.New(problem.NotFound, "check the address", "%q is no version", text)
+	}
+	return int(n), nil
+}
+
+func (w *Web) workflowSteps(r *Request, v workflowView) (templ.Component, error) {
+	schedules, err := w.config.Store.SchedulesOf(r.Context(), []string{v.Name})
+	if err != nil {
+		return nil, err
+	}
+	return stepsTab(v, schedules), nil
+}
+
+func (w *Web) workflowJobs(r *Request, v workflowView) (templ.Component, error) {
+	state, err := r.OneOf("state", view.JobStates)
+	if err != nil {
+		return nil, err
+	}
+	list := jobsView{filter: view.JobFilter{Workflow: v.Name, State: state}}
+	var next string
+	if list.jobs, next, err = w.config.Store.JobPage(r.Context(), list.filter, r.Page()); err != nil {
+		return nil, err
+	}
+	list.newest, list.older = pages(r, next)
+	return workflowJobsTab(v, list), nil
+}
+
+func (w *Web) workflowVersions(r *Request, v workflowView) (templ.Component, error) {
+	rows, err := w.config.Workflows.Versions(r.Context(), v.Name, namesPage(r))
+	if err != nil {
+		return nil, err
+	}
+	rows, newest, older := namesPaged(r, rows, func(f workflow.Workflow) string { return strconv.Itoa(f.Version) })
+	return versionsTab(v, rows, newest, older), nil
+}
+
+func (w *Web) workflowSource(_ *Request, v workflowView) (templ.Component, error) {
+	return sourceTab(v, sourceText(v.Workflow)), nil
+}
+
+// sourceText is the definition as it was written, or else as it is kept.
+func sourceText(f workflow.Workflow) string {
+	if f.Source != "" {
+		return f.Source
+	}
+	return indented(f.Definition)
+}
+
+// workflowSourceFile is the text of a version, whole.
+func (w *Web) workflowSourceFile(r *Request) (contentType string, data []byte, err error) {
+	v, err := w.workflowOf(r)
+	return textType, []byte(sourceText(v.Workflow)), err
+}
+
+// drawnSteps is the definition as the picture takes it.
+func drawnSteps(v workflowView) picture.Graph {
+	steps := v.steps.Steps
+	out := picture.Graph{Title: "Workflow " + plain(v.Name), More: max(0, len(steps)-stepsShown)}
+	at := map[string]int{}
+	for i, s := range steps[:min(len(steps), stepsShown)] {
+		at[s.Key] = i
+		out.Tasks = append(out.Tasks, picture.Task{Key: plain(s.Key), Service: plain(s.Service), State: picture.State(stepKind(s)), Note: stepNote(s), Href: "#step-" + s.Key})
+		for _, need := range s.Needs {
+			if from, ok := at[need]; ok {
+				out.Edges = append(out.Edges, [2]int{from, i})
+			}
+		}
+	}
+	// A need may stand below the step that names it.
+	for i, s := range steps[:len(out.Tasks)] {
+		for _, need := range s.Needs {
+			if from, ok := at[need]; ok && from > i {
+				out.Edges = append(out.Edges, [2]int{from, i})
+			}
+		}
+	}
+	return out
+}
+
+// stepKind is in a word what a step is.
+func stepKind(s definition.Step) string {
+	switch {
+	case s.Workflow != "":
+		return "workflow"
+	case s.Run != nil && s.Run.Driver != "" && s.Run.Driver != "func":
+		return s.Run.Driver
+	}
+	return "service"
+}
+
+// stepDoes is what a step does, on one line.
+func stepDoes(s definition.Step) string {
+	switch {
+	case s.Workflow != "":
+		return s.Workflow
+	case s.Run == nil:
+		return s.Service
+	case s.Run.Image != "":
+		return strings.TrimSpace(s.Run.Image + " " + strings.Join(s.Run.Argv, " "))
+	case len(s.Run.Argv) > 0:
+		return strings.Join(s.Run.Argv, " ")
+	case s.Run.URL != "":
+		return strings.TrimSpace(s.Run.Method + " " + s.Run.URL)
+	case s.Run.Compose != nil:
+		return s.Run.Compose.File + " " + s.Run.Compose.Service
+	}
+	return s.Service
+}
+
+func stepNote(s definition.Step) string { return strings.Join(stepNotes(s), ", ") }
+
+// stepNotes are what is special about a step.
+func stepNotes(s definition.Step) []string {
+	var out []string
+	add := func(when bool, text string) {
+		if when {
+			out = append(out, plain(text))
+		}
+	}
+	add(s.Map != nil, "map")
+	add(s.When != "", "when "+s.When)
+	add(s.Rule != "" && s.Rule != "all_success", s.Rule)
+	add(s.Approval != "", "approval: "+s.Approval)
+	add(s.Pool != "", "pool "+s.Pool)
+	add(s.Delay != 0, "after "+s.Delay.String())
+	add(s.Sticky != nil, "same node as another")
+	add(s.Retry != nil && s.Retry.MaxAttempts > 0, attemptsNote(s.Retry))
+	return out
+}
+
+func attemptsNote(r *definition.Retry) string {
+	if r == nil {
+		return ""
+	}
+	return ui.Plural(r.MaxAttempts, "attempt", "attempts")
+}

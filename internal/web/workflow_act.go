@@ -1,0 +1,123 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+const (
+	// textType is plain text.
+	textType = "text/plain; charset=utf-8"
+	// faultsShown is how many faults of a definition a page lists.
+	faultsShown = 50
+	// firstWorkflow is what the form begins with.
+	firstWorkflow = `name: hello
+params:
+  name: {type: string, default: world}
+steps:
+  - key: greet
+    run: [echo, "hello, {{ .params.name }}"]
+`
+)
+
+// askNewWorkflow is a definition as a form. After a refusal it lists what is
+// wrong with what was sent.
+func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
+	store, err := w.flows()
+	if err != nil {
+		return ui.Question{}, err
+	}
+	q := ui.Question{
+		Title: "New workflow", Button: "Apply", Wide: true, Back: "/workflows",
+		Text: "YAML or JSON. It is checked first; a version that is stored never changes.",
+	}
+	text := firstWorkflow
+	if from := r.Query("from"); from != "" {
+		was, err := readWorkflow(r.Context(), store, from, 0)
+		if err != nil {
+			return ui.Question{}, err
+		}
+		q.Title, q.Back, text = "New version of "+ui.Cut(plain(from), 80), workflowPath(from), sourceText(was)
+		q.Text = "YAML or JSON. Without a version it gets the next free one; jobs that run keep theirs."
+	}
+	q.Fields = []ui.Field{{Name: "source", Label: "Definition", Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
+	if sent := sentSource(r); sent != "" {
+		_, faults := readDefinition(sent)
+		if len(faults) > 0 {
+			q.More = faultList(faults, sent)
+		}
+	}
+	return q, nil
+}
+
+// sentSource is the text of the form. Browsers end its lines as they like.
+func sentSource(r *Request) string { return strings.ReplaceAll(r.PostForm.Get("source"), "\r\n", "\n") }
+
+// readDefinition parses and lints a text.
+func readDefinition(text string) (*definition.Definition, definition.Faults) {
+	d, faults := definition.Parse("workflow", []byte(text))
+	if d == nil || faults.Err() != nil {
+		return nil, faults
+	}
+	return d, append(faults, d.Lint()...)
+}
+
+func (w *Web) putWorkflow(r *Request) (Done, error) {
+	store, err := w.flows()
+	if err != nil {
+		return Done{}, err
+	}
+	text := sentSource(r)
+	d, faults := readDefinition(text)
+	if bad := faults.Errors(); len(bad) > 0 {
+		return Done{}, problem.Refuse("source", "mend what is listed above", "%s wrong with it", ui.Plural(len(bad), "thing is", "things are"))
+	}
+	if from := r.Query("from"); from != "" && d.Name != from {
+		return Done{}, problem.Refuse("source", "write name: "+from+", or make it a workflow of its own on the page of workflows", "it is called %q, and this is the page of %q", d.Name, from)
+	}
+	stored, created, err := store.Put(r.Context(), r.By(), d, text, workflow.PutOptions{})
+	if err != nil {
+		if bad := definition.Faults(nil); errors.As(err, &bad) {
+			return Done{}, problem.Refuse("source", "", "%v", bad)
+		}
+		return Done{}, err
+	}
+	said := fmt.Sprintf("Version %d of %s is stored.", stored.Version, stored.Name)
+	if !created {
+		said = fmt.Sprintf("Version %d of %s says the same already.", stored.Version, stored.Name)
+	}
+	if len(faults) > 0 {
+		said += " Likely not meant: " + faults[0].What + "."
+	}
+	return Done{To: workflowPath(stored.Name), Say: said}, nil
+}
+
+func (w *Web) activateWorkflow(r *Request) (Done, error) {
+	return w.setActive(r, true, "is active: runs take the newest active version.")
+}
+
+func (w *Web) deactivateWorkflow(r *Request) (Done, error) {
+	return w.setActive(r, false, "is not active: no new run takes it. Jobs that run go on.")
+}
+
+func (w *Web) setActive(r *Request, active bool, say string) (Done, error) {
+	store, err := w.flows()
+	if err != nil {
+		return Done{}, err
+	}
+	version, err := versionOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	name := r.PathValue("name")
+	if err := store.SetActive(r.Context(), r.By(), name, version, active); err != nil {
+		return Done{}, err
+	}
+	return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d %s", version, say)}, nil
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/trace"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+func (w *Web) askRun(r *Request) (ui.Question, error) {
+	v, err := w.workflowOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	return ui.Question{
+		Title: "Run " + ui.Cut(plain(v.Name), 80), Button: "Run the workflow", Back: v.href(""), Fields: runFields(v),
+		Text: fmt.Sprintf("Version %d, %s. The run is a job of its own.", v.Version, ui.Plural(v.Steps, "step", "steps")),
+	}, nil
+}
+
+// runFields are the params of a workflow as a form.
+func runFields(v workflowView) []ui.Field {
+	var fields []ui.Field
+	var params []param
+	if v.steps != nil {
+		params = paramsOf(v.steps)
+	}
+	for _, p := range params {
+		fields = append(fields, p.field())
+	}
+	box := ui.Field{Name: jsonField, Label: "Params as JSON", Type: "area", Optional: true, Rows: 3, Example: `{"name": "world"}`, Auto: "off", Hint: "An object. It wins over the fields above."}
+	if len(params) == 0 {
+		box.Hint, box.Rows = "An object. The workflow says nothing about its params.", 5
+	}
+	fields = append(fields, box,
+		ui.Field{Name: "at", Label: "Start", Optional: true, Example: "now", Hint: "After a time such as 30m or 2h, or at 2026-11-15T10:00:00Z. Empty: now.", Auto: "off"},
+		ui.Field{Name: "priority", Label: "Priority", Type: "number", Optional: true, Hint: "From -100 to 100; higher goes first. Empty: that of the workflow.", Example: priorityOf(v)})
+	fields[0].Focus = true
+	return fields
+}
+
+func priorityOf(v workflowView) string {
+	if v.steps == nil {
+		return "0"
+	}
+	return strconv.Itoa(v.steps.Priority)
+}
+
+func (w *Web) runWorkflow(r *Request) (Done, error) {
+	v, err := w.workflowOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	request := workflow.RunRequest{Workflow: v.Name, By: r.By(), Trace: trace.Parent(r.Context())}
+	// Without a version in the address it is the newest active one.
+	if v.pinned {
+		request.Version = v.Version
+	}
+	if v.steps != nil {
+		if request.Options.Params, err = readParams(r, paramsOf(v.steps)); err != nil {
+			return Done{}, err
+		}
+		if _, err = v.steps.Input(request.Options); err != nil {
+			return Done{}, placedParam(err, runFields(v))
+		}
+	}
+	if request.At, err = startTime(r); err != nil {
+		return Done{}, err
+	}
+	if text := r.Field("priority"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < -100 || n > 100 {
+			return Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q does not do", text)
+		}
+		request.Priority = &n
+	}
+	id, err := w.config.Workflows.Run(r.Context(), request)
+	if err != nil {
+		return Done{}, placedParam(err, runFields(v))
+	}
+	said := "The workflow runs."
+	if !request.At.IsZero() {
+		said = "The job waits for its time."
+	}
+	return Done{To: jobPath(id), Say: said}, nil
+}
+
+// startTime is when a job is due: zero for now.
+func startTime(r *Request) (time.Time, error) {
+	text := r.Field("at")
+	if text == "" || text == "now" {
+		return time.Time{}, nil
+	}
+	if after, err := parseSpan(text); err == nil && after >= 0 {
+		return r.Now.Add(after), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, problem.Refuse("at", "write it so: 30m, 2h, or 2026-11-15T10:00:00Z", "%q is no time", text)
+	}
+	return at, nil
+}

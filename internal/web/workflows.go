@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+func workflowPath(name string) string { return ui.Path("workflows", name) }
+
+// workflowsView is a list of workflows.
+type workflowsView struct {
+	rows []workflow.Workflow
+	// last are the newest jobs by id, schedules how many a workflow has by name.
+	last          map[weir.ID]view.Job
+	schedules     map[string]int
+	newest, older string
+}
+
+// flowEvents are those that change the pages of workflows.
+func flowEvents() *timeline.Filter {
+	return &timeline.Filter{Kinds: []string{"workflow", "job", "schedule"}}
+}
+
+func (w *Web) workflows(r *Request) (View, error) {
+	if w.config.Workflows == nil {
+		return View{Head: ui.Head{Title: "Workflows"}, Body: ui.Empty("workflow", "This server keeps no workflows", "It was started without them. Ask the server that does."), Still: true}, nil
+	}
+	rows, err := w.config.Workflows.Workflows(r.Context(), namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	var v workflowsView
+	v.rows, v.newest, v.older = namesPaged(r, rows, func(f workflow.Workflow) string { return f.Name })
+	if v.last, err = w.lastJobs(r.Context(), v.rows); err != nil {
+		return View{}, err
+	}
+	if v.schedules, err = w.scheduleCounts(r.Context(), v.rows); err != nil {
+		return View{}, err
+	}
+	head := ui.Head{Title: "Workflows"}
+	if r.Can(auth.Manage, "workflow") {
+		head.Actions = ui.ButtonLink("New workflow", "plus", "/new-workflow", false)
+	}
+	return View{Head: head, Body: workflowsPage(v), Follow: flowEvents()}, nil
+}
+
+// lastJobs are the newest jobs of workflows. A page has few of them.
+func (w *Web) lastJobs(ctx context.Context, rows []workflow.Workflow) (map[weir.ID]view.Job, error) {
+	out := map[weir.ID]view.Job{}
+	for _, f := range rows {
+		if f.LastJob.IsZero() {
+			continue
+		}
+		j, err := w.config.Store.Job(ctx, f.LastJob)
+		if err != nil {
+			if gone(err) {
+				continue // retention took it meanwhile
+			}
+			return nil, err
+		}
+		out[j.ID] = j
+	}
+	return out, nil
+}
+
+func (w *Web) scheduleCounts(ctx context.Context, rows []workflow.Workflow) (map[string]int, error) {
+	names := make([]string, len(rows))
+	for i, f := range rows {
+		names[i] = f.Name
+	}
+	found, err := w.config.Store.SchedulesOf(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, s := range found {
+		out[s.Workflow]++
+	}
+	return out, nil
+}
