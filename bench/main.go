@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weirhq/weir/bench/internal/flow/temporal"
+	"github.com/weirhq/weir/bench/internal/flow/weirflow"
 	"github.com/weirhq/weir/bench/internal/report"
 	"github.com/weirhq/weir/bench/internal/scenario"
 	"github.com/weirhq/weir/bench/internal/server"
@@ -22,6 +24,7 @@ import (
 )
 
 func main() {
+	weirflow.Child()
 	if streams.Child() {
 		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: server of the streams:", err)
@@ -85,16 +88,19 @@ type options struct {
 	databaseURL string
 	json        string
 	quick       bool
+	temporal    string
 	scale       float64
 	scenarios   []scenario.Scenario
+	getenv      func(string) string
 }
 
 func parse(args []string, getenv func(string) string) (options, error) {
-	o := options{scale: 1}
+	o := options{scale: 1, getenv: getenv}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.databaseURL, "database-url", "", "use this PostgreSQL (a superuser's URL) instead of starting a private one")
 	flags.StringVar(&o.json, "json", "bench.json", "write all figures to this file; empty for none")
 	flags.BoolVar(&o.quick, "quick", false, "only the first scenario, in under 50 s")
+	flags.StringVar(&o.temporal, "temporal", temporal.Auto, "the peer of workflows: auto (TEMPORAL_CLI, or temporal in PATH), build (from its module, minutes), off, or a path")
 	only := flags.String("only", "", "run only the scenario with this name")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/weirhq/weir/bench/internal/flow/weirflow"
 	"github.com/weirhq/weir/bench/internal/report"
 	"github.com/weirhq/weir/bench/internal/server"
 	"github.com/weirhq/weir/bench/internal/streams"
 )
 
-// The scenario starts this program again as its server.
+// Scenarios start this program again as their server or agent.
 func TestMain(m *testing.M) {
+	weirflow.Child()
 	if streams.Child() {
 		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -25,8 +25,10 @@ const AgentVariable = "WEIR_CHAOS_AGENT"
 type Orders struct {
 	Name string
 	URL  string
-	// Kind is sql (default), sdk, leader or coordinator.
-	Kind     string
+	// Kind is sql (default), sdk, leader, coordinator, conductor or machine.
+	Kind string
+	// Machine is for the kind of that name.
+	Machine  *Machine `json:",omitempty"`
 	Services []string
 	Slots    int
 	Lease    time.Duration
@@ -53,6 +55,12 @@ func RunAgent(orders string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	log := newPipeLog(os.Stdin, os.Stdout, cancel)
+	switch o.Kind {
+	case "machine":
+		return runMachine(ctx, o)
+	case "conductor":
+		return conduct(ctx, o)
+	}
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		return err

@@ -69,6 +69,16 @@ var brokenBuilds = []struct {
 		name:  "leader without the epoch fence",
 		edits: []edit{{"fenced", `if now_epoch is distinct from fenced.epoch then`, `if false then`}},
 		run:   oldLeader,
+	}, {
+		name:  "planned without a look at the gate",
+		edits: []edit{{"_planning", `if p.gate is distinct from 'plan' then`, `if p.task is null then`}},
+		run:   latePlan,
+	}, {
+		name: "work without a leash",
+		run:  unleashed,
+	}, {
+		name: "adoption without asking",
+		run:  blindAdoption,
 	},
 }
 

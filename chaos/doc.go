@@ -40,9 +40,26 @@
 // broken build in broken_test.go the same run must be clean on the real
 // functions and must be found out on the broken ones.
 //
+// # Machines
+//
+// A storm runs workflows on agents of the product, each a process with keepers
+// and work of its own, over SQL and over HTTPS:
+//
+//	conductors (lead, build, plan) ──► PostgreSQL ◄── Proxy ◄── machine ──► keeper ──► step
+//	                                       ▲                       ▲                     │
+//	                      HTTPS server ────┘ ◄──────── Proxy ◄─────┘      ledger ◄───────┘
+//
+// Every step appends to one file, the ledger, that it begins, lives and ends,
+// with its attempt and fence. The order of those lines is the order of what
+// happened, without any clock: [JudgeLedger] finds two attempts of a step that
+// lived at the same time, an attempt that was started twice, and a result that
+// is not what the winner did. For containers the ledger is what their engine
+// tells. Afterwards nothing may be left on a machine: [Remains] looks for
+// processes, and the folders of attempts are empty.
+//
 // # Tiers
 //
-// `go test ./chaos` runs every fault once, in under three minutes.
+// `go test ./chaos` runs every fault once, in a few minutes.
 // `go test -tags chaos -run Long ./chaos` mixes them for the duration in
 // WEIR_CHAOS, from the seed in WEIR_CHAOS_SEED or one that it prints.
 package chaos

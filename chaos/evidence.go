@@ -91,7 +91,7 @@ func (e *Evidence) readTasks(ctx context.Context, tx pgx.Tx) error {
 		t := &Task{}
 		var text []byte
 		err := row.Scan(&t.ID, &t.Key, &t.State, &t.Attempt, &text, &t.Passes, &t.Lane, &t.Pool, &t.Rank, &t.Exclusive, &t.RunAt, &t.Needs, &t.Rule)
-		if err == nil && text != nil && json.Unmarshal(text, &t.Result) != nil {
+		if err == nil && text != nil && (json.Unmarshal(text, &t.Result) != nil || t.Result != nil && t.Result.Token == "") {
 			t.Result = nil // not written by one of our agents
 		}
 		e.Tasks[t.ID] = t

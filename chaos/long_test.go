@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -14,8 +15,9 @@ import (
 // roundLength is how long things break before a round is judged.
 const roundLength = 40 * time.Second
 
-// TestLong mixes all faults, round after round, each on a server of its own,
-// for as long as WEIR_CHAOS says. A round that fails prints the command that
+// TestLong mixes all faults, round after round, for as long as WEIR_CHAOS says:
+// with an even seed tasks on workers, each round on a server of its own, with an
+// odd one workflows on machines. A round that fails prints the command that
 // repeats it: the same tasks and faults in the same order, though not the same
 // interleaving.
 func TestLong(t *testing.T) {
@@ -37,10 +39,52 @@ func TestLong(t *testing.T) {
 					t.Logf("repeat it with: WEIR_CHAOS=1s WEIR_CHAOS_SEED=%d go test -tags chaos -run Long -v ./chaos", seed)
 				}
 			}()
+			round := min(roundLength, max(length, 10*time.Second))
+			if seed%2 == 1 {
+				longStorm(t, seed, round)
+				return
+			}
 			r, server := newServerRun(t)
 			m := newMix(r, seed)
 			m.server = server
-			m.judged(min(roundLength, max(length, 10*time.Second)))
+			m.judged(round)
 		})
 	}
+}
+
+// longStorm lets blows fall on machines and on the server that leads, as the
+// seed says, while workflows run.
+func longStorm(t *testing.T, seed uint64, length time.Duration) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := newStorm(t, newRun(t))
+	s.serve()
+	servers := []*Agent{s.conductor("server-0"), s.conductor("server-1")}
+	var machines []*machine
+	for i := range 4 {
+		machines = append(machines, s.machine(fmt.Sprintf("machine-%d", i), []string{"sql", "https"}[i%2]))
+	}
+	const steps = 100
+	s.put(map[string]any{"name": "storm", "steps": s.steps(steps, 20)})
+	for n, until := 0, time.Now().Add(length); time.Now().Before(until); n++ {
+		if s.live() == 0 {
+			s.begin("storm")
+		}
+		if leader := s.leaderOf(servers); leader != nil && rng.IntN(4) == 0 {
+			leader.Stop()
+			i := slices.Index(servers, leader)
+			servers[i] = s.conductor(fmt.Sprintf("server-%d", n+2))
+		}
+		rng.Shuffle(len(machines), func(i, j int) { machines[i], machines[j] = machines[j], machines[i] })
+		b := blows[rng.IntN(len(blows))]
+		victims := machines[:1+rng.IntN(2)]
+		for _, m := range victims {
+			t.Logf("%s: %s", m.orders.Name, b.name)
+		}
+		s.strike(b, victims...)
+	}
+	s.heal()
+	if found := append(s.clears(steps), s.remains(machines...)...); len(found) > 0 {
+		t.Error(Report(found))
+	}
+	t.Logf("%d jobs", len(s.jobs))
 }

@@ -10,11 +10,16 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/weirhq/weir/internal/agent/driver/docker"
+	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// TestMain is also the main of every agent: the test binary runs itself again.
+// TestMain is also the main of every agent, and of the keepers that agents start:
+// the test binary runs itself again.
 func TestMain(m *testing.M) {
+	exec.KeeperMain()
+	docker.WardenMain()
 	if orders := os.Getenv(AgentVariable); orders != "" {
 		if err := RunAgent(orders); err != nil {
 			fmt.Fprintln(os.Stderr, "agent:", err)

@@ -6,19 +6,20 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 )
 
-// Proxy stands between an agent and PostgreSQL and loses what it is told to.
+// Proxy stands between an agent and PostgreSQL, or a server, and loses what it is told to.
 type Proxy struct {
 	proxy *toxiproxy.Proxy
 	url   string
 	mu    sync.Mutex
 }
 
-// NewProxy begins to pass on connections to the database at target.
+// NewProxy begins to pass on connections to what is at target.
 func NewProxy(name, target string) (*Proxy, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -34,7 +35,7 @@ func NewProxy(name, target string) (*Proxy, error) {
 	return p, nil
 }
 
-// URL is the database's address through the proxy.
+// URL is the target's address through the proxy.
 func (p *Proxy) URL() string { return p.url }
 
 // LoseReplies swallows everything that the server says.
@@ -57,6 +58,19 @@ func (p *Proxy) lose(stream string) error {
 	}
 	_, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"type": "timeout", "stream": %q, "attributes": {"timeout": 0}}`, stream)))
 	return err
+}
+
+// Slow holds everything back for a while, in both directions.
+func (p *Proxy) Slow(by time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, stream := range []string{"upstream", "downstream"} {
+		toxic := fmt.Sprintf(`{"type": "latency", "stream": %q, "attributes": {"latency": %d, "jitter": %d}}`, stream, by.Milliseconds(), by.Milliseconds()/2)
+		if _, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Heal lets everything pass again. Connections that lost something are cut.

@@ -444,6 +444,13 @@ func TestAPresignedURLOpensOneObject(t *testing.T) {
 	if code, _ := do("GET", strings.Replace(link("GET"), "outputs", "inputs", 1), ""); code/100 != 4 {
 		t.Errorf("a link opens another object: %d", code)
 	}
+	// A browser keeps what it is sent to, and nobody changes that.
+	const keep = "response-content-disposition=attachment"
+	if u := link("GET"); !strings.Contains(u, keep) {
+		t.Errorf("a browser runs what is at %s", u)
+	} else if code, _ := do("GET", strings.Replace(u, keep, "response-content-disposition=inline", 1), ""); code/100 != 4 {
+		t.Errorf("a link shows what it should keep: %d", code)
+	}
 	if strings.Contains(link("GET"), "weirtest-secret") {
 		t.Error("a link tells the secret")
 	}

@@ -118,15 +118,35 @@ func Parse(key string) (Parts, bool) {
 	return p, good
 }
 
+// Owned says that a key is a place for objects of an attempt: of this kind, of
+// the job, or of the task if it has no job. Where an artifact lies is what its
+// worker said, and that must not lead to things of others.
+func Owned(key, kind, job, task string, attempt int) bool {
+	p, ok := Parse(key)
+	if !ok || string(p.Kind) != kind+"s" || p.Attempt != attempt {
+		return false
+	}
+	if job == "" {
+		return p.Job == NoJob && p.Task == task
+	}
+	return p.Job == job
+}
+
 // checkName refuses a part of a name that would not be a file of its folder.
 func checkName(name, part string) error {
 	switch {
 	case part == "" || part == "." || part == "..":
 		return problem.Refuse("name", "give a path below the task's folder, such as report/index.html", "%q leads out of its folder", clip(name))
-	case !utf8.ValidString(part) || strings.ContainsFunc(part, unicode.IsControl):
+	case !utf8.ValidString(part) || strings.ContainsFunc(part, misleads):
 		return problem.Refuse("name", "rename the file", "%q has control characters, or is not UTF-8", clip(name))
 	}
 	return nil
+}
+
+// misleads says that a character is for machines, or turns the ones behind it
+// around: a name must be what people see.
+func misleads(r rune) bool {
+	return unicode.IsControl(r) || r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069'
 }
 
 // segment makes one part of a key from any text.

@@ -85,3 +85,26 @@ func FuzzKey(f *testing.F) {
 		}
 	})
 }
+
+// A key belongs to the attempt whose place it is, and to no other.
+func TestOwned(t *testing.T) {
+	const job, task, other = "01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-bcce-b302099a8058", "01890a5d-ac96-774b-bcce-b302099a8059"
+	for key, want := range map[string]bool{
+		"outputs/" + job + "/a/1/x":        true,
+		"outputs/" + job + "/b%5B0%5D/1/x": true,
+		"outputs/" + job + "/a/2/x":        false,
+		"outputs/" + other + "/a/1/x":      false,
+		"logs/" + job + "/a/1/x":           false,
+		"outputs/-/" + task + "/1/x":       false,
+		"timeline/events.jsonl.zst":        false,
+		"outputs/" + job + "/a/1/":         false,
+		"":                                 false,
+	} {
+		if got := blob.Owned(key, "output", job, task, 1); got != want {
+			t.Errorf("%s: %v", key, got)
+		}
+	}
+	if !blob.Owned("outputs/-/"+task+"/1/x", "output", "", task, 1) || blob.Owned("outputs/-/"+other+"/1/x", "output", "", task, 1) {
+		t.Error("a task without a job")
+	}
+}

@@ -266,7 +266,12 @@ func (s *s3) Presign(ctx context.Context, method, key string, ttl time.Duration)
 	if method != http.MethodGet && method != http.MethodHead && method != http.MethodPut {
 		return "", problem.Refuse("method", "GET, HEAD or PUT", "%.20q cannot be presigned", method)
 	}
-	u, err := s.core.Presign(ctx, method, s.bucket, s.prefix+key, min(max(ttl, time.Second), presignMost), nil)
+	ask := url.Values{}
+	if method == http.MethodGet {
+		// A browser that is sent there keeps it and does not run it.
+		ask.Set("response-content-disposition", "attachment")
+	}
+	u, err := s.core.Presign(ctx, method, s.bucket, s.prefix+key, min(max(ttl, time.Second), presignMost), ask)
 	if err != nil {
 		return "", s.wrap("presign", key, err)
 	}

@@ -100,6 +100,23 @@ func (e *env) first(read names) cobra.CompletionFunc {
 	}
 }
 
+// orFile offers names for the first argument, and files of definitions.
+func (e *env) orFile(read names) cobra.CompletionFunc {
+	offer := e.first(read)
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		words, _ := offer(cmd, args, begun)
+		if len(words) > 0 || len(args) > 0 {
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+		return definitionFiles(cmd, args, begun)
+	}
+}
+
+// definitionFiles lets the shell offer files that a workflow may be in.
+func definitionFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
 func completeContexts(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -147,7 +164,7 @@ func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 
 func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 	schedules, err := s.Store.Schedules(ctx, view.Page{Limit: completeMost})
-	return pairs(schedules, err, func(x view.Schedule) (string, string) { return x.Name, x.Spec + " " + x.Service })
+	return pairs(schedules, err, func(x view.Schedule) (string, string) { return x.Name, x.Spec + " " + scheduleRuns(x) })
 }
 
 func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {
@@ -180,10 +197,11 @@ func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]st
 func (e *env) completions(root *cobra.Command) {
 	byNoun := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
-		"user": userNames,
+		"user": userNames, "workflow": workflowNames, "secret": secretNames,
 	}
 	byFlag := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,
+		"workflow": workflowNames, "schedule": scheduleNames,
 	}
 	for _, noun := range root.Commands() {
 		verbs := noun.Commands()
@@ -204,6 +222,17 @@ func (e *env) completions(root *cobra.Command) {
 		if noun.Name() == "why" {
 			noun.ValidArgsFunction = e.first(taskIDs)
 		}
+		if noun.Name() == "run" {
+			noun.ValidArgsFunction = e.orFile(workflowNames)
+		}
+	}
+	for _, verb := range []string{"lint", "apply"} {
+		if c, _, err := root.Find([]string{"workflow", verb}); err == nil {
+			c.ValidArgsFunction = definitionFiles
+		}
+	}
+	if plan, _, err := root.Find([]string{"workflow", "plan"}); err == nil {
+		plan.ValidArgsFunction = e.orFile(workflowNames)
 	}
 	if submit, _, err := root.Find([]string{"task", "submit"}); err == nil {
 		submit.ValidArgsFunction = e.first(serviceNames)

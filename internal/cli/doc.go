@@ -20,6 +20,7 @@
 //   - A list that is empty says which command would fill it. Every list can be
 //     watched: it is drawn again on a terminal, elsewhere a line is printed for
 //     each row that is new or changed.
+//   - A task can be named JOB/STEP wherever its id can (findTask).
 //   - Passwords and tokens come from a prompt or from standard input, and go to
 //     nobody's command line.
 package cli

@@ -96,28 +96,37 @@ func (e *env) target(cmd *cobra.Command) (app.Target, error) {
 // session is a command that asks a database or a server.
 func (e *env) session(f func(ctx context.Context, s *app.Session, args []string) error) func(*cobra.Command, []string) error {
 	return e.run(func(cmd *cobra.Command, args []string) error {
-		target, err := e.target(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := app.Connect(cmd.Context(), target, e.who())
+		s, err := e.connect(cmd)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		if target.Remote() {
-			e.asked, e.loginHint = target.Server, "log in with: weir login "+target.Server
-			if target.Context != "" {
-				e.asked += " (context " + target.Context + ")"
-			}
-		}
-		if cmd.Annotations[personal] != "" && target.Remote() {
+		if cmd.Annotations[personal] != "" && s.Target.Remote() {
 			if err := e.logIn(cmd.Context(), s); err != nil {
 				return err
 			}
 		}
 		return f(cmd.Context(), s, args)
 	})
+}
+
+// connect connects to where a command works. Close the session afterwards.
+func (e *env) connect(cmd *cobra.Command) (*app.Session, error) {
+	target, err := e.target(cmd)
+	if err != nil {
+		return nil, err
+	}
+	s, err := app.Connect(cmd.Context(), target, e.who())
+	if err != nil {
+		return nil, err
+	}
+	if target.Remote() {
+		e.asked, e.loginHint = target.Server, "log in with: weir login "+target.Server
+		if target.Context != "" {
+			e.asked += " (context " + target.Context + ")"
+		}
+	}
+	return s, nil
 }
 
 // output is where and how to print.

@@ -17,28 +17,37 @@ import (
 
 func (e *env) events() *cobra.Command {
 	var follow bool
-	var job, task, since string
+	var job, task, since, archive string
 	var limit int
 	c := &cobra.Command{
 		Use: "events", Aliases: []string{"event"}, Short: "Read the timeline, and follow it", Args: e.noArgs,
 		Long: `Read the timeline: its end, or what comes after a cursor.
 
 With -o json each event is one line with its cursor. Give the last cursor back
-with --since to go on without a gap; 0.0 is the beginning.`,
-		Example: "  weir events --follow\n  weir events --job 8057b302099a\n  weir events --since 0.0 -o json",
+with --since to go on without a gap; 0.0 is the beginning.
+
+What is older than the retention was archived before it was dropped: --archive list
+says which partitions there are, --archive PARTITION prints one.`,
+		Example: "  weir events --follow\n  weir events --job 8057b302099a\n  weir events --since 0.0 -o json\n  weir events --archive list",
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
 			var filter weir.Filter
+			if archive != "" && (follow || since != "") {
+				return invalid("leave --follow and --since out", "an archive does not grow")
+			}
 			if job != "" {
 				if filter.Job, err = s.Store.JobID(ctx, job); err != nil {
 					return err
 				}
 			}
 			if task != "" {
-				if filter.Task, err = s.Store.TaskID(ctx, task); err != nil {
+				if filter.Task, err = findTask(ctx, s, task); err != nil {
 					return err
 				}
 			}
 			o := e.output()
+			if archive != "" {
+				return readArchive(ctx, o, s, archive, filter)
+			}
 			cursor := weir.Cursor(since)
 			if follow && since == "" {
 				// Before the last events are read, so that none falls between.
@@ -63,6 +72,8 @@ with --since to go on without a gap; 0.0 is the beginning.`,
 	flags.StringVar(&job, "job", "", "only events of this job")
 	flags.StringVar(&task, "task", "", "only events of this task")
 	flags.StringVar(&since, "since", "", "go on after this `cursor`")
+	flags.StringVar(&archive, "archive", "", "read this archived `partition`; list shows which there are")
+	settingFlags(c, false, "bucket", "events_export")
 	limitFlag(c, &limit)
 	return c
 }
@@ -176,11 +187,14 @@ func eventText(e view.Event) string {
 	var data struct {
 		Percent  float64
 		Priority int
+		Lines    int
 	}
-	known := e.Type == "progress" || e.Type == "priority"
+	known := e.Type == "progress" || e.Type == "priority" || e.Type == "log" && e.Message == ""
 	switch {
 	case !known || json.Unmarshal(e.Data, &data) != nil:
 		return e.Message
+	case e.Type == "log":
+		return plural(data.Lines, "line", "lines")
 	case e.Type == "priority":
 		return strings.TrimSpace(fmt.Sprintf("now %d %s", data.Priority, e.Message))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 )
 
 func (e *env) job() *cobra.Command {
-	return e.noun("job", "Submit, watch and cancel jobs", []string{"jobs"},
-		e.jobList(), e.jobShow(), e.jobSubmit(), e.jobWatch(), e.jobCancel())
+	return e.noun("job", "Submit, watch, repeat and cancel jobs", []string{"jobs"},
+		e.jobList(), e.jobShow(), e.jobWhy(), e.jobSubmit(), e.jobWatch(), e.jobRerun(), e.jobRetry(), e.jobCancel(), e.jobArtifacts())
 }
 
 func (e *env) jobList() *cobra.Command {
@@ -42,6 +43,8 @@ func (e *env) jobList() *cobra.Command {
 	c.Flags().StringVar(&f.State, "state", "", "only jobs in this state: "+strings.Join(view.JobStates, ", "))
 	c.Flags().StringVar(&f.Kind, "kind", "", "only jobs of this kind")
 	c.Flags().StringVar(&f.Name, "name", "", "only jobs of this name")
+	c.Flags().StringVar(&f.Workflow, "workflow", "", "only jobs of this workflow")
+	c.Flags().StringVar(&f.Schedule, "schedule", "", "only jobs of this schedule")
 	pageFlags(c, &page, "id")
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.JobStates, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -49,19 +52,41 @@ func (e *env) jobList() *cobra.Command {
 
 var jobListing = listing[view.Job]{
 	name:  func(j view.Job) string { return j.ID.String() },
-	empty: []string{"There are no jobs yet.", "Submit one with: weir job submit FILE; weir job submit --help shows a file"},
+	empty: []string{"There are no jobs yet.", "Run a workflow with: weir run NAME; weir workflow init writes one to begin with"},
 	columns: []column[view.Job]{
 		{title: "ID", narrow: true, value: func(_ *output, j view.Job) string { return short(j.ID) }},
 		{title: "ID", wide: true, value: func(_ *output, j view.Job) string { return j.ID.String() }},
 		{title: "STATE", value: func(_ *output, j view.Job) string { return j.State }, paint: stateColor},
 		{title: "KIND", value: func(_ *output, j view.Job) string { return j.Kind }},
 		{title: "NAME", value: func(_ *output, j view.Job) string { return j.Name }},
-		{title: "TASKS", value: func(_ *output, j view.Job) string { return fmt.Sprintf("%d/%d", ended(j), j.Total) }},
+		{title: "TASKS", value: func(_ *output, j view.Job) string {
+			if j.State == "queued" {
+				return ""
+			}
+			return fmt.Sprintf("%d/%d", ended(j), j.Total)
+		}},
 		{title: "PRIORITY", wide: true, value: func(_ *output, j view.Job) string { return fmt.Sprint(j.Priority) }},
 		{title: "CREATED", ages: true, value: func(o *output, j view.Job) string { return o.ago(j.CreatedAt) }},
 		{title: "TOOK", ages: true, value: func(o *output, j view.Job) string { return o.took(j) }},
-		{title: "NOTE", value: func(_ *output, j view.Job) string { return j.Cause }},
+		{title: "DUE", wide: true, value: func(o *output, j view.Job) string { return o.ago(j.Due) }},
+		{title: "SCHEDULE", wide: true, value: func(_ *output, j view.Job) string { return j.Schedule }},
+		{title: "NOTE", value: jobNote},
 	},
+}
+
+// jobNote is the one thing to know about a job where it stands.
+func jobNote(o *output, j view.Job) string {
+	switch {
+	case j.Cause != "":
+		return j.Cause
+	case j.State != "queued":
+		return ""
+	case j.Due.After(o.now):
+		return "due " + o.ago(j.Due)
+	case j.Note != "":
+		return j.Note
+	}
+	return "waits to be built"
 }
 
 func ended(j view.Job) int { return j.Done + j.Failed + j.Canceled + j.Skipped }
@@ -78,6 +103,9 @@ func (o *output) took(j view.Job) string {
 type jobPage struct {
 	view.Job
 	Tasks []view.Task `json:"tasks"`
+	// why says of tasks that wait what for; waits says it of the job.
+	why   map[weir.ID]string
+	waits []string
 }
 
 // readJob reads a job with all its tasks; the list gives them in pages.
@@ -118,19 +146,11 @@ func (e *env) jobShow() *cobra.Command {
 			case o.format == "name":
 				return o.did(id.String(), nil, "")
 			}
-			if err := o.details([]field{
-				{"Job", id.String()},
-				{"State", page.State},
-				{"Name", page.Name},
-				{"Kind", page.Kind},
-				{"Cause", page.Cause},
-				{"Priority", fmt.Sprint(page.Priority)},
-				{"Tasks", jobCounts(page.Job)},
-				{"Created", o.both(page.CreatedAt)},
-				{"Finished", o.both(page.FinishedAt)},
-				{"Took", o.took(page.Job)},
-				{"Params", pretty(page.Params)},
-			}); err != nil {
+			flow, err := workflowOf(ctx, s, page.Job)
+			if err != nil {
+				return err
+			}
+			if err := o.details(jobFields(o, page.Job, flow)); err != nil || len(page.Tasks) == 0 {
 				return err
 			}
 			fmt.Fprintln(o.Out)
@@ -140,6 +160,59 @@ func (e *env) jobShow() *cobra.Command {
 			}
 			return taskListing(served).print(o, page.Tasks)
 		}),
+	}
+}
+
+func jobFields(o *output, j view.Job, flow string) []field {
+	note := jobNote(o, j)
+	if note == j.Cause {
+		note = ""
+	}
+	return []field{
+		{"Job", j.ID.String()},
+		{"State", j.State},
+		{"Note", note},
+		{"Name", j.Name},
+		{"Kind", j.Kind},
+		{"Workflow", flow},
+		{"Schedule", j.Schedule},
+		{"Cause", j.Cause},
+		{"Priority", fmt.Sprint(j.Priority)},
+		{"Tasks", jobCounts(j)},
+		{"Created", o.both(j.CreatedAt)},
+		{"Scheduled", o.both(j.ScheduledAt)},
+		{"Due", o.both(j.Due)},
+		{"Finished", o.both(j.FinishedAt)},
+		{"Took", o.took(j)},
+		{"Part of task", idText(j.Parent)},
+		{"Repeats job", idText(j.Origin)},
+		{"Params", pretty(j.Params)},
+		{"Options", pretty(j.Options)},
+	}
+}
+
+// workflowOf names the workflow of a job with the version that it is pinned to.
+func workflowOf(ctx context.Context, s *app.Session, j view.Job) (string, error) {
+	if j.Definition.IsZero() {
+		return "", nil
+	}
+	for page := (view.Page{Limit: 1000}); ; {
+		versions, err := s.Flows.Versions(ctx, j.Name, page)
+		if errors.Is(err, weir.ErrNotFound) {
+			return j.Name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		for _, w := range versions {
+			if w.ID == j.Definition {
+				return fmt.Sprintf("%s version %d", w.Name, w.Version), nil
+			}
+		}
+		if len(versions) < page.Limit {
+			return j.Name, nil
+		}
+		page.After = fmt.Sprint(versions[len(versions)-1].Version)
 	}
 }
 

@@ -170,7 +170,7 @@ The fields of a task are those of the SQL type weir.task_spec.`,
 				return err
 			}
 			if watch {
-				return watchJob(ctx, o, s, id)
+				return watchJob(ctx, o, s, id, false)
 			}
 			if o.table() {
 				o.say("Watch it with: weir job watch %s", short(id))

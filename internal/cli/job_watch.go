@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -23,15 +24,19 @@ const (
 	drawEvery = time.Second
 	// endWithin is how long to wait for the last event of a job that has ended.
 	endWithin = 10 * time.Second
+	// whysMost is how many tasks are asked why they wait, for one drawing.
+	whysMost = 8
 )
 
 func (e *env) jobWatch() *cobra.Command {
-	return &cobra.Command{
+	var log bool
+	c := &cobra.Command{
 		Use: "watch ID", Short: "Watch a job until it has ended; the exit code is how it ended", Args: e.args("ID"),
 		Long: `Watch a job until it has ended.
 
-On a terminal it draws the job as a tree and keeps it up to date. Elsewhere it
-prints a line for each event, from the job's beginning.
+On a terminal it draws the job as a tree and keeps it up to date: what runs, how
+far it is, and why the rest waits. Elsewhere, and with --log, it prints a line for
+each event, from the job's beginning.
 
 The exit code is 0 when the job is done, 1 when it failed, 2 when it was canceled.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
@@ -39,18 +44,27 @@ The exit code is 0 when the job is done, 1 when it failed, 2 when it was cancele
 			if err != nil {
 				return err
 			}
-			return watchJob(ctx, e.output(), s, id)
+			return watchJob(ctx, e.output(), s, id, log)
 		}),
 	}
+	c.Flags().BoolVar(&log, "log", false, "print what the tasks print, too")
+	settingFlags(c, false, "bucket")
+	return c
 }
 
 // watchJob shows a job until it has ended, and returns how it ended.
-func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error {
-	watch := watchLines
-	if o.terminal && o.format == "table" {
-		watch = watchTree
+func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID, log bool) error {
+	var job view.Job
+	var err error
+	if o.terminal && o.format == "table" && !log {
+		job, err = watchTree(ctx, o, s, id)
+	} else {
+		lines := &jobLines{o: o, s: s, job: id, log: log, printed: map[attempt]joblog.Place{}}
+		job, err = lines.watch(ctx)
 	}
-	job, err := watch(ctx, o, s, id)
+	if ctx.Err() != nil && o.table() {
+		o.say("The job goes on. Watch it with: weir job watch %s", short(id))
+	}
 	if err != nil {
 		return err
 	}
@@ -58,6 +72,9 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error 
 		fmt.Fprintf(o.Out, "Job %s is %s after %s: %s.\n", short(id), o.paint(stateColor(job.State), job.State), o.took(job), jobCounts(job))
 		if job.Cause != "" {
 			fmt.Fprintf(o.Out, "Cause: %s\n", clean(job.Cause))
+		}
+		if job.State == "failed" && !job.Definition.IsZero() {
+			o.say("Do again what failed with: weir job rerun %s --failed", short(id))
 		}
 	}
 	switch job.State {
@@ -69,45 +86,6 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID) error 
 	return nil
 }
 
-// watchLines prints the events of the job as they come, until it has ended and
-// the event that says so has been printed. A transaction elsewhere may hold
-// that event back, and retention may have dropped it: then we do not wait long.
-func watchLines(ctx context.Context, o *output, s *app.Session, id weir.ID) (view.Job, error) {
-	page, err := readJob(ctx, s, id)
-	if err != nil {
-		return page.Job, err
-	}
-	o.names = namesOf(page.Tasks)
-	over := false
-	for cursor, left := "0.0", endWithin; ; {
-		job, err := s.Store.Job(ctx, id)
-		if err != nil {
-			return job, err
-		}
-		events, err := s.Store.EventsAfter(ctx, cursor, id, weir.ID{}, 500)
-		if err != nil {
-			return job, err
-		}
-		for _, event := range events {
-			if err := printEvent(o, event); err != nil {
-				return job, err
-			}
-			cursor = event.Cursor
-			over = event.Kind == "job" && weir.State(event.Type).Ended()
-		}
-		if job.Ended() {
-			left -= lookEvery
-		}
-		switch {
-		case len(events) > 0:
-		case job.Ended() && (over || left < 0):
-			return job, nil
-		case !loop.Wait(ctx, lookEvery, nil):
-			return job, context.Cause(ctx)
-		}
-	}
-}
-
 // watchTree draws the job again and again in the same place.
 func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view.Job, error) {
 	wake, unfollow := follow(ctx, s, weir.Filter{Job: id})
@@ -115,10 +93,14 @@ func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view
 	drawn := 0
 	for {
 		page, err := readJob(ctx, s, id)
+		if err == nil {
+			err = page.explain(ctx, s)
+		}
 		if err != nil {
 			return page.Job, err
 		}
 		o.now = time.Now()
+		_, o.width = terminal(o.Out.(*os.File))
 		lines := drawJob(o, page, terminalHeight(o.Out)-2)
 		drawn = redraw(o.Out, lines, drawn)
 		if page.Ended() {
@@ -128,6 +110,39 @@ func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view
 			return page.Job, context.Cause(ctx)
 		}
 	}
+}
+
+// explain asks why the job and its first waiting tasks wait. That a task waits
+// for others of its job can be seen; that is not asked.
+func (p *jobPage) explain(ctx context.Context, s *app.Session) error {
+	if p.State == "queued" {
+		reasons, err := s.Flows.WhyJob(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, r := range reasons {
+			p.waits = append(p.waits, r.Text)
+		}
+	}
+	p.why = map[weir.ID]string{}
+	for _, t := range p.Tasks {
+		waits := t.State == "available" || t.State == "pending" && t.Gate != "needs"
+		if !waits || len(p.why) >= whysMost {
+			continue
+		}
+		reasons, err := s.Client.Why(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		p.why[t.ID] = ""
+		for _, r := range reasons {
+			if !r.Open {
+				p.why[t.ID] = r.Text
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // redraw replaces the lines drawn before and returns how many there are now.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -27,6 +28,7 @@ const echo = 500 * time.Millisecond
 // Main runs the command of this process and returns its exit code. The first
 // signal asks it to end, the second ends its patience, the third ends it.
 func Main(version string) int {
+	app.Keeper() // we may have been started to keep somebody's work, not to run a command
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	force, hurry := context.WithCancel(context.Background())

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 )
 
 func (e *env) node() *cobra.Command {
-	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, e.nodeList(), e.nodeShow(),
+	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, e.nodeList(), e.nodeShow(), e.nodeSet(), e.nodeWake(),
 		e.nodeMode("drain", "Let a node finish what it runs and give it nothing new", weir.Draining),
 		e.nodeMode("pause", "Give a node nothing new", weir.Paused),
 		e.nodeMode("activate", "Let a node work again", weir.Active))
@@ -31,7 +32,7 @@ func (e *env) nodeList() *cobra.Command {
 
 var nodeListing = listing[view.Node]{
 	name:  func(n view.Node) string { return n.Name },
-	empty: []string{"There are no nodes.", "A worker that names its node registers it; try: weir up --demo"},
+	empty: []string{"There are no nodes.", "Start an agent on a machine with: weir agent; or look at the demo: weir up --demo"},
 	columns: []column[view.Node]{
 		{title: "NAME", value: func(_ *output, n view.Node) string { return n.Name }},
 		{title: "STATE", value: func(_ *output, n view.Node) string { return n.State }, paint: stateColor},
@@ -39,9 +40,40 @@ var nodeListing = listing[view.Node]{
 		{title: "RUNNING", value: func(_ *output, n view.Node) string { return fmt.Sprint(n.Running) }},
 		{title: "CAPACITY", value: func(_ *output, n view.Node) string { return labels(n.Capacity) }},
 		{title: "LABELS", wide: true, value: func(_ *output, n view.Node) string { return labels(n.Labels) }},
+		{title: "DRIVERS", wide: true, value: func(_ *output, n view.Node) string { return strings.Join(n.Drivers, ",") }},
+		{title: "VERSION", wide: true, value: func(_ *output, n view.Node) string { return n.Version }},
+		{title: "WAKE", wide: true, value: func(_ *output, n view.Node) string { return n.WakeMethod }},
 		{title: "SEEN", ages: true, value: func(o *output, n view.Node) string { return o.ago(n.SeenAt) }},
-		{title: "NOTE", value: func(_ *output, n view.Node) string { return n.Note }},
+		{title: "NOTE", value: nodeNote},
 	},
+}
+
+// nodeNote is the one thing to know about a node where it stands: a dead one may
+// only be asleep.
+func nodeNote(o *output, n view.Node) string {
+	sleeps := n.WakeMethod != "" && (n.WakeState == "asleep" || n.WakeState == "waking")
+	switch {
+	case sleeps && n.WakeNote != "":
+		return n.WakeState + " since " + o.ago(n.WakeAt) + ": " + n.WakeNote
+	case sleeps:
+		return n.WakeState + " since " + o.ago(n.WakeAt)
+	}
+	return n.Note
+}
+
+// wakeText says how a node is woken and whether it sleeps.
+func wakeText(o *output, n view.Node) string {
+	if n.WakeMethod == "" {
+		return ""
+	}
+	text := n.WakeMethod + ", " + n.WakeState
+	if !n.WakeAt.IsZero() {
+		text += " since " + o.both(n.WakeAt)
+	}
+	if n.WakeNote != "" {
+		text += ": " + n.WakeNote
+	}
+	return text
 }
 
 // nodePage is everything about a node.
@@ -77,6 +109,10 @@ func (e *env) nodeShow() *cobra.Command {
 				{"Running", fmt.Sprint(node.Running)},
 				{"Capacity", labels(node.Capacity)},
 				{"Labels", labels(node.Labels)},
+				{"Drivers", strings.Join(node.Drivers, ", ")},
+				{"Version", node.Version},
+				{"Wake", wakeText(o, node)},
+				{"Sleeps after", interval(node.SleepAfter)},
 				{"Seen", o.both(node.SeenAt)},
 				{"Registered", o.both(node.RegisteredAt)},
 			}); err != nil || len(workers) == 0 {

@@ -127,9 +127,9 @@ func stateColor(s string) string {
 		return red
 	case "running", "available":
 		return blue
-	case "pending", "canceling", "draining", "paused", "warn", "held":
+	case "pending", "queued", "canceling", "draining", "waking", "paused", "warn", "held":
 		return yellow
-	case "canceled", "skipped", "stopped", "debug":
+	case "canceled", "skipped", "stopped", "inactive", "asleep", "debug":
 		return dim
 	}
 	return plain

@@ -26,8 +26,10 @@ func (e *env) root() *cobra.Command {
 
 Start a server with its own PostgreSQL and something to look at:
   weir up --demo
-Then, in another terminal:
-  weir task list`,
+Then, in another terminal, look around and run a workflow of your own:
+  weir job list
+  weir workflow init
+  weir run hello.yaml --watch`,
 		Version: e.version, SilenceErrors: true, SilenceUsage: true,
 		Args: e.noArgs, RunE: e.help,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: e.program},
@@ -51,8 +53,8 @@ Then, in another terminal:
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {e.task(), e.job(), e.pool(), e.schedule(), e.events(), e.whyCommand()},
-		groupMachines: {e.node(), e.worker()},
+		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
+		groupMachines: {e.agent(), e.node(), e.worker()},
 		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
 		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
 		groupClient:   {e.open(), e.login(), e.logout(), e.context(), e.completion(), e.versionCommand()},
@@ -126,6 +128,13 @@ func (e *env) noArgs(cmd *cobra.Command, args []string) error {
 func (e *env) atMost(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return e.args(names[:min(len(args), len(names))]...)(cmd, args)
+	}
+}
+
+// some wants one or more arguments.
+func (e *env) some(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return e.args(name)(cmd, args[:min(len(args), 1)])
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
+	app.Keeper()
 	testscript.Main(suite{m}, map[string]func(){
 		"weir": func() { os.Exit(Main("v0.0.0-test")) },
 	})
@@ -101,7 +102,7 @@ func runScript(t *testing.T, file, text string) {
 			return os.Chmod(e.WorkDir, 0o711)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds,
+			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds, "archive": archive,
 		},
 	})
 }

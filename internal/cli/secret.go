@@ -1,100 +1,116 @@
 package cli
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
+	"context"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/vault"
 )
 
-// secretMost is more than any token or password needs.
-const secretMost = 4096
+// secretValueMost is more than any secret has.
+const secretValueMost = 1 << 20
 
-// stdinSecret reads a secret from the next line of standard input. On the
-// command line others could read it: every process of the machine sees that.
-func (e *env) stdinSecret(what string) (string, error) {
-	if e.typed == nil {
-		e.typed = bufio.NewReaderSize(e.In, secretMost)
-	}
-	text, err := e.typed.ReadSlice('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", problem.Refuse(what, "give it on standard input, in one line", "what came on standard input is too long, or cannot be read: %s", err)
-	}
-	line := strings.TrimRight(string(text), "\r\n")
-	if line == "" {
-		return "", problem.Refuse(what, "give it on standard input, in one line", "nothing came on standard input")
-	}
-	return line, nil
+func (e *env) secret() *cobra.Command {
+	return e.noun("secret", "Passwords and keys for steps, sealed in the database", []string{"secrets"}, e.secretList(), e.secretSet(), e.secretDelete())
 }
 
-// askSecret asks a person for a secret and does not show what is typed. flag is
-// how a program gives it instead.
-func (e *env) askSecret(prompt, flag string) (string, error) {
-	f, err := e.asking(prompt, flag)
+func (e *env) secretList() *cobra.Command {
+	c := &cobra.Command{Short: "List the names of secrets; nobody can read a value"}
+	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[vault.Secret], error) {
+		return plainList(view.Page{}, secretListing, func(ctx context.Context, _ view.Page) ([]vault.Secret, error) { return s.Flows.Secrets(ctx) }), nil
+	})
+}
+
+var secretListing = listing[vault.Secret]{
+	name:  func(s vault.Secret) string { return s.Name },
+	empty: []string{"There are no secrets.", "Make one with: weir secret set NAME"},
+	columns: []column[vault.Secret]{
+		{title: "NAME", value: func(_ *output, s vault.Secret) string { return s.Name }},
+		{title: "VERSION", value: func(_ *output, s vault.Secret) string { return strconv.Itoa(s.Version) }},
+		{title: "BY", value: func(_ *output, s vault.Secret) string { return s.By }},
+		{title: "CREATED", ages: true, value: func(o *output, s vault.Secret) string { return o.ago(s.CreatedAt) }},
+		{title: "CHANGED", ages: true, value: func(o *output, s vault.Secret) string { return o.ago(s.ChangedAt) }},
+		{title: "NOTE", value: func(_ *output, s vault.Secret) string { return s.Note }},
+	},
+}
+
+func (e *env) secretSet() *cobra.Command {
+	var note string
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Make a secret, or give it another value", Args: e.args("NAME"),
+		Long: `Make a secret, or give it another value. The value is asked for, or read from
+standard input: never put it on a command line, where every process can read it.
+The line break at the end of a single line does not belong to it.
+
+A step gets it by name, as a variable or a file:
+  secrets: {TOKEN: deploy_token}
+  files: {keys/id: deploy_key}`,
+		Example: "  weir secret set deploy_token\n  weir secret set deploy_key --note 'key of the build host' <~/.ssh/id_deploy",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			value, err := e.secretValue()
+			if err != nil {
+				return err
+			}
+			if err := s.Flows.PutSecret(ctx, args[0], value, note); err != nil {
+				return err
+			}
+			return e.output().did(args[0], struct {
+				Name string `json:"name"`
+			}{args[0]}, "Secret %s is set.", clean(args[0]))
+		}),
+	}
+	c.Flags().StringVar(&note, "note", "", "what it is for; everybody can read it")
+	settingFlags(c, false, "secret_key_file")
+	return c
+}
+
+// secretValue asks for a value, or reads it from standard input.
+func (e *env) secretValue() (string, error) {
+	if f, ok := e.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return e.askSecret("Value", "standard input")
+	}
+	text, err := io.ReadAll(io.LimitReader(e.In, secretValueMost+1))
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(e.Err, "%s: ", prompt)
-	text, err := term.ReadPassword(int(f.Fd()))
-	fmt.Fprintln(e.Err)
-	if err != nil {
-		return "", fmt.Errorf("read the %s: %w", strings.ToLower(prompt), err)
+	const next = "give it on standard input: weir secret set NAME <FILE"
+	switch {
+	case len(text) > secretValueMost:
+		return "", problem.Refuse("value", next, "it is longer than 1 MiB")
+	case len(text) == 0:
+		return "", problem.Refuse("value", next, "nothing came on standard input")
 	}
-	return string(text), nil
+	value := string(text)
+	if line := strings.TrimSuffix(strings.TrimSuffix(value, "\n"), "\r"); !strings.Contains(line, "\n") {
+		value = line // a key of several lines keeps its last break: some programs want it
+	}
+	return value, nil
 }
 
-// ask asks a person for a line; an empty one is the default.
-func (e *env) ask(prompt, def, flag string) (string, error) {
-	f, err := e.asking(prompt, flag)
-	if err != nil {
-		return "", err
+func (e *env) secretDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Aliases: []string{"rm", "drop"}, Short: "Delete a secret; steps that name it fail", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := s.Flows.DropSecret(ctx, args[0]); err != nil {
+				return err
+			}
+			return e.output().did(args[0], struct {
+				Name string `json:"name"`
+			}{args[0]}, "Secret %s is gone.", clean(args[0]))
+		}),
 	}
-	fmt.Fprintf(e.Err, "%s [%s]: ", prompt, def)
-	// Byte by byte: a reader with a buffer would swallow the password.
-	var line []byte
-	for one := make([]byte, 1); len(line) < secretMost; {
-		n, err := f.Read(one)
-		if n == 0 || err != nil || one[0] == '\n' {
-			break
-		}
-		line = append(line, one[0])
-	}
-	if text := strings.TrimSpace(string(line)); text != "" {
-		return text, nil
-	}
-	return def, nil
 }
 
-// asking is the terminal of a person who can answer.
-func (e *env) asking(prompt, flag string) (*os.File, error) {
-	f, ok := e.In.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, problem.New(problem.Invalid, "give it with "+flag, "nobody is there to ask for: %s", strings.ToLower(prompt))
-	}
-	return f, nil
-}
-
-// newPassword reads a new password: from standard input, or twice from a person.
-func (e *env) newPassword(fromStdin bool) (string, error) {
-	if fromStdin {
-		return e.stdinSecret("password")
-	}
-	first, err := e.askSecret("New password", "--password-stdin")
-	if err != nil {
-		return "", err
-	}
-	second, err := e.askSecret("Once more", "--password-stdin")
-	if err != nil {
-		return "", err
-	}
-	if first != second {
-		return "", problem.Refuse("password", "try again", "the two are not the same")
-	}
-	return first, nil
+func secretNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	found, err := s.Flows.Secrets(ctx)
+	return pairs(found, err, func(x vault.Secret) (string, string) { return x.Name, x.Note })
 }

@@ -15,7 +15,7 @@ import (
 
 func (e *env) task() *cobra.Command {
 	return e.noun("task", "List, explain and command tasks", []string{"tasks"},
-		e.taskList(), e.taskShow(), e.taskWhy("why ID"), e.taskSubmit(), e.taskWatch(), e.taskCancel(), e.taskRetry(), e.taskSkip(), e.taskHold(), e.taskRelease(), e.taskPriority())
+		e.taskList(), e.taskShow(), e.taskWhy("why ID"), e.taskLog(), e.taskSubmit(), e.taskWatch(), e.taskCancel(), e.taskRetry(), e.taskSkip(), e.taskHold(), e.taskRelease(), e.taskPriority())
 }
 
 func (e *env) taskList() *cobra.Command {
@@ -141,6 +141,10 @@ func taskNote(t view.Task) string {
 		return "waits for pool " + t.Pool
 	case t.State == "pending" && t.Gate == "lane":
 		return "waits in lane " + t.Lane
+	case t.State == "pending" && t.Gate == "plan":
+		return "waits to be planned"
+	case t.State == "pending" && t.Gate == "needs" && len(t.Awaits) > 0:
+		return "waits for its " + plural(len(t.Awaits), "item", "items")
 	case t.State == "pending" && t.Gate == "needs":
 		return "waits for what it needs"
 	case t.State == "pending":

@@ -23,7 +23,7 @@ func (e *env) taskCommand(use, help string, args []string, do func(ctx context.C
 	return &cobra.Command{
 		Use: use, Short: help, Args: e.args(args...),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.TaskID(ctx, args[0])
+			id, err := findTask(ctx, s, args[0])
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (e *env) taskShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a task: what it is, why it is there, what happened", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.TaskID(ctx, args[0])
+			id, err := findTask(ctx, s, args[0])
 			if err != nil {
 				return err
 			}

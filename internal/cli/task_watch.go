@@ -28,7 +28,7 @@ it prints a line for each event, from the task's beginning.
 The exit code is 0 when the task is done or skipped, 1 when it failed, 2 when it
 was canceled.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.TaskID(ctx, args[0])
+			id, err := findTask(ctx, s, args[0])
 			if err != nil {
 				return err
 			}

@@ -23,8 +23,11 @@ var marks = map[string]string{
 func drawJob(o *output, page jobPage, room int) []string {
 	head := fmt.Sprintf("%s  %s  %d/%d  %s", clean(page.Name), page.State, ended(page.Job), page.Total, o.took(page.Job))
 	lines := []string{o.paint(bold, cut(head, max(o.width-barCells-3, 20))) + "  " + bar(page.Progress*100)}
+	for _, reason := range page.waits {
+		lines = append(lines, "  "+o.paint(yellow, cut(clean(reason), max(o.width-3, 8))))
+	}
 	depth := depths(page.Tasks)
-	shown, hidden := fitTasks(page.Tasks, room-2)
+	shown, hidden := fitTasks(page.Tasks, room-2-len(page.waits))
 	names := 0
 	for _, t := range shown {
 		names = max(names, cells(clean(taskName(t)))+2*depth[t.ID])
@@ -37,7 +40,11 @@ func drawJob(o *output, page jobPage, room int) []string {
 		state := fmt.Sprintf("%s %-9s", marks[t.State], t.State)
 		text := "  " + indent + o.paint(stateColor(t.State), marks[t.State]) + " " + name + pad + "  " + o.paint(stateColor(t.State), fmt.Sprintf("%-9s", t.State)) + "  "
 		used := 2 + len(indent) + 2 + cells(name) + len(pad) + 2 + cells(state) - 2 + 2
-		lines = append(lines, text+cut(taskProgress(o, t), max(o.width-used-1, 8)))
+		said := taskProgress(o, t)
+		if why := page.why[t.ID]; why != "" {
+			said = clean(why)
+		}
+		lines = append(lines, text+cut(said, max(o.width-used-1, 8)))
 	}
 	if hidden > 0 {
 		lines = append(lines, fmt.Sprintf("  … and %d more", hidden))

@@ -45,6 +45,23 @@ The Weir  running  1/5  8.0s  ████░░░░░░░░░░░░�
 	}
 }
 
+// Why a task waits stands beside it, and why a queued job does below its name.
+func TestDrawJobSaysWhy(t *testing.T) {
+	now := time.Now()
+	o := &output{now: now, terminal: true, width: 80, format: "table"}
+	page := film(now)
+	page.why = map[weir.ID]string{page.Tasks[2].ID: "retries in 4 s", page.Tasks[3].ID: ""}
+	text := strings.Join(drawJob(o, page, 20), "\n")
+	if !strings.Contains(text, "pictures   pending    retries in 4 s") || !strings.Contains(text, "package  pending    waits for what it needs") {
+		t.Errorf("got\n%s", text)
+	}
+	queued := jobPage{Job: view.Job{Name: "later", State: "queued", CreatedAt: now}, waits: []string{"due in 5 m", strings.Repeat("long ", 40)}}
+	lines := drawJob(o, queued, 20)
+	if len(lines) != 3 || lines[1] != "  due in 5 m" || cells(lines[2]) > o.width {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+}
+
 // A tree never is wider or higher than its terminal; what works is shown first.
 func TestDrawJobFits(t *testing.T) {
 	now := time.Now()

@@ -21,56 +21,106 @@ type reason struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-func (e *env) whyCommand() *cobra.Command { return e.taskWhy("why ID") }
+func (e *env) whyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "why ID", Short: "Say why a task or a job is where it is: by whom, since when", Args: e.args("ID"),
+		Example: "  weir why 8057b302099a\n  weir why JOB/STEP",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			task, missing := findTask(ctx, s, args[0])
+			if missing == nil {
+				return e.printTaskWhy(ctx, s, task)
+			}
+			job, err := s.Store.JobID(ctx, args[0])
+			if err == nil {
+				_, err = s.Store.Job(ctx, job)
+			}
+			if err != nil {
+				return missing
+			}
+			return e.printJobWhy(ctx, s, job)
+		}),
+	}
+}
 
 func (e *env) taskWhy(use string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: "Say why a task is where it is: gate by gate, by whom, since when", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.TaskID(ctx, args[0])
+			id, err := findTask(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
-			reasons, err := readWhy(ctx, s, id)
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(reasons)
-			case o.format == "name":
-				for _, r := range reasons {
-					if !r.Open {
-						fmt.Fprintln(o.Out, r.Gate)
-					}
-				}
-				return nil
-			}
-			task, err := s.Store.Task(ctx, id)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(o.Out, "Task %s (%s) is %s since %s.\n", short(id), clean(task.Service), o.paint(stateColor(task.State), task.State), o.both(task.Since))
-			if len(reasons) == 0 {
-				fmt.Fprintln(o.Out, "  It stands at no gate.")
-			}
-			printWhy(o, reasons)
-			return nil
+			return e.printTaskWhy(ctx, s, id)
 		}),
 	}
 }
 
+func (e *env) printTaskWhy(ctx context.Context, s *app.Session, id weir.ID) error {
+	reasons, err := readWhy(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	o := e.output()
+	if !o.table() {
+		return printReasons(o, reasons)
+	}
+	task, err := s.Store.Task(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "Task %s (%s) is %s since %s.\n", short(id), clean(task.Service), o.paint(stateColor(task.State), task.State), o.both(task.Since))
+	if len(reasons) == 0 {
+		fmt.Fprintln(o.Out, "  It stands at no gate.")
+	}
+	printWhy(o, reasons)
+	return nil
+}
+
+func (e *env) printJobWhy(ctx context.Context, s *app.Session, id weir.ID) error {
+	found, err := s.Flows.WhyJob(ctx, id)
+	if err != nil {
+		return err
+	}
+	o, reasons := e.output(), toReasons(found)
+	if !o.table() {
+		return printReasons(o, reasons)
+	}
+	job, err := s.Store.Job(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "Job %s (%s) is %s since %s.\n", short(id), clean(job.Name), o.paint(stateColor(job.State), job.State), o.both(job.CreatedAt))
+	if len(reasons) == 0 {
+		fmt.Fprintln(o.Out, "  It waits for nothing.")
+	}
+	printWhy(o, reasons)
+	return nil
+}
+
+// printReasons prints reasons for programs: all of them, or the closed gates.
+func printReasons(o *output, reasons []reason) error {
+	if o.data() {
+		return o.value(reasons)
+	}
+	for _, r := range reasons {
+		if !r.Open {
+			fmt.Fprintln(o.Out, r.Gate)
+		}
+	}
+	return nil
+}
+
 func readWhy(ctx context.Context, s *app.Session, id weir.ID) ([]reason, error) {
 	found, err := s.Client.Why(ctx, id)
-	if err != nil {
-		return nil, err
-	}
+	return toReasons(found), err
+}
+
+func toReasons(found []weir.Reason) []reason {
 	reasons := make([]reason, len(found))
 	for i, r := range found {
 		reasons[i] = reason{r.Gate, r.Open, r.Text, r.Blocker, r.Since}
 	}
-	return reasons, nil
+	return reasons
 }
 
 // printWhy writes one line per gate: open or closed, the reason, who stands in

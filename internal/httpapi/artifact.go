@@ -131,6 +131,8 @@ func (a *API) content(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case artifact.Bucket != bucket.Name():
 		return problem.New(problem.NotFound, "read it there", "the artifact lies in another bucket: %s", artifact.Bucket)
+	case !artifact.Placed():
+		return problem.New(problem.NotFound, "", "the artifact was recorded where none of its task can lie")
 	}
 	if query.Get("through") != "true" {
 		url, err := bucket.Presign(ctx, http.MethodGet, artifact.Key, contentFor)

@@ -80,6 +80,9 @@ type JobMade struct {
 
 func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade], error) {
 	b := &in.Body
+	if err := mayRun(ctx, b.Tasks...); err != nil {
+		return nil, err
+	}
 	job := weir.Job{Name: b.Name, Kind: b.Kind, Priority: b.Priority, Trace: b.Trace, Tasks: make([]weir.Task, len(b.Tasks))}
 	if len(b.Params) > 0 {
 		job.Params = b.Params

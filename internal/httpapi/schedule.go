@@ -94,6 +94,11 @@ type PutScheduleInput struct {
 
 func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defined[view.Schedule], err error) {
 	b := &in.Body
+	if b.Task != nil {
+		if err := mayRun(ctx, *b.Task); err != nil {
+			return nil, err
+		}
+	}
 	want, err := b.schedule(in.Schedule)
 	if err != nil {
 		return nil, err

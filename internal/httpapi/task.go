@@ -69,6 +69,9 @@ type SubmitTaskInput struct {
 }
 
 func (a *API) submitTask(ctx context.Context, in *SubmitTaskInput) (*Made[Submitted], error) {
+	if err := mayRun(ctx, in.Body); err != nil {
+		return nil, err
+	}
 	task := in.Body.task()
 	var err error
 	if task.IdempotencyKey, err = in.key(task.IdempotencyKey); err != nil {
@@ -94,6 +97,9 @@ type SubmitTasksInput struct {
 }
 
 func (a *API) submitTasks(ctx context.Context, in *SubmitTasksInput) (*Made[Page[Submitted]], error) {
+	if err := mayRun(ctx, in.Body.Tasks...); err != nil {
+		return nil, err
+	}
 	tasks := make([]weir.Task, len(in.Body.Tasks))
 	for i := range tasks {
 		tasks[i] = in.Body.Tasks[i].task()

@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -34,7 +37,7 @@ type TaskSpec struct {
 	IdempotencyKey string            `json:"idempotency_key,omitempty" doc:"The same key gives the same task."`
 	UniqueKey      string            `json:"unique_key,omitempty" doc:"At most one live task of the service with this key."`
 	Trace          string            `json:"trace,omitempty" doc:"Handed to the handler, for telemetry."`
-	Run            json.RawMessage   `json:"run,omitempty" doc:"How an agent runs it: driver, argv, image and so on."`
+	Run            json.RawMessage   `json:"run,omitempty" doc:"How an agent runs it: driver, argv, image and so on. Takes the right to manage workflows."`
 }
 
 func (s *TaskSpec) task() weir.Task {
@@ -50,6 +53,18 @@ func (s *TaskSpec) task() weir.Task {
 		t.MaxAttempts = *s.MaxAttempts
 	}
 	return t
+}
+
+// mayRun asks for one more right if a task says itself how agents run it: it
+// starts programs on machines and is told the secrets that it names. That is
+// what a definition does, so it takes what storing one takes.
+func mayRun(ctx context.Context, specs ...TaskSpec) error {
+	for i := range specs {
+		if text := bytes.TrimSpace(specs[i].Run); len(text) > 0 && string(text) != "null" {
+			return auth.Allow(auth.From(ctx), auth.Manage, auth.Object{Kind: "workflow"})
+		}
+	}
+	return nil
 }
 
 // KeyInput is the header that makes a create safe to send again.

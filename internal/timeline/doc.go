@@ -42,4 +42,8 @@
 // A partition whose range has ended, and to which no running transaction can
 // still add, is handed to an [Exporter] and then noted with weir.mark_exported,
 // which counts it once more. Only then may weir.drop_partitions drop it.
+//
+// The exporter is an [Archive] in a bucket or a folder. It reads back what it has
+// written before it says that it is safe. [ReadExport] gives the rows again, and
+// [Events] makes the events of them that a feed would have given.
 package timeline

@@ -1,16 +1,19 @@
 package timeline
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"os"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -52,84 +55,129 @@ func (e *export) drain(t *testing.T, db *testdb.DB) {
 	}
 }
 
-func TestHistoryIsDroppedOnlyAfterItsExport(t *testing.T) {
-	db := testdb.New(t)
-	events := old(t, db)
-	dir := t.TempDir()
-	const drop = `select coalesce(cardinality(array(select n from unnest(weir.drop_partitions('30 days', need_export => true)) n where n like 'events%')), 0)`
-	if n := one[int](t, db, drop); n != 0 {
-		t.Fatalf("%d partitions of events were dropped without an export", n)
-	}
-	e := exporter(t, db, Folder(dir))
-	before := one[int](t, db, eventRanges)
-	e.drain(t, db)
-	lines := 0
-	rows, err := db.Pool.Query(t.Context(), `select location, rows from weir.exports`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var location string
-		var n int
-		if err := rows.Scan(&location, &n); err != nil {
-			t.Fatal(err)
-		}
-		if got := readLines(t, location); got != n {
-			t.Errorf("%s has %d lines, noted are %d", location, got, n)
-		}
-		lines += n
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if lines != events {
-		t.Errorf("%d events were exported, there are %d", lines, events)
-	}
-	if n := one[int](t, db, drop); n == 0 {
-		t.Error("nothing was dropped after the export")
-	}
-	if after := one[int](t, db, eventRanges); after >= before || after == 0 {
-		t.Errorf("%d partitions have ended, %d before: the young ones stay", after, before)
-	}
-	if n := one[int](t, db, `select count(*) from weir.task`); n != 1 {
-		t.Errorf("%d tasks are left, want today's", n)
-	}
+// buckets runs a test on every kind of bucket.
+func buckets(t *testing.T, test func(t *testing.T, b blob.Bucket)) {
+	t.Run("folder", func(t *testing.T) { test(t, blobtest.Folder(t)) })
+	t.Run("s3", func(t *testing.T) { test(t, blobtest.Open(t)) })
 }
 
-// readLines counts the lines, each a JSON object with the fields of an event.
-func readLines(t *testing.T, path string) (n int) {
+func TestHistoryIsDroppedOnlyAfterItsExport(t *testing.T) {
+	buckets(t, func(t *testing.T, b blob.Bucket) {
+		db := testdb.New(t)
+		events := old(t, db)
+		const drop = `select coalesce(cardinality(array(select n from unnest(weir.drop_partitions('30 days', need_export => true)) n where n like 'events%')), 0)`
+		if n := one[int](t, db, drop); n != 0 {
+			t.Fatalf("%d partitions of events were dropped without an export", n)
+		}
+		e := exporter(t, db, Archive(b))
+		before := one[int](t, db, eventRanges)
+		e.drain(t, db)
+		lines := 0
+		archived, err := ListArchive(t.Context(), b)
+		if err != nil || len(archived) != one[int](t, db, `select count(*) from weir.exports`) {
+			t.Fatalf("the archive has %v, %v", archived, err)
+		}
+		for _, a := range archived {
+			got := checkRows(t, b, a.Partition)
+			if n := one[int](t, db, `select rows from weir.exports where partition = $1 and location = $2`, a.Partition, b.Name()+"/timeline/"+a.Partition+".jsonl.zst"); got != n {
+				t.Errorf("%s has %d lines, noted are %d", a.Partition, got, n)
+			}
+			lines += got
+		}
+		if lines != events {
+			t.Errorf("%d events were exported, there are %d", lines, events)
+		}
+		if n := one[int](t, db, drop); n == 0 {
+			t.Error("nothing was dropped after the export")
+		}
+		if after := one[int](t, db, eventRanges); after >= before || after == 0 {
+			t.Errorf("%d partitions have ended, %d before: the young ones stay", after, before)
+		}
+		if n := one[int](t, db, `select count(*) from weir.task`); n != 1 {
+			t.Errorf("%d tasks are left, want today's", n)
+		}
+	})
+}
+
+// checkRows counts the rows, each a JSON object with the fields of an event.
+func checkRows(t *testing.T, b blob.Bucket, partition string) (n int) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+	for line, err := range ReadExport(t.Context(), b, partition) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		var e struct {
 			Seq   int64
 			Type  string
 			At    time.Time
 			Tasks []string
 		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Seq == 0 || e.Type == "" || e.At.IsZero() || len(e.Tasks) == 0 {
-			t.Fatalf("%s: %v", lines.Text(), err)
+		if err := json.Unmarshal(line, &e); err != nil || e.Seq == 0 || e.Type == "" || e.At.IsZero() || len(e.Tasks) == 0 {
+			t.Fatalf("%s: %v", line, err)
 		}
+		n++
 	}
 	return n
 }
 
+// An event that was archived is the event that the feed gave.
+func TestArchivedEventsAreTheEventsOfTheFeed(t *testing.T) {
+	db := testdb.New(t)
+	old(t, db)
+	exec(t, db, `insert into weir.events (at, type, kind, subject, source, level, message, data)
+		select min(at), 'set', 'pool', 'p', 'ann', 'warn', E'two\nlines <&>', '{"a": null, "b": [1.50]}' from weir.events`)
+	var want []string
+	found, err := read(t.Context(), db.Pool, beginning, &Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	month := time.Now().Add(-30 * 24 * time.Hour)
+	for _, e := range found.events {
+		if e.At.Before(month) {
+			want = append(want, text(t, e))
+		}
+	}
+	b := blobtest.Folder(t)
+	exporter(t, db, Archive(b)).drain(t, db)
+	archived, err := ListArchive(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range archived {
+		for e, err := range Events(ReadExport(t.Context(), b, a.Partition)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, text(t, e))
+		}
+	}
+	if len(want) < 40 || !slices.Equal(got, want) {
+		t.Errorf("%d events of the archive, %d of the feed: %.600s, want %.600s", len(got), len(want), got, want)
+	}
+}
+
+func text(t *testing.T, e *Event) string {
+	t.Helper()
+	form, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(form)
+}
+
 // careless drops the last row.
-type careless struct{ Folder }
+type careless struct{ Exporter }
 
 func (c careless) Export(ctx context.Context, partition string, rows Rows) (string, int64, error) {
-	location, n, err := c.Folder.Export(ctx, partition, rows)
+	location, n, err := c.Exporter.Export(ctx, partition, rows)
 	return location, n - 1, err
 }
 
 func TestAnExportThatIsNotWholeCountsForNothing(t *testing.T) {
 	db := testdb.New(t)
 	old(t, db)
-	e := exporter(t, db, careless{Folder(t.TempDir())})
+	e := exporter(t, db, careless{ArchiveAt(t.TempDir())})
 	if _, err := e.tick(t.Context(), time.Now()); err == nil || !strings.Contains(err.Error(), "export it again") && !strings.Contains(err.Error(), "were exported") {
 		t.Errorf("got %v", err)
 	}
@@ -141,7 +189,7 @@ func TestAnExportThatIsNotWholeCountsForNothing(t *testing.T) {
 func TestWhatHasNotEndedIsNotExported(t *testing.T) {
 	db := testdb.New(t)
 	old(t, db)
-	e := exporter(t, db, Folder(t.TempDir()))
+	e := exporter(t, db, ArchiveAt(t.TempDir()))
 	names, err := e.sealed(t.Context())
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -157,21 +205,92 @@ func TestWhatHasNotEndedIsNotExported(t *testing.T) {
 	}
 }
 
-func TestAFolderHoldsNoHalfFile(t *testing.T) {
-	dir := t.TempDir()
+func rowsOf(lines ...string) Rows {
+	return func(yield func(json.RawMessage, error) bool) {
+		for _, line := range lines {
+			if !yield(json.RawMessage(line), nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestAnArchiveHoldsNoHalfPartition(t *testing.T) {
 	broken := errors.New("cut off")
-	_, _, err := Folder(dir).Export(t.Context(), "events_1", func(yield func(json.RawMessage, error) bool) {
-		if yield(json.RawMessage(`{}`), nil) {
-			yield(nil, broken)
+	buckets(t, func(t *testing.T, b blob.Bucket) {
+		_, _, err := Archive(b).Export(t.Context(), "events_1", func(yield func(json.RawMessage, error) bool) {
+			if yield(json.RawMessage(`{}`), nil) {
+				yield(nil, broken)
+			}
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("got %v", err)
+		}
+		if found, err := b.List(t.Context(), "", "", 0); err != nil || len(found) != 0 {
+			t.Errorf("left behind: %v, %v", found, err)
+		}
+		for _, bad := range []string{"../x", "", "a/b", "A", strings.Repeat("x", 64)} {
+			if _, _, err := Archive(b).Export(t.Context(), bad, rowsOf()); err == nil {
+				t.Errorf("%q was exported", bad)
+			}
+			for _, err := range ReadExport(t.Context(), b, bad) {
+				if err == nil {
+					t.Errorf("%q was read", bad)
+				}
+			}
+		}
+		for _, err := range ReadExport(t.Context(), b, "events_2") {
+			if !errors.Is(err, blob.ErrNotFound) {
+				t.Errorf("a partition that is not there: %v", err)
+			}
+		}
+		// None is a partition too, and the second export replaces the first.
+		for _, lines := range [][]string{{`{"a":1}`, `{"a":2}`}, {}, {`{"a":3}`}} {
+			if _, n, err := Archive(b).Export(t.Context(), "events_1", rowsOf(lines...)); err != nil || int(n) != len(lines) {
+				t.Fatalf("%d of %d, %v", n, len(lines), err)
+			}
+			var got []string
+			for line, err := range ReadExport(t.Context(), b, "events_1") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, string(line))
+			}
+			if !slices.Equal(got, lines) {
+				t.Errorf("%q came back of %q", got, lines)
+			}
 		}
 	})
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
+}
+
+// What the bucket did not keep is not dropped from the database.
+func TestAnExportIsNotBelievedButRead(t *testing.T) {
+	at, proxy := blobtest.S3Proxy(t)
+	b := blobtest.At(t, at)
+	lines := make([]string, 1000)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"seq":%d,"at":"%d"}`, i, i*i*i)
 	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
-		t.Errorf("left behind: %v, %v", files, err)
+	method := func(name string) func(*http.Request) bool {
+		return func(r *http.Request) bool { return r.Method == name }
 	}
-	if _, _, err := Folder(dir).Export(t.Context(), "../x", nil); err == nil {
-		t.Error("a partition may leave the folder")
+	for _, fault := range []struct {
+		what  string
+		fault blobtest.Fault
+		of    string
+	}{
+		{"success, then missing", blobtest.Fault{Lie: true}, "PUT"},
+		{"an error", blobtest.Fault{Status: 500}, "PUT"},
+		{"a flipped bit", blobtest.Fault{Flip: 100}, "GET"},
+		{"a cut answer", blobtest.Fault{CutResponse: 500}, "GET"},
+	} {
+		proxy.Set(fault.fault, -1, method(fault.of))
+		if _, _, err := Archive(b).Export(t.Context(), "events_1", rowsOf(lines...)); err == nil || proxy.Met() == 0 {
+			t.Errorf("%s: it was exported, %d requests met it", fault.what, proxy.Met())
+		}
+	}
+	proxy.Set(blobtest.Fault{}, 0, nil)
+	if _, n, err := Archive(b).Export(t.Context(), "events_1", rowsOf(lines...)); err != nil || n != 1000 {
+		t.Errorf("%d, %v", n, err)
 	}
 }

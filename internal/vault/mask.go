@@ -115,6 +115,16 @@ func (m *Mask) Bytes(b []byte) []byte {
 	return s.end(s.feed(nil, b))
 }
 
+// Beginning is [Mask.Bytes] for text that was cut off. What could be the
+// beginning of a secret is left out at its end.
+func (m *Mask) Beginning(b []byte) []byte {
+	if m == nil || len(m.nodes) == 1 {
+		return b
+	}
+	s := stream{mask: m}
+	return s.feed(nil, b)
+}
+
 // String is [Mask.Bytes] for a string.
 func (m *Mask) String(text string) string { return string(m.Bytes([]byte(text))) }
 

@@ -182,3 +182,22 @@ func naive(text []byte, forms []string) []byte {
 	}
 	return out
 }
+
+// What is left of a secret where text was cut off is left out.
+func TestTextThatWasCutOffEndsBeforeASecret(t *testing.T) {
+	m := NewMask("canary-4711-in-a-mine")
+	for text, want := range map[string]string{
+		"all is well": "all is well",
+		"say canary-4711-in-a-mine and canary-4711": "say *** and ",
+		"canary-4711-in-a-minecanary-4711-in-a-min": "***",
+		"cana": "",
+	} {
+		if got := string(m.Beginning([]byte(text))); got != want {
+			t.Errorf("%q becomes %q, not %q", text, got, want)
+		}
+	}
+	var none *Mask
+	if got := string(none.Beginning([]byte("cana"))); got != "cana" {
+		t.Errorf("no mask makes %q of it", got)
+	}
+}

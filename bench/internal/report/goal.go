@@ -130,6 +130,26 @@ var goals = []goal{
 		show:  unit(0, "events"), bound: 0,
 	},
 	{
+		scenario: "workflows", text: "40 steps in a row, function ≤ 5 ms a step",
+		value: figure("workflows.weir.chain_each_ms"),
+		show:  unit(2, "ms"), bound: 5,
+	},
+	{
+		scenario: "workflows", text: "40 steps in a row, process each ≤ 15 ms a step",
+		value: figure("workflows.weir.chain_process_each_ms"),
+		show:  unit(2, "ms"), bound: 15,
+	},
+	{
+		scenario: "workflows", text: "fan-out of 400 written steps on 10 workers ≤ 0.5 s",
+		value: figure("workflows.weir.fan_needs_s"),
+		show:  unit(2, "s"), bound: 0.5,
+	},
+	{
+		scenario: "workflows", text: "fan-out of a map over 400 on 10 workers ≤ 0.5 s",
+		value: figure("workflows.weir.fan_map_s"),
+		show:  unit(2, "s"), bound: 0.5,
+	},
+	{
 		scenario: "pages", text: "every question of a page ≤ 200 ms at 1 M jobs and 10 M tasks, p95",
 		value: figure("pages.weir.worst_p95_ms"),
 		show:  unit(0, "ms"), bound: 200,

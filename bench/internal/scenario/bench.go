@@ -35,6 +35,9 @@ type Bench struct {
 	// Scale multiplies every size, Quick shortens the run to the first scenario.
 	Scale float64
 	Quick bool
+	// Temporal says where to find that peer: see temporal.Find, which asks Getenv.
+	Temporal string
+	Getenv   func(string) string
 }
 
 // Scenario is one question and how it is answered.
@@ -63,6 +66,7 @@ var All = []Scenario{
 	{Names: []string{"pool"}, Run: pool},
 	{Names: []string{"idle"}, Run: idle},
 	{Names: []string{"streams"}, Run: watch},
+	{Names: []string{"workflows", "burst", "due", "machine"}, Budget: 40 * time.Second, Run: workflows},
 	{Names: []string{"floor"}, Budget: 8 * time.Second, Run: floor},
 	{Names: []string{"pages", "served"}, Run: measurePages, Long: true},
 }

@@ -122,7 +122,7 @@ func (c *collector) rows(ctx context.Context, gaps []gap, left *int) (n int, err
 				return n, fmt.Errorf("forget artifacts: %w", err)
 			}
 			if others := len(ids) - len(keys); others > 0 {
-				c.log.Warn("forgot artifacts that lie in another bucket: their objects stay there", "count", others)
+				c.log.Warn("forgot artifacts that lie in another bucket or elsewhere in this one: those objects stay", "count", others)
 			}
 			n += deleted
 		}
@@ -130,18 +130,20 @@ func (c *collector) rows(ctx context.Context, gaps []gap, left *int) (n int, err
 	return n, nil
 }
 
-// lost reads a few artifacts without a task; keys are those of this bucket.
+// lost reads a few artifacts without a task; keys are those of
+// this bucket, where things of that task can lie.
 func (c *collector) lost(ctx context.Context, g gap) (ids []int64, keys []string, err error) {
-	rows, err := c.pool.Query(ctx, `select a.id, a.bucket, a.key from weir.artifacts a
+	rows, err := c.pool.Query(ctx, `select a.id, a.bucket, a.key, a.kind, coalesce(a.job::text, ''), a.task::text, a.attempt from weir.artifacts a
 		where a.task >= $1::uuid and a.task < $2::uuid and not exists (select from weir.tasks t where t.id = a.task) order by a.task limit $3`, g.lo, g.hi, batch)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for artifacts without a task: %w", err)
 	}
 	var id int64
-	var bucket, key string
-	_, err = pgx.ForEachRow(rows, []any{&id, &bucket, &key}, func() error {
+	var bucket, key, kind, job, task string
+	var attempt int
+	_, err = pgx.ForEachRow(rows, []any{&id, &bucket, &key, &kind, &job, &task, &attempt}, func() error {
 		ids = append(ids, id)
-		if bucket == c.bucket.Name() {
+		if bucket == c.bucket.Name() && blob.Owned(key, kind, job, task, attempt) {
 			keys = append(keys, key)
 		}
 		return nil

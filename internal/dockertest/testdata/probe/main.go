@@ -20,7 +20,7 @@ import (
 
 func main() {
 	commands := map[string]func(args []string) error{
-		"result": result, "exit": exit, "hog": hog, "fork": fork, "sleep": sleep, "stubborn": stubborn,
+		"result": result, "work": work, "exit": exit, "hog": hog, "fork": fork, "sleep": sleep, "stubborn": stubborn,
 		"net": networks, "stat": stat, "write": write, "env": env, "status": status, "flood": flood, "serve": serve,
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
@@ -47,6 +47,17 @@ func result([]string) error {
 		return err
 	}
 	fmt.Printf("::result {\"params\":%s}\n", params)
+	return nil
+}
+
+// work takes as long as it is told and says who it was.
+func work(args []string) error {
+	long, err := time.ParseDuration(args[0])
+	if err != nil {
+		return err
+	}
+	time.Sleep(long)
+	fmt.Printf("::result {\"attempt\": %s, \"token\": %q}\n", os.Getenv("WEIR_ATTEMPT"), os.Getenv("WEIR_FENCE"))
 	return nil
 }
 
