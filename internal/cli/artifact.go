@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+func (e *env) artifact() *cobra.Command {
+	return e.noun("artifact", "Files that tasks left", []string{"artifacts"}, e.artifactList(), e.artifactGet())
+}
+
+func (e *env) artifactList() *cobra.Command {
+	var f view.ArtifactFilter
+	var page view.Page
+	var job, task string
+	c := &cobra.Command{Short: "List the artifacts of a job or a task, newest first", Example: "  weir artifact list --job 8057b302099a\n  weir artifact list --task 8057b302099a/render -o json"}
+	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Artifact], err error) {
+		if job == "" && task == "" {
+			return l, invalid("give --job ID or --task ID; weir job list shows jobs", "artifacts are listed by job or by task")
+		}
+		if job != "" {
+			if f.Job, err = s.Store.JobID(ctx, job); err != nil {
+				return l, err
+			}
+		}
+		if task != "" {
+			if f.Task, err = findTask(ctx, s, task); err != nil {
+				return l, err
+			}
+		}
+		return plainList(page, artifactListing, func(ctx context.Context, page view.Page) ([]view.Artifact, error) {
+			return s.Flows.Artifacts(ctx, f, page)
+		}), nil
+	})
+	flags := c.Flags()
+	flags.StringVar(&job, "job", "", "only those of this job")
+	flags.StringVar(&task, "task", "", "only those of this task: its id, or JOB/STEP")
+	flags.IntVar(&f.Attempt, "attempt", 0, "only those of this attempt")
+	flags.StringVar(&f.Kind, "kind", "", "only input, output or log")
+	flags.StringVar(&f.Name, "name", "", "only those of this name")
+	pageFlags(c, &page, "id")
+	return c
+}
+
+var artifactListing = listing[view.Artifact]{
+	name:  func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) },
+	empty: []string{"There are no such artifacts.", "What a step leaves in $WEIR_OUT is kept; weir workflow init writes an example"},
+	columns: []column[view.Artifact]{
+		{title: "ID", value: func(_ *output, a view.Artifact) string { return strconv.FormatInt(a.ID, 10) }},
+		{title: "TASK", narrow: true, value: func(_ *output, a view.Artifact) string { return artifactTask(a) }},
+		{title: "TASK", wide: true, value: func(_ *output, a view.Artifact) string { return a.Task.String() }},
+		{title: "ATTEMPT", value: func(_ *output, a view.Artifact) string { return strconv.Itoa(a.Attempt) }},
+		{title: "KIND", value: func(_ *output, a view.Artifact) string { return a.Kind }},
+		{title: "SIZE", value: func(_ *output, a view.Artifact) string { return bytesText(a.Size) }},
+		{title: "TYPE", value: func(_ *output, a view.Artifact) string { return a.ContentType }},
+		{title: "SHA256", wide: true, value: func(_ *output, a view.Artifact) string { return a.SHA256 }},
+		{title: "CREATED", ages: true, value: func(o *output, a view.Artifact) string { return o.ago(a.At) }},
+		{title: "NAME", value: func(_ *output, a view.Artifact) string { return a.Name }},
+	},
+}
+
+func artifactTask(a view.Artifact) string {
+	if a.TaskKey != "" {
+		return a.TaskKey
+	}
+	return short(a.Task)
+}
+
+// bytesText is a size as people say it.
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, names := float64(n)/unit, []string{"KiB", "MiB", "GiB", "TiB"}
+	for size >= unit && len(names) > 1 {
+		size, names = size/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %s", size, names[0])
+}
+
+func (e *env) artifactGet() *cobra.Command {
+	var to string
+	var force bool
+	c := &cobra.Command{
+		Use: "get ID|TASK/NAME", Short: "Fetch an artifact and check that it is whole", Args: e.args("ID or TASK/NAME"),
+		Long: `Fetch an artifact into a file, or print it. It is named by its id, or by its task
+and its name: TASK/NAME or JOB/STEP/NAME; of several attempts the newest counts.`,
+		Example: "  weir artifact get 17\n  weir artifact get 8057b302099a/report/report.txt --to -\n  weir artifact get 17 --to report.txt --force",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			a, err := findArtifact(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			if to == "-" {
+				body, err := s.Flows.Content(ctx, a)
+				if err != nil {
+					return err
+				}
+				defer body.Close()
+				_, err = io.Copy(e.Out, body)
+				return err
+			}
+			file := to
+			if file == "" {
+				file = path.Base(a.Name)
+			}
+			if err := saveArtifact(ctx, s, a, file, force); err != nil {
+				return err
+			}
+			return e.output().did(file, struct {
+				File string `json:"file"`
+				view.Artifact
+			}{file, a}, "Wrote %s, %s.", clean(file), bytesText(a.Size))
+		}),
+	}
+	c.Flags().StringVar(&to, "to", "", "`file` to write; - prints it; default: its name, here")
+	c.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	settingFlags(c, false, "bucket")
+	return c
+}
+
+// findArtifact reads which artifact is meant.
+func findArtifact(ctx context.Context, s *app.Session, text string) (view.Artifact, error) {
+	const next = "see them with: weir artifact list --job ID"
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return s.Flows.Artifact(ctx, id)
+	}
+	task, name, ok := strings.Cut(text, "/")
+	if !ok || name == "" {
+		return view.Artifact{}, invalid("give its id, TASK/NAME or JOB/STEP/NAME; "+next, "%q is not an artifact", text)
+	}
+	a, found, err := artifactOf(ctx, s, task, name)
+	if found || err != nil && !strings.Contains(name, "/") {
+		return a, err
+	}
+	if step, rest, ok := strings.Cut(name, "/"); ok {
+		if a, found, err = artifactOf(ctx, s, task+"/"+step, rest); found || err != nil {
+			return a, err
+		}
+	}
+	return view.Artifact{}, problem.New(problem.NotFound, next, "there is no artifact %s", clean(text))
+}
+
+// artifactOf finds the newest artifact of a task by its name.
+func artifactOf(ctx context.Context, s *app.Session, task, name string) (a view.Artifact, found bool, err error) {
+	var id weir.ID
+	if id, err = findTask(ctx, s, task); err != nil {
+		return a, false, err
+	}
+	list, err := s.Flows.Artifacts(ctx, view.ArtifactFilter{Task: id, Name: name}, view.Page{Limit: 1})
+	if err != nil || len(list) == 0 {
+		return a, false, err
+	}
+	return list[0], true, nil
+}

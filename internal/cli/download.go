@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+func (e *env) jobArtifacts() *cobra.Command {
+	var into string
+	var force bool
+	c := &cobra.Command{
+		Use: "artifacts ID", Short: "List what the tasks of a job left, or fetch it all", Args: e.args("ID"),
+		Long: `List what the tasks of a job left. With --download it is fetched into a folder, as
+STEP/NAME; of several attempts the newest counts.`,
+		Example: "  weir job artifacts 8057b302099a\n  weir job artifacts 8057b302099a --download out",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			id, err := s.Store.JobID(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := s.Store.Job(ctx, id); err != nil {
+				return err
+			}
+			found, err := jobOutputs(ctx, s, id)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			if into == "" {
+				shown := artifactListing
+				shown.empty = []string{"This job left no artifacts."}
+				return shown.print(o, found)
+			}
+			return e.download(ctx, o, s, newest(found), into, force)
+		}),
+	}
+	c.Flags().StringVar(&into, "download", "", "`folder` to fetch them into; it is made")
+	c.Flags().BoolVar(&force, "force", false, "replace files that are there")
+	settingFlags(c, false, "bucket")
+	return c
+}
+
+// jobOutputs reads all artifacts of a job, newest first.
+func jobOutputs(ctx context.Context, s *app.Session, job weir.ID) (all []view.Artifact, err error) {
+	for page := (view.Page{Limit: 1000}); ; {
+		found, err := s.Flows.Artifacts(ctx, view.ArtifactFilter{Job: job}, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if len(found) < page.Limit {
+			return all, nil
+		}
+		page.After = artifactListing.name(found[len(found)-1])
+	}
+}
+
+// newest keeps the outputs of the newest attempt of each task that left them.
+func newest(all []view.Artifact) (kept []view.Artifact) {
+	type file struct {
+		task weir.ID
+		name string
+	}
+	seen := map[file]bool{}
+	for _, a := range all {
+		if f := (file{a.Task, a.Name}); a.Kind == "output" && !seen[f] {
+			seen[f] = true
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+func (e *env) download(ctx context.Context, o *output, s *app.Session, all []view.Artifact, into string, force bool) error {
+	files := make([]string, 0, len(all))
+	for _, a := range all {
+		local := filepath.FromSlash(path.Join(artifactTask(a), a.Name))
+		if !filepath.IsLocal(local) {
+			return problem.New(problem.Failed, "fetch it by hand: weir artifact get ID --to FILE", "artifact %d has a name that leads out of the folder", a.ID)
+		}
+		file := filepath.Join(into, local)
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			return err
+		}
+		if err := saveArtifact(ctx, s, a, file, force); err != nil {
+			return err
+		}
+		files = append(files, file)
+		if o.format == "name" {
+			fmt.Fprintln(o.Out, clean(file))
+		}
+	}
+	switch {
+	case o.format == "name":
+		return nil
+	case len(files) == 0 && o.table():
+		o.say("This job left no artifacts.")
+		return nil
+	}
+	return o.did("", struct {
+		Files []string `json:"files"`
+	}{files}, "Wrote %s into %s.", plural(len(files), "file", "files"), clean(into))
+}
+
+// saveArtifact writes an artifact into a file: whole, or not at all.
+func saveArtifact(ctx context.Context, s *app.Session, a view.Artifact, file string, force bool) error {
+	if _, err := os.Lstat(file); err == nil && !force {
+		return problem.New(problem.Conflict, "replace it with --force, or write elsewhere", "%s is there already", file)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	body, err := s.Flows.Content(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	part, err := os.CreateTemp(filepath.Dir(file), "."+strings.TrimPrefix(filepath.Base(file), ".")+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	_, err = io.Copy(part, body)
+	if err := errors.Join(err, part.Chmod(0o644), part.Close()); err != nil {
+		return fmt.Errorf("fetch %s: %w", a.Name, err)
+	}
+	return os.Rename(part.Name(), file)
+}

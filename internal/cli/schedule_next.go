@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+var momentListing = listing[time.Time]{
+	name:  func(t time.Time) string { return t.Format(time.RFC3339) },
+	empty: []string{"It is not due any more."},
+	columns: []column[time.Time]{
+		{title: "AT", value: func(_ *output, t time.Time) string { return t.Format(time.RFC3339) }},
+		{title: "IN", ages: true, value: func(o *output, t time.Time) string { return span(t.Sub(o.now)) }},
+	},
+}
+
+func (e *env) scheduleNext() *cobra.Command {
+	var n int
+	c := &cobra.Command{
+		Use: "next NAME", Short: "Say when a schedule is due next", Args: e.args("NAME"),
+		Example: "  weir schedule next nightly\n  weir schedule next nightly -n 20 -o json",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			found, err := s.Store.Schedule(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if n < 1 || n > 1000 {
+				return invalid("give a number from 1 to 1000", "-n: %d is not a number of runs", n)
+			}
+			o := e.output()
+			table := weir.Schedule{Name: found.Name, Spec: found.Spec, Zone: found.Zone}
+			var times []time.Time
+			if !found.NextAt.IsZero() {
+				// The next one is known: an interval counts from it.
+				if times, err = table.Upcoming(found.NextAt, n-1); err != nil {
+					return err
+				}
+				times = append([]time.Time{found.NextAt}, times...)
+			}
+			if zone, err := time.LoadLocation(found.Zone); err == nil {
+				for i := range times {
+					times[i] = times[i].In(zone)
+				}
+			}
+			if err := momentListing.print(o, times); err != nil {
+				return err
+			}
+			if o.table() && found.Paused {
+				o.say("It is paused. Let it go on with: weir schedule resume %s", clean(found.Name))
+			}
+			return nil
+		}),
+	}
+	c.Flags().IntVarP(&n, "number", "n", 5, "how many runs, up to 1000")
+	return c
+}
+
+func (e *env) scheduleRun() *cobra.Command {
+	var watch, log bool
+	c := &cobra.Command{
+		Use: "run NAME", Short: "Run the workflow of a schedule now, with its params", Args: e.args("NAME"),
+		Long: `Run the workflow of a schedule now, with its params: a job as of weir run, which
+the schedule does not count. When the schedule is due next stays as it is.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			found, err := s.Store.Schedule(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if found.Workflow == "" {
+				return problem.New(problem.Invalid, "submit a task with: weir task submit "+clean(found.Service), "schedule %s runs no workflow", found.Name)
+			}
+			r := workflow.RunRequest{Workflow: found.Workflow}
+			if len(found.Options) > 0 {
+				if err := json.Unmarshal(found.Options, &r.Options); err != nil {
+					return err
+				}
+			}
+			id, err := s.Flows.RunWorkflow(ctx, r)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			if err := o.did(id.String(), started{ID: id, Workflow: found.Workflow}, "Job %s of workflow %s.", id, clean(found.Workflow)); err != nil {
+				return err
+			}
+			return follows(ctx, o, s, id, watch, log)
+		}),
+	}
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "watch it until it has ended; the exit code is how it ended")
+	c.Flags().BoolVar(&log, "log", false, "watch it, and print what the steps print")
+	settingFlags(c, false, "bucket")
+	return c
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+)
+
+// scheduleFlags are a schedule as flags.
+type scheduleFlags struct {
+	schedule        weir.Schedule
+	task            taskFlags
+	options         optionFlags
+	cron, every, at string
+	missed, overlap string
+	catchUp, jitter string
+	service         string
+}
+
+func (e *env) scheduleSet() *cobra.Command {
+	var f scheduleFlags
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Make a schedule, or change it", Args: e.args("NAME"),
+		Long: `Make a schedule, or change it: when it is due, and what runs then. That is a
+workflow, with its params, or a single task of a service.`,
+		Example: "  weir schedule set nightly --cron '0 3 * * *' --zone Europe/Budapest --workflow media --param source=s3://raw/today --overlap skip\n" +
+			"  weir schedule set tidy --every 10m --service tidy --missed skip\n  weir schedule set once --at 2026-12-24T18:00:00Z --workflow greet",
+	}
+	c.RunE = e.session(func(ctx context.Context, session *app.Session, args []string) error {
+		o := e.output()
+		s, err := f.read(c, e.In, args[0], o.now)
+		if err != nil {
+			return err
+		}
+		if err := session.Client.SetSchedule(ctx, s); err != nil {
+			return single(err)
+		}
+		made, err := session.Store.Schedule(ctx, s.Name)
+		if err != nil {
+			return err
+		}
+		return o.did(s.Name, made, "Schedule %s is set; it is due %s.", s.Name, o.both(made.NextAt))
+	})
+	flags := c.Flags()
+	flags.StringVar(&f.cron, "cron", "", "cron `line` of five fields, or @hourly, @daily, …")
+	flags.StringVar(&f.every, "every", "", "time between two runs, such as 10m")
+	flags.StringVar(&f.at, "at", "", "once, at this `time`: 2026-01-31T08:00:00Z, or +5m from now")
+	flags.StringVar(&f.schedule.Zone, "zone", "", "time zone of the cron line; default: UTC")
+	flags.StringVar(&f.missed, "missed", "", "runs that were missed: skip, one or all; default: one")
+	flags.StringVar(&f.catchUp, "catch-up", "", "how far back missed runs are made up for, such as 6h; default: no limit")
+	flags.StringVar(&f.jitter, "jitter", "", "put each run off by a part of this, so that not all start at once")
+	flags.BoolVar(&f.schedule.Paused, "paused", false, "make it, but do not start it")
+	flags.StringVar(&f.schedule.Workflow, "workflow", "", "workflow that runs")
+	flags.StringVar(&f.overlap, "overlap", "", "when the workflow's last run has not ended: allow, skip, queue_one, queue_all or cancel_running; default: allow")
+	f.options.register(c)
+	flags.StringVar(&f.service, "service", "", "service of the task that runs, instead of a workflow")
+	f.task.register(c)
+	for flag, words := range map[string][]string{
+		"missed": {"skip", "one", "all"}, "overlap": {"allow", "skip", "queue_one", "queue_all", "cancel_running"},
+	} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return c
+}
+
+// read makes the schedule. now is what durations are counted from.
+func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now time.Time) (s weir.Schedule, err error) {
+	s = f.schedule
+	s.Name, s.Missed, s.Overlap, s.By = name, weir.Missed(f.missed), weir.Overlap(f.overlap), whoami()
+	if s.Spec, err = f.spec(now); err != nil {
+		return s, err
+	}
+	for _, d := range []struct {
+		flag, text string
+		into       *time.Duration
+	}{{"catch-up", f.catchUp, &s.CatchUp}, {"jitter", f.jitter, &s.Jitter}} {
+		if d.text == "" {
+			continue
+		}
+		if *d.into, err = app.ParseDuration(d.text); err != nil || *d.into == app.Forever {
+			return s, invalid("write it so: --"+d.flag+" 10m", "--%s: %q is not a duration", d.flag, d.text)
+		}
+	}
+	switch {
+	case s.Workflow != "" && f.service != "":
+		return s, invalid("give only one of --workflow and --service", "a schedule runs one thing")
+	case s.Workflow == "" && f.service == "":
+		return s, invalid("say what runs: --workflow NAME, or --service NAME", "a schedule needs a workflow or a service")
+	case s.Workflow == "" && (f.options.given() || f.overlap != ""):
+		return s, invalid("give --workflow NAME; a task takes --params JSON", "--param, --params-file, --step and --overlap are for workflows")
+	case s.Workflow == "":
+		s.Task, err = f.task.read(c, in, f.service, now)
+		return s, err
+	}
+	for _, flag := range taskOnly {
+		if c.Flags().Changed(flag) {
+			return s, invalid("say it in the workflow's steps; its params are given with --param", "--%s is for tasks", flag)
+		}
+	}
+	if f.options.given() {
+		s.Options, err = f.options.read(in)
+	}
+	return s, err
+}
+
+// taskOnly are the flags that a workflow does not take.
+var taskOnly = []string{
+	"params", "priority", "hold", "lane", "rank", "exclusive", "pool", "label", "max-attempts", "timeout", "backoff", "backoff-cap", "orphan", "unique-key",
+}
+
+// spec is when the schedule is due.
+func (f *scheduleFlags) spec(now time.Time) (string, error) {
+	given := 0
+	for _, text := range []string{f.cron, f.every, f.at} {
+		if text != "" {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return "", invalid("give only one of --cron, --every and --at", "a schedule has one time")
+	case f.cron != "":
+		return strings.TrimSpace(f.cron), nil
+	case f.at != "":
+		at, err := readTime(strings.TrimPrefix(f.at, "+"), now)
+		if err != nil {
+			return "", invalid("", "--at: %s", err)
+		}
+		return "@at " + at.UTC().Format(time.RFC3339), nil
+	case f.every != "":
+		d, err := app.ParseDuration(f.every)
+		if err != nil || d == app.Forever {
+			return "", invalid("write it so: --every 10m", "--every: %q is not a duration", f.every)
+		}
+		return "@every " + everyText(d), nil
+	}
+	return "", invalid("give --cron '0 3 * * *', --every 10m or --at TIME", "a schedule needs a time")
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+func (e *env) workflow() *cobra.Command {
+	return e.noun("workflow", "Check, store and plan workflows", []string{"workflows", "wf"},
+		e.workflowList(), e.workflowShow(), e.workflowVersions(), e.workflowApply(), e.workflowLint(), e.workflowPlan(),
+		e.workflowActive("activate", "Let a version be run", true), e.workflowActive("deactivate", "Keep a version from being run; its jobs go on", false),
+		e.workflowBackfill(), e.workflowSchema(), e.workflowInit())
+}
+
+func (e *env) workflowList() *cobra.Command {
+	var page view.Page
+	c := &cobra.Command{Short: "List workflows, each in the version that a run takes"}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (list[workflow.Workflow], error) {
+		return plainList(page, workflowListing, s.Flows.Workflows), nil
+	})
+	pageFlags(c, &page, "name")
+	return c
+}
+
+var workflowListing = listing[workflow.Workflow]{
+	name:  func(w workflow.Workflow) string { return w.Name },
+	empty: []string{"There are no workflows.", "Begin with: weir workflow init, then weir run hello.yaml --watch"},
+	columns: []column[workflow.Workflow]{
+		{title: "NAME", value: func(_ *output, w workflow.Workflow) string { return w.Name }},
+		{title: "VERSION", value: func(_ *output, w workflow.Workflow) string { return fmt.Sprint(w.Version) }},
+		{title: "STATE", value: func(_ *output, w workflow.Workflow) string { return activeWord(w.Active) }, paint: stateColor},
+		{title: "STEPS", value: func(_ *output, w workflow.Workflow) string { return fmt.Sprint(w.Steps) }},
+		{title: "RUNNING", value: func(_ *output, w workflow.Workflow) string { return fmt.Sprint(w.Running) }},
+		{title: "QUEUED", value: func(_ *output, w workflow.Workflow) string { return fmt.Sprint(w.Queued) }},
+		{title: "LAST JOB", narrow: true, value: func(_ *output, w workflow.Workflow) string {
+			if w.LastJob.IsZero() {
+				return ""
+			}
+			return short(w.LastJob)
+		}},
+		{title: "LAST JOB", wide: true, value: func(_ *output, w workflow.Workflow) string { return idText(w.LastJob) }},
+		{title: "ID", wide: true, value: func(_ *output, w workflow.Workflow) string { return w.ID.String() }},
+		{title: "BY", wide: true, value: func(_ *output, w workflow.Workflow) string { return w.By }},
+		{title: "STORED", ages: true, value: func(o *output, w workflow.Workflow) string { return o.ago(w.CreatedAt) }},
+	},
+}
+
+func activeWord(active bool) string {
+	if active {
+		return "active"
+	}
+	return "inactive"
+}
+
+func (e *env) workflowVersions() *cobra.Command {
+	var page view.Page
+	c := &cobra.Command{Use: "versions NAME", Short: "List the versions of a workflow, newest first", Args: e.args("NAME")}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		versions, err := s.Flows.Versions(ctx, args[0], page)
+		if err != nil {
+			return err
+		}
+		shown, o := workflowListing, e.output()
+		shown.name = func(w workflow.Workflow) string { return strconv.Itoa(w.Version) }
+		if err := shown.print(o, versions); err != nil {
+			return err
+		}
+		if o.table() && len(versions) > 0 && len(versions) == page.Limit {
+			o.say("More with: --after %d", versions[len(versions)-1].Version)
+		}
+		return nil
+	})
+	pageFlags(c, &page, "version")
+	return c
+}
+
+func (e *env) workflowShow() *cobra.Command {
+	var version int
+	var source bool
+	c := &cobra.Command{
+		Use: "show NAME", Short: "Show a workflow: its steps and params", Args: e.args("NAME"),
+		Example: "  weir workflow show media\n  weir workflow show media --version 2 --source >media.yaml",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			w, err := s.Flows.Workflow(ctx, args[0], version)
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case source && w.Source != "":
+				_, err := fmt.Fprint(o.Out, sourceText(o, w.Source))
+				return err
+			case source:
+				o.format = "yaml"
+				return o.value(w.Definition)
+			case o.data():
+				return o.value(w)
+			case o.format == "name":
+				return o.did(w.Name, nil, "")
+			}
+			return showWorkflow(o, w)
+		}),
+	}
+	c.Flags().IntVar(&version, "version", 0, "this version; default: the newest active one")
+	c.Flags().BoolVar(&source, "source", false, "print the file as it was applied")
+	return c
+}
+
+// sourceText is a file as somebody wrote it; a terminal sees no control bytes.
+func sourceText(o *output, source string) string {
+	if o.terminal {
+		return cleanLines(source)
+	}
+	return source
+}
+
+func showWorkflow(o *output, w workflow.Workflow) error {
+	d, err := definition.ParseJSON(w.Definition)
+	if err != nil {
+		return err
+	}
+	limit := ""
+	if d.MaxRunning > 0 {
+		limit = plural(d.MaxRunning, "job", "jobs") + " at once"
+	}
+	if err := o.details([]field{
+		{"Workflow", w.Name},
+		{"Version", fmt.Sprint(w.Version)},
+		{"State", activeWord(w.Active)},
+		{"About", d.Description},
+		{"Jobs", fmt.Sprintf("%d running, %d queued", w.Running, w.Queued)},
+		{"Last job", idText(w.LastJob)},
+		{"Limit", limit},
+		{"Labels", labels(d.Labels)},
+		{"Params", pretty(d.Params)},
+		{"Stored", o.both(w.CreatedAt)},
+		{"By", w.By},
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.Out)
+	return stepListing.print(o, d.Steps)
+}
+
+func (e *env) workflowActive(verb, short string, active bool) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " NAME VERSION", Short: short, Args: e.args("NAME", "VERSION"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			version, err := strconv.Atoi(args[1])
+			if err != nil || version < 1 {
+				return invalid("see them with: weir workflow versions "+clean(args[0]), "%q is not a version", args[1])
+			}
+			if err := s.Flows.SetActive(ctx, args[0], version, active); err != nil {
+				return err
+			}
+			w, err := s.Flows.Workflow(ctx, args[0], version)
+			if err != nil {
+				return err
+			}
+			return e.output().did(w.Name, w, "Workflow %s: version %d is %s.", w.Name, w.Version, activeWord(w.Active))
+		}),
+	}
+}
+
+// workflowNames are those that can be run.
+func workflowNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	found, err := s.Flows.Workflows(ctx, view.Page{Limit: completeMost})
+	return pairs(found, err, func(w workflow.Workflow) (string, string) { return w.Name, plural(w.Steps, "step", "steps") })
+}

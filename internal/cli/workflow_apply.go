@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+// applied is what programs read about a workflow that was stored.
+type applied struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Active  bool   `json:"active"`
+	Created bool   `json:"created"`
+}
+
+func (e *env) workflowApply() *cobra.Command {
+	var inactive bool
+	c := &cobra.Command{
+		Use: "apply FILE...", Short: "Store workflows; other content is a new version", Args: e.some("FILE"),
+		Long: `Store workflows from YAML or JSON files; - is standard input.
+
+The same content again changes nothing. Other content gets the next version, or
+the one that the file names, which must be free. Jobs keep the version that they
+started with. If one of the files is wrong, none is stored.`,
+		Example: "  weir workflow apply media.yaml\n  weir workflow apply *.yaml --inactive",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			files := make([]workflowFile, len(args))
+			for i, path := range args {
+				var err error
+				if files[i], err = e.usable(path); err != nil {
+					return err
+				}
+			}
+			o := e.output()
+			all := make([]applied, 0, len(files))
+			for _, f := range files {
+				w, created, err := s.Flows.PutWorkflow(ctx, f.definition, f.source, workflow.PutOptions{Inactive: inactive})
+				if err != nil {
+					return err
+				}
+				all = append(all, applied{w.Name, w.Version, w.Active, created})
+				if !o.data() {
+					if err := o.did(w.Name, nil, "%s", appliedText(w, created)); err != nil {
+						return err
+					}
+				}
+			}
+			if o.data() {
+				return o.value(all)
+			}
+			if o.table() && !inactive {
+				o.say("Run it with: weir run %s --watch", all[len(all)-1].Name)
+			}
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&inactive, "inactive", false, "store them, but do not let them run yet")
+	return c
+}
+
+func appliedText(w workflow.Workflow, created bool) string {
+	switch {
+	case !created:
+		return fmt.Sprintf("Workflow %s: unchanged, version %d is %s.", clean(w.Name), w.Version, activeWord(w.Active))
+	case w.Active:
+		return fmt.Sprintf("Workflow %s: created version %d.", clean(w.Name), w.Version)
+	}
+	return fmt.Sprintf("Workflow %s: created version %d, inactive. Let it run with: weir workflow activate %s %d", clean(w.Name), w.Version, clean(w.Name), w.Version)
+}
