@@ -59,6 +59,7 @@ and leaves.`,
 	flags.StringVar(&f.config.CA, "ca", "", "`file` with certificates to trust beside the machine's own")
 	flags.BoolVar(&f.config.Plain, "plain", false, "let the credential go unencrypted over a network that you trust")
 	flags.StringVar(&f.config.Dir, "dir", "", "the agent's `folder`; default: one in the data folder")
+	flags.StringArrayVar(&f.config.SleepCommand, "sleep-command", nil, "`argument` of the command that sends this machine to sleep when the server says so; repeat it for each argument, there is no shell")
 	flags.StringVar(&f.config.RunAs, "run-as", "", "`user` that commands run as")
 	flags.StringVar(&f.config.Docker.Host, "docker-host", "", "`address` of the Docker engine; default: DOCKER_HOST, or the usual socket")
 	flags.StringArrayVar(&f.config.Docker.Images, "docker-image", nil, "`pattern` of images that may run: * is anything but a slash, ** is anything; may be repeated; default: every image")
