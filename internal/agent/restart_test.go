@@ -174,6 +174,10 @@ func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	// A claim that it sent just before must not take what is freed now.
+	w.until("its connections are gone", func() bool {
+		return one[bool](w, `select not exists (select from pg_stat_activity where datname = current_database() and application_name = 'agent')`)
+	})
 	w.until("the lease is over", func() bool { // a row that is locked at the moment is left out
 		one[bool](w, `select weir.expire(at => clock_timestamp() + interval '1 minute') is not null`)
 		return w.task(job, "a").State != "running"

@@ -1,0 +1,47 @@
+//go:build unix
+
+package chaos
+
+// struck lets one machine be hit while it works, with another beside it.
+func struck(r *run, b blow, change func(*Machine)) []Finding {
+	s := newStorm(r.T, r)
+	s.conductor("server")
+	victim := s.machine("victim", "sql", func(o *Orders) { change(o.Machine) })
+	s.put(map[string]any{"name": "storm", "steps": s.lasting(3)})
+	s.begin("storm")
+	if !victim.busy() {
+		s.Fatal("the victim has nothing to do")
+	}
+	heir := s.machine("heir", "sql")
+	s.strike(b, victim)
+	s.heal()
+	return append(s.clears(3), s.remains(victim, heir)...)
+}
+
+// lasting are steps that take longer than a machine's blow.
+func (s *storm) lasting(n int) []map[string]any {
+	list := s.steps(n, n)
+	for _, one := range list {
+		one["run"].(map[string]any)["env"].(map[string]string)["BEATS"] = "70"
+	}
+	return list
+}
+
+// unleashed work goes on while its machine is stopped.
+func unleashed(r *run, broken bool) []Finding {
+	return struck(r, blowNamed("SIGSTOP for more than a lease"), func(m *Machine) { m.Loose = broken })
+}
+
+// blindAdoption goes on with what it finds, whoever has the lease.
+func blindAdoption(r *run, broken bool) []Finding {
+	return struck(r, blowNamed("kill -9, back after its lease"), func(m *Machine) { m.Loose, m.Blind = broken, broken })
+}
+
+func blowNamed(name string) blow {
+	for _, b := range blows {
+		if b.name == name {
+			return b
+		}
+	}
+	panic("there is no blow called " + name)
+}
