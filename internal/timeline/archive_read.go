@@ -1,0 +1,134 @@
+package timeline
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blob"
+)
+
+const (
+	// archiveLine is the longest line that is read. A row may tell of 30,000 tasks.
+	archiveLine = 64 << 20
+	// archiveWindow is how much of the text a compressed stream may refer back to:
+	// what we write needs 8 MiB.
+	archiveWindow = 64 << 20
+)
+
+// ReadExport gives the rows of a partition that was archived in a bucket, as they
+// were exported. A partition that is not there is blob.ErrNotFound.
+func ReadExport(ctx context.Context, from blob.Bucket, partition string) Rows {
+	key, err := archiveKey(partition)
+	if err != nil {
+		return func(yield func(json.RawMessage, error) bool) { yield(nil, err) }
+	}
+	return readLines(ctx, from, key, "", -1)
+}
+
+// readLines gives the lines of an object, and fails at the end if the object is
+// not the one with the sum and the size, where these are known.
+func readLines(ctx context.Context, from blob.Bucket, key, sum string, size int64) Rows {
+	return func(yield func(json.RawMessage, error) bool) {
+		body, object, err := from.Get(ctx, key, 0, -1)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if size < 0 {
+			size = object.Size
+		}
+		body = blob.Verify(body, sum, size)
+		defer body.Close()
+		text, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(archiveWindow))
+		if err != nil {
+			yield(nil, fmt.Errorf("read %s: %w", key, err))
+			return
+		}
+		defer text.Close()
+		lines := bufio.NewScanner(text)
+		lines.Buffer(make([]byte, 64<<10), archiveLine)
+		n := 0
+		for lines.Scan() {
+			n++
+			if !json.Valid(lines.Bytes()) {
+				yield(nil, fmt.Errorf("read %s: line %d is no JSON: %w", key, n, blob.ErrCorrupt))
+				return
+			}
+			if !yield(json.RawMessage(lines.Bytes()), nil) {
+				return
+			}
+		}
+		err = lines.Err()
+		if err == nil { // what stands behind the stream counts for the sum
+			_, err = io.Copy(io.Discard, body)
+		}
+		if err != nil {
+			yield(nil, fmt.Errorf("read %s: %w", key, err))
+		}
+	}
+}
+
+// archivedRow is a row as the export writes it.
+type archivedRow struct {
+	XID     int64 `json:"xid"`
+	Seq     int64 `json:"seq"`
+	At      time.Time
+	Type    string
+	Kind    string
+	Subject string
+	Job     weir.ID
+	Task    weir.ID
+	Tasks   []weir.ID
+	Attempt int
+	Worker  string
+	Source  string
+	Level   string
+	Message string
+	Data    json.RawMessage
+}
+
+// Events makes events of rows that were archived, one per line, as a feed would.
+func Events(rows Rows) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		for line, err := range rows {
+			var a archivedRow
+			if err == nil {
+				err = json.Unmarshal(line, &a)
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("read the archive: %w", err))
+				return
+			}
+			r := a.row()
+			for _, e := range r.expand(nil, beginning, &Filter{}) {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (a *archivedRow) row() *row {
+	if a.Tasks == nil {
+		a.Tasks = []weir.ID{a.Task}
+	}
+	if a.Kind == "" {
+		a.Kind = "task"
+	}
+	if a.Level == "" {
+		a.Level = "info"
+	}
+	return &row{
+		xid: a.XID, seq: a.Seq, lines: len(a.Tasks), first: 1, tasks: a.Tasks, at: a.At, kind: a.Kind, typ: a.Type, subject: a.Subject, job: a.Job,
+		attempt: a.Attempt, worker: a.Worker, source: a.Source, level: a.Level, message: a.Message, data: a.Data,
+	}
+}
