@@ -112,7 +112,7 @@ func TestSecureArtifactUpload(t *testing.T) {
 	if got := m.rawUpload(lease, "Content-Length: 6000000000\r\n"); got != http.StatusRequestEntityTooLarge {
 		t.Errorf("6 GB: status %d", got)
 	}
-	if got := m.rawUpload(lease, "Transfer-Encoding: chunked\r\n"); got != http.StatusLengthRequired {
+	if got := m.rawUpload(lease, "Transfer-Encoding: chunked\r\n\r\n0\r\n"); got != http.StatusLengthRequired {
 		t.Errorf("no length: status %d", got)
 	}
 	if n := f.text(`select count(*)::text from weir.artifacts`); n != "0" {
@@ -132,8 +132,8 @@ func TestSecureArtifactUpload(t *testing.T) {
 	}
 }
 
-// rawUpload sends the head of an upload and returns the status, which must come
-// before any of the body.
+// rawUpload sends the head of an upload, whose last lines are given, and returns
+// the status, which must come before any of the body.
 func (m *machine) rawUpload(l wire.Lease, size string) (status int) {
 	m.t.Helper()
 	request, err := http.NewRequestWithContext(m.t.Context(), "PUT", "http://"+m.listen, nil)

@@ -33,8 +33,10 @@ func TestHeartbeatSleeps(t *testing.T) {
 		t.Error("it sleeps at once")
 	}
 	r.exec(`update weir.nodes set busy_at = busy_at - interval '11 min'`)
-	if !beat() || !beat() {
-		t.Error("it does not sleep after eleven minutes with nothing to do")
+	for range 2 { // the order is repeated, so that no heartbeat misses it
+		if !beat() {
+			t.Error("it does not sleep after eleven minutes with nothing to do")
+		}
 	}
 	if got := one[string](r, `select wake_state from weir.node`); got != "asleep" {
 		t.Errorf("it is %s", got)
