@@ -68,6 +68,9 @@ func (w *Worker) record(l *lease, kind, level, message string, data any) error {
 	var answer string
 	err := w.client.pool.QueryRow(ctx, `select weir.record($1, $2, $3, $4, $5, $6, nullif($7, ''))`,
 		l.task, l.attempt, l.token, kind, cleanText(message), encoded, level).Scan(&answer)
+	if cause := context.Cause(l.ctx); err != nil && cause != nil {
+		return wrap("record", cause) // that the lease is lost says more than that the call was
+	}
 	if err != nil {
 		return wrap("record", err)
 	}

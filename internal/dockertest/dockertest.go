@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -34,12 +35,23 @@ func Main(m *testing.M, options ...goleak.Option) {
 		}
 	}
 	if code == 0 {
-		if err := goleak.Find(options...); err != nil {
+		if err := left(options); err != nil {
 			fmt.Fprintln(os.Stderr, "dockertest: goroutines left behind:", err)
 			code = 1
 		}
 	}
 	os.Exit(code)
+}
+
+// left looks for goroutines. A warden that just asked an engine that hung gives
+// up after its own deadline, and somebody waits for it until then.
+func left(options []goleak.Option) error {
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := goleak.Find(options...)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // Daemon gives the address of the process's Docker engine, which is started if
