@@ -215,18 +215,23 @@ func (r *run) seen(limit time.Duration, what string, fits func(Op) bool) Op {
 func (r *run) heal() { r.healed = time.Now() }
 
 // drain waits until all work has ended and returns how long that took after the
-// faults ended.
+// faults ended. What a fault held up must go on within the limit; how long the
+// rest of the work takes, the machine decides: so the limit begins anew whenever
+// less is left.
 func (r *run) drain(limit time.Duration) (time.Duration, error) {
-	left := -1
-	ok := r.within(limit, func() bool {
-		err := r.pool.QueryRow(r.ctx, `select (select count(*) from weir.pending) + (select count(*) from weir.available) + (select count(*) from weir.running)`).Scan(&left)
-		return err == nil && left == 0
-	})
-	took := time.Since(r.healed)
-	if !ok {
-		return took, fmt.Errorf("%d tasks are left %s after the faults ended", left, took.Round(time.Millisecond))
+	for left, least := -1, -1; ; least = left {
+		less := r.within(limit, func() bool {
+			err := r.pool.QueryRow(r.ctx, `select (select count(*) from weir.pending) + (select count(*) from weir.available) + (select count(*) from weir.running)`).Scan(&left)
+			return err == nil && (left == 0 || least < 0 || left < least)
+		})
+		took := time.Since(r.healed)
+		switch {
+		case !less:
+			return took, fmt.Errorf("%d tasks are left %s after the faults ended, and none ended for %s", left, took.Round(time.Millisecond), limit)
+		case left == 0:
+			return took, nil
+		}
 	}
-	return took, nil
 }
 
 // findings judges the run: the drain, the doctor, both layers of the checker.
@@ -266,15 +271,12 @@ func (r *run) doctor() []Finding {
 	return found
 }
 
-// busyMachine is what the end of work may take longer on a machine that does
-// many other things. How long it took is in the log.
-const busyMachine = 30 * time.Second
-
-// clean fails the test unless everything ended within two leases of the last
-// fault (R12) and nothing is found.
+// clean fails the test unless everything ended, with no two leases in which
+// nothing did (R12), and nothing is found.
 func (r *run) clean() {
 	r.Helper()
-	if found := r.findings(2*r.lease + busyMachine); len(found) > 0 {
+	// Half a lease more is for a machine that is busy.
+	if found := r.findings(2*r.lease + r.lease/2); len(found) > 0 {
 		r.Errorf("%s", Report(found))
 	}
 }
