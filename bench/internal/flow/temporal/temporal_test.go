@@ -1,3 +1,5 @@
+//go:build temporal
+
 package temporal
 
 import (
@@ -11,7 +13,7 @@ import (
 	"github.com/weirhq/weir/bench/internal/flow"
 )
 
-// The peer is optional, also in CI: building it takes minutes.
+// The peer is optional, and building it takes minutes: go test -tags temporal runs this.
 func TestShapes(t *testing.T) {
 	program, err := Find(t.Context(), Auto, os.Getenv)
 	if err != nil {

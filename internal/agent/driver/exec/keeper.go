@@ -190,6 +190,12 @@ func (k *keeper) await(w *ward) {
 		fmt.Fprintln(os.Stderr, "weir-keeper:", err)
 	}
 	k.say(answer{ID: w.ID, Exit: &e})
+	// A process that is just being started hides its mark, and a list of children
+	// can miss one while others end. So look again, behind everybody's back.
+	for _, wait := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond} {
+		loop.Wait(context.Background(), wait, nil)
+		k.clear(w)
+	}
 }
 
 // clear kills what left the group. It has become a child of the keeper, for its

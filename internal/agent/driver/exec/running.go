@@ -178,9 +178,10 @@ func (r *running) killAll(ctx context.Context) error {
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// killMarked kills every process that carries a mark.
+// killMarked kills every process that carries a mark. One that is just being
+// started hides it for a moment, so a single look that finds none is not enough.
 func killMarked(ctx context.Context, mark string) error {
-	for {
+	for clean := 0; ; {
 		left := 0
 		for _, pid := range processes() {
 			if carried(pid).mark() == mark && bornAt(pid) != 0 {
@@ -188,10 +189,16 @@ func killMarked(ctx context.Context, mark string) error {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		if left == 0 {
+		if clean++; left > 0 {
+			clean = 0
+		}
+		if clean == 3 {
 			return nil
 		}
 		if !loop.Wait(ctx, peekFirst, nil) {
+			if left == 0 {
+				return nil
+			}
 			return fmt.Errorf("%d processes of the attempt are still there: %w", left, ctx.Err())
 		}
 	}
