@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/weirhq/weir/internal/clean"
 )
 
 // progressEvery is the least time between two reports of progress of a run.
@@ -61,7 +63,7 @@ func (w *Worker) record(l *lease, kind, level, message string, data any) error {
 		if err != nil {
 			return fmt.Errorf("weir: record: %w", err)
 		}
-		encoded = cleanJSON(plain)
+		encoded = clean.JSON(plain)
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, w.config.Lease/3)
 	defer cancel()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/weirhq/weir/internal/clean"
 )
 
 const (
@@ -50,7 +52,7 @@ func parseLine(line []byte) (said, error) {
 		if len(rest) > resultMost {
 			return said{}, errResultTooLarge
 		}
-		rest = cleanJSON(rest)
+		rest = clean.JSON(rest)
 		if !json.Valid(rest) {
 			return said{}, errors.New("::result wants JSON")
 		}
@@ -62,8 +64,8 @@ func parseLine(line []byte) (said, error) {
 		default:
 			return said{}, errors.New("::event wants a level (debug, info, warn, error) and a message")
 		}
-		message = cutText(strings.TrimSpace(message), messageMost)
+		message = clean.Cut(strings.TrimSpace(message), messageMost)
 		return said{event: &happened{level, message}}, nil
 	}
-	return said{}, fmt.Errorf("there is no ::%s: progress, result and event are what the agent understands", cutText(string(word), 40))
+	return said{}, fmt.Errorf("there is no ::%s: progress, result and event are what the agent understands", clean.Cut(string(word), 40))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 )
@@ -66,7 +67,7 @@ func (at *attempt) progress(percent float64) {
 
 func (at *attempt) tell(n node.Note) {
 	a := at.agent
-	n.Message = cutText(cleanText(n.Message), messageMost)
+	n.Message = clean.Cut(clean.Text(n.Message), messageMost)
 	a.mu.Lock()
 	if len(a.mail.notes) >= mailMost {
 		a.mail.notes = a.mail.notes[1:]
@@ -90,7 +91,7 @@ func (at *attempt) report(e evidence) {
 		return
 	}
 	o.Lease = at.Holds()
-	o.Error = cutText(cleanText(at.mask.String(o.Error)), 8<<10)
+	o.Error = clean.Cut(clean.Text(at.mask.String(o.Error)), 8<<10)
 	if o.Result != nil {
 		o.Result = at.cleanResult(o.Result)
 	}
@@ -108,7 +109,7 @@ func (at *attempt) report(e evidence) {
 
 // cleanResult frees a result of what may not leave the machine.
 func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
-	clean := at.mask.Bytes(cleanJSON(result))
+	clean := at.mask.Bytes(clean.JSON(result))
 	if at.mask != nil && bytes.IndexByte(clean, '\\') >= 0 {
 		// A secret may be written with escapes that the database undoes.
 		if plain, err := unescaped(clean); err == nil {

@@ -19,7 +19,7 @@ var imports = importRules{
 		{"bridge", []string{"weirotel"}, "it joins the SDK to a library that the SDK must not know"},
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
-		{"request", []string{"internal/request"}, "what all faces note and ask of the HTTP request they serve"},
+		{"request", []string{"internal/request", "internal/clean"}, "what all faces note of the request they serve, and what is done to text of others: both stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":          "gives tests a database; the product never imports it",
@@ -34,10 +34,11 @@ var imports = importRules{
 		"scripts":                  "is a tool of the developer",
 	},
 	only: []only{
-		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
 		{"schema", nil, "schema is SQL and its embedding, nothing else"},
 		{"internal/loop", nil, "a clock needs the standard library only"},
 		{"internal/request", nil, "what everything may import imports nothing"},
+		{"internal/clean", nil, "the SDK imports it, and the SDK is the standard library and pgx"},
 	},
 	owners: []owner{
 		{"github.com/spf13/cobra", []string{"internal/cli", "cmd/weir"}, "how a command is typed is no concern of the rest"},
