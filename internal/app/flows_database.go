@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -113,43 +112,26 @@ func (f *databaseFlows) Log(ctx context.Context, id weir.ID, attempt int, after 
 			yield(joblog.Line{}, err)
 			return
 		}
-		log, err := f.newest(ctx, bucket, id, attempt)
+		log, err := f.log(ctx, bucket, id, attempt)
 		if err != nil {
 			yield(joblog.Line{}, err)
 			return
 		}
 		lines := joblog.Read(ctx, bucket, log, after)
 		if follow {
-			lines = joblog.Follow(ctx, bucket, log, after, joblog.Live{Ended: func(ctx context.Context) (bool, error) {
-				task, err := f.store.Task(ctx, id)
-				return task.State != string(weir.Running) || task.Attempt != log.Attempt, err
-			}})
+			lines = joblog.Follow(ctx, bucket, log, after, joblog.Live{Ended: f.store.LogEnded(id, log.Attempt)})
 		}
 		lines(yield)
 	}
 }
 
-// newest says where the log of an attempt is; 0 is the last one that has any.
-func (f *databaseFlows) newest(ctx context.Context, bucket blob.Bucket, id weir.ID, attempt int) (joblog.Log, error) {
+// log says where the log of an attempt is; 0 is the newest.
+func (f *databaseFlows) log(ctx context.Context, bucket blob.Bucket, id weir.ID, attempt int) (joblog.Log, error) {
 	task, err := f.store.Task(ctx, id)
-	if err != nil {
-		return joblog.Log{}, err
+	if err != nil || attempt > 0 {
+		return task.Log(attempt), err
 	}
-	log := joblog.Log{Job: blob.NoJob, Task: id.String(), Attempt: attempt}
-	if !task.Job.IsZero() {
-		log.Job, log.Task = task.Job.String(), task.Key
-	}
-	if attempt == 0 {
-		log.Attempt = task.Attempt
-		attempts, err := joblog.Attempts(ctx, bucket, log.Job, log.Task)
-		if err != nil {
-			return log, err
-		}
-		if task.State != string(weir.Running) && len(attempts) > 0 {
-			log.Attempt = slices.Max(attempts)
-		}
-	}
-	return log, nil
+	return task.NewestLog(ctx, bucket)
 }
 
 func (f *databaseFlows) Secrets(ctx context.Context) ([]vault.Secret, error) {

@@ -103,7 +103,7 @@ func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
 		defer stop()
 		wake, deaf := a.grown(ctx, q.task.ID)
 		defer deaf()
-		lines = joblog.Follow(ctx, bucket, q.log, q.after, joblog.Live{Wake: wake, Ended: a.attemptEnded(q.task.ID, q.log.Attempt)})
+		lines = joblog.Follow(ctx, bucket, q.log, q.after, joblog.Live{Wake: wake, Ended: a.config.Store.LogEnded(q.task.ID, q.log.Attempt)})
 	}
 	return a.sendLog(ctx, out, lines, q.follow)
 }
@@ -163,39 +163,12 @@ func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err err
 	if q.task, err = a.config.Store.Task(ctx, id); err != nil {
 		return q, err
 	}
-	q.log, err = logOf(ctx, bucket, q.task, attempt)
-	return q, err
-}
-
-// logOf finds the log of an attempt. Of a task that waits for its next attempt
-// the newest log is the last one's; one that has not begun has the first.
-func logOf(ctx context.Context, bucket blob.Bucket, task view.Task, attempt int) (joblog.Log, error) {
-	l := joblog.Log{Job: blob.NoJob, Task: task.ID.String(), Attempt: attempt}
-	if !task.Job.IsZero() {
-		l.Job, l.Task = task.Job.String(), task.Key
-	}
 	if attempt > 0 {
-		return l, nil
+		q.log = q.task.Log(attempt)
+		return q, nil
 	}
-	if l.Attempt = max(task.Attempt, 1); task.State != string(weir.Running) {
-		kept, err := joblog.Attempts(ctx, bucket, l.Job, l.Task)
-		if err != nil {
-			return l, err
-		}
-		if len(kept) > 0 {
-			l.Attempt = kept[len(kept)-1]
-		}
-	}
-	return l, nil
-}
-
-// attemptEnded says that nothing will be added to a log.
-func (a *API) attemptEnded(task weir.ID, attempt int) func(context.Context) (bool, error) {
-	return func(ctx context.Context) (bool, error) {
-		t, err := a.config.Store.Task(ctx, task)
-		state := weir.State(t.State)
-		return state.Ended() || t.Attempt > attempt || t.Attempt == attempt && state != weir.Running, err
-	}
+	q.log, err = q.task.NewestLog(ctx, bucket)
+	return q, err
 }
 
 // grown says when something happens to a task: its log may have grown. Without

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
@@ -31,14 +29,6 @@ type outputView struct {
 	cut  bool
 	// why says why there is none.
 	why string
-}
-
-// logOf is where the log of an attempt lies.
-func logOf(t view.Task, attempt int) joblog.Log {
-	if t.Job.IsZero() {
-		return joblog.Log{Job: blob.NoJob, Task: t.ID.String(), Attempt: attempt}
-	}
-	return joblog.Log{Job: t.Job.String(), Task: cmp.Or(t.Key, t.ID.String()), Attempt: attempt}
 }
 
 // attemptOf is the attempt in the address, or the newest.
@@ -73,7 +63,7 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 		v.why = "Nothing yet: no attempt has begun."
 		return v, nil
 	}
-	lines, err := joblog.Tail(r.Context(), bucket, logOf(t, v.attempt), linesShown+1)
+	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), linesShown+1)
 	if err != nil {
 		v.why = "The log cannot be read. " + reason(err)
 		return v, nil
@@ -130,7 +120,7 @@ func (w *Web) taskOutput(rw http.ResponseWriter, r *Request) error {
 	control := http.NewResponseController(rw)
 	out := bufio.NewWriter(rw)
 	sent := false
-	for l, err := range joblog.Read(r.Context(), bucket, logOf(t, attempt), joblog.Place{}) {
+	for l, err := range joblog.Read(r.Context(), bucket, t.Log(attempt), joblog.Place{}) {
 		switch {
 		case err != nil && !sent:
 			h.Del("Content-Disposition")
