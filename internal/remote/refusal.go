@@ -2,46 +2,27 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// sentinels let callers branch on an answer as on the SDK's.
-var sentinels = map[problem.Kind]error{
-	problem.NotFound: weir.ErrNotFound, problem.Conflict: weir.ErrConflict, problem.Invalid: weir.ErrInvalid, problem.Stale: weir.ErrLeaseLost,
-}
-
-// refusal is a problem as it is sent.
-type refusal struct {
-	Status   int    `json:"status"`
-	Code     string `json:"code"`
-	Detail   string `json:"detail"`
-	Next     string `json:"next"`
-	Field    string `json:"field"`
-	Instance string `json:"instance"`
-}
-
 // refused reads what the server has to say.
 func (c *Client) refused(response *http.Response, text []byte) *problem.Problem {
-	var r refusal
-	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/problem+json") || json.Unmarshal(text, &r) != nil || r.Code == "" {
-		p := problem.New(problem.Failed, "is this the address of a Weir server? Check it, or the proxy before it", "%s answered %s", c.Server(), response.Status)
+	p, instance, ok := problem.Received(response.Header.Get("Content-Type"), text)
+	if !ok {
+		p = problem.New(problem.Failed, "is this the address of a Weir server? Check it, or the proxy before it", "%s answered %s", c.Server(), response.Status)
 		switch response.StatusCode {
 		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			p.Kind = problem.Unreachable
 		}
 		return p
 	}
-	p := &problem.Problem{Kind: problem.FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field}
-	p.Err = sentinels[p.Kind]
-	if p.Kind == problem.Failed && r.Instance != "" {
-		p.Next = strings.TrimSuffix(p.Next, " in instance") + " " + r.Instance
+	if p.Kind == problem.Failed && instance != "" {
+		p.Next = strings.TrimSuffix(p.Next, " in instance") + " " + instance
 	}
 	return p
 }

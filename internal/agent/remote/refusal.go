@@ -4,34 +4,24 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// sentinels let the agent branch on an answer as on that of the database.
-var sentinels = map[problem.Kind]error{
-	problem.NotFound: weir.ErrNotFound, problem.Conflict: weir.ErrConflict, problem.Invalid: weir.ErrInvalid, problem.Stale: weir.ErrLeaseLost,
-}
-
 // refused reads what the server has to say.
 func (t *Transport) refused(response *http.Response, text []byte) error {
-	var r struct{ Code, Detail, Next, Field string }
-	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/problem+json") || json.Unmarshal(text, &r) != nil || r.Code == "" {
-		p := problem.New(problem.Failed, "is this the address of a Weir server? Check it, or the proxy before it", "%s answered %s", t.Server(), response.Status)
+	p, _, ok := problem.Received(response.Header.Get("Content-Type"), text)
+	if !ok {
+		p = problem.New(problem.Failed, "is this the address of a Weir server? Check it, or the proxy before it", "%s answered %s", t.Server(), response.Status)
 		if response.StatusCode >= http.StatusInternalServerError {
 			p.Kind = problem.Unreachable
 		}
 		return p
 	}
-	p := &problem.Problem{Kind: problem.FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field}
-	p.Err = sentinels[p.Kind]
 	switch {
 	case p.Kind == problem.Unauthenticated && t.credential != "":
 		p.Next = "the credential was taken away, or another machine joined as " + t.node + ": make a join token on the server (weir join create) and start the agent with it"

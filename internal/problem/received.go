@@ -1,0 +1,23 @@
+package problem
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/weirhq/weir"
+)
+
+// sentinels let a client of the API branch on an answer as on the SDK's.
+var sentinels = map[Kind]error{NotFound: weir.ErrNotFound, Conflict: weir.ErrConflict, Invalid: weir.ErrInvalid, Stale: weir.ErrLeaseLost}
+
+// Received reads a problem as a server sends it: problem+json. Instance names
+// the request in the server's log. False: it is no problem of ours.
+func Received(contentType string, text []byte) (p *Problem, instance string, ok bool) {
+	var r struct{ Code, Detail, Next, Field, Instance string }
+	if !strings.HasPrefix(contentType, "application/problem+json") || json.Unmarshal(text, &r) != nil || r.Code == "" {
+		return nil, "", false
+	}
+	p = &Problem{Kind: FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field}
+	p.Err = sentinels[p.Kind]
+	return p, r.Instance, true
+}
