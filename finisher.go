@@ -118,7 +118,7 @@ func (w *Worker) reportDone(ctx context.Context, batch []*lease) {
 			results[i] = l.ending.result
 		}
 	}
-	err := w.ask(ctx, "finish", batch, `select task, attempt, refusal from weir.finish_many($1, $2, $3, $4)`, results)
+	err := w.ask(ctx, "finish", batch, `select task, attempt, refusal from weir.finish_many($1, $2, $3, $4, hint => false)`, results)
 	switch {
 	case err == nil:
 		w.stats.done.Add(int64(len(batch)))
@@ -141,16 +141,25 @@ func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
 		causes[i], final[i] = l.ending.cause, l.ending.final
 		if l.ending.setAfter {
 			after[i] = &l.ending.after
-			w.client.tender.due(l.ending.after)
 		}
 	}
 	err := w.ask(ctx, "fail", batch, `select task, attempt, refusal from weir.fail_many($1, $2, $3, $4, $5,
-		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n))`, causes, final, after)
+		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n), hint => false)`, causes, final, after)
 	if err != nil {
 		w.giveIn("fail", batch, err)
 		return
 	}
 	w.stats.failed.Add(int64(len(batch)))
+	// Not before the database has it: who looks too early looks in vain.
+	for i, l := range batch {
+		switch {
+		case after[i] == nil:
+		case *after[i] > 0:
+			w.client.tender.due(*after[i])
+		default:
+			w.client.say(l.handler.service)
+		}
+	}
 }
 
 // reportOther tells the rarer ends, one at a time.
@@ -159,14 +168,14 @@ func (w *Worker) reportOther(ctx context.Context, l *lease) {
 	var err error
 	switch e := l.ending; e.verdict {
 	case asCanceled:
-		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], ($2::int[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''))`, e.cause)
+		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], ($2::int[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''), hint => false)`, e.cause)
 		w.stats.canceled.Add(1)
 	case asSnoozed:
-		w.client.tender.due(e.after)
-		err = w.ask(ctx, "snooze", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5)`, e.after, e.cause)
+		err = w.ask(ctx, "snooze", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5, hint => false)`, e.after, e.cause)
 		w.stats.returned.Add(1)
+		w.client.tender.due(e.after)
 	case asReturned:
-		err = w.ask(ctx, "hand back", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, null, $4)`, e.cause)
+		err = w.ask(ctx, "hand back", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, null, $4, hint => false)`, e.cause)
 		w.stats.returned.Add(1)
 		w.client.say(l.handler.service)
 	}

@@ -142,7 +142,7 @@ func (c *Client) announce(ctx context.Context, tasks []Task) {
 // through.
 func (c *Client) openGates(ctx context.Context, lanes, pools []string) {
 	var opened int
-	err := c.pool.QueryRow(ctx, `select weir.open_gates($1, $2)`, lanes, pools).Scan(&opened)
+	err := c.pool.QueryRow(ctx, `select weir.open_gates($1, $2, hint => false)`, lanes, pools).Scan(&opened)
 	if err != nil {
 		c.log.Warn("gates were not opened at once; the next sweep does it", "error", err)
 	}

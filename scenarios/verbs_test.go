@@ -203,7 +203,7 @@ func fail(s *story, c command) ([]string, error) {
 		t := s.now.Add(duration(after))
 		retry = &t
 	}
-	return s.call(`select weir.fail($1, $2, $3, $4, $5, $6, $7)`, append(s.held(c), c.word(1), c.word(2) == "final", retry, s.now)...)
+	return s.call(`select weir.fail($1, $2, $3, $4, $5, $6, at => $7)`, append(s.held(c), c.word(1), c.word(2) == "final", retry, s.now)...)
 }
 
 func snooze(s *story, c command) ([]string, error) {

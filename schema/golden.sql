@@ -789,7 +789,7 @@ function _abandon(tasks uuid[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
 function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
-function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone) returns integer
+function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone, hint boolean DEFAULT true) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
 function _again(ended weir.finished[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Starts the count of attempts anew.
@@ -851,6 +851,8 @@ function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
+function _go_on(ids uuid[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
 function _grow(specs weir.task_spec[], in_job weir.jobs, base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join a live job.
 function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
@@ -967,7 +969,7 @@ function claim(worker text, services text[], n integer DEFAULT 1, slots integer[
   plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.
 function close_job(job uuid, outcome text, cause text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a queued job that has no tasks.
-function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
@@ -989,15 +991,15 @@ function events_tail() returns text
   sql stable security definer set search_path=weir, pg_temp: The cursor of the end of the timeline.
 function expire(n integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends leases that ran out. Returns how many.
-function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
-function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
 function fenced(lock_name text, epoch bigint) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Refuses the writes of a leader whose term is over.
-function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as done: ok, repeated, lease_lost or unknown.
-function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+function finish_many(tasks uuid[], attempts integer[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Ends leased tasks as done. Returns only those that were refused.
 function fire_schedule(name text, was timestamp with time zone, due timestamp with time zone[], next_at timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
@@ -1005,7 +1007,7 @@ function fire_schedules(runs jsonb, at timestamp with time zone DEFAULT NULL::ti
   sql volatile security definer set jit=off, search_path=weir, pg_temp: Submits due runs of many schedules exactly once.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
-function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
 function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean, OUT labels jsonb, OUT capacity jsonb, OUT sleep boolean) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a worker and its node alive.
@@ -1021,7 +1023,7 @@ function mark_exported(partition text, location text, rows bigint, at timestamp 
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
 function note_wake(name text, step text, note text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes a step in the waking of a node: waking, called, awake, failed or asleep.
-function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
 function open_job(name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, due timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, order_seq bigint DEFAULT NULL::bigint, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, id uuid DEFAULT NULL::uuid, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir"
 )
 
@@ -78,6 +79,8 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	var done, failed []Outcome
 	returned := map[string][]Lease{}
+	// What ends may let others through, here and elsewhere.
+	defer d.hints.say()
 	var refused []Refusal
 	add := func(more []Refusal, err error) error {
 		refused = append(refused, more...)
@@ -104,13 +107,11 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 		return refused, err
 	}
 	for note, leases := range returned {
-		sql := ours + `select x.task, x.attempt, x.refusal from a, weir.give_back_many(a.tasks, a.attempts, a.tokens, note => nullif($5, '')) x`
+		sql := ours + `select x.task, x.attempt, x.refusal from a, weir.give_back_many(a.tasks, a.attempts, a.tokens, note => nullif($5, ''), hint => false) x`
 		if err := add(d.ask(ctx, "hand back", leases, sql, note)); err != nil {
 			return refused, err
 		}
 	}
-	// What ends may let others through, here and elsewhere.
-	d.hints.say()
 	return refused, nil
 }
 
@@ -123,7 +124,7 @@ func (d *Desk) finish(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 		results[i] = o.Result
 	}
 	refused, err := d.ask(ctx, "finish", held(batch), ours+`select x.task, x.attempt, x.refusal from a,
-		weir.finish_many(a.tasks, a.attempts, a.tokens, array(select ($5::jsonb[])[i] from unnest(a.rows) with ordinality r (i, n) order by n)) x`, results)
+		weir.finish_many(a.tasks, a.attempts, a.tokens, array(select ($5::jsonb[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, results)
 	switch {
 	case err == nil || !about(err):
 		return refused, err
@@ -148,7 +149,7 @@ func (d *Desk) fail(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	}
 	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
 	for i, o := range batch {
-		causes[i], final[i] = strings.ToValidUTF8(strings.ReplaceAll(o.Error, "\x00", "\uFFFD"), "\uFFFD"), o.Final
+		causes[i], final[i] = clean.Text(o.Error), o.Final
 		if o.RetryIn > 0 {
 			after[i] = &o.RetryIn
 		}
@@ -156,12 +157,12 @@ func (d *Desk) fail(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	return d.ask(ctx, "fail", held(batch), ours+`select x.task, x.attempt, x.refusal from a, weir.fail_many(a.tasks, a.attempts, a.tokens,
 		array(select ($5::text[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
 		array(select ($6::boolean[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
-		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n)) x`, causes, final, after)
+		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, causes, final, after)
 }
 
 // cancel confirms one. If nobody asked for it, it is a failure like any other.
 func (d *Desk) cancel(ctx context.Context, o Outcome) ([]Refusal, error) {
-	refused, err := d.ask(ctx, "confirm cancel", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.confirm_cancel(g.task, g.attempt, g.token, nullif($5, '')) from g`, o.Error)
+	refused, err := d.ask(ctx, "confirm cancel", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.confirm_cancel(g.task, g.attempt, g.token, nullif($5, ''), hint => false) from g`, o.Error)
 	if errors.Is(err, weir.ErrConflict) {
 		o.Verdict = Failed
 		return d.fail(ctx, []Outcome{o})

@@ -4,14 +4,10 @@ language plpgsql
 set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
-declare
-  step record;
 begin
   -- What they have used is forgiven: the count starts again.
   insert into weir.forgiven as g (task, returns) select e.task, e.attempt from unnest(ended) e
   on conflict (task) do update set crashes = 0, returns = excluded.returns;
-  select * into step from weir._advance(array(select p.task from weir.pending p where p.task in (select e.task from unnest(ended) e) and p.gate = 'time'), t);
-  perform weir._after('{}', step.lanes, step.pools, t);
-  perform pg_notify('weir_available', '');
+  perform weir._go_on(array(select p.task from weir.pending p where p.task in (select e.task from unnest(ended) e) and p.gate = 'time'), t);
 end $$;
 comment on function weir._again is 'Starts the count of attempts anew.';

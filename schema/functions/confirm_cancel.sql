@@ -1,5 +1,5 @@
 -- A worker says that a task it was asked to cancel has stopped.
-create or replace function weir.confirm_cancel(task uuid, attempt int, token uuid, note text default null, at timestamptz default null) returns text
+create or replace function weir.confirm_cancel(task uuid, attempt int, token uuid, note text default null, hint boolean default true, at timestamptz default null) returns text
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -17,7 +17,7 @@ begin
     return (select refusal from weir._refuse('confirm_cancel', array[confirm_cancel.task], array[confirm_cancel.attempt], array[confirm_cancel.token], null, null, t));
   end if;
   perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, coalesce(r.cancel_note, confirm_cancel.note))::weir.finished]);
-  perform weir._after(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t);
+  perform weir._after(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t, hint);
   return 'ok';
 end $$;
 comment on function weir.confirm_cancel is 'Ends a leased task as canceled after somebody asked for it.';

@@ -32,7 +32,6 @@ begin
     case when was.was = 'available' then (was.p).since end, case when decide.outcome = 'done' then decide.result end, case when decide.outcome <> 'done' then weir._text(decide.cause) end)::weir.finished],
     decide.by);
   perform weir._after(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
-  perform pg_notify('weir_available', '');
   return true;
 end $$;
 comment on function weir.decide is 'Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.';

@@ -22,6 +22,8 @@ begin
   end if;
   delete from weir.pools p where p.name = drop_pool.name;
   insert into weir.events (at, type, kind, subject, source) values (t, 'dropped', 'pool', drop_pool.name, drop_pool.by);
-  perform weir._open_pools(array[drop_pool.name], null, t);
+  if weir._open_pools(array[drop_pool.name], null, t) > 0 then
+    perform pg_notify('weir_available', '');
+  end if;
 end $$;
 comment on function weir.drop_pool is 'Deletes a pool.';

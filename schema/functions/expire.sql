@@ -9,6 +9,9 @@ declare
 begin
   select * into x from weir._expire(n, t);
   perform weir._after(x.ended, x.lanes, x.pools, t);
+  if x.total > 0 then
+    perform pg_notify('weir_available', '');
+  end if;
   return x.total;
 end $$;
 comment on function weir.expire is 'Ends leases that ran out. Returns how many.';

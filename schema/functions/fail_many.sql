@@ -1,7 +1,7 @@
 -- Ends attempts that failed. final: do not try again. retry_at: when to try again, instead of the back-off.
--- Returns a row for every one that was not accepted, as weir.finish_many does.
+-- hint as in weir.finish_many. Returns a row for every one that was not accepted, as weir.finish_many does.
 create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens uuid[], errors text[], final boolean[] default null,
-  retry_at timestamptz[] default null, at timestamptz default null)
+  retry_at timestamptz[] default null, hint boolean default true, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -43,7 +43,10 @@ begin
     end if;
   end loop;
   select * into step from weir._advance(again, t);
-  perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t);
+  if hint and step.opened > 0 then
+    perform pg_notify('weir_available', '');
+  end if;
+  perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t, hint);
   if cardinality(got) < cardinality(fail_many.tasks) then
     return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;

@@ -1,8 +1,9 @@
--- Ends tasks as done. The rows are found by = any() and matched by a hash, for a plain join may scan all leases for every task; and in the order of
+-- Ends tasks as done. hint: workers are told at commit that there may be something for them; who ends many tells them himself, now and then.
+-- The rows are found by = any() and matched by a hash, for a plain join may scan all leases for every task; and in the order of
 -- their ids on either side of the join, for two callers that lock rows in different orders may wait for each other. All calls with leases are so.
 -- Each must carry the attempt and token of its live lease. Returns a row for every one that was not accepted:
 -- repeated (this attempt had already been accepted: all is well), lease_lost (WR410) or unknown (WR404).
-create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, at timestamptz default null)
+create or replace function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, hint boolean default true, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -50,6 +51,9 @@ begin
   end if;
   if lanes is not null or pools is not null then
     perform weir._open(lanes, pools, t);
+  end if;
+  if hint and (in_jobs is not null or lanes is not null or pools is not null) then
+    perform pg_notify('weir_available', '');
   end if;
   if accepted < cardinality(finish_many.tasks) then
     return query select * from weir._refuse('finish', finish_many.tasks, attempts, tokens, got, got_attempts, t);

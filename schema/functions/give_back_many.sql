@@ -1,7 +1,7 @@
 -- Hands leases back without spending an attempt: drain, shutdown, or (with until) snooze. A task handed back keeps its lane and its place
--- in the pool; a snoozed one frees them and waits.
+-- in the pool; a snoozed one frees them and waits. hint as in weir.finish_many.
 create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[], until timestamptz default null, note text default null,
-  at timestamptz default null)
+  hint boolean default true, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -44,7 +44,10 @@ begin
       perform weir._requeue(r, wake, 'snoozed', note, t);
     end if;
   end loop;
-  perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t);
+  if hint and wake is null and cardinality(got) > 0 then
+    perform pg_notify('weir_available', '');
+  end if;
+  perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t, hint);
   if cardinality(got) < cardinality(give_back_many.tasks) then
     return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;

@@ -10,7 +10,6 @@ as $$
 declare
   t timestamptz := weir._clock(plan_task.at);
   p weir.pending;
-  step record;
 begin
   if pg_column_size(plan_task.params) > 16 * 1024 * 1024 then
     perform weir._invalid(format('params: %s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(plan_task.params)));
@@ -31,10 +30,7 @@ begin
   where q.id = p.task;
   update weir.pending x set plan = null, class = p.class, hold = coalesce(plan_task.hold, x.hold), run_at = coalesce(plan_task.run_at, x.run_at) where x.task = p.task;
   insert into weir.events (at, type, attempt, job, task) values (t, 'planned', p.attempt, p.job, p.task);
-  select * into step from weir._advance(array[p.task], t);
-  if step.opened + weir._after('{}', step.lanes, step.pools, t) > 0 then
-    perform pg_notify('weir_available', '');
-  end if;
+  perform weir._go_on(array[p.task], t);
   return true;
 end $$;
 comment on function weir.plan_task is 'Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.';

@@ -7,7 +7,6 @@ as $$
 declare
   t timestamptz := weir._clock(release.at);
   p weir.pending;
-  step record;
 begin
   update weir.pending x set hold = null where x.task = release.task and x.hold is not null returning x.* into p;
   if not found then
@@ -18,9 +17,7 @@ begin
   end if;
   insert into weir.events (at, type, attempt, job, task, source) values (t, 'released', p.attempt, p.job, p.task, release.by);
   if p.gate = 'hold' then
-    select * into step from weir._advance(array[release.task], t);
-    perform weir._after('{}', step.lanes, step.pools, t);
-    perform pg_notify('weir_available', '');
+    perform weir._go_on(array[release.task], t);
   end if;
 end $$;
 comment on function weir.release is 'Releases a held task.';

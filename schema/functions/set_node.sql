@@ -16,5 +16,6 @@ begin
   end if;
   insert into weir.events (at, type, kind, subject, source, data)
   values (t, 'changed', 'node', set_node.name, set_node.by, jsonb_build_object('labels', n.labels, 'capacity', n.capacity));
+  perform pg_notify('weir_available', '');
 end $$;
 comment on function weir.set_node is 'Changes the labels and the capacity of a node.';

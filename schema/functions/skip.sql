@@ -34,6 +34,5 @@ begin
   -- What it was split into need not run either.
   perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q where q.id = skip.task and q.awaits is not null;
   perform weir._abandon(array[skip.task]);
-  perform pg_notify('weir_available', '');
 end $$;
 comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';

@@ -17,6 +17,6 @@ begin
   end if;
   insert into weir.events (at, type, kind, subject, worker) values (t, 'stopped', 'worker', stop_worker.name, w);
   select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r where r.worker = w;
-  perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', stop_worker.at);
+  perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', at => stop_worker.at);
 end $$;
 comment on function weir.stop_worker is 'Ends a worker and hands back what it holds.';

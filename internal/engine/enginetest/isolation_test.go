@@ -41,7 +41,7 @@ begin
       || case when r.spec ? 'lane' then jsonb_build_object('lane', (r.spec ->> 'lane') || i) else '{}' end
       || case when r.spec ? 'pool' then jsonb_build_object('pool', (r.spec ->> 'pool') || i) else '{}' end), false, t)));
   end loop;
-  perform weir.open_gates(array['lane' || i, 'wide' || i], array['pool' || i, 'rate' || i, 'large' || i, 'small' || i], t);
+  perform weir.open_gates(array['lane' || i, 'wide' || i], array['pool' || i, 'rate' || i, 'large' || i, 'small' || i], at => t);
   j := weir.submit_job(jsonb_build_array(
     jsonb_build_object('service', s, 'key', 'A', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'B', 'max_attempts', 1),
     jsonb_build_object('service', s || 'x', 'key', 'Z'), jsonb_build_object('service', s, 'key', 'Y', 'needs', '["X"]'::jsonb),

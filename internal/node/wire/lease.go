@@ -2,9 +2,9 @@ package wire
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
+	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/node"
 )
@@ -93,7 +93,7 @@ type Notes struct {
 // NotesOf are notes as they are sent.
 func NotesOf(notes []node.Note) Notes {
 	return Notes{each(notes, func(n node.Note) Note {
-		return Note{LeaseOf(n.Lease), n.Type, clean(n.Message), n.Level, string(n.Data)}
+		return Note{LeaseOf(n.Lease), n.Type, clean.Text(n.Message), n.Level, string(n.Data)}
 	})}
 }
 
@@ -122,7 +122,7 @@ type Outcomes struct {
 // OutcomesOf are outcomes as they are sent.
 func OutcomesOf(outcomes []node.Outcome) Outcomes {
 	return Outcomes{each(outcomes, func(o node.Outcome) Outcome {
-		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean(o.Error), o.Final, upward(o.RetryIn)}
+		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Final, upward(o.RetryIn)}
 	})}
 }
 
@@ -139,12 +139,6 @@ func raw(text string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(text)
-}
-
-// clean leaves out what the database cannot keep, so that one text does not
-// spoil the request.
-func clean(text string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 }
 
 // each turns one list into another. It is never nil, so that it is sent as one.
