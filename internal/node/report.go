@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/clean"
 )
 
 // ours leaves out the leases of other nodes, which are refused. $1 to $3 are

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/node"
 )
 
