@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -108,14 +109,15 @@ func TestLateResultIsRefused(t *testing.T) {
 		return run.Attempt, nil
 	})
 	w.run(t, worker)
-	id := w.submit(t, weir.Task{Service: "stubborn", Timeout: 50 * time.Millisecond, Backoff: time.Millisecond})
+	id := w.submit(t, weir.Task{Service: "stubborn", Timeout: 50 * time.Millisecond, Backoff: time.Millisecond, MaxAttempts: 20})
 	got := w.wait(t, id)
 	close(release)
-	if got.State != weir.Done || string(got.Result) != "2" {
+	// On a busy machine the second attempt may run out of its time, too.
+	if got.State != weir.Done || got.Attempt < 2 || string(got.Result) != strconv.Itoa(got.Attempt) {
 		t.Errorf("got %+v", got)
 	}
 	until(t, "the late result is logged", func() bool { return strings.Contains(strings.Join(w.log.all(), "\n"), "late result") })
-	if after := w.task(t, id); string(after.Result) != "2" || after.Attempt != 2 {
+	if after := w.task(t, id); string(after.Result) != string(got.Result) || after.Attempt != got.Attempt {
 		t.Errorf("the late result changed it: %+v", after)
 	}
 }
