@@ -22,6 +22,7 @@ declare
   got_attempts int[];
   keyed uuid[];
   in_jobs uuid[];
+  jobs uuid[];
   lanes text[];
   pools text[];
 begin
@@ -38,16 +39,16 @@ begin
     insert into weir.events (at, type, worker, attempt, job, tasks)
     select t, 'done', d.worker, d.attempt, d.job, array_agg(d.task) from d group by d.worker, d.attempt, d.job
   )
-  select count(*), array_agg(d.task) filter (where d.keyed), array_agg(d.task) filter (where d.job is not null),
+  select count(*), array_agg(d.task) filter (where d.keyed), array_agg(d.task) filter (where d.job is not null), array_agg(d.job) filter (where d.job is not null),
     array_agg(distinct d.lane) filter (where d.lane is not null), array_agg(distinct d.pool) filter (where d.pool is not null),
     case when count(*) < cardinality(finish_many.tasks) then array_agg(d.task) end, case when count(*) < cardinality(finish_many.tasks) then array_agg(d.attempt) end
-  into accepted, keyed, in_jobs, lanes, pools, got, got_attempts from d;
+  into accepted, keyed, in_jobs, jobs, lanes, pools, got, got_attempts from d;
 
   if keyed is not null then
     delete from weir.unique_keys u where u.task = any (keyed);
   end if;
   if in_jobs is not null then
-    select * into lanes, pools from weir._settle(in_jobs, lanes, pools, t);
+    select * into lanes, pools from weir._settle(in_jobs, lanes, pools, t, jobs);
   end if;
   if lanes is not null or pools is not null then
     perform weir._open(lanes, pools, t);
