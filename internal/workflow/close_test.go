@@ -1,9 +1,11 @@
 package workflow
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // ending is a workflow and how its job ends.
@@ -108,6 +110,38 @@ var endings = []ending{
 	},
 }
 
+// A job fails with the error of the task that failed it, whatever was mended
+// before or after.
+func TestAJobFailsWithTheErrorOfItsTask(t *testing.T) {
+	r := newRig(t)
+	r.put(`
+name: w
+steps:
+  - {key: z, service: s}
+  - {key: m, service: s, map: {over: [1, 2], tolerate: 1}, params: {x: "{{ .item }}"}}
+  - {key: a, service: s, needs: [m]}
+  - {key: after, service: s, needs: [a, z]}`)
+	r.does["z"], r.does["m[1]"], r.does["a"] = fails("boom"), fails("tolerable"), fails("later")
+	job := r.run("w", nil)
+	cause := func() string { return r.text(`select coalesce(cause, 'none') from weir.job where id = $1`, job) }
+	r.ends(job, "failed", "z failed, m done, a failed, after skipped, m[0] done, m[1] skipped")
+	if got := cause(); got != "z: boom" {
+		t.Errorf("the job failed because of %s", got)
+	}
+	delete(r.does, "z")
+	r.exec(`select weir.retry($1)`, r.task(job, "z"))
+	r.ends(job, "failed", "z done, m done, a failed, after skipped, m[0] done, m[1] skipped")
+	if got := cause(); got != "a: later" {
+		t.Errorf("the job failed because of %s", got)
+	}
+	delete(r.does, "a")
+	r.exec(`select weir.retry_job($1)`, job)
+	r.ends(job, "done", "z done, m done, a done, after done, m[0] done, m[1] skipped")
+	if got := cause(); got != "none" {
+		t.Errorf("the job is done in spite of %s", got)
+	}
+}
+
 func TestJobsEnd(t *testing.T) {
 	for _, c := range endings {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,5 +220,39 @@ func TestEveryServiceFollowsTheGlobalOrder(t *testing.T) {
 	r.ends(second, "done", "a done, b done")
 	if order[0] != 1 || order[1] != 2 || order[2] != 1 || order[3] != 2 {
 		t.Errorf("order %v", order)
+	}
+}
+
+// Among what may start: priority, then the order of the jobs, then the place of
+// the step in the file.
+func TestPriorityComesBeforeTheOrder(t *testing.T) {
+	r := newRig(t)
+	r.put(`
+name: w
+steps:
+  - {key: z, service: s, params: {n: "{{ .params.n }}"}}
+  - {key: y, service: s, params: {n: "{{ .params.n }}"}}
+  - {key: x, service: s, priority: 9, params: {n: "{{ .params.n }}"}}
+  - {key: w, service: s, priority: 0, params: {n: "{{ .params.n }}"}}`)
+	urgent := 5
+	first := r.run("w", map[string]any{"n": "first"})
+	second, err := r.store.Run(t.Context(), RunRequest{Workflow: "w", Priority: &urgent, Options: definition.Options{Params: map[string]any{"n": "second"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := r.run("w", map[string]any{"n": "third"})
+	var order []string
+	for _, key := range []string{"w", "x", "y", "z"} {
+		r.does[key] = func(params map[string]any) (any, error) {
+			order = append(order, params["n"].(string)+" "+key)
+			return nil, nil
+		}
+	}
+	for _, job := range []weir.ID{first, second, third} {
+		r.ends(job, "done", "z done, y done, x done, w done")
+	}
+	want := "first x, second x, third x, second z, second y, first z, first y, first w, second w, third z, third y, third w"
+	if got := strings.Join(order, ", "); got != want {
+		t.Errorf("ran %s\nwant %s", got, want)
 	}
 }

@@ -22,7 +22,7 @@
 //
 // # Who does what
 //
-//   - [Store] is for everybody: put, run, rerun, backfill, plan. It keeps parsed
+//   - [Store] is for everybody: put, run, rerun, backfill, plan, delete. It keeps parsed
 //     definitions; that the newest version it knows is still the newest, the
 //     statement that submits the job checks.
 //   - [Loops] are for the leader: one loop that builds due jobs, plans steps, and
@@ -38,6 +38,10 @@
 //     read.
 //   - A job of a schedule that forbids overlaps is built when no other of it lives;
 //     a job of a workflow with max_running when there is room, in global order.
+//   - The limit of a map is a pool of its own, map: and the step's task. Items are
+//     in it, and so are the jobs of items that are workflows: the builder counts
+//     them. It goes with the map, and comes back with a retry.
+//   - A deleted workflow is read by the jobs that ran it, and by nobody else.
 //
 // All SQL of the package is in store.go and in the functions weir.workflow_*.
 package workflow

@@ -44,6 +44,7 @@ type plan struct {
 	Tolerate []weir.ID       `json:"tolerate,omitempty"`
 
 	Tasks []definition.Task `json:"tasks,omitempty"`
+	Reuse []string          `json:"reuse,omitempty"`
 
 	Name       string          `json:"name,omitempty"`
 	Definition weir.ID         `json:"definition,omitzero"`
@@ -52,8 +53,8 @@ type plan struct {
 	Key        string          `json:"key,omitempty"`
 	Trace      string          `json:"trace,omitempty"`
 
-	// limit is how many of its items run at once; they may have a pool for it.
-	limit int
+	// bound says that it is the end of a map whose items had a pool.
+	bound bool
 }
 
 // sight is a look at what stands at the gate plan, with all that its templates
@@ -192,7 +193,8 @@ func (l *leader) decide(ctx context.Context, s *step, seen sight) (plan, error) 
 	case r.Skip:
 		return s.end(plan{Outcome: "skipped", Cause: r.Because, Passes: true}), nil
 	case r.Mapped:
-		return s.mapped(r.Items), nil
+		kept, err := l.keepItems(ctx, s, r.Items)
+		return s.mapped(r.Items, kept), err
 	case r.Workflow != "":
 		return l.child(ctx, s, r)
 	}
@@ -211,20 +213,19 @@ func (s *step) end(p plan) plan {
 
 func (s *step) fail(cause string) plan { return s.end(plan{Outcome: "failed", Cause: cause}) }
 
-// mapped splits a step into its items. A limit is a pool of its own, unless the
-// items have one: then each waits for the one so many places before it.
-func (s *step) mapped(items []definition.Task) plan {
+// mapped splits a step into its items; kept are those that need not run. A limit
+// is a pool of its own, which weir.workflow_plan makes: lint refuses it beside
+// another one.
+func (s *step) mapped(items []definition.Task, kept []string) plan {
 	if len(items) == 0 {
 		return s.end(plan{Outcome: "done", Result: json.RawMessage(`{"items": [], "failed": 0}`)})
 	}
-	p := plan{Task: s.task, Job: s.job.ID, Do: "map", Tasks: items, Patience: patienceOf(items)}
-	if at := s.book.Step(s.key); at.Map.Limit > 0 && items[0].Pool == "" {
-		p.limit = at.Map.Limit
+	if s.book.Step(s.key).Map.Limit > 0 {
 		for i := range items {
-			items[i].Pool, items[i].Needs, items[i].Rule = mapPool(s.task), nil, ""
+			items[i].Pool = mapPool(s.task)
 		}
 	}
-	return p
+	return plan{Task: s.task, Job: s.job.ID, Do: "map", Tasks: items, Reuse: kept, Patience: patienceOf(items)}
 }
 
 // mapPool is the name of the pool that bounds a map.
@@ -245,12 +246,12 @@ func (s *step) itemsEnded(all []taskRow) plan {
 			failed = append(failed, t.ID)
 		}
 	}
-	limit := s.book.Step(s.key).Map.Limit
+	bound := s.book.Step(s.key).Map.Limit > 0
 	done, result, cause := s.book.Outcome(s.key, items)
 	if !done {
-		return s.end(plan{Outcome: "failed", Cause: cause, limit: limit})
+		return s.end(plan{Outcome: "failed", Cause: cause, bound: bound})
 	}
-	return s.end(plan{Outcome: "done", Result: result, Tolerate: failed, limit: limit})
+	return s.end(plan{Outcome: "done", Result: result, Tolerate: failed, bound: bound})
 }
 
 // writePlans carries plans out in one transaction. If one of them is refused,
@@ -258,13 +259,6 @@ func (s *step) itemsEnded(all []taskRow) plan {
 func (l *leader) writePlans(ctx context.Context, now time.Time, list []plan) error {
 	if len(list) == 0 {
 		return nil
-	}
-	for i := range list {
-		if list[i].Do == "map" && list[i].limit > 0 {
-			if err := l.did(ctx, poolSQL, mapPool(list[i].Task), list[i].limit, "the limit of a map"); err != nil {
-				return fmt.Errorf("make the pool of a map: %w", err)
-			}
-		}
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -301,7 +295,7 @@ func (l *leader) refuse(ctx context.Context, now time.Time, p plan, cause error)
 // dropPools drops the pools of maps that have ended.
 func (l *leader) dropPools(ctx context.Context, list []plan) error {
 	for i := range list {
-		if list[i].Do != "end" || list[i].limit == 0 {
+		if !list[i].bound {
 			continue
 		}
 		if err := l.did(ctx, dropPoolSQL, mapPool(list[i].Task)); err != nil {

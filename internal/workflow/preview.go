@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ type Preview struct {
 	// Nodes are the live ones that could take it.
 	Nodes []string `json:"nodes,omitempty"`
 	// WhyNot says of the others that offer its service what is in the way, or that
-	// nobody offers it.
+	// nobody offers it; and what it names that is not there.
 	WhyNot []string `json:"why_not,omitempty"`
 }
 
@@ -54,11 +55,52 @@ func (s *Store) PlanDefinition(ctx context.Context, d *definition.Definition, op
 	out := make([]Preview, len(steps))
 	for i, p := range steps {
 		out[i].Preview = p
-		if p.What != "skipped" && p.What != "workflow" {
+		if p.What != "skipped" && d.Step(p.Key).Workflow == "" {
 			out[i].Nodes, out[i].WhyNot = placed(p.Service, p.Labels, machines)
 		}
 	}
-	return out, nil
+	return out, s.missing(ctx, d, out)
+}
+
+// missing adds what the steps name and the database does not have: pools,
+// secrets, workflows.
+func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []Preview) error {
+	named := func(step *definition.Step) [][2]string {
+		var out [][2]string
+		if step.Pool != "" {
+			out = append(out, [2]string{"pool", step.Pool})
+		}
+		for _, secrets := range []map[string]string{step.Secrets, step.Files} {
+			for _, key := range slices.Sorted(maps.Keys(secrets)) {
+				out = append(out, [2]string{"secret", secrets[key]})
+			}
+		}
+		if step.Workflow != "" && step.Workflow != d.Name {
+			out = append(out, [2]string{"workflow", step.Workflow})
+		}
+		return out
+	}
+	all := map[string][]string{}
+	for i := range steps {
+		for _, n := range named(d.Step(steps[i].Key)) {
+			all[n[0]] = append(all[n[0]], n[1])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	gone, err := s.absent(ctx, all["pool"], all["secret"], all["workflow"])
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		for _, n := range named(d.Step(steps[i].Key)) {
+			if gone[n] && steps[i].What != "skipped" {
+				steps[i].WhyNot = append(steps[i].WhyNot, fmt.Sprintf("there is no %s %s", n[0], n[1]))
+			}
+		}
+	}
+	return nil
 }
 
 // placed says which machines could take a class, and what keeps the others.

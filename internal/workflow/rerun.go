@@ -1,12 +1,15 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // RerunRequest says what of a job is done again. The zero value is all of it.
@@ -60,6 +63,11 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 	if err != nil {
 		return weir.ID{}, err
 	}
+	if w, err := s.byID(ctx, b.id); err != nil {
+		return weir.ID{}, err
+	} else if w.DeletedAt != nil {
+		return weir.ID{}, problem.New(problem.Conflict, "put it again and run it, or retry the job", "version %d of workflow %q was deleted", w.Version, w.Name)
+	}
 	if step := b.Step(r.From); r.From != "" && (step == nil || step.Key != r.From) {
 		return weir.ID{}, problem.Refuse("from", "name a step of the workflow", "%s has no step %q", b.name, r.From)
 	}
@@ -95,19 +103,19 @@ func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r rerun) ([]
 		old[t.Key] = t
 	}
 	var list []reused
-	for _, key := range b.keep(r.From, func(key string) bool {
-		t := old[key]
-		return t.State == "done" || t.State == "skipped" && t.Passes
-	}) {
+	for _, key := range b.keep(r.From, old) {
 		t := old[key]
 		list = append(list, reused{Key: key, Outcome: t.State, Result: t.Result, Cause: t.Cause})
 	}
 	return list, nil
 }
 
+// fine says that the job goes on behind the task.
+func (t *taskRow) fine() bool { return t.State == "done" || t.State == "skipped" && t.Passes }
+
 // keep are the steps that do not run again: fine as they were, not from, and
 // with no need that runs again. Each comes after its needs.
-func (b *book) keep(from string, fine func(key string) bool) []string {
+func (b *book) keep(from string, old map[string]taskRow) []string {
 	keeps, seen := map[string]bool{}, map[string]bool{}
 	var order []string
 	var visit func(key string) bool
@@ -116,7 +124,8 @@ func (b *book) keep(from string, fine func(key string) bool) []string {
 			return keeps[key]
 		}
 		seen[key] = true
-		kept := key != from && fine(key)
+		was := old[key]
+		kept := key != from && was.fine()
 		for _, need := range b.Step(key).Needs {
 			kept = visit(need) && kept
 		}
@@ -129,4 +138,74 @@ func (b *book) keep(from string, fine func(key string) bool) []string {
 		visit(b.Steps[i].Key)
 	}
 	return order
+}
+
+// keepItems lets the items of a map that were done in the origin end as they did
+// there, if the step gives the same items again, and names them. A map that
+// comes after the step from which the job runs again begins anew, and so does
+// one whose inputs come from a step that ran again.
+func (l *leader) keepItems(ctx context.Context, s *step, items []definition.Task) ([]string, error) {
+	r := s.options.Rerun
+	if r == nil || r.From == "" && !r.Failed || s.job.Origin.IsZero() || r.From != "" && s.book.follows(s.key, r.From) {
+		return nil, nil
+	}
+	old, err := l.outcomes(ctx, s.job.Origin)
+	if err != nil {
+		return nil, err
+	}
+	kept := s.book.keep(r.From, old)
+	for _, in := range s.book.Step(s.key).Inputs {
+		if !slices.Contains(kept, in.From) {
+			return nil, nil
+		}
+	}
+	if same, err := l.sameItems(ctx, s, items); !same {
+		return nil, err
+	}
+	var keys []string
+	for i := range items {
+		if old[items[i].Key].State == "done" {
+			items[i].Plan, items[i].Patience = true, nil // it stands still until it is ended
+			keys = append(keys, items[i].Key)
+		}
+	}
+	return keys, nil
+}
+
+// sameItems says that the step would give these items too if its needs had ended
+// as they did in the origin.
+func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task) (bool, error) {
+	reads, err := s.book.Reads(s.key)
+	if err != nil {
+		return false, nil // it has no items then
+	}
+	rows, err := l.facts(ctx, []weir.ID{s.job.Origin}, reads)
+	if err != nil {
+		return false, fmt.Errorf("read job %s: %w", s.job.Origin, err)
+	}
+	needs := make(map[string]definition.NeedFacts, len(rows))
+	for i := range rows {
+		needs[rows[i].Key] = rows[i].facts()
+	}
+	was, err := s.book.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: needs})
+	if err != nil {
+		return false, nil // its needs were others
+	}
+	return slices.EqualFunc(was.Items, items, func(a, b definition.Task) bool {
+		return bytes.Equal(a.Params, b.Params) && bytes.Equal(a.Run, b.Run)
+	}), nil
+}
+
+// follows says that a step is another one, or comes after it.
+func (b *book) follows(key, other string) bool {
+	seen := map[string]bool{}
+	var visit func(key string) bool
+	visit = func(key string) bool {
+		if seen[key] {
+			return false
+		}
+		seen[key] = true
+		return key == other || slices.ContainsFunc(b.Step(key).Needs, visit)
+	}
+	return visit(key)
 }

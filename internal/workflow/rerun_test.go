@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +60,159 @@ steps:
 				t.Errorf("origin and asker: %s", got)
 			}
 		})
+	}
+}
+
+// mapped is a map whose list may come from a step before it.
+const mapped = `
+name: w
+steps:
+  - {key: first, service: s}
+  - {key: scan, service: s, needs: [first]}
+  - {key: m, service: s, needs: [scan], rule: all_done, map: {over: "needs.scan.result?.files ?? [\"a\", \"b\", \"c\"]", limit: 2}, params: {file: "{{ .item }}", job: "{{ .job.id }}"}}
+  - {key: join, service: t, needs: [m, scan], params: {all: "{{ .needs.m.items }}"}}`
+
+func TestRerunOfAMap(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		request    RerunRequest
+		// scan gives its list only in the second run, if at all.
+		scan []string
+		ran  string
+	}{
+		{"what failed", mapped, RerunRequest{Failed: true}, nil, "m[1] join"},
+		{"what failed, and the same list again", mapped, RerunRequest{Failed: true}, []string{"a", "b", "c"}, "scan m[1] join"},
+		{"another list", mapped, RerunRequest{Failed: true}, []string{"a", "b", "d"}, "scan m[0] m[1] m[2] join"},
+		{"a shorter list", mapped, RerunRequest{Failed: true}, []string{"a", "b"}, "scan m[0] m[1] join"},
+		{"from a step before it", mapped, RerunRequest{From: "scan"}, nil, "scan m[0] m[1] m[2] join"},
+		{"from the map", mapped, RerunRequest{From: "m"}, nil, "m[0] m[1] m[2] join"},
+		{"from a step after it", mapped, RerunRequest{From: "join"}, nil, "m[1] join"},
+		{"files of a step that ran again", strings.Replace(mapped, "rule: all_done", "rule: all_done, inputs: [scan]", 1), RerunRequest{Failed: true}, []string{"a", "b", "c"}, "scan m[0] m[1] m[2] join"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.put(c.text)
+			bad := true
+			r.does["m"] = func(params map[string]any) (any, error) {
+				if bad && params["file"] == "b" {
+					return nil, errors.New("boom")
+				}
+				return params["file"].(string) + "!", nil
+			}
+			r.does["join"] = echoes
+			if c.scan != nil {
+				r.does["scan"] = fails("no list")
+			}
+			old := r.run("w", nil)
+			r.until("it failed", func() bool { return r.text(`select state from weir.job where id = $1`, old) == "failed" })
+			if got := r.states(old); !containsAll(got, "m failed", "m[0] done", "m[1] failed", "m[2] done") {
+				t.Fatal(got)
+			}
+			r.ran, bad = nil, false
+			list := []string{"a", "b", "c"}
+			if c.scan != nil {
+				list, r.does["scan"] = c.scan, gives(map[string]any{"files": c.scan})
+			}
+			job, err := r.store.Rerun(t.Context(), old, c.request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.until("it is done", func() bool { return r.text(`select state from weir.job where id = $1`, job) == "done" })
+			if got := strings.Join(r.ran, " "); got != c.ran {
+				t.Errorf("ran %s, want %s", got, c.ran)
+			}
+			want := `{"all": ["` + strings.Join(list, `!", "`) + `!"]}`
+			if got := r.result(job, "join"); got != want {
+				t.Errorf("join got %s, want %s", got, want)
+			}
+			if got := r.count(`select count(*) from weir.pools`); got != 0 {
+				t.Errorf("%d pools are left", got)
+			}
+		})
+	}
+}
+
+// The files of items that did not run again are where they were made, two jobs
+// back if need be.
+func TestFilesOfReusedItemsAreInputs(t *testing.T) {
+	r := newRig(t)
+	r.put(`
+name: w
+steps:
+  - {key: one, service: s}
+  - {key: m, service: s, needs: [one], map: {over: [a, b, c]}, params: {x: "{{ .item }}"}}
+  - {key: join, service: s, needs: [m], inputs: [m, one], run: {driver: func}}`)
+	r.node = "pc1"
+	var got string
+	r.holds = func(l lease) {
+		r.exec(`select weir.record_artifact($1, $2, $3, 'output', 'out', 'b', $4 || ' of ' || (select job from weir.tasks where id = $1), 1)`, l.task, l.attempt, l.token, l.key)
+		if l.key == "join" {
+			got = r.text(`select string_agg(step || ' is ' || object, ', ' order by step) from weir.inputs('pc1', $1, $2, $3)`, l.task, l.attempt, l.token)
+		}
+	}
+	bad := "bc"
+	r.does["m"] = func(params map[string]any) (any, error) {
+		if strings.Contains(bad, params["x"].(string)) {
+			return nil, errors.New("boom")
+		}
+		return nil, nil
+	}
+	first := r.run("w", nil)
+	r.ends(first, "failed", "one done, m failed, join skipped, m[0] done, m[1] failed, m[2] failed")
+	again := func(job weir.ID) weir.ID {
+		t.Helper()
+		next, err := r.store.Rerun(t.Context(), job, RerunRequest{Failed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	bad = "c"
+	second := again(first)
+	r.ends(second, "failed", "one done, m failed, join skipped, m[0] done, m[1] done, m[2] failed")
+	bad = ""
+	third := again(second)
+	r.ends(third, "done", "one done, m done, join done, m[0] done, m[1] done, m[2] done")
+	want := fmt.Sprintf("m[0] is m[0] of %s, m[1] is m[1] of %s, m[2] is m[2] of %s, one is one of %s", first, second, third, first)
+	if got != want {
+		t.Errorf("join was given\n%s, want\n%s", got, want)
+	}
+	if ran := strings.Join(r.ran, " "); ran != "one m[0] m[1] m[2] m[1] m[2] m[2] join" {
+		t.Errorf("ran %s", ran)
+	}
+	// Done again as a whole, the files are its own.
+	fourth, err := r.store.Rerun(t.Context(), third, RerunRequest{From: "join"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ends(fourth, "done", "one done, m done, join done")
+	if got != want {
+		t.Errorf("join was given\n%s, want\n%s", got, want)
+	}
+}
+
+func TestAReusedStepStillHasItsNode(t *testing.T) {
+	r := newRig(t)
+	r.put("name: w\nsteps:\n  - {key: a, service: s}\n  - {key: b, service: s, needs: [a], sticky: {to: a, hard: true}, params: {on: '{{ .needs.a.node }}'}}")
+	r.node, r.does["b"] = "pc1", fails("boom")
+	job := r.run("w", nil)
+	r.ends(job, "failed", "a done, b failed")
+	for range 2 {
+		next, err := r.store.Rerun(t.Context(), job, RerunRequest{Failed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job = next
+		r.ends(job, "failed", "a done, b failed")
+		if got := r.cause(job, "b"); got != "boom" {
+			t.Errorf("b: %s", got)
+		}
+	}
+	r.does["b"] = echoes
+	r.exec(`select weir.retry($1)`, r.task(job, "b"))
+	r.ends(job, "done", "a done, b done")
+	if got := r.result(job, "b"); got != `{"on": "pc1"}` {
+		t.Errorf("b got %s", got)
 	}
 }
 

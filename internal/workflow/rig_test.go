@@ -29,8 +29,19 @@ type rig struct {
 	ran []string
 	// does says how the work of a key ends; what is missing is done with null.
 	does map[string]func(params map[string]any) (any, error)
-	// labels are those of the worker.
+	// labels are those of the worker, node is its machine, if it has one.
 	labels map[string]string
+	node   string
+	// holds is called with what the worker holds, before that ends.
+	holds func(lease)
+}
+
+// lease is a task that the worker has.
+type lease struct {
+	task, token weir.ID
+	attempt     int
+	key         string
+	params      map[string]any
 }
 
 func newRig(t *testing.T) *rig {
@@ -108,16 +119,13 @@ func (r *rig) work() bool {
 	if r.labels == nil {
 		labels = []byte(`{}`)
 	}
-	r.exec(`select weir.register_worker('w', services => array['s', 't'], labels => $1::jsonb)`, string(labels))
+	if r.node != "" {
+		r.exec(`select weir.register_node($1, '{}', '{"s": 100, "t": 100}')`, r.node)
+	}
+	r.exec(`select weir.register_worker('w', services => array['s', 't'], labels => $1::jsonb, node => nullif($2, ''))`, string(labels), r.node)
 	rows, err := r.db.Pool.Query(r.Context(), `select task, attempt, token, key, params from weir.claim('w', array['s', 't'], 100)`)
 	if err != nil {
 		r.Fatal(err)
-	}
-	type lease struct {
-		task, token weir.ID
-		attempt     int
-		key         string
-		params      map[string]any
 	}
 	var leases []lease
 	for rows.Next() {
@@ -132,6 +140,9 @@ func (r *rig) work() bool {
 	}
 	for _, l := range leases {
 		r.ran = append(r.ran, l.key)
+		if r.holds != nil {
+			r.holds(l)
+		}
 		stem, _, _ := strings.Cut(l.key, "[")
 		var result any
 		var err error

@@ -77,7 +77,7 @@ func said(err error) string {
 const workflowColumns = `w.id, w.name, w.version, w.active, w.definition, coalesce(w.source, ''), coalesce(w.by, ''), w.created_at, w.updated_at,
 	case jsonb_typeof(w.definition) when 'array' then jsonb_array_length(w.definition) else coalesce(jsonb_array_length(case when jsonb_typeof(w.definition -> 'steps') = 'array' then w.definition -> 'steps' end), 0) end,
 	(select count(*) from weir.job_live l where l.definition = w.id and l.due is null), (select count(*) from weir.job_live l where l.definition = w.id and l.due is not null),
-	(select j.id from weir.jobs j where j.definition = w.id order by j.id desc limit 1)`
+	(select j.id from weir.jobs j where j.definition = w.id order by j.id desc limit 1), w.deleted_at`
 
 func (s *Store) list(ctx context.Context, op, rest string, args ...any) ([]Workflow, error) {
 	rows, err := s.pool.Query(ctx, `select `+workflowColumns+` from weir.workflows w `+rest, args...)
@@ -86,7 +86,7 @@ func (s *Store) list(ctx context.Context, op, rest string, args ...any) ([]Workf
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Workflow, err error) {
 		var last *weir.ID
-		err = row.Scan(&w.ID, &w.Name, &w.Version, &w.Active, (*[]byte)(&w.Definition), &w.Source, &w.By, &w.CreatedAt, &w.UpdatedAt, &w.Steps, &w.Running, &w.Queued, &last)
+		err = row.Scan(&w.ID, &w.Name, &w.Version, &w.Active, (*[]byte)(&w.Definition), &w.Source, &w.By, &w.CreatedAt, &w.UpdatedAt, &w.Steps, &w.Running, &w.Queued, &last, &w.DeletedAt)
 		if last != nil {
 			w.LastJob = *last
 		}
@@ -101,23 +101,23 @@ func (s *Store) list(ctx context.Context, op, rest string, args ...any) ([]Workf
 // Workflows lists the workflows by name, each in the version that a run takes,
 // or in its newest if none is active.
 func (s *Store) Workflows(ctx context.Context, page view.Page) ([]Workflow, error) {
-	return s.list(ctx, "list workflows", `where w.name > $1 collate "C" and w.version = (select x.version from weir.workflows x where x.name = w.name order by x.active desc, x.version desc limit 1)
+	return s.list(ctx, "list workflows", `where w.name > $1 collate "C" and w.version = (select x.version from weir.workflows x where x.name = w.name and x.deleted_at is null order by x.active desc, x.version desc limit 1)
 		order by w.name limit $2`, page.After, limit(page))
 }
 
 // Versions lists the versions of a workflow, the newest first. After is the
 // version of the last row of the page before.
 func (s *Store) Versions(ctx context.Context, name string, page view.Page) ([]Workflow, error) {
-	list, err := s.list(ctx, "list versions", `where w.name = $1 and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, limit(page))
+	list, err := s.list(ctx, "list versions", `where w.name = $1 and w.deleted_at is null and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, limit(page))
 	if err == nil && len(list) == 0 && page.After == "" {
-		err = unknown(name, 0)
+		err = s.unknown(ctx, name, 0)
 	}
 	return list, err
 }
 
 // Workflow reads one version of a workflow; 0 is the newest active one.
 func (s *Store) Workflow(ctx context.Context, name string, version int) (Workflow, error) {
-	return s.one(ctx, name, version, `where w.name = $1 and (w.version = $2 or $2 = 0 and w.active) order by w.version desc limit 1`, name, version)
+	return s.one(ctx, name, version, `where w.name = $1 and w.deleted_at is null and (w.version = $2 or $2 = 0 and w.active) order by w.version desc limit 1`, name, version)
 }
 
 func (s *Store) byID(ctx context.Context, id weir.ID) (Workflow, error) {
@@ -127,12 +127,21 @@ func (s *Store) byID(ctx context.Context, id weir.ID) (Workflow, error) {
 func (s *Store) one(ctx context.Context, name string, version int, rest string, args ...any) (Workflow, error) {
 	list, err := s.list(ctx, "read workflow", rest, args...)
 	if err == nil && len(list) == 0 {
-		err = unknown(name, version)
+		err = s.unknown(ctx, name, version)
 	}
 	if err != nil {
 		return Workflow{}, err
 	}
 	return list[0], nil
+}
+
+// names are those of workflows that can be run.
+func (s *Store) names(ctx context.Context) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `select distinct w.name from weir.workflows w where w.active order by 1 limit 1000`)
+	if err != nil {
+		return nil, fmt.Errorf("list workflows: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 func putRow(ctx context.Context, tx querier, name string, body json.RawMessage, version int, source string, active bool, by string) (id weir.ID, stored int, created bool, err error) {
@@ -144,6 +153,11 @@ func putRow(ctx context.Context, tx querier, name string, body json.RawMessage, 
 func setActive(ctx context.Context, tx querier, name string, version int, active bool, by string) error {
 	_, err := tx.Exec(ctx, `select weir.set_workflow($1, $2, $3, nullif($4, ''))`, name, version, active, by)
 	return err
+}
+
+func (s *Store) dropRows(ctx context.Context, name string, version int, by string) (n int, err error) {
+	err = s.pool.QueryRow(ctx, `select weir.drop_workflow($1, nullif($2, 0), nullif($3, ''))`, name, version, by).Scan(&n)
+	return n, err
 }
 
 // newestIn reads the definition that the schedules of a workflow follow.
@@ -345,7 +359,21 @@ type taskRow struct {
 	Node   string
 }
 
-const taskColumns = `q.id, q.job, q.key, coalesce(f.outcome::text, ''), f.result, coalesce(f.cause, ''), coalesce(f.passes, false), coalesce(n.name, '')`
+const taskFacts = `q.id, q.job, q.key, coalesce(f.outcome::text, ''), f.result, coalesce(f.cause, ''), coalesce(f.passes, false)`
+
+const taskColumns = taskFacts + `, coalesce(n.name, '')`
+
+// ranOn is the node of a task, or of the one that it took its result from: a
+// rerun ends it without running it.
+const ranOn = `coalesce(n.name, case when f.worker is null and f.outcome = 'done' then (
+	with recursive line (job, depth) as (
+		select j.origin, 1 from weir.jobs j where j.id = q.job and j.origin is not null
+		union all
+		select j.origin, b.depth + 1 from line b, lateral (select j.origin from weir.jobs j where j.id = b.job offset 0) j where j.origin is not null and b.depth < 100
+	)
+	select o.name from line b, lateral (select x.id from weir.tasks x where x.job = b.job and x.key = q.key offset 0) x,
+		lateral (select y.worker from weir.finished y where y.task = x.id and y.worker is not null offset 0) y, weir.workers v, weir.nodes o
+	where v.id = y.worker and o.id = v.node order by b.depth limit 1) end, '')`
 
 const taskJoins = ` left join lateral (select f.outcome, f.result, f.cause, f.passes, f.worker from weir.finished f where f.task = q.id offset 0) f on true
 	left join weir.workers w on w.id = f.worker left join weir.nodes n on n.id = w.node`
@@ -362,12 +390,26 @@ func scanTasks(rows pgx.Rows, err error) ([]taskRow, error) {
 
 // facts reads tasks of several jobs by their keys.
 func (s *Store) facts(ctx context.Context, jobs []weir.ID, keys []string) ([]taskRow, error) {
-	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from weir.tasks q`+taskJoins+` where q.job = any ($1) and q.key = any ($2)`, jobs, keys))
+	return scanTasks(s.pool.Query(ctx, `select `+taskFacts+`, `+ranOn+` from weir.tasks q`+taskJoins+` where q.job = any ($1) and q.key = any ($2)`, jobs, keys))
 }
 
 // tasksOf reads all tasks of one job.
 func (s *Store) tasksOf(ctx context.Context, job weir.ID) ([]taskRow, error) {
 	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from weir.tasks q`+taskJoins+` where q.job = $1 order by q.position`, job))
+}
+
+// outcomes says how the tasks of a job ended, without their results.
+func (s *Store) outcomes(ctx context.Context, job weir.ID) (map[string]taskRow, error) {
+	list, err := scanTasks(s.pool.Query(ctx, `select q.id, q.job, q.key, f.outcome::text, null::jsonb, '', f.passes is true, '' from weir.tasks q
+		join lateral (select f.outcome, f.passes from weir.finished f where f.task = q.id offset 0) f on true where q.job = $1`, job))
+	if err != nil {
+		return nil, fmt.Errorf("read job %s: %w", job, err)
+	}
+	out := make(map[string]taskRow, len(list))
+	for _, t := range list {
+		out[t.Key] = t
+	}
+	return out, nil
 }
 
 // items reads the items of maps, in order.
@@ -487,7 +529,6 @@ const (
 	closeSQL    = `select true from weir.close_job($1, $2, $3)`
 	noteSQL     = `select count(*) from unnest($1::uuid[], $2::text[]) x (job, note), lateral weir.set_job_note(x.job, x.note)`
 	cancelSQL   = `select canceled >= 0 from weir.cancel_job($1, 'workflow', $2)`
-	poolSQL     = `select true from weir.set_pool($1, $2, note => $3, by => 'workflow')`
 	dropPoolSQL = `select true from weir.drop_pool($1, by => 'workflow')`
 )
 
@@ -511,6 +552,22 @@ func (s *Store) machines(ctx context.Context) ([]machine, error) {
 		err = row.Scan(&m.Node, &m.State, &m.Services, &m.Labels)
 		return m, err
 	})
+}
+
+// absent says which pools, secrets and workflows (name or name@version) are not
+// there, each as a word and a name.
+func (s *Store) absent(ctx context.Context, pools, secrets, workflows []string) (map[[2]string]bool, error) {
+	rows, err := s.pool.Query(ctx, `select 'pool', n from unnest($1::text[]) n where not exists (select from weir.pools p where p.name = n)
+		union all select 'secret', n from unnest($2::text[]) n where not exists (select from weir.secrets x where x.name = n)
+		union all select 'workflow', n from unnest($3::text[]) n where not exists (select from weir.workflows w where w.name = split_part(n, '@', 1) and w.active
+			and split_part(n, '@', 2) in ('', w.version::text))`, pools, secrets, workflows)
+	if err != nil {
+		return nil, fmt.Errorf("look for what the steps name: %w", err)
+	}
+	out := map[[2]string]bool{}
+	var what, name string
+	_, err = pgx.ForEachRow(rows, []any{&what, &name}, func() error { out[[2]string{what, name}] = true; return nil })
+	return out, err
 }
 
 func orZero(id *weir.ID) weir.ID {

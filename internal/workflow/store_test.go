@@ -110,6 +110,30 @@ func TestWorkflowsAreListed(t *testing.T) {
 	}
 }
 
+func TestANameThatIsNearlyRightIsSaid(t *testing.T) {
+	r := newRig(t)
+	r.put("name: fan-out\nparams: {n: {type: integer}}\nsteps: [{key: a, service: s, params: {n: '{{ .params.n }}'}}]")
+	for _, c := range []struct {
+		err  error
+		next string
+	}{
+		{r.store.Check(t.Context(), "fanout", definition.Options{}), "did you mean fan-out?"},
+		{r.store.Check(t.Context(), "something else", definition.Options{}), "see what there is: weir workflow list"},
+		{r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"m": 1}}), "did you mean n?"},
+	} {
+		if c.err == nil || problem.Explain(c.err).Next != c.next {
+			t.Errorf("%v, want %q", c.err, c.next)
+		}
+	}
+	_, err := r.store.Workflow(t.Context(), "fan-out", 9)
+	if p := problem.Explain(err); p.Kind != problem.NotFound || p.Next != "see what there is: weir workflow versions fan-out" {
+		t.Errorf("%+v", p)
+	}
+	if err := r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"n": 1}}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARunTakesTheNewestVersion(t *testing.T) {
 	r := newRig(t)
 	r.put(oneStep)

@@ -1,9 +1,11 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +34,8 @@ type Workflow struct {
 	Running int     `json:"running"`
 	Queued  int     `json:"queued"`
 	LastJob weir.ID `json:"last_job,omitzero"`
+	// DeletedAt is set in what a job still reads of a deleted workflow ([Store.Of]).
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
 // PutOptions say how a definition is stored.
@@ -80,6 +84,30 @@ func (s *Store) SetActive(ctx context.Context, by, name string, version int, act
 	return nil
 }
 
+// Check says whether a run of a workflow with these options would be accepted,
+// for whoever keeps them for later.
+func (s *Store) Check(ctx context.Context, workflow string, options definition.Options) error {
+	s.known.forget(workflow)
+	b, err := s.find(ctx, workflow, 0)
+	if err == nil {
+		_, err = b.Input(options)
+	}
+	return err
+}
+
+// Delete deletes a version of a workflow, or with 0 all of it, and returns how
+// many versions that were. Jobs keep what they ran; a new definition of that name
+// gets the next number. It is a conflict while jobs of it live, while a schedule
+// that is not of its own block or a step of another workflow names it, and for
+// the version that a run takes while there are others.
+func (s *Store) Delete(ctx context.Context, by, name string, version int) (versions int, err error) {
+	if versions, err = s.dropRows(ctx, name, version, by); err != nil {
+		return 0, fmt.Errorf("delete workflow: %w", err)
+	}
+	s.known.forget(name)
+	return versions, nil
+}
+
 func limit(p view.Page) int {
 	if p.Limit <= 0 {
 		return 50
@@ -87,8 +115,16 @@ func limit(p view.Page) int {
 	return min(p.Limit, 1000)
 }
 
-func unknown(name string, version int) error {
-	const next = "see what there is: weir workflow list"
+// unknown says that there is no such workflow, and which one may be meant.
+func (s *Store) unknown(ctx context.Context, name string, version int) error {
+	names, err := s.names(ctx)
+	if err != nil {
+		return err
+	}
+	next := cmp.Or(definition.Meant(name, names), "see what there is: weir workflow list")
+	if slices.Contains(names, name) {
+		next = "see what there is: weir workflow versions " + name
+	}
 	if version > 0 {
 		return problem.New(problem.NotFound, next, "there is no version %d of workflow %q", version, name)
 	}

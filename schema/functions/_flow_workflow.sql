@@ -12,7 +12,7 @@ declare
   put record;
 begin
   if tg_op = 'DELETE' then
-    raise exception using errcode = 'WR422', message = 'delete of flow.workflows: jobs are pinned to their version, so it stays', hint = 'to start no more jobs of it: select weir.set_workflow(name, version, active => false)';
+    raise exception using errcode = 'WR422', message = 'delete of flow.workflows: jobs are pinned to their version, so it stays', hint = 'to start no more jobs of it: select weir.set_workflow(name, version, active => false); to have it out of sight: select weir.drop_workflow(name, version)';
   end if;
   if tg_op = 'UPDATE' then
     if (new.id, new.name, new.version, new.steps) is distinct from (old.id, old.name, old.version, old.steps) then

@@ -1,4 +1,4 @@
--- The pool's line of weir.why: full (who holds it longest, since when), stopped, its rate spent, gone, or open.
+-- The pool's line of weir.why: full (who holds it longest, since when), stopped, its rate spent, gone, or open. The pool of a map is the limit of its step.
 create or replace function weir._why_pool(pool_name text, p weir.pending, t timestamptz)
 returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
 language plpgsql stable
@@ -10,6 +10,7 @@ declare
   used int;
   b record;
   due timestamptz;
+  word text := coalesce((select 'the limit of ' || q.key from weir.tasks q where q.id = case when pool_name ~ '^map:[0-9a-f]{8}-[0-9a-f-]{27}$' then substr(pool_name, 5)::uuid end), 'pool ' || pool_name);
 begin
   select * into l from weir.pools x where x.name = pool_name;
   select (select count(*) from weir.available a where a.pool = pool_name) + (select count(*) from weir.running r where r.pool = pool_name) into used;
@@ -18,17 +19,17 @@ begin
     union all select r.task, r.claimed_at from weir.running r where r.pool = pool_name order by 2 limit 1) x;
   due := l.next_at + l.per / l.rate;
   if l.name is null then
-    return query select 'pool', true, format('pool %s is gone and limits nothing', pool_name), null::uuid, null::timestamptz;
+    return query select 'pool', true, format('%s is gone and limits nothing', word), null::uuid, null::timestamptz;
   elsif p.task is null then
-    return query select 'pool', true, format('has its place in pool %s', pool_name), null::uuid, null::timestamptz;
+    return query select 'pool', true, format('has its place in %s', word), null::uuid, null::timestamptz;
   elsif l.size = 0 then
-    return query select 'pool', false, format('pool %s is stopped: its size is 0', pool_name), null::uuid, l.resized_at;
+    return query select 'pool', false, format('%s is stopped: its size is 0', word), null::uuid, l.resized_at;
   elsif used >= l.size then
-    return query select 'pool', false, format('pool %s is full: %s of %s places are taken', pool_name, used, l.size), b.task, b.since;
+    return query select 'pool', false, format('%s is full: %s of %s places are taken', word, used, l.size), b.task, b.since;
   elsif due > t then
-    return query select 'pool', false, format('the rate of pool %s is spent: %s per %s, the next one in %s', pool_name, l.rate, weir._span(l.per), weir._span(due - t)), null::uuid, p.since;
+    return query select 'pool', false, format('the rate of %s is spent: %s per %s, the next one in %s', word, l.rate, weir._span(l.per), weir._span(due - t)), null::uuid, p.since;
   else
-    return query select 'pool', p.gate <> 'pool', format('pool %s has room: %s of %s places are taken', pool_name, used, coalesce(l.size::text, 'unlimited')), null::uuid,
+    return query select 'pool', p.gate <> 'pool', format('%s has room: %s of %s places are taken', word, used, coalesce(l.size::text, 'unlimited')), null::uuid,
       case when p.gate = 'pool' then p.since end;
   end if;
 end $$;

@@ -1,5 +1,6 @@
 -- Stores a definition. A version is never changed: the same content again is fine, another content of the same version is refused. Without a version it
--- gets the next free one, unless the newest says the same already. What a definition may say is checked by whoever made it: here it is opaque.
+-- gets the next free one, unless the newest says the same already. The number of a deleted version is not free. What a definition may say is checked by whoever made it:
+-- here it is opaque.
 create or replace function weir.put_workflow(name text, definition jsonb, version int default null, source text default null, active boolean default true,
   by text default null, at timestamptz default null, out id uuid, out stored int, out created boolean)
 language plpgsql security definer
@@ -23,19 +24,24 @@ begin
   -- Two that put the same workflow come one after the other.
   perform pg_advisory_xact_lock(89, hashtext(put_workflow.name));
   created := false;
-  select w.* into was from weir.workflows w where w.name = put_workflow.name and (put_workflow.version is null or w.version = put_workflow.version) order by w.version desc limit 1;
-  if found and was.definition - 'version' - 'name' = put_workflow.definition - 'version' - 'name' then
+  select w.* into was from weir.workflows w where w.name = put_workflow.name and (put_workflow.version is null and w.deleted_at is null or w.version = put_workflow.version)
+  order by w.version desc limit 1;
+  if was.deleted_at is not null then
+    raise exception using errcode = 'WR409', message = format('version %s of workflow %L was deleted', put_workflow.version, put_workflow.name),
+      hint = 'a number is used once: give it a higher version, or none';
+  end if;
+  if was.id is not null and was.definition - 'version' - 'name' = put_workflow.definition - 'version' - 'name' then
     id := was.id; stored := was.version;
     if put_workflow.active and not was.active then
       perform weir.set_workflow(was.name, was.version, true, put_workflow.by, at => put_workflow.at);
     end if;
     return;
   end if;
-  if found and put_workflow.version is not null then
+  if was.id is not null and put_workflow.version is not null then
     raise exception using errcode = 'WR409', message = format('version %s of workflow %L has another content', put_workflow.version, put_workflow.name),
       hint = 'a version is never changed: give it a higher version, or none';
   end if;
-  stored := coalesce(put_workflow.version, was.version + 1, 1);
+  stored := coalesce(put_workflow.version, (select max(w.version) from weir.workflows w where w.name = put_workflow.name) + 1, 1);
   id := weir._id(t);
   created := true;
   insert into weir.workflows (id, name, version, active, definition, source, by, created_at, updated_at)

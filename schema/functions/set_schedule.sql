@@ -39,7 +39,7 @@ begin
     if set_schedule.options is not null then
       perform weir._invalid('options: only a workflow has options', 'a task has params');
     end if;
-  elsif not exists (select from weir.workflows w where w.name = set_schedule.workflow) then
+  elsif not exists (select from weir.workflows w where w.name = set_schedule.workflow and w.deleted_at is null) then
     perform weir._invalid(format('workflow: there is no workflow %L', set_schedule.workflow), 'put its definition first');
   elsif jsonb_typeof(set_schedule.options) <> 'object' then
     perform weir._invalid('options: expected a JSON object, got ' || jsonb_typeof(set_schedule.options));

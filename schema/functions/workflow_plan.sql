@@ -1,7 +1,7 @@
 -- What the planner decided about tasks that stand at the gate plan, many in one call. Each object has task, job, do and what that needs:
 --   plan     params, labels, run, hold, delay, patience: it goes on
 --   end      outcome, result, cause, passes: it ends without running; tolerate, its items that failed, count as skipped from then on
---   map      tasks, patience: it waits for these tasks of its job
+--   map      tasks, patience: it waits for these tasks of its job; reuse are those of them (at the gate plan) that end as they did in the job that this one repeats
 --   child    name, definition, priority, options, params, key, trace: it waits for that job
 -- A task that is not there any more is left alone. The jobs are locked first, in the order of their ids, so that a finish that touches several never
 -- waits for us in a ring.
@@ -19,7 +19,7 @@ declare
 begin
   perform from weir.job_live l where l.job = any (array(select (e ->> 'job')::uuid from jsonb_array_elements(workflow_plan.plans) e)) order by l.job for update;
   for p in select x.* from jsonb_to_recordset(workflow_plan.plans) x (task uuid, job uuid, "do" text, params jsonb, labels jsonb, run jsonb, hold text, delay interval, outcome text, result jsonb, cause text,
-    passes boolean, tolerate uuid[], tasks jsonb, patience jsonb, name text, definition uuid, priority int, options jsonb, key text, trace text) order by x.job, x.task loop
+    passes boolean, tolerate uuid[], tasks jsonb, reuse text[], patience jsonb, name text, definition uuid, priority int, options jsonb, key text, trace text) order by x.job, x.task loop
     continue when not exists (select from weir.pending w join weir.job_live l on l.job = w.job where w.task = p.task and w.gate = 'plan' and l.cancel_at is null);
     case p.do
       when 'plan' then
@@ -31,7 +31,11 @@ begin
         perform weir.skip(f.task, 'tolerated: ' || f.cause, 'workflow', at => t) from unnest(p.tolerate) i (task), lateral (select * from weir.finished f where f.task = i.task offset 0) f;
         did := weir.decide(p.task, p.outcome, result => p.result, cause => p.cause, passes => coalesce(p.passes, false), at => t);
       when 'map' then
+        perform weir._map_pools(array(select distinct e ->> 'pool' from jsonb_array_elements(p.tasks) e), t);
         perform from weir.add_tasks(p.job, p.tasks, at => t);
+        if p.reuse is not null then
+          perform weir._reuse(p.job, p.reuse, t);
+        end if;
         if p.patience is not null then
           perform weir._be_patient(p.job, p.patience);
         end if;

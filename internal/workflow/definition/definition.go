@@ -186,7 +186,8 @@ type Compose struct {
 	Service string `json:"service"`
 	// URL is where the service listens once it is up.
 	URL string `json:"url,omitempty"`
-	// Idle is how long it may do nothing before it is stopped. Zero: never.
+	// Idle is how long it may do nothing before it is stopped. Zero: as the agent has
+	// it, 10 minutes.
 	Idle Duration `json:"idle,omitempty"`
 }
 

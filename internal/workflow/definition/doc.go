@@ -40,7 +40,7 @@
 //	  - key: render
 //	    needs: [ingest]
 //	    when: needs.ingest.result.minutes > 0 && params.width >= 640
-//	    map: {over: params.langs, limit: 4, tolerate: 1}
+//	    map: {over: params.langs, tolerate: 1}   # limit: 4 instead of pool
 //	    run:
 //	      image: registry.example/render:2        # docker
 //	      argv: [render, --lang, "{{ .item }}", --out, "part-{{ .index }}.mp4"]

@@ -158,7 +158,7 @@ func (c *checker) check(n ast.Node, vars []string) error {
 
 func (c *checker) unknown(n ast.Node, name string) error {
 	words := append(sortedKeys(plainBuiltins), sortedKeys(loopBuiltins)...)
-	next := meant(name, words)
+	next := Meant(name, words)
 	if next == "" {
 		next = "the functions are " + strings.Join(words, ", ")
 	}

@@ -89,8 +89,9 @@ func (f Faults) sorted() Faults {
 // place is where a value stands.
 type place struct{ line, column int }
 
-// meant finds the word that was likely meant, as advice: did you mean …?
-func meant(word string, words []string) string {
+// Meant finds the word that was likely meant, as advice: did you mean …? Empty:
+// none is near.
+func Meant(word string, words []string) string {
 	best, least := "", len(word)/3+2
 	for _, w := range words {
 		if n := distance(strings.ToLower(word), w, least); n < least {

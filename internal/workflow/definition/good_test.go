@@ -179,7 +179,7 @@ func TestSchema(t *testing.T) {
 	}
 	for _, name := range []string{
 		"unknown-key.yaml", "unknown-top-key.yaml", "unknown-run-key.yaml", "no-steps.yaml", "empty-steps.yaml", "not-a-mapping.yaml", "steps-mapping.yaml", "no-key.yaml",
-		"no-work.yaml", "bad-key.yaml", "text-wanted.yaml", "bad-rule.yaml", "bad-duration.yaml", "number-duration.yaml", "bad-priority.yaml", "shell-line.yaml", "map-without-over.yaml",
+		"no-work.yaml", "bad-key.yaml", "text-wanted.yaml", "bad-rule.yaml", "bad-duration.yaml", "number-duration.yaml", "bad-priority.yaml", "shell-line.yaml", "map-without-over.yaml", "map-limit-and-pool.yaml",
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata/bad", name))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -28,6 +29,10 @@ steps:
     params: {}
 `
 
+func ofStep(key string, params map[string]any) definition.Options {
+	return definition.Options{Params: map[string]any{"source": "a"}, Steps: map[string]definition.StepOptions{key: {Params: params}}}
+}
+
 func TestInput(t *testing.T) {
 	d := parse(t, video)
 	for name, test := range map[string]struct {
@@ -39,11 +44,15 @@ func TestInput(t *testing.T) {
 		"defaults":  {options: definition.Options{Params: map[string]any{"source": "a"}}, want: map[string]any{"source": "a", "width": int64(1280)}},
 		"given":     {options: definition.Options{Params: map[string]any{"source": "a", "width": 640.0}}, want: map[string]any{"source": "a", "width": int64(640)}},
 		"nested":    {options: definition.Options{Params: map[string]any{"source": "a", "size": map[string]any{}}}, want: map[string]any{"source": "a", "width": int64(1280), "size": map[string]any{"h": int64(1080)}}},
-		"missing":   {field: "params", what: "params: missing property 'source'"},
-		"kind":      {options: definition.Options{Params: map[string]any{"source": 7.0}}, field: "params.source", what: "params.source: got number, want string"},
-		"range":     {options: definition.Options{Params: map[string]any{"source": "a", "width": 3.0}}, field: "params.width", what: "params.width: minimum: got 3, want 16"},
-		"unknown":   {options: definition.Options{Params: map[string]any{"source": "a", "heigth": 3.0}}, field: "params", what: "params: additional properties 'heigth' not allowed"},
+		"missing":   {field: "params", what: "params: source must be given"},
+		"kind":      {options: definition.Options{Params: map[string]any{"source": 7.0}}, field: "params.source", what: "params.source: expected string, got number"},
+		"range":     {options: definition.Options{Params: map[string]any{"source": "a", "width": 3.0}}, field: "params.width", what: "params.width: 3 is less than 16"},
+		"unknown":   {options: definition.Options{Params: map[string]any{"source": "a", "heigth": 3.0}}, field: "params", what: "params: there is no heigth"},
 		"no step":   {options: definition.Options{Steps: map[string]definition.StepOptions{"thre": {}}}, field: "steps.thre", what: "steps.thre: video has no such step"},
+		"of a step": {options: ofStep("one", map[string]any{"width": 3.0}), field: "steps.one.params.width", what: "steps.one.params.width: 3 is less than 16"},
+		"of all":    {options: ofStep("two", map[string]any{"source": 3.0}), field: "steps.two.params.source", what: "steps.two.params.source: expected string, got number"},
+		"its own":   {options: ofStep("one", map[string]any{"text": 3.0, "preset": 4.0}), want: map[string]any{"source": "a", "width": int64(1280)}},
+		"more":      {options: ofStep("two", map[string]any{"debug": true, "width": 17.0}), want: map[string]any{"source": "a", "width": int64(1280)}},
 		"too large": {options: definition.Options{Params: map[string]any{"source": strings.Repeat("x", 1<<20)}}, field: "params", what: "params: 1048602 bytes are over the limit of 1 MiB"},
 	} {
 		got, err := d.Input(test.options)
@@ -86,7 +95,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %+v", tasks[i].Key, tasks[i])
 		}
 	}
-	if tasks[1].Priority != 9 || tasks[0].Priority != 0 {
+	if *tasks[1].Priority != 9 || tasks[0].Priority != nil {
 		t.Error("the priority is not that of the options")
 	}
 }
@@ -102,5 +111,36 @@ func TestPlanTooLarge(t *testing.T) {
 	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || p.Kind != problem.TooLarge {
 		t.Fatalf("%v", err)
+	}
+}
+
+func TestWantsText(t *testing.T) {
+	d := parse(t, video)
+	for name, want := range map[string]bool{"source": true, "width": false, "size": false, "nothing": false} {
+		if got := d.WantsText(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if parse(t, "name: w\nsteps: [{key: a, service: s}]").WantsText("x") {
+		t.Error("without a schema")
+	}
+}
+
+// TestPast: what is over is told by who has a clock.
+func TestPast(t *testing.T) {
+	d := parse(t, `
+name: w
+schedules:
+  - {name: over, spec: "@at 2026-01-01T00:00:00Z"}
+  - {name: left, spec: "@at 2026-01-01T00:00:00Z", missed: skip}
+  - {name: comes, spec: "@at 2026-03-01T00:00:00Z"}
+  - {name: daily, spec: "@daily"}
+steps: [{key: a, service: s}]`)
+	got := d.Past(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
+	if want := "test.yaml:4:24: warning: schedules[0].spec: 2026-01-01T00:00:00Z is over: it would run as soon as it is stored\n  give it a time to come, or missed: skip"; got.Error() != want || got.Err() != nil {
+		t.Errorf("%s", got)
+	}
+	if faults := d.Lint(); len(faults) != 0 {
+		t.Error(faults)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type linter struct {
 	read   map[string]bool
 	// every says that some step is given all params of the job, so each is used.
 	every bool
+	// lost says that there are steps whose keys nobody could read.
+	lost bool
 }
 
 // Lint finds what Parse cannot see in a single value: needs that lead nowhere
@@ -30,7 +33,44 @@ type linter struct {
 // that never come. It needs no server. What only a server knows, such as
 // whether a pool exists, it does not say.
 func (d *Definition) Lint() Faults {
+	return (&linter{Definition: d, graph: graphOf(d), read: map[string]bool{}}).lint()
+}
+
+// besides finds what else is wrong with a definition that has faults of form.
+// What may only seem wrong because of one of them, it leaves out.
+func (d *Definition) besides(found Faults) Faults {
 	l := &linter{Definition: d, graph: graphOf(d), read: map[string]bool{}}
+	for i := range d.Steps {
+		l.lost = l.lost || d.Steps[i].Key == ""
+	}
+	vague := false // what comes before what
+	for _, f := range found {
+		rest, inStep := strings.CutPrefix(f.Path, "steps[")
+		_, rest, _ = strings.Cut(rest, "]")
+		l.lost = l.lost || f.Path == "steps" || inStep && rest == "" && d.unread(f.Path)
+		vague = vague || inStep && (rest == "" || strings.HasPrefix(rest, ".needs") || strings.HasPrefix(rest, ".depends_on"))
+		if f.Path == "params" || strings.HasPrefix(f.Path, "params.") {
+			d.Params = nil
+		}
+	}
+	if l.lost || vague {
+		l.before = nil
+	}
+	return slices.DeleteFunc(l.lint(), func(one Fault) bool {
+		return one.Warning || slices.ContainsFunc(found, func(f Fault) bool {
+			return f.Path != "" && strings.HasPrefix(one.Path, f.Path) && (len(one.Path) == len(f.Path) || one.Path[len(f.Path)] == '.' || one.Path[len(f.Path)] == '[')
+		})
+	})
+}
+
+// unread says that the step at a path is not among the steps.
+func (d *Definition) unread(path string) bool {
+	at := d.where[path]
+	return !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Line == at.line && s.Column == at.column })
+}
+
+func (l *linter) lint() Faults {
+	d := l.Definition
 	var schema struct {
 		Properties map[string]any `json:"properties"`
 		Additional any            `json:"additionalProperties"`
@@ -79,8 +119,9 @@ func (l *linter) needs() {
 			switch {
 			case need == s.Key:
 				l.add(at, "remove it", "step %q needs itself", s.Key)
+			case !known && l.lost:
 			case !known:
-				next := meant(need, l.keys())
+				next := Meant(need, l.keys())
 				if next == "" {
 					next = "the steps are " + list(l.keys())
 				}
@@ -114,7 +155,7 @@ func (l *linter) defaults() {
 	}
 	for _, key := range sortedKeys(l.Defaults) {
 		if _, ok := l.params[key]; !ok && l.closed {
-			next := meant(key, sortedKeys(l.params))
+			next := Meant(key, sortedKeys(l.params))
 			if next == "" {
 				next = "the params are " + list(sortedKeys(l.params))
 			}
@@ -175,17 +216,29 @@ func (l *linter) schedules() {
 			if _, err := time.Parse(time.RFC3339, strings.TrimSpace(s.Spec[4:])); err != nil {
 				l.add(spec, "write @at 2026-11-15T10:00:00Z", "%q names no time", s.Spec)
 			}
-		} else if _, err := (weir.Schedule{Spec: s.Spec, Zone: s.Zone}).Next(someday); err != nil {
-			what, at, next := err.Error(), spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`
-			if rest, ok := strings.CutPrefix(what, "zone: "); ok {
-				what, at, next = rest, path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC"
-			}
-			l.add(at, next, "%s", strings.TrimPrefix(what, "spec: "))
+		} else if _, err := (weir.Schedule{Spec: s.Spec}).Next(someday); err != nil {
+			l.add(spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`, "%s", strings.TrimPrefix(err.Error(), "spec: "))
+		}
+		if _, err := (weir.Schedule{Spec: "@daily", Zone: s.Zone}).Next(someday); err != nil {
+			l.add(path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
 		}
 		if _, err := l.Input(Options{Params: s.Params}); err != nil {
 			l.refused(err, path+".params", "a schedule gives what nobody else can: add it to its params", "its jobs would be refused")
 		}
 	}
+}
+
+// Past warns of single runs whose time is over: they would come at once. It is
+// not part of Lint, which has no clock.
+func (d *Definition) Past(now time.Time) Faults {
+	l := &linter{Definition: d}
+	for i, s := range d.Schedules {
+		rest, once := strings.CutPrefix(s.Spec, "@at ")
+		if at, err := time.Parse(time.RFC3339, strings.TrimSpace(rest)); once && err == nil && at.Before(now) && s.Missed != "skip" {
+			l.warn(item("schedules", i)+".spec", "give it a time to come, or missed: skip", "%s is over: it would run as soon as it is stored", at.Format(time.RFC3339))
+		}
+	}
+	return l.faults
 }
 
 // unused tells of params that no step reads.

@@ -115,7 +115,7 @@ func (l *linter) reference(path []string, s *Step, i int, items bool) (what, nex
 	case root == "secrets" || root == "secret":
 		return "a secret is never part of a template: it would be stored and shown", "give it as a variable (secrets: {TOKEN: name}) or a file (files: {token.txt: name})"
 	case !known:
-		if next = meant(root, sortedKeys(roots)); next == "" {
+		if next = Meant(root, sortedKeys(roots)); next == "" {
 			next = "there is params, needs, item, index, job and workflow"
 		}
 		return fmt.Sprintf("there is no %q to read", root), next
@@ -143,7 +143,7 @@ func (l *linter) param(name string) (what, next string) {
 	if inSchema || inDefaults || !l.closed {
 		return "", ""
 	}
-	if next = meant(name, sortedKeys(l.params)); next == "" {
+	if next = Meant(name, sortedKeys(l.params)); next == "" {
 		next = "the params are " + list(sortedKeys(l.params))
 	}
 	return fmt.Sprintf("params has no %q", name), next
@@ -152,8 +152,10 @@ func (l *linter) param(name string) (what, next string) {
 func (l *linter) need(path []string, s *Step, i int) (what, next string) {
 	n, ok := l.number[path[1]]
 	switch {
+	case !ok && l.lost:
+		return "", ""
 	case !ok:
-		if next = meant(path[1], l.keys()); next == "" {
+		if next = Meant(path[1], l.keys()); next == "" {
 			next = "the steps are " + list(l.keys())
 		}
 		return fmt.Sprintf("there is no step %q", path[1]), next
@@ -283,6 +285,12 @@ func (l *linter) command(s *Step, at string) {
 			l.add(join(at, key), "give it as a secret, in the environment or a file", "an address holds no password")
 		}
 	}
+	if net := s.Run.Network; net == "host" || strings.HasPrefix(net, "container:") || strings.HasPrefix(net, "ns:") {
+		l.add(at+".run.network", "write none or bridge, or a network that the node allows", "a step never has the network of the machine or of another container")
+	}
+	if c := s.Run.Compose; c != nil && c.File != "" && !isTemplate(c.File) && !local(c.File) {
+		l.add(at+".run.compose.file", "name a file of the folder that the operator of the node gave for it", "%q leads out of the folder", c.File)
+	}
 	for _, name := range sortedKeys(s.Run.Headers) {
 		if strings.ContainsAny(name+s.Run.Headers[name], "\r\n") || strings.ContainsAny(name, " :\t") || name == "" {
 			l.add(at+".run.headers."+name, "write Name: value on one line", "%q is no header", name)
@@ -307,6 +315,9 @@ func (l *linter) stands(s *Step, at string) {
 		l.add(at+".delay", "put the delay on a step before it", "a step with map or workflow is not delayed itself")
 	}
 	if s.Workflow == "" {
+		if s.Map.Limit > 0 && s.Pool != "" { // a limit is a pool, and a task has one
+			l.add(at+".map.limit", "drop limit, or give the pool that size", "the items are in pool %q, which limits them already", s.Pool)
+		}
 		return
 	}
 	name, version, versioned := strings.Cut(s.Workflow, "@")

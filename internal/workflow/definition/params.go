@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/weirhq/weir/internal/problem"
 )
@@ -39,7 +38,7 @@ type StepOptions struct {
 func (d *Definition) Input(options Options) (map[string]any, error) {
 	for _, key := range sortedKeys(options.Steps) {
 		if s := d.Step(key); s == nil || s.Key != key {
-			next := meant(key, d.keys())
+			next := Meant(key, d.keys())
 			if next == "" {
 				next = "the steps are " + list(d.keys())
 			}
@@ -68,9 +67,48 @@ func (d *Definition) Input(options Options) (map[string]any, error) {
 		return params, nil
 	}
 	if err := schema.rules.Validate(params); err != nil {
-		return nil, refuseParams(err, schema.plain)
+		return nil, refuseParams("params", err, schema.plain)
+	}
+	for _, key := range sortedKeys(options.Steps) {
+		given := d.Step(key).givenJob(options.Steps[key].Params, schema.plain)
+		if len(given) == 0 {
+			continue
+		}
+		all := maps.Clone(params)
+		maps.Copy(all, given)
+		if err := schema.rules.Validate(all); err != nil {
+			return nil, refuseParams("steps."+key+".params", err, schema.plain)
+		}
 	}
 	return params, nil
+}
+
+// givenJob are those params for one step that are params of the job: the schema
+// has them, and the step takes them as they are.
+func (s *Step) givenJob(own, schema map[string]any) map[string]any {
+	properties, _ := schema["properties"].(map[string]any)
+	out := map[string]any{}
+	for name, v := range own {
+		_, known := properties[name]
+		stated := s.Params[name]
+		text, _ := stated.(string)
+		if whole := strings.Trim(text, "{} "); known && (!hasTemplate(stated) || whole == ".params."+name) {
+			out[name] = tidy(v)
+		}
+	}
+	return out
+}
+
+// WantsText says that a param is text, whatever else its value looks like: 1.2,
+// 007, true.
+func (d *Definition) WantsText(name string) bool {
+	schema, err := d.schema()
+	if err != nil {
+		return false
+	}
+	properties, _ := schema.plain["properties"].(map[string]any)
+	property, _ := properties[name].(map[string]any)
+	return property["type"] == "string"
 }
 
 func (d *Definition) keys() []string {
@@ -138,36 +176,9 @@ func (f *schemaFault) Error() string { return f.what }
 func plainSchemaError(err error) error {
 	if bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if deep, ok := errors.AsType[*jsonschema.ValidationError](bad.Err); ok {
-			at, what := leaf(deep)
-			return &schemaFault{at, what}
+			deep = leaf(deep)
+			return &schemaFault{deep.InstanceLocation, plainly(deep.ErrorKind)}
 		}
 	}
 	return errors.New(strings.ReplaceAll(strings.ReplaceAll(err.Error(), schemaURL+"#", ""), schemaURL, "the schema"))
-}
-
-// leaf is the first error that has no cause below it: the one to mend.
-func leaf(e *jsonschema.ValidationError) (at []string, what string) {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	return e.InstanceLocation, e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-}
-
-func refuseParams(err error, schema map[string]any) error {
-	bad, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if !ok {
-		return fmt.Errorf("check the params: %w", err)
-	}
-	at, what := leaf(bad)
-	properties, _ := schema["properties"].(map[string]any)
-	next := ""
-	if len(at) > 0 {
-		property, _ := properties[at[0]].(map[string]any)
-		if text, ok := property["description"].(string); ok {
-			next = at[0] + ": " + text
-		}
-	} else if len(properties) > 0 {
-		next = "the params are " + list(sortedKeys(properties))
-	}
-	return problem.Refuse(strings.Join(append([]string{"params"}, at...), "."), next, "%s", what)
 }

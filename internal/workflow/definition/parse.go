@@ -12,7 +12,8 @@ import (
 // bare list is taken as the steps.
 //
 // Parse checks form: keys, kinds of values, limits. [Definition.Lint] checks
-// sense. With a fault that is no warning the definition is nil.
+// sense. With a fault that is no warning the definition is nil, and the faults
+// have what else Lint would find, so that somebody mends a file once.
 func Parse(name string, source []byte) (*Definition, Faults) {
 	root, faults := tree(name, source)
 	if len(faults) > 0 {
@@ -21,11 +22,11 @@ func Parse(name string, source []byte) (*Definition, Faults) {
 	r := &reader{file: name, where: map[string]place{}}
 	d := &Definition{file: name, where: r.where, lines: strings.Split(string(source), "\n")}
 	r.definition(d, root)
-	if len(r.faults) > 0 {
-		return nil, r.faults.sorted()
-	}
 	if d.Name == "" {
 		d.Name = stem(name)
+	}
+	if len(r.faults) > 0 {
+		return nil, append(r.faults, d.besides(r.faults)...).sorted()
 	}
 	d.remember()
 	return d, nil
@@ -56,6 +57,10 @@ func (r *reader) definition(d *Definition, root *node) {
 		r.steps(d)(root, "steps")
 		return
 	case mapping:
+		if isServices(root) {
+			r.fault(root, "", "an agent reads it: weir agent --services-file FILE", "this is a file of services, not a workflow")
+			return
+		}
 	default:
 		r.fault(root, "", "write steps: and a list of steps below it", "a workflow is a mapping with steps, not %s", root.kind)
 		return
@@ -79,6 +84,16 @@ func (r *reader) definition(d *Definition, root *node) {
 	if root.field("steps") == nil {
 		r.fault(root, "", "write steps: and a list of steps below it", "a workflow needs steps")
 	}
+}
+
+// isServices tells what an agent reads: services, each with how it is run.
+func isServices(root *node) bool {
+	for _, f := range root.fields {
+		if f.node.kind != mapping || f.node.field("run") == nil && f.node.field("slots") == nil {
+			return false
+		}
+	}
+	return len(root.fields) > 0
 }
 
 // schema reads the schema of the params: a JSON Schema of an object, or its

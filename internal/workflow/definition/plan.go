@@ -35,12 +35,13 @@ type Input struct {
 // Task is a step as the engine takes it: its JSON has the fields of the SQL
 // type weir.task_spec.
 type Task struct {
-	Key         string            `json:"key"`
-	Service     string            `json:"service"`
-	Params      json.RawMessage   `json:"params,omitempty"`
-	Needs       []string          `json:"needs,omitempty"`
-	Rule        string            `json:"rule,omitempty"`
-	Priority    int               `json:"priority,omitempty"`
+	Key     string          `json:"key"`
+	Service string          `json:"service"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Needs   []string        `json:"needs,omitempty"`
+	Rule    string          `json:"rule,omitempty"`
+	// Priority nil: the job's.
+	Priority    *int              `json:"priority,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Hold        string            `json:"hold,omitempty"`
 	Pool        string            `json:"pool,omitempty"`
@@ -140,15 +141,8 @@ func plainLabels(all ...map[string]string) map[string]string {
 	return out
 }
 
-func (d *Definition) priority(s *Step, options Options) int {
-	switch p := options.Steps[s.Key].Priority; {
-	case p != nil:
-		return *p
-	case s.Priority != nil:
-		return *s.Priority
-	default:
-		return 0 // the job's
-	}
+func (d *Definition) priority(s *Step, options Options) *int {
+	return orElse(options.Steps[s.Key].Priority, s.Priority)
 }
 
 // tries copies retries and the limit of a run.

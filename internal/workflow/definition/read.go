@@ -37,7 +37,13 @@ func (r *reader) mapping(n *node, path, what string, known readers) bool {
 		read, ok := known[f.key]
 		if !ok {
 			words := sortedKeys(known)
-			next := meant(f.key, words)
+			next := Meant(f.key, words)
+			if _, ok := known["run"]; ok && slices.Contains(runKeys, f.key) {
+				next = fmt.Sprintf("it belongs below run: write run: {argv: […], %s: …}", f.key)
+				if slices.Contains([]string{"argv", "image", "url", "compose"}, f.key) {
+					next = fmt.Sprintf("it belongs below run: write run: {%s: …}", f.key)
+				}
+			}
 			if next == "" {
 				next = "the keys are " + strings.Join(words, ", ")
 			}
@@ -95,7 +101,7 @@ func (r *reader) oneOf(into *string, words ...string) func(*node, string) {
 	return func(n *node, path string) {
 		r.text(into)(n, path)
 		if n.kind == text && !slices.Contains(words, *into) {
-			next := meant(*into, words)
+			next := Meant(*into, words)
 			if next == "" {
 				next = "it is one of " + strings.Join(words, ", ")
 			}

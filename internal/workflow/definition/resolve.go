@@ -164,8 +164,8 @@ func (d *Definition) stick(s *Step, m *made, facts Facts) error {
 	return nil
 }
 
-// items makes a task of each item. With a limit, each waits for the one that
-// many places before it, so no more than that many run at once.
+// items makes a task of each item. Their limit is not part of it: whoever adds
+// them gives them a pool of that size.
 func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task, error) {
 	s := c.step
 	over, err := d.over(c, env)
@@ -186,9 +186,6 @@ func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task
 		task := Task{Key: ItemKey(s.Key, i), Service: s.service(), Priority: d.priority(s, facts.Options), Pool: s.Pool, Plan: s.Workflow != ""}
 		d.tries(&task, s)
 		m.fill(&task)
-		if s.Map.Limit > 0 && i >= s.Map.Limit {
-			task.Needs, task.Rule = []string{ItemKey(s.Key, i-s.Map.Limit)}, "all_done"
-		}
 		if total += len(task.Params) + len(task.Run); total > maxPlan {
 			return nil, tooLarge("steps."+s.Key+".map", fmt.Sprintf("step %s: the items have more than 32 MiB of params", s.Key))
 		}

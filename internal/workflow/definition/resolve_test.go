@@ -27,7 +27,7 @@ steps:
     approval: "{{ .needs.scan.result.owner }}"
   - key: each
     needs: [scan]
-    map: {over: needs.scan.result.files, limit: 2, tolerate: 1}
+    map: {over: needs.scan.result.files, tolerate: 1}
     run: [render, "{{ .item }}", "{{ .index }}"]
     params: {file: "{{ .item }}"}
     labels: {size: "{{ .index }}"}
@@ -105,7 +105,7 @@ func TestMapItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"key":"each[2]","service":"exec","params":{"file":"c"},"needs":["each[0]"],"rule":"all_done","labels":{"size":"2","zone":"eu"},"pool":"renderers","run":{"driver":"exec","argv":["render","c","2"]}}`
+	want := `{"key":"each[2]","service":"exec","params":{"file":"c"},"labels":{"size":"2","zone":"eu"},"pool":"renderers","run":{"driver":"exec","argv":["render","c","2"]}}`
 	if string(text) != want {
 		t.Errorf("%s", text)
 	}

@@ -80,7 +80,8 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 	if s.Key == "" && n.field("key") == nil {
 		r.fault(n, path, "name it: key: ingest", "a step needs a key")
 	}
-	if s.service() == "" || s.Run != nil && s.Run.Driver == "func" && s.Service == "" {
+	unread := s.Run != nil && s.Run.Driver == "" // a fault already
+	if s.service() == "" && !unread || s.Run != nil && s.Run.Driver == "func" && s.Service == "" {
 		r.fault(n, path, "say who does it (service: …), how (run: …), or which workflow it is (workflow: …)", "step %q says nothing of what to do", s.Key)
 	}
 	if len(s.Service) > 200 {

@@ -91,7 +91,7 @@ func explainTemplate(source string, err error) error {
 	if name, ok := strings.CutSuffix(what, " not defined"); ok {
 		name = strings.Trim(strings.TrimPrefix(name, "function "), `"`)
 		f.what = fmt.Sprintf("there is no function %q", name)
-		if f.next = meant(name, sortedKeys(functions)); f.next == "" {
+		if f.next = Meant(name, sortedKeys(functions)); f.next == "" {
 			f.next = "the functions are " + strings.Join(sortedKeys(functions), ", ") + "; a value begins with a dot: {{ .params.x }}"
 		}
 		if at := strings.Index(source, name); at >= 0 {
