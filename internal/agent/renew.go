@@ -162,7 +162,7 @@ func (a *Agent) guard(at *attempt, now time.Duration) {
 	case now >= safe-a.margin():
 		at.stop(errUnsure)
 	case at.deadline > 0 && now >= at.deadline-at.slack():
-		at.stop(tooLong("timed out after %s", at.Deadline))
+		at.stop(tooLong("timed out after %s", at.Deadline.Round(10*time.Millisecond)))
 	case running && at.run.Timeout.Heartbeat > 0 && at.out.silent() > time.Duration(at.run.Timeout.Heartbeat):
 		at.stop(tooLong("it printed nothing for %s (timeout.heartbeat)", time.Duration(at.run.Timeout.Heartbeat)))
 	}

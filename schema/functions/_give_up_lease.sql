@@ -8,7 +8,7 @@ as $$
 #variable_conflict use_column
 begin
   insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool)
-  select q.order_seq, q.id, -q.class, q.position, r.attempt, r.opened_at, r.lane, r.pool from weir.tasks q where q.id = r.task;
+  select q.order_seq, q.id, -q.class, q.position, r.attempt, t, r.lane, r.pool from weir.tasks q where q.id = r.task;
   insert into weir.events (at, type, worker, attempt, job, task, level, message, data)
   values (t, event, r.worker, r.attempt, r.job, r.task, case event when 'expired' then 'warn' end, message,
     jsonb_build_object('claimed_at', r.claimed_at, 'opened_at', r.opened_at));
