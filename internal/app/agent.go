@@ -183,12 +183,17 @@ func (a *Agent) database(ctx context.Context, t Target, name string, log *slog.L
 
 // assemble looks which drivers work here and makes the agent.
 func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Transport, version string, log *slog.Logger) error {
-	// Work has folders of its own to start in, so ours has a name that is good in all of them.
-	dir, err := filepath.Abs(c.Dir)
-	if err != nil {
-		return err
+	// Work has folders of its own to start in, so ours have names that are good in all of them.
+	for _, dir := range []*string{&c.Dir, &c.ComposeFolder} {
+		if *dir == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*dir)
+		if err != nil {
+			return err
+		}
+		*dir = whole
 	}
-	c.Dir = dir
 	drivers, missing, err := c.drivers(ctx, log)
 	if err != nil {
 		return err
@@ -273,6 +278,10 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 			s.failed <- fmt.Errorf("the agent of this machine: %w", err)
 		}
 	})
+	// Nobody asked for compose here: it needs a folder.
+	if why, ok := a.Missing["docker"]; ok {
+		return a.Describe() + "; without docker: " + why, nil
+	}
 	return a.Describe(), nil
 }
 

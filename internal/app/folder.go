@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,48 @@ type Running struct {
 	Pid         int       `json:"pid"`
 	Version     string    `json:"version"`
 	StartedAt   time.Time `json:"started_at"`
+	// Settings are those that commands of this machine should share with it, as
+	// far as they are set: see shared.
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// shared are settings that say where a server keeps what is not in the database,
+// and what it may do: a command beside it means the same.
+var shared = []string{"bucket", "events_export", "secret_key_file", "wake_scripts", "wake_urls", "wake_broadcast"}
+
+// share are the shared settings of a server.
+func (c Config) share() map[string]string {
+	values := map[string]string{}
+	for i := range settings {
+		s := &settings[i]
+		value := s.get(&c)
+		if value == "" || !slices.Contains(shared, s.name) {
+			continue
+		}
+		if s.name == "secret_key_file" || s.name == "wake_scripts" {
+			if whole, err := filepath.Abs(value); err == nil {
+				value = whole // a command may run in another folder
+			}
+		}
+		values[s.name] = value
+	}
+	return values
+}
+
+// adopt takes over what a server shares, unless somebody said otherwise nearer
+// by.
+func (c *Config) adopt(r Running, values []Value) error {
+	for i := range settings {
+		s := &settings[i]
+		value, ok := r.Settings[s.name]
+		if !ok || slices.ContainsFunc(values, func(v Value) bool { return v.Name == s.name && rank(v) > 0 }) {
+			continue
+		}
+		if err := s.set(c, value); err != nil {
+			return fmt.Errorf("setting %s of the server: %w", s.name, err)
+		}
+	}
+	return nil
 }
 
 func runningFile(data string) string { return filepath.Join(data, "server.json") }

@@ -235,6 +235,9 @@ func localTarget(c Config, values []Value) (Target, error) {
 		r, err := ReadRunning(folder)
 		if err == nil {
 			c.Data = folder
+			if err := c.adopt(r, values); err != nil {
+				return Target{}, err
+			}
 			return Target{Database: r.DatabaseURL, Origin: "the Weir in " + folder, Dashboard: strings.TrimRight(r.URL, "/"), Running: &r, config: c}, nil
 		}
 		failed = errors.Join(failed, err)

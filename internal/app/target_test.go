@@ -69,6 +69,29 @@ func TestFindTarget(t *testing.T) {
 	}
 }
 
+// A command beside a server of this machine means the same bucket, keys and
+// scripts, unless it is told otherwise.
+func TestCommandSharesSettings(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	data := t.TempDir()
+	server := Config{WakeScripts: "scripts", WakeURLs: []string{"https://power.example.org/"}, Bucket: "s3://k:s@host/b", Listen: "127.0.0.1:1"}
+	if err := writeRunning(data, Running{DatabaseURL: "postgres://local/weir", Settings: server.share()}); err != nil {
+		t.Fatal(err)
+	}
+	config, values, err := Load(Source{Flags: map[string]string{"data": data}, Env: func(name string) (string, bool) { return "folder:///mine", name == "WEIR_BUCKET" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := FindTarget(config, append(values, ClientValues(Source{Env: func(string) (string, bool) { return "", false }})...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := target.config
+	if !filepath.IsAbs(got.WakeScripts) || filepath.Base(got.WakeScripts) != "scripts" || len(got.WakeURLs) != 1 || got.Bucket != "folder:///mine" || got.Listen == server.Listen {
+		t.Errorf("scripts %q, URLs %q, bucket %q, listen %q", got.WakeScripts, got.WakeURLs, got.Bucket, got.Listen)
+	}
+}
+
 func TestContextsFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "weir", "contexts.toml")
 	contexts, err := readContexts(path)

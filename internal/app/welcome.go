@@ -64,6 +64,7 @@ func (s *Server) try() {
 	if s.options.Demo {
 		s.say.line("            %s job list%s", weir, where)
 		s.say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
+		s.say.line("            %s workflow init && %s run hello.yaml --watch%s", weir, weir, where)
 	} else {
 		s.say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
 	}

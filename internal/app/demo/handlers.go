@@ -25,7 +25,7 @@ func handle(w *weir.Worker) {
 	weir.Handle(w, "demo.publish", steps(3, "copying to the site"))
 	weir.Handle(w, "demo.mail", steps(1, "sending the mail"))
 	weir.Handle(w, "demo.review", steps(2, "playing the trailer"))
-	weir.Handle(w, "demo.tidy", steps(1, "looking for old files"))
+	weir.Handle(w, tidy, steps(1, "looking for old files"))
 	weir.Handle(w, "hello", hello)
 }
 

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -20,6 +21,8 @@ const (
 	poolEncoders = "demo.encoders"
 	poolMail     = "demo.mail"
 	laneSite     = "demo.site"
+	// tidy is a service and the name of its schedule.
+	tidy = "demo.tidy"
 )
 
 // Demo is a running studio.
@@ -45,7 +48,7 @@ func Start(ctx context.Context, client *weir.Client, node string, log *slog.Logg
 		}
 	}
 	if err := client.SetSchedule(ctx, weir.Schedule{
-		Name: "demo.tidy", Spec: "@every 1m", Missed: weir.MissedSkip, Task: weir.Task{Service: "demo.tidy", Params: Film{Title: "old files"}},
+		Name: tidy, Spec: "@every 1m", Missed: weir.MissedSkip, Task: weir.Task{Service: tidy, Params: Film{Title: "old files"}},
 	}); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,10 @@ func (d *Demo) Stop(ctx context.Context) error {
 	err := d.worker.Stop(ctx)
 	d.end()
 	d.group.Wait()
+	// Without its worker it would only pile up.
+	if gone := d.client.DropSchedule(ctx, tidy, "demo"); !errors.Is(gone, weir.ErrNotFound) {
+		err = errors.Join(err, gone)
+	}
 	return err
 }
 
