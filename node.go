@@ -53,3 +53,9 @@ func (c *Client) SetNodeMode(ctx context.Context, node string, mode Mode, until 
 func (c *Client) SetNode(ctx context.Context, n Node, by string) error {
 	return c.command(ctx, "set node", `select weir.set_node($1, $2, $3, nullif($4, ''))`, n.Name, n.Labels, n.Capacity, by)
 }
+
+// DropNode removes a node that is gone for good, with its credential and how it is
+// woken. It is refused while its agent lives or holds leases.
+func (c *Client) DropNode(ctx context.Context, node, by string) error {
+	return c.command(ctx, "drop node", `select weir.drop_node($1, nullif($2, ''))`, node, by)
+}

@@ -108,6 +108,7 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	case at.found != nil:
 		a.stats.adopted.Add(1)
 		a.log.Info("work of an earlier life goes on", "task", at.Task, "attempt", at.Attempt)
+		at.tell(node.Note{Lease: at.Holds(), Type: "adopted", Message: "the agent was started again, and the work goes on"})
 		a.group.Go(func() { a.serve(at) })
 	default:
 		a.clearFolder(at.dir) // so that an earlier keeper that is slow cannot begin it any more

@@ -67,7 +67,7 @@ func New(config Config) *Agent {
 		config: config, transport: config.Transport, log: config.Log,
 		drain: make(chan struct{}), leave: make(chan struct{}),
 		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1),
-		orders: node.Orders{Mode: node.Active, Capacity: config.Info.Capacity},
+		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
 		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{},
 	}
 	a.settled = sync.NewCond(&a.mu)
@@ -106,6 +106,11 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err := os.MkdirAll(Attempts(a.config.Dir), 0o711); err != nil { // #nosec G301 -- work that runs as another user must get through
 		return fmt.Errorf("agent: make its folder: %w", err)
 	}
+	free, err := a.moveIn(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
 	a.listDrivers(ctx)
 	a.hear()
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -126,7 +131,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var reporter sync.WaitGroup
 	reporter.Go(func() { a.reportLoop(reporting) })
 
-	err := a.claimLoop(life)
+	err = a.claimLoop(life)
 	if err != nil {
 		a.Leave()
 	}

@@ -1,9 +1,16 @@
 package agent_test
 
 import (
+	"context"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 func TestAStepRunsAndItsResultFollows(t *testing.T) {
@@ -65,4 +72,69 @@ func TestAFailureIsTriedAgain(t *testing.T) {
 	if got := w.end(job, "missing"); got.State != "failed" || !strings.Contains(got.Cause, "not in PATH") {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// Work does not get an input that is not what was recorded, whatever happened to
+// the bucket.
+func TestAnInputThatChangedIsNotGiven(t *testing.T) {
+	w := newWorld(t)
+	w.run(w.config("n1", map[string]int{"sh": 2}))
+	job := w.submit(
+		sh("a", `printf good > "$WEIR_OUT/x"`),
+		sh("b", `cat "$WEIR_IN/a/x"`).with("needs", []string{"a"}).with("hold", "wait").running("inputs", []any{map[string]string{"from": "a"}}),
+	)
+	if got := w.end(job, "a"); got.State != "done" {
+		t.Fatalf("got %+v", got)
+	}
+	key := one[string](w, `select key from weir.artifacts where task = $1`, w.task(job, "a").ID)
+	if _, err := w.bucket.Put(t.Context(), key, strings.NewReader("evil"), 4, "text/plain"); err != nil {
+		t.Fatal(err)
+	}
+	one[bool](w, `select weir.release($1) is null`, w.task(job, "b").ID)
+	if got := w.end(job, "b"); got.State != "failed" || !strings.Contains(got.Cause, "fetch input x of step a") || !strings.Contains(got.Cause, "not what was stored") {
+		t.Errorf("got %+v", got)
+	}
+	if log := w.logOf(job, "b", 1); slices.Contains(log, "stdout: evil") {
+		t.Errorf("it was given: %q", log)
+	}
+}
+
+// A folder is one agent's, and so is a name while its agent is heard. The same
+// agent started again is itself.
+func TestTwoAgentsAreNotOne(t *testing.T) {
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 2})
+	first := agent.New(c)
+	over := make(chan error, 1)
+	go func() { over <- first.Run(context.Background()) }()
+	w.until("the first works", func() bool { return one[int](w, `select count(*) from weir.workers`) == 1 })
+
+	same := c
+	same.Transport = w.desk("n2")
+	same.Info.Name = "n2"
+	err := agent.New(same).Run(context.Background())
+	if p := problem.Explain(err); err == nil || p.Kind != problem.Conflict || !strings.Contains(p.What, c.Dir) || !strings.Contains(p.What, strconv.Itoa(os.Getpid())) {
+		t.Errorf("in the same folder: %v", err)
+	}
+	guest := w.config("n1", map[string]int{"foo": 1})
+	guest.Patience = 300 * time.Millisecond
+	err = agent.New(guest).Run(context.Background())
+	if p := problem.Explain(err); err == nil || p.Kind != problem.Conflict || !strings.Contains(p.What, "agent@n1 is another process") || !strings.Contains(p.Next, "another name") {
+		t.Errorf("under the same name: %v", err)
+	}
+	if got := one[string](w, `select n.capacity::text || ' ' || w.services::text from weir.nodes n join weir.workers w on w.node = n.id`); got != `{"sh": 2} {sh}` {
+		t.Errorf("the guest changed the node: %s", got)
+	}
+	job := w.submit(sh("a", "true"))
+	if got := w.end(job, "a"); got.State != "done" {
+		t.Errorf("got %+v", got)
+	}
+	first.Leave()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	// It has said goodbye, so another may have the name at once.
+	guest.Patience = time.Minute
+	w.run(guest)
+	w.until("the guest works", func() bool { return one[string](w, `select services::text from weir.workers`) == "{foo}" })
 }

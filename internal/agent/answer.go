@@ -39,6 +39,9 @@ func (a *Agent) overdue() error {
 	a.mu.Lock()
 	last := a.lastErr
 	a.mu.Unlock()
+	if last != nil && problem.Explain(last).Kind == problem.Conflict {
+		return last // there was an answer: another agent has the name
+	}
 	return &problem.Problem{
 		Kind: problem.Unreachable, Err: last,
 		What: fmt.Sprintf("no successful poll for %s: %v", silent.Round(time.Second), last),

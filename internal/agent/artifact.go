@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
@@ -93,12 +94,16 @@ func (at *attempt) upload(ctx context.Context) error {
 func (at *attempt) outputs(root *os.Root) ([]file, error) {
 	var files []file
 	var total int64
-	telling := 0
+	telling, odd := 0, 0
 	err := fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if !e.Type().IsRegular() || !at.asked(path) {
+		if e.IsDir() || !at.asked(path) {
+			return nil
+		}
+		if !e.Type().IsRegular() {
+			odd++
 			return nil
 		}
 		info, err := e.Info()
@@ -121,6 +126,9 @@ func (at *attempt) outputs(root *os.Root) ([]file, error) {
 	}
 	if telling > 0 {
 		at.note("warn", fmt.Sprintf("%d files in WEIR_OUT are not kept: their names hold a secret", telling))
+	}
+	if odd > 0 {
+		at.note("warn", fmt.Sprintf("%d links, pipes or the like in WEIR_OUT are not kept: only files are", odd))
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	return files, nil
@@ -223,17 +231,13 @@ func (at *attempt) fetch(ctx context.Context, root *os.Root, o node.InputObject)
 	if err != nil {
 		return err
 	}
+	// The bucket may have lost its word, or somebody may have been at it.
+	r = blob.Verify(r, o.SHA256, o.Size)
 	defer r.Close()
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, r)
-	if end := f.Close(); err == nil {
-		err = end
-	}
-	if err == nil && n != o.Size {
-		err = fmt.Errorf("it has %d bytes and not %d", n, o.Size)
-	}
-	return err
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
 }

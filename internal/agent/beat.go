@@ -19,6 +19,9 @@ func (a *Agent) beatLoop(ctx context.Context) {
 	for {
 		if err := a.beat(ctx); err != nil && ctx.Err() == nil {
 			a.failed("heartbeat", err)
+			if problem.Explain(err).Kind == problem.Unauthenticated {
+				signal(a.kick) // the claim that waits should hear it too
+			}
 		}
 		// A little less each time, so that many agents do not beat as one.
 		if !loop.Wait(ctx, a.config.Beat-rand.N(a.config.Beat/10+1), nil) { // #nosec G404 -- jitter is no secret
@@ -52,8 +55,9 @@ func (a *Agent) obey(orders node.Orders) {
 	a.orders = orders
 	busy := len(a.held) > 0
 	a.mu.Unlock()
-	if was.Mode != orders.Mode || !maps.Equal(was.Capacity, orders.Capacity) {
-		a.log.Info("the node's orders changed", "mode", orders.Mode, "capacity", orders.Capacity)
+	// They differ from what the agent said of itself where its node is bound to less.
+	if was.Mode != orders.Mode || !maps.Equal(was.Capacity, orders.Capacity) || !maps.Equal(was.Labels, orders.Labels) {
+		a.log.Info("the node's orders changed", "mode", orders.Mode, "capacity", orders.Capacity, "labels", orders.Labels)
 		signal(a.kick)
 	}
 	if orders.Sleep && !busy && a.config.Sleep != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // claimMost is how many tasks one claim takes.
@@ -44,6 +45,9 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 		}
 		failures++
 		a.failed("claim", err)
+		if problem.Explain(err).Kind == problem.Unauthenticated {
+			return err // nobody will let this node in again without a person
+		}
 		if err := a.overdue(); err != nil {
 			return err
 		}

@@ -20,8 +20,9 @@ const (
 	// lineSlack is how much more of it is read, so that a secret that lies across
 	// the cut is seen whole.
 	lineSlack = 16 << 10
-	// logMost is how much of the log of an attempt is kept.
-	logMost = 10 << 20
+	// logMost is how much of the beginning of an attempt's log is kept, and tailMost
+	// how much of its end: that is where errors are.
+	logMost, tailMost = 10 << 20, 256 << 10
 	// lastMost is how much of the end of stderr goes into an error.
 	lastMost = 2 << 10
 	// eventsMost is how many events of its own an attempt may write.
@@ -43,6 +44,13 @@ type entry struct {
 	out, err int64
 }
 
+// tailLine is a line behind the limit that may be among the last.
+type tailLine struct {
+	stream string
+	line   []byte
+	cut    int64
+}
+
 // output takes what work prints. Its lines become progress, results, events, or
 // log. Everything that leaves it is clean and free of secrets.
 type output struct {
@@ -60,6 +68,8 @@ type output struct {
 	waiting  int // bytes in pending
 	kept     int // bytes of lines kept so far
 	dropped  int64
+	tail     []tailLine
+	tailSize int // bytes in tail
 	events   int
 	result   json.RawMessage
 	broken   error
@@ -124,6 +134,10 @@ func (o *output) finish() {
 		o.add(streamWeir, []byte(fmt.Sprintf("%d bytes of the log were left out", o.dropped)))
 		o.dropped = 0
 	}
+	for _, l := range o.tail {
+		o.add(l.stream, o.shortened(l.line, l.cut))
+	}
+	o.tail, o.tailSize = nil, 0
 }
 
 func (o *output) stdoutLine(line []byte, cut int64) {
@@ -183,9 +197,19 @@ func (o *output) event(level, message string) {
 // keep adds a line to the log. cut is how much of it was not even read.
 func (o *output) keep(stream string, line []byte, cut int64) {
 	if o.kept >= logMost {
-		o.dropped += int64(len(line)) + cut + 1
+		o.wait(stream, line, cut)
 		return
 	}
+	line = o.shortened(line, cut)
+	o.kept += len(line) + 1
+	o.add(stream, line)
+	if o.kept >= logMost {
+		o.add(streamWeir, []byte(fmt.Sprintf("the log is over %d MiB: of the rest only the end is kept", logMost>>20)))
+	}
+}
+
+// shortened is a line as the log has it: without secrets, and not too long.
+func (o *output) shortened(line []byte, cut int64) []byte {
 	line = o.masked(line, cut)
 	if len(line) > lineMost {
 		cut += int64(len(line) - lineMost)
@@ -194,10 +218,18 @@ func (o *output) keep(stream string, line []byte, cut int64) {
 	if cut > 0 {
 		line = append(bytes.Clone(line), fmt.Sprintf(" … (%d bytes cut)", cut)...)
 	}
-	o.kept += len(line) + 1
-	o.add(stream, line)
-	if o.kept >= logMost {
-		o.add(streamWeir, []byte(fmt.Sprintf("the log is over %d MiB: the rest is left out", logMost>>20)))
+	return line
+}
+
+// wait keeps a line back until it is known whether it is among the last.
+func (o *output) wait(stream string, line []byte, cut int64) {
+	o.tail = append(o.tail, tailLine{stream, bytes.Clone(line), cut})
+	o.tailSize += len(line) + 1
+	for o.tailSize > tailMost {
+		first := o.tail[0]
+		o.dropped += int64(len(first.line)) + first.cut + 1
+		o.tailSize -= len(first.line) + 1
+		o.tail = o.tail[1:]
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func TestMuchOutputIsCut(t *testing.T) {
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 1}))
 	job := w.submit(
-		sh("much", `head -c 100000000 /dev/zero | tr '\0' 'x' | fold -w 999; echo; echo '::result "still heard"'`),
+		sh("much", `head -c 100000000 /dev/zero | tr '\0' 'x' | fold -w 999; echo; echo 'this is why'; echo '::result "still heard"'`),
 		sh("wide", `head -c 1000000 /dev/zero | tr '\0' 'y'; printf '\nnext\r\n\377\000end'`),
 		sh("result", `printf '::result "'; head -c 2000000 /dev/zero | tr '\0' 'z'; echo '"'`),
 	)
@@ -86,12 +87,13 @@ func TestMuchOutputIsCut(t *testing.T) {
 	if kept < 9<<20 || kept > 11<<20 {
 		t.Errorf("%d bytes were kept", kept)
 	}
-	last := log[len(log)-1]
-	if !strings.HasPrefix(last, "weir: ") || !strings.Contains(last, "bytes of the log were left out") {
-		t.Errorf("the last line is %.100q", last)
+	// Its end is kept too, for that is where errors are.
+	if !slices.Contains(log[len(log)-2:], "stdout: this is why") {
+		t.Errorf("the last lines are %.100q", log[len(log)-2:])
 	}
-	if !strings.Contains(strings.Join(log, "\n"), "weir: the log is over 10 MiB") {
-		t.Error("there is no marker")
+	over := slices.IndexFunc(log, func(line string) bool { return strings.HasPrefix(line, "weir: the log is over 10 MiB") })
+	if over < 0 || over+2 >= len(log) || !strings.HasPrefix(log[over+1], "weir: ") || !strings.HasSuffix(log[over+1], "bytes of the log were left out") {
+		t.Errorf("there is no marker: line %d of %d", over, len(log))
 	}
 	if got := w.end(job, "wide"); got.State != "done" {
 		t.Errorf("got %+v", got)
@@ -137,6 +139,11 @@ func TestOutputsAreKept(t *testing.T) {
 	}
 	if got := one[string](w, `select string_agg(name || ' ' || content_type, ', ') from weir.artifacts`); got != "deep/er/a.csv text/csv; charset=utf-8" {
 		t.Errorf("kept: %s", got)
+	}
+	// The timeline names what was kept, and says what was not: a link and a pipe.
+	if got := one[string](w, `select string_agg(type || ': ' || message, '; ' order by type) from weir.events where task = $1 and type in ('artifact', 'note')`, w.task(job, "a").ID); got !=
+		"artifact: deep/er/a.csv; note: 2 links, pipes or the like in WEIR_OUT are not kept: only files are" {
+		t.Errorf("the timeline says %s", got)
 	}
 	if got := w.end(job, "big"); got.State != "failed" || !strings.Contains(got.Cause, "WEIR_OUT has more than") {
 		t.Errorf("got %+v", got)
@@ -219,7 +226,7 @@ func TestAnEndOutlivesTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := w.config("n1", map[string]int{"sh": 1})
-	if err := os.CopyFS(filepath.Join(second.Dir, "attempts"), os.DirFS(filepath.Join(dead, "attempts"))); err != nil {
+	if err := os.CopyFS(second.Dir, os.DirFS(dead)); err != nil {
 		t.Fatal(err)
 	}
 	w.run(second)

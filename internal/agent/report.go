@@ -56,13 +56,13 @@ func (at *attempt) note(level, message string) {
 }
 
 // progress tells how far the work is. Of many reports in a second the last one
-// counts.
+// counts, and of those within a percent the first.
 func (at *attempt) progress(percent float64) {
 	data, err := json.Marshal(map[string]float64{"percent": percent})
 	if err != nil {
 		return // a number always becomes JSON
 	}
-	at.ship.progress(node.Note{Lease: at.Holds(), Type: "progress", Data: data})
+	at.ship.progress(percent, node.Note{Lease: at.Holds(), Type: "progress", Data: data})
 }
 
 func (at *attempt) tell(n node.Note) {

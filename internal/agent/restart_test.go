@@ -159,6 +159,9 @@ func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 			if n := one[int](w, `select count(*) from weir.artifacts where name = 'three'`); n != 1 {
 				t.Errorf("%d artifacts", n)
 			}
+			w.until("the timeline says that it went on", func() bool {
+				return one[int](w, `select count(*) from weir.events where task = $1 and type = 'adopted'`, w.task(job, "a").ID) == 1
+			})
 		})
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -18,7 +19,14 @@ const (
 	shipEvery, shipSize = time.Second, 64 << 10
 	// shipMost is how large a piece becomes when many wait.
 	shipMost = 1 << 20
+	// sayMost is the longest time between two events that tell of the log.
+	sayMost = 10 * time.Second
 )
+
+// sayAfter is how long after an event about the log the next one may come: an
+// attempt that has been at it for long needs fewer, else they would hide the rest
+// of its timeline. Readers of the log look for more without them.
+func sayAfter(age time.Duration) time.Duration { return min(max(age/10, shipEvery), sayMost) }
 
 // shipper sends the log of an attempt while it grows, and progress. It also
 // keeps the journal.
@@ -34,15 +42,22 @@ type shipper struct {
 	unsent []entry
 	// mute: there is nowhere to send it to.
 	mute bool
+	// began is when the log did, said when an event last told of it, and hushed how
+	// many lines were kept since without one. ending: nothing more comes.
+	began, said time.Time
+	hushed      int
+	ending      bool
 
 	mu sync.Mutex
-	// latest is progress that was not told yet.
-	latest *node.Note
-	told   time.Time
+	// latest is progress that was not told yet; percent is the whole one that was
+	// told or waits.
+	latest  *node.Note
+	told    time.Time
+	percent int
 }
 
 func newShipper(at *attempt) *shipper {
-	return &shipper{at: at, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &shipper{at: at, wake: make(chan struct{}, 1), stop: make(chan struct{}), percent: -1}
 }
 
 // stir says how much waits.
@@ -52,9 +67,15 @@ func (s *shipper) stir(bytes int) {
 	}
 }
 
-// progress tells it now, or with the next tick.
-func (s *shipper) progress(n node.Note) {
+// progress tells it now, or with the next tick. Less than one percent is not
+// worth an event.
+func (s *shipper) progress(percent float64, n node.Note) {
 	s.mu.Lock()
+	if int(percent) == s.percent {
+		s.mu.Unlock()
+		return
+	}
+	s.percent = int(percent)
 	if time.Since(s.told) < progressEvery {
 		s.latest = &n
 		s.mu.Unlock()
@@ -107,6 +128,8 @@ func (s *shipper) finish(ctx context.Context) {
 	close(s.stop)
 	s.done.Wait()
 	s.tellProgress()
+	s.ending = true
+	defer s.sayRest()
 	for failures := 0; ; {
 		if s.send(ctx) {
 			failures = 0
@@ -140,12 +163,20 @@ func (s *shipper) send(ctx context.Context) bool {
 		lines.Write(e.text)
 	}
 	first, last := s.unsent[0], s.unsent[len(s.unsent)-1]
+	now := time.Now()
+	if s.began.IsZero() {
+		s.began = now
+	}
+	quiet := !s.ending && now.Sub(s.said) < sayAfter(now.Sub(s.began))
 	call, cancel := context.WithTimeout(ctx, callMost)
 	defer cancel()
-	err := s.at.agent.transport.AppendLog(call, s.at.Holds(), node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at})
+	err := s.at.agent.transport.AppendLog(call, s.at.Holds(), node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at, Quiet: quiet, Before: s.hushed})
 	switch {
 	case err == nil:
 		s.seq++
+		if s.hushed += len(s.unsent); !quiet {
+			s.said, s.hushed = now, 0
+		}
 		s.unsent = nil
 		s.last.Stdout, s.last.Stderr = last.out, last.err
 		return true
@@ -159,6 +190,19 @@ func (s *shipper) send(ctx context.Context) bool {
 		s.at.agent.failed("keep the log", err)
 	}
 	return false
+}
+
+// sayRest tells of lines that were kept quietly and are the last.
+func (s *shipper) sayRest() {
+	if s.hushed == 0 {
+		return
+	}
+	data, err := json.Marshal(map[string]int{"seq": s.seq - 1, "lines": s.hushed})
+	if err != nil {
+		return // numbers always become JSON
+	}
+	s.hushed = 0
+	s.at.tell(node.Note{Lease: s.at.Holds(), Type: "log", Data: data})
 }
 
 // note writes the journal, if there is something new in it.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/weirhq/weir/internal/agent"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // stubborn ignores every polite request, forks, and has a child that leaves its
@@ -262,4 +264,48 @@ func TestACutOffAgentKillsAndExits(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	before(w, w.folder+"/trace", w.folder+"/trace.second")
+}
+
+// unknown is a transport whose credential was taken away.
+type unknown struct {
+	agent.Transport
+	gone atomic.Bool
+}
+
+func (u *unknown) Heartbeat(ctx context.Context) (node.Orders, error) {
+	if u.gone.Load() {
+		return node.Orders{}, problem.New(problem.Unauthenticated, "join again", "the credential is not valid any more")
+	}
+	return u.Transport.Heartbeat(ctx)
+}
+
+func (u *unknown) Claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, error) {
+	if u.gone.Load() {
+		return node.Claimed{}, problem.New(problem.Unauthenticated, "join again", "the credential is not valid any more")
+	}
+	return u.Transport.Claim(ctx, r)
+}
+
+// An agent whose node was revoked ends at once and says so: to be started anew
+// does not help it.
+func TestARevokedAgentEnds(t *testing.T) {
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	u := &unknown{Transport: c.Transport}
+	c.Transport, c.Patience, c.Poll, c.Beat = u, time.Hour, time.Hour, 100*time.Millisecond
+	a := agent.New(c)
+	over := make(chan error, 1)
+	go func() { over <- a.Run(context.Background()) }()
+	w.until("it has worked", func() bool { return one[int](w, `select count(*) from weir.workers`) == 1 })
+	u.gone.Store(true)
+	select {
+	case err := <-over:
+		if problem.Explain(err).Kind != problem.Unauthenticated {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it goes on")
+		a.Leave()
+		<-over
+	}
 }

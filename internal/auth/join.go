@@ -15,16 +15,29 @@ import (
 const (
 	joinTTL     = time.Hour
 	mostJoinTTL = 30 * 24 * time.Hour
+	// mostSlots is what the database takes for a service of a node.
+	mostSlots = 999_999
 )
 
 // Join lets one machine become a node, once.
 type Join struct {
 	ID string `json:"id"`
 	// Node is the name it must have. Empty: any that is free.
-	Node      string    `json:"node,omitempty"`
+	Node string `json:"node,omitempty"`
+	Bound
 	By        string    `json:"by"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Bound is what a node may be, said by who lets it in. What is nil, the node says
+// itself: then whoever has its credential can claim work in its name that was
+// meant for others.
+type Bound struct {
+	// Labels are those of the node, whatever it says.
+	Labels map[string]string `json:"labels,omitzero"`
+	// Services are those it may do, with the most slots of each.
+	Services map[string]int `json:"services,omitzero"`
 }
 
 // NewJoin is what a join token is made of.
@@ -32,13 +45,15 @@ type NewJoin struct {
 	// Node is the name of the node. With a name, the machine takes the place of
 	// the one that has it now; without, it must choose a name that is free.
 	Node string
+	Bound
 	// TTL zero is an hour.
 	TTL time.Duration
 }
 
 // NodeCredential is a node that joined.
 type NodeCredential struct {
-	Node      string     `json:"node"`
+	Node string `json:"node"`
+	Bound
 	CreatedAt time.Time  `json:"created_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"`
 }
@@ -66,6 +81,9 @@ func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret s
 			return "", err
 		}
 	}
+	if err := n.check(); err != nil {
+		return "", err
+	}
 	secret = newSecret(joinSecret)
 	hash, err := hashOf(joinSecret, secret)
 	if err != nil {
@@ -74,12 +92,12 @@ func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret s
 	err = s.tx(ctx, "create join token", func(tx pgx.Tx) error {
 		var id string
 		if err := tx.QueryRow(ctx, `
-			insert into weir.joins (hash, id, node, made_by, created_at, expires_at)
-			select $2, weir._id(t), nullif($3, ''), $4, t, t + $5::interval from coalesce($1, now()) t returning id::text`,
-			s.clock(), hash, n.Node, by.By(), n.TTL).Scan(&id); err != nil {
+			insert into weir.joins (hash, id, node, labels, services, made_by, created_at, expires_at)
+			select $2, weir._id(t), nullif($3, ''), $4, $5, $6, t, t + $7::interval from coalesce($1, now()) t returning id::text`,
+			s.clock(), hash, n.Node, n.Labels, n.Services, by.By(), n.TTL).Scan(&id); err != nil {
 			return err
 		}
-		return s.note(ctx, tx, event{by: by, typ: "join_created", subject: n.Node, message: "join token created", data: map[string]any{"join": id}})
+		return s.note(ctx, tx, event{by: by, typ: "join_created", subject: n.Node, message: "join token created", data: n.say(map[string]any{"join": id})})
 	})
 	if err != nil {
 		return "", err
@@ -87,13 +105,39 @@ func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret s
 	return secret, nil
 }
 
+// check refuses what no node could register.
+func (b Bound) check() error {
+	for service, slots := range b.Services {
+		if service == "" || slots < 0 || slots > mostSlots {
+			return problem.Refuse("services", "give names and slots, such as renderer=2", "%.120q=%d is no service with 0 to %d slots", service, slots, mostSlots)
+		}
+	}
+	if _, empty := b.Labels[""]; empty {
+		return problem.Refuse("labels", "give names and values, such as zone=eu", "a label has a name")
+	}
+	return nil
+}
+
+// say adds the bound to what an event tells.
+func (b Bound) say(data map[string]any) map[string]any {
+	if b.Labels != nil {
+		data["labels"] = b.Labels
+	}
+	if b.Services != nil {
+		data["services"] = b.Services
+	}
+	return data
+}
+
 // Joins lists the join tokens that nobody used yet.
 func (s *Store) Joins(ctx context.Context, by Subject) ([]Join, error) {
 	if err := Allow(by, Read, Object{Kind: "join"}); err != nil {
 		return nil, err
 	}
-	return collect(ctx, s.pool, "list join tokens", func(j *Join) []any { return []any{&j.ID, &j.Node, &j.By, &j.CreatedAt, &j.ExpiresAt} }, `
-		select id::text, coalesce(node, ''), made_by, created_at, expires_at from weir.joins where expires_at > coalesce($1, now()) order by id limit 1000`, s.clock())
+	return collect(ctx, s.pool, "list join tokens", func(j *Join) []any {
+		return []any{&j.ID, &j.Node, &j.Labels, &j.Services, &j.By, &j.CreatedAt, &j.ExpiresAt}
+	}, `
+		select id::text, coalesce(node, ''), labels, services, made_by, created_at, expires_at from weir.joins where expires_at > coalesce($1, now()) order by id limit 1000`, s.clock())
 }
 
 // RevokeJoin takes a join token back.
@@ -130,8 +174,10 @@ func (s *Store) Join(ctx context.Context, secret, node string) (credential strin
 	}
 	err = s.tx(ctx, "join", func(tx pgx.Tx) error {
 		var named string
+		var bound Bound
 		err := tx.QueryRow(ctx, `
-			delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning coalesce(node, '')`, s.clock(), hash).Scan(&named)
+			delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning coalesce(node, ''), labels, services`,
+			s.clock(), hash).Scan(&named, &bound.Labels, &bound.Services)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return refused(joinSecret)
@@ -142,15 +188,16 @@ func (s *Store) Join(ctx context.Context, secret, node string) (credential strin
 		}
 		// A token for any node must not take a node over.
 		tag, err := tx.Exec(ctx, `
-			insert into weir.node_credentials as c (node, hash, created_at) values ($2, $3, coalesce($1, now()))
-			on conflict (node) do update set hash = excluded.hash, created_at = excluded.created_at, used_at = null where $4`, s.clock(), node, made, named != "")
+			insert into weir.node_credentials as c (node, hash, labels, services, created_at) values ($2, $3, $5, $6, coalesce($1, now()))
+			on conflict (node) do update set hash = excluded.hash, labels = excluded.labels, services = excluded.services, created_at = excluded.created_at, used_at = null
+			where $4`, s.clock(), node, made, named != "", bound.Labels, bound.Services)
 		if err != nil {
 			return err
 		}
 		if tag.RowsAffected() == 0 {
 			return problem.New(problem.Conflict, "choose another name, or ask for a join token for this node", "there is a node %q already", node)
 		}
-		return s.note(ctx, tx, event{by: Subject{Kind: KindNode, Name: node}, typ: "joined", subject: node, message: "joined"})
+		return s.note(ctx, tx, event{by: Subject{Kind: KindNode, Name: node}, typ: "joined", subject: node, message: "joined", data: bound.say(map[string]any{})})
 	})
 	if err != nil {
 		return "", err
@@ -187,8 +234,8 @@ func (s *Store) Node(ctx context.Context, credential string) (Subject, error) {
 
 // NodeCredentials lists the nodes that joined, by name.
 func (s *Store) NodeCredentials(ctx context.Context, page Page) ([]NodeCredential, error) {
-	return collect(ctx, s.pool, "list node credentials", func(c *NodeCredential) []any { return []any{&c.Node, &c.CreatedAt, &c.UsedAt} }, `
-		select node, created_at, used_at from weir.node_credentials where node collate "C" > $1 order by node collate "C" limit $2`, page.After, page.limit())
+	return collect(ctx, s.pool, "list node credentials", func(c *NodeCredential) []any { return []any{&c.Node, &c.Labels, &c.Services, &c.CreatedAt, &c.UsedAt} }, `
+		select node, labels, services, created_at, used_at from weir.node_credentials where node collate "C" > $1 order by node collate "C" limit $2`, page.After, page.limit())
 }
 
 // RevokeNode makes the credential of a node void. It has to join again.

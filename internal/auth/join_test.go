@@ -86,6 +86,43 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// A token says what its node may be: it is checked, listed, and told.
+func TestJoinBound(t *testing.T) {
+	x := start(t)
+	ctx := t.Context()
+	for _, bad := range []Bound{{Services: map[string]int{"render": -1}}, {Services: map[string]int{"render": 10_000_000}}, {Services: map[string]int{"": 1}}, {Labels: map[string]string{"": "x"}}} {
+		_, err := x.CreateJoin(ctx, System("test"), NewJoin{Bound: bad})
+		wants(t, err, problem.Invalid)
+	}
+	bound := Bound{Labels: map[string]string{"zone": "eu"}, Services: map[string]int{"render": 2}}
+	is := func(b Bound) bool {
+		return len(b.Labels) == 1 && b.Labels["zone"] == "eu" && len(b.Services) == 1 && b.Services["render"] == 2
+	}
+	secret, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge", Bound: bound})
+	must(t, err)
+	if list, err := x.Joins(ctx, System("test")); err != nil || len(list) != 1 || !is(list[0].Bound) {
+		t.Errorf("got %+v, %v", list, err)
+	}
+	_, err = x.Join(ctx, secret, "edge")
+	must(t, err)
+	if nodes, err := x.NodeCredentials(ctx, Page{}); err != nil || len(nodes) != 1 || !is(nodes[0].Bound) {
+		t.Errorf("got %+v, %v", nodes, err)
+	}
+	if n := scan[int](x, `select count(*) from weir.events where kind = 'auth' and type in ('join_created', 'joined') and data @> '{"labels": {"zone": "eu"}, "services": {"render": 2}}'`); n != 2 {
+		t.Errorf("%d events tell what it may be", n)
+	}
+	// Nothing at all is a bound too; no bound is none.
+	for _, c := range []Bound{{Labels: map[string]string{}, Services: map[string]int{}}, {}} {
+		secret, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge", Bound: c})
+		must(t, err)
+		_, err = x.Join(ctx, secret, "edge")
+		must(t, err)
+		if nodes, err := x.NodeCredentials(ctx, Page{}); err != nil || (nodes[0].Labels == nil) != (c.Labels == nil) || (nodes[0].Services == nil) != (c.Services == nil) || len(nodes[0].Labels) != 0 {
+			t.Errorf("got %+v, %v", nodes, err)
+		}
+	}
+}
+
 // Of many machines with one join token, one joins.
 func TestJoinOnce(t *testing.T) {
 	x := start(t)

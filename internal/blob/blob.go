@@ -50,6 +50,8 @@ type Bucket interface {
 	// the order of their bytes, at most limit (zero: 1000). It may leave out the
 	// ETag and the content type.
 	List(ctx context.Context, prefix, after string, limit int) ([]Object, error)
+	// Copy stores an object under another key too, or replaces what lies there.
+	Copy(ctx context.Context, from, to string) error
 	// Delete removes objects. One that is not there is no error.
 	Delete(ctx context.Context, keys ...string) error
 	// Presign makes a URL that lets whoever has it GET, HEAD or PUT one object for

@@ -461,3 +461,32 @@ func TestAPresignedURLOpensOneObject(t *testing.T) {
 		t.Errorf("a folder: %v", err)
 	}
 }
+
+func TestACopyIsAnObjectOfItsOwn(t *testing.T) {
+	twins(t, func(t *testing.T, b blob.Bucket) {
+		const from, to = "incoming/a", "outputs/a/render[0]/1/kép %.png"
+		put(t, b, from, "first")
+		put(t, b, to, "something else")
+		if err := b.Copy(t.Context(), from, to); err != nil {
+			t.Fatal(err)
+		}
+		put(t, b, from, "second")
+		if got := get(t, b, to, 0, -1); got != "first" {
+			t.Errorf("the copy is %q", got)
+		}
+		if err := b.Delete(t.Context(), from); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Copy(t.Context(), from, to); !errors.Is(err, blob.ErrNotFound) {
+			t.Errorf("a copy of nothing: %v", err)
+		}
+		if got := get(t, b, to, 0, -1); got != "first" {
+			t.Errorf("the copy is %q", got)
+		}
+		for _, bad := range []string{"", "../x", "/x"} {
+			if b.Copy(t.Context(), to, bad) == nil || b.Copy(t.Context(), bad, to) == nil {
+				t.Errorf("%q was taken for a key", bad)
+			}
+		}
+	})
+}

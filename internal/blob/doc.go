@@ -5,6 +5,7 @@
 //	outputs/{job}/{task key}/{attempt}/{name}   ├─ Key builds them, Parse reads them
 //	logs/{job}/{task key}/{attempt}/{seq}.jsonl ┘
 //	timeline/{partition}.jsonl.zst
+//	incoming/{hash of a key}                    what a node has put there itself, until it is recorded
 //
 // A [Bucket] is any S3 endpoint or a folder, chosen by a URL ([Open]). Both are
 // twins: they pass one suite of tests, and a program cannot tell them apart but

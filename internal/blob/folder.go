@@ -175,6 +175,15 @@ func object(key string, info fs.FileInfo) Object {
 	}
 }
 
+func (f *folder) Copy(ctx context.Context, from, to string) error {
+	body, object, err := f.Get(ctx, from, 0, -1)
+	if err != nil {
+		return err
+	}
+	_, err = f.Put(ctx, to, body, object.Size, object.ContentType)
+	return errors.Join(err, body.Close())
+}
+
 func (f *folder) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if err := checkKey(key); err != nil {

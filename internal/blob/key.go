@@ -74,6 +74,17 @@ func LogKey(job, taskKey string, attempt, seq int) string {
 	return Prefix(Log, job, taskKey, attempt) + fmt.Sprintf("%08d.jsonl", seq)
 }
 
+// IncomingPrefix is what the keys begin with at which nodes put objects that have
+// no place yet.
+const IncomingPrefix = "incoming/"
+
+// Incoming is where an object comes in that a node puts into the bucket itself,
+// before it is given its key.
+func Incoming(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return IncomingPrefix + hex.EncodeToString(sum[:])
+}
+
 // Prefix is what the keys of all objects of one kind and attempt begin with.
 func Prefix(kind Kind, job, taskKey string, attempt int) string {
 	return TaskPrefix(kind, job, taskKey) + strconv.Itoa(attempt) + "/"

@@ -25,6 +25,8 @@ type InputObject struct {
 	// Key is its place in the bucket.
 	Key  string
 	Size int64
+	// SHA256 in hex, as it was recorded. Empty: nobody knows.
+	SHA256 string
 }
 
 // LogChunk is a piece of the log of an attempt.
@@ -34,4 +36,9 @@ type LogChunk struct {
 	// Lines are JSON, one object a line: {"at":"…","stream":"stdout","text":"…"}.
 	Lines    []byte
 	From, To time.Time
+	// Quiet: keep it, and write no event. A reader finds it all the same when it
+	// looks the next time.
+	Quiet bool
+	// Before is how many lines were kept quietly before, for the event to count.
+	Before int
 }

@@ -69,7 +69,7 @@ func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) 
 	defer cancel()
 	rows, err := d.pool.Query(ctx, `select task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
 		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8
-		from weir.claim($1, $2, $3, $4, $5, $6)`, d.worker, r.Services, r.N, r.Slots, id, length)
+		from weir.claim($1, $2, $3, weir.bound_slots($7, $2, $4, $3), $5, $6)`, d.worker, r.Services, r.N, r.Slots, id, length, d.node)
 	if err != nil {
 		return nil, wrap("claim", err)
 	}

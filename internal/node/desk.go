@@ -47,6 +47,8 @@ type Desk struct {
 	vault  Vault
 	hints  *Hints
 	log    *slog.Logger
+	// logsMost and carryMost are the constants, but for tests.
+	logsMost, carryMost int64
 }
 
 // NewDesk makes the desk of a node.
@@ -57,7 +59,7 @@ func NewDesk(pool *pgxpool.Pool, node string, options Options) *Desk {
 	}
 	return &Desk{
 		pool: pool, node: node, worker: Worker(node), bucket: options.Bucket, vault: options.Vault, hints: options.Hints,
-		log: log.With("node", node),
+		log: log.With("node", node), logsMost: logsMost, carryMost: carryMost,
 	}
 }
 
@@ -65,7 +67,8 @@ func NewDesk(pool *pgxpool.Pool, node string, options Options) *Desk {
 // a restart, so that the agent still holds what it held.
 func Worker(node string) string { return "agent@" + node }
 
-// Register says what the node is and which services its agent does.
+// Register says what the node is and which services its agent does. While another
+// agent of that name is heard it is weir.ErrConflict, and nothing changes.
 func (d *Desk) Register(ctx context.Context, info Info) error {
 	labels, capacity := info.Labels, info.Capacity
 	if labels == nil {
@@ -78,25 +81,30 @@ func (d *Desk) Register(ctx context.Context, info Info) error {
 	if drivers == nil {
 		drivers = []string{}
 	}
-	_, err := d.pool.Exec(ctx, `select weir.register_node($1, $2, $3, version => nullif($4, ''), drivers => $5)`, d.node, labels, capacity, info.Version, drivers)
-	if err != nil {
-		return wrap("register node", err)
-	}
 	services := slices.AppendSeq([]string{}, maps.Keys(capacity)) // not nil: it becomes an array
 	slices.Sort(services)
-	_, err = d.pool.Exec(ctx, `select weir.register_worker($1, $2, node => $3)`, d.worker, services, d.node)
-	return wrap("register worker", err)
+	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `select weir.register_node($1, $2, $3, version => nullif($4, ''), drivers => $5)`, d.node, labels, capacity, info.Version, drivers)
+		if err != nil {
+			return wrap("register node", err)
+		}
+		_, err = tx.Exec(ctx, `select weir.register_worker($1, $2, node => $3, holder => nullif($4, ''))`, d.worker, services, d.node, info.Holder)
+		return wrap("register worker", err)
+	})
 }
 
 // Heartbeat says that the agent lives and returns what the node is told to do.
 // A node that nobody knows (any more) is weir.ErrNotFound: register again.
 func (d *Desk) Heartbeat(ctx context.Context) (Orders, error) {
 	var o Orders
-	var tended bool
-	err := d.pool.QueryRow(ctx, `select mode, tended, coalesce(labels, '{}'), coalesce(capacity, '{}'), sleep from weir.heartbeat($1)`, d.worker).
-		Scan(&o.Mode, &tended, &o.Labels, &o.Capacity, &o.Sleep)
+	var known, tended bool
+	err := d.pool.QueryRow(ctx, `select capacity is not null, mode, tended, coalesce(labels, '{}'), coalesce(capacity, '{}'), sleep from weir.heartbeat($1)`, d.worker).
+		Scan(&known, &o.Mode, &tended, &o.Labels, &o.Capacity, &o.Sleep)
 	if err != nil {
 		return o, wrap("heartbeat", err)
+	}
+	if !known { // somebody took the node away from its worker
+		return o, fmt.Errorf("heartbeat: %w: there is no node %q", weir.ErrNotFound, d.node)
 	}
 	if !tended {
 		// No server leads. Leases that run out and due times should still be seen.

@@ -10,6 +10,9 @@ type Info struct {
 	Drivers  []string
 	// Version is that of the agent.
 	Version string
+	// Holder tells this agent from another that goes by the same name. Empty: it
+	// does not say.
+	Holder string
 }
 
 // The modes of a node.

@@ -18,31 +18,39 @@ const (
 	// putFor and getFor are how long an address in the bucket works: long enough
 	// for a slow link, short enough to be worth little when it leaks.
 	putFor, getFor = 15 * time.Minute, time.Hour
-	// rereadMost is up to which size an object that a node has put into the
-	// bucket itself is read back and compared. A larger one is guarded by the
-	// bucket alone, which was told its MD5.
-	rereadMost = 64 << 20
+	// carryMost is up to which size an object that a node has put into the bucket
+	// itself is read and compared on its way to its place. A larger one is copied
+	// by the bucket, which was told its MD5.
+	carryMost = 64 << 20
 )
 
 // Presign is where the node may put an artifact of a leased task itself; then
-// [Desk.Commit] records it. A bucket that cannot do so is blob.ErrNoPresign.
+// [Desk.Commit] records it. It is not the place where the artifact will lie: what
+// is recorded must not change, and the address works for longer than that takes.
+// A bucket that has no addresses is blob.ErrNoPresign.
 func (d *Desk) Presign(ctx context.Context, lease Lease, meta ArtifactMeta) (string, error) {
 	key, err := d.objectKey(ctx, lease, meta)
 	if err != nil {
 		return "", err
 	}
-	url, err := d.bucket.Presign(ctx, http.MethodPut, key, putFor)
+	url, err := d.bucket.Presign(ctx, http.MethodPut, blob.Incoming(key), putFor)
 	return url, wrap("presign", err)
 }
 
-// Commit records an artifact that the node has put into the bucket itself, if
-// what lies there is what it says.
+// Commit gives an artifact that the node has put into the bucket itself its place
+// and records it, if it is what the node says.
 func (d *Desk) Commit(ctx context.Context, lease Lease, meta ArtifactMeta) error {
 	key, err := d.objectKey(ctx, lease, meta)
 	if err != nil {
 		return err
 	}
-	object, err := d.bucket.Stat(ctx, key)
+	from := blob.Incoming(key)
+	object, err := d.bucket.Stat(ctx, from)
+	if errors.Is(err, blob.ErrNotFound) {
+		// It has its place already, and the answer to that was lost.
+		from = key
+		object, err = d.bucket.Stat(ctx, from)
+	}
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return problem.New(problem.Conflict, "put it there first, then commit", "the bucket has no %s of this attempt", meta.Name)
@@ -51,16 +59,50 @@ func (d *Desk) Commit(ctx context.Context, lease Lease, meta ArtifactMeta) error
 	case object.Size != meta.Size:
 		return fmt.Errorf("commit %s: %w: it has %d bytes, and should have %d", meta.Name, blob.ErrCorrupt, object.Size, meta.Size)
 	}
-	if meta.SHA256 != "" && meta.Size <= rereadMost {
-		if err := d.reread(ctx, key, meta); err != nil {
-			return fmt.Errorf("commit %s: %w", meta.Name, err)
-		}
+	if from == key {
+		err = d.reread(ctx, key, meta)
+	} else {
+		meta.SHA256, err = d.place(ctx, from, key, meta)
 	}
-	return d.recordArtifact(ctx, lease, meta, key)
+	if err != nil {
+		return fmt.Errorf("commit %s: %w", meta.Name, err)
+	}
+	if err := d.recordArtifact(ctx, lease, meta, key); err != nil || from == key {
+		return err
+	}
+	if err := d.bucket.Delete(ctx, from); err != nil {
+		d.log.Info("an object that has its place was not removed where it came in; the garbage collector will", "error", err)
+	}
+	return nil
 }
 
-// reread compares an object with what it should be.
+// place gives an object its place. Of what is compared on the way, nothing is
+// stored unless it is right, so an earlier object of that name stays.
+func (d *Desk) place(ctx context.Context, from, key string, meta ArtifactMeta) (sha256 string, err error) {
+	if meta.Size > d.carryMost {
+		if err := d.bucket.Copy(ctx, from, key); err != nil {
+			return "", err
+		}
+		object, err := d.bucket.Stat(ctx, key)
+		if err == nil && object.Size != meta.Size {
+			err = fmt.Errorf("%w: it has %d bytes, and should have %d", blob.ErrCorrupt, object.Size, meta.Size)
+		}
+		return meta.SHA256, err
+	}
+	body, _, err := d.bucket.Get(ctx, from, 0, -1)
+	if err != nil {
+		return "", err
+	}
+	checked := blob.Verify(body, meta.SHA256, meta.Size)
+	_, sha256, err = blob.Upload(ctx, d.bucket, key, checked, meta.Size, meta.ContentType)
+	return sha256, errors.Join(err, checked.Close())
+}
+
+// reread compares an object with what it should be, unless it is large.
 func (d *Desk) reread(ctx context.Context, key string, meta ArtifactMeta) error {
+	if meta.SHA256 == "" || meta.Size > d.carryMost {
+		return nil
+	}
 	object, _, err := d.bucket.Get(ctx, key, 0, -1)
 	if err != nil {
 		return err

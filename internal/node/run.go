@@ -47,7 +47,8 @@ type Compose struct {
 	File    string `json:"file,omitempty"`
 	Service string `json:"service,omitempty"`
 	URL     string `json:"url,omitempty"`
-	// Idle is after how long without work the service is stopped.
+	// Idle is after how long without work the service is stopped. Zero: as the
+	// agent has it, 10 minutes.
 	Idle Span `json:"idle,omitzero"`
 }
 

@@ -1,9 +1,7 @@
 package node
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,13 +47,11 @@ func (d *Desk) Upload(ctx context.Context, lease Lease, meta ArtifactMeta, r io.
 	if err != nil {
 		return err
 	}
-	object, sum, err := blob.Upload(ctx, d.bucket, key, r, meta.Size, meta.ContentType)
+	// What is not what was told breaks off before its end: nothing is stored, and
+	// what lies there stays.
+	object, sum, err := blob.Upload(ctx, d.bucket, key, blob.Verify(io.NopCloser(r), meta.SHA256, -1), meta.Size, meta.ContentType)
 	if err != nil {
 		return wrap("upload", err)
-	}
-	if meta.SHA256 != "" && meta.SHA256 != sum {
-		_ = d.bucket.Delete(ctx, key) // the garbage collector finds it too
-		return fmt.Errorf("upload %s: %w: its SHA-256 is not the one that was told", meta.Name, blob.ErrCorrupt)
 	}
 	meta.Size, meta.SHA256 = object.Size, sum
 	return d.recordArtifact(ctx, lease, meta, key)
@@ -90,33 +86,6 @@ func (d *Desk) recordArtifact(ctx context.Context, lease Lease, meta ArtifactMet
 	return wrap("record the artifact", err)
 }
 
-// AppendLog keeps a piece of the log of a leased task and tells its readers.
-func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error {
-	if d.bucket == nil {
-		return ErrNoBucket
-	}
-	l, err := d.leased(ctx, lease)
-	if err != nil {
-		return err
-	}
-	job, task := l.place()
-	key := blob.LogKey(job, task, lease.Attempt, chunk.Seq)
-	if _, err := d.bucket.Put(ctx, key, bytes.NewReader(chunk.Lines), int64(len(chunk.Lines)), "application/x-ndjson"); err != nil {
-		return wrap("keep the log", err)
-	}
-	data, err := json.Marshal(map[string]any{
-		"key": key, "seq": chunk.Seq, "lines": bytes.Count(chunk.Lines, []byte("\n")), "bytes": len(chunk.Lines), "from": chunk.From.UTC(), "to": chunk.To.UTC(),
-	})
-	if err != nil {
-		return wrap("keep the log", err)
-	}
-	refused, err := d.Record(ctx, []Note{{Lease: lease, Type: "log", Data: data}})
-	if err == nil && len(refused) > 0 {
-		err = weir.ErrLeaseLost
-	}
-	return err
-}
-
 // Inputs are the outputs of earlier steps that a leased task asked for.
 func (d *Desk) Inputs(ctx context.Context, lease Lease) ([]InputObject, error) {
 	l, err := d.leased(ctx, lease)
@@ -127,12 +96,12 @@ func (d *Desk) Inputs(ctx context.Context, lease Lease) ([]InputObject, error) {
 	if err != nil || len(run.Inputs) == 0 {
 		return nil, err
 	}
-	rows, err := d.pool.Query(ctx, `select step, name, object, size from weir.inputs($1, $2, $3, $4)`, d.node, lease.Task, lease.Attempt, token(lease))
+	rows, err := d.pool.Query(ctx, `select step, name, object, size, coalesce(sha256, '') from weir.inputs($1, $2, $3, $4)`, d.node, lease.Task, lease.Attempt, token(lease))
 	if err != nil {
 		return nil, wrap("list inputs", err)
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o InputObject, err error) {
-		err = row.Scan(&o.Step, &o.Name, &o.Key, &o.Size)
+		err = row.Scan(&o.Step, &o.Name, &o.Key, &o.Size, &o.SHA256)
 		return o, err
 	})
 	return slices.DeleteFunc(all, func(o InputObject) bool { return !wanted(run.Inputs, o) }), wrap("list inputs", err)

@@ -3,8 +3,8 @@ create or replace function weir._serves(n weir.nodes, service text, labels jsonb
 language sql stable
 set search_path = weir, pg_temp
 as $$
-  select (n.mode = 'active' or n.mode_until <= t) and coalesce((n.capacity ->> service)::int, 1) > 0 and (
-    n.capacity ? service and labels <@ (n.labels || jsonb_build_object('node', n.name))
-    or exists (select from weir.workers w where w.node = n.id and service = any (w.services) and labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name))))
+  select (n.mode = 'active' or n.mode_until <= t) and coalesce((n.capacity ->> _serves.service)::int, 1) > 0 and (
+    n.capacity ? _serves.service and _serves.labels <@ (n.labels || jsonb_build_object('node', n.name))
+    or exists (select from weir.workers w where w.node = n.id and _serves.service = any (w.services) and _serves.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name))))
 $$;
 comment on function weir._serves is 'Whether a node could do work of a service with these labels.';

@@ -10,7 +10,7 @@ as $$
         coalesce(left(n.wake_note, 300), 'unknown'), case when weir._wake_next(n) > t then '; next try in ' || weir._span(weir._wake_next(n) - t) else '' end)
       else format('node %s could and sleeps; it is about to be woken', n.name) end,
     case when n.wake_state = 'waking' then n.wake_at else n.seen_at end
-  from weir.nodes n where weir._serves(n, service, labels, t) and not weir._awake(n, t)
+  from weir.nodes n where weir._serves(n, _why_asleep.service, _why_asleep.labels, _why_asleep.t) and not weir._awake(n, t)
   order by n.wake_method is null, n.wake_state = 'waking' desc, n.wake_tries, n.name limit 1
 $$;
 comment on function weir._why_asleep is 'Which sleeping node a task waits for.';

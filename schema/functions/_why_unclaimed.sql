@@ -15,7 +15,7 @@ declare
 begin
   select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
   from weir.workers w left join weir.nodes n on n.id = w.node
-  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}')) and w.stopped_at is null and w.seen_at > t - interval '60 s'
+  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}')) and w.stopped_at is null and w.seen_at > t - interval '30 s'
     and (n.id is null or n.wake_state not in ('waking', 'asleep') or weir._awake(n, t));
   if able = 0 then
     select * into blocked from weir._why_asleep(c.service, c.labels, t);
@@ -29,12 +29,15 @@ begin
       coalesce(' until ' || to_char(x.mode_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), '')), ', ' order by x.mode_at) as nodes, max(x.mode_at) as since
     into blocked from (
       select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at from weir.workers w join weir.nodes n on n.id = w.node
-      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name)) and w.stopped_at is null and w.seen_at > t - interval '60 s') x;
+      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name)) and w.stopped_at is null and w.seen_at > t - interval '30 s') x;
     return query select 'worker', false, format('no node takes %s%s: %s', c.service, needs, blocked.nodes), null::uuid, blocked.since;
   else
     select count(*) into ahead from (
       select from weir.available a join weir.classes o on o.id = abs(a.class)
-      where o.service = c.service and (o.priority > c.priority or o.priority = c.priority and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
+      where o.service = c.service and exists (select from weir.workers w left join weir.nodes n on n.id = w.node
+          where c.service = any (w.services) and (c.labels || o.labels) <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
+            and c.labels || o.labels @> c.labels and w.stopped_at is null and w.seen_at > t - interval '30 s')
+        and (o.priority > c.priority or o.priority = c.priority and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
     return query select 'worker', true, format('%s for %s%s; %s tasks come first', case when able - idle = 1 then '1 live worker' else format('%s live workers', able - idle) end, c.service, needs,
       case when ahead = 1000 then 'over 1000' else ahead::text end), null::uuid, opened;
   end if;

@@ -42,8 +42,8 @@ begin
     sha256 = excluded.sha256, at = excluded.at;
   if was.id is null or (was.bucket, was.key, was.size) is distinct from (record_artifact.bucket, record_artifact.key, record_artifact.size)
     or was.sha256 is distinct from record_artifact.sha256 then
-    insert into weir.events (at, type, worker, attempt, job, task, data)
-    values (t, 'artifact', r.worker, r.attempt, r.job, r.task,
+    insert into weir.events (at, type, worker, attempt, job, task, message, data)
+    values (t, 'artifact', r.worker, r.attempt, r.job, r.task, weir._text(record_artifact.name),
       jsonb_build_object('kind', record_artifact.kind, 'name', record_artifact.name, 'size', record_artifact.size));
   end if;
   return 'ok';

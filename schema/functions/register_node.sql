@@ -1,5 +1,6 @@
 -- A machine says that it is there, what it is (labels), how much it can do at once (capacity: slots per service), and by which means (version
--- and drivers of its agent; null: it did not say, and what is known stays).
+-- and drivers of its agent; null: it did not say, and what is known stays). A node that joined with a token that names labels or services is what
+-- that says: it has those labels, and of those services no more. What it wanted besides is in the event, as withheld.
 create or replace function weir.register_node(name text, labels jsonb default '{}', capacity jsonb default '{}', version text default null,
   drivers text[] default null, at timestamptz default null) returns int
 language plpgsql security definer
@@ -8,8 +9,10 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(register_node.at);
+  bound weir.node_credentials;
   was weir.nodes;
-  id int;
+  has weir.nodes;
+  withheld jsonb;
 begin
   if coalesce(register_node.name, '') = '' or length(register_node.name) > 200 then
     perform weir._invalid('name: a node has a name of 1 to 200 characters');
@@ -18,19 +21,32 @@ begin
   if length(register_node.version) > 200 or cardinality(register_node.drivers) > 100 then
     perform weir._invalid('version, drivers: at most 200 characters, at most 100 drivers');
   end if;
+  -- Before the node's row, as weir.set_node locks them.
+  select * into bound from weir.node_credentials c where c.node = register_node.name and (c.labels is not null or c.services is not null) for share;
+  has.labels := coalesce(bound.labels, register_node.labels);
+  has.capacity := weir._bound_capacity(register_node.capacity, bound.services);
+  if register_node.capacity <> '{}' and bound.services is not null and not exists (select from jsonb_each_text(has.capacity) s where s.value::int > 0) then
+    perform weir._invalid(format('capacity: node %s may do none of these services: %s', register_node.name, (select string_agg(s, ', ' order by s) from jsonb_object_keys(register_node.capacity) s)),
+      coalesce('start its agent with ' || (select string_agg(format('--service %s=%s', s.key, s.value), ' ' order by s.key) from jsonb_each_text(bound.services) s where s.value::int > 0) || ', or let', 'let')
+      || format(' it join with another token: weir join create --node %s --service NAME=N', register_node.name));
+  end if;
+  withheld := jsonb_strip_nulls(jsonb_build_object(
+    'labels', (select jsonb_object_agg(l.key, l.value) from jsonb_each(register_node.labels) l where not has.labels @> jsonb_build_object(l.key, l.value)),
+    'capacity', (select jsonb_object_agg(s.key, s.value) from jsonb_each(register_node.capacity) s where has.capacity ->> s.key is distinct from s.value #>> '{}')));
   select * into was from weir.nodes n where n.name = register_node.name;
   insert into weir.nodes as n (name, labels, capacity, version, drivers, registered_at, seen_at)
-  values (register_node.name, register_node.labels, register_node.capacity, register_node.version, register_node.drivers, t, t)
+  values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers, t, t)
   on conflict (name) do update set labels = excluded.labels, capacity = excluded.capacity, seen_at = t,
     version = coalesce(excluded.version, n.version), drivers = coalesce(excluded.drivers, n.drivers)
-  returning n.id into id;
-  if was.id is null or (was.labels, was.capacity) is distinct from (register_node.labels, register_node.capacity)
+  returning n.id into has.id;
+  if was.id is null or (was.labels, was.capacity) is distinct from (has.labels, has.capacity) or withheld <> '{}'
     or coalesce(register_node.version, was.version) is distinct from was.version or coalesce(register_node.drivers, was.drivers) is distinct from was.drivers
   then
-    insert into weir.events (at, type, kind, subject, data)
-    values (t, 'registered', 'node', register_node.name, jsonb_build_object('labels', register_node.labels, 'capacity', register_node.capacity)
-      || jsonb_strip_nulls(jsonb_build_object('version', register_node.version, 'drivers', to_jsonb(register_node.drivers))));
+    insert into weir.events (at, type, kind, subject, level, message, data)
+    values (t, 'registered', 'node', register_node.name, case when withheld <> '{}' then 'warn' end, case when withheld <> '{}' then 'it wants to be more than the token it joined with says' end,
+      jsonb_build_object('labels', has.labels, 'capacity', has.capacity)
+      || jsonb_strip_nulls(jsonb_build_object('version', register_node.version, 'drivers', to_jsonb(register_node.drivers), 'withheld', nullif(withheld, '{}'))));
   end if;
-  return id;
+  return has.id;
 end $$;
-comment on function weir.register_node is 'Registers a node or changes its labels, capacity, version and drivers.';
+comment on function weir.register_node is 'Registers a node or changes its labels, capacity, version and drivers, within what it may have.';

@@ -1,5 +1,8 @@
--- A process says which services it can do, on which node (if it belongs to one), with which labels of its own.
-create or replace function weir.register_worker(name text, services text[], node text default null, labels jsonb default '{}', at timestamptz default null) returns int
+-- A process says which services it can do, on which node (if it belongs to one), with which labels of its own. On a node that may not do all of them
+-- (see weir.register_node) it does the others. holder says which process it is: another one does not get the name while this one is heard, for two that
+-- claim under one name would take each other's work for their own.
+create or replace function weir.register_worker(name text, services text[], node text default null, labels jsonb default '{}', holder text default null,
+  at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -8,6 +11,8 @@ declare
   t timestamptz := weir._clock(register_worker.at);
   n int;
   id int;
+  does text[] := register_worker.services;
+  was weir.workers;
 begin
   if coalesce(register_worker.name, '') = '' or length(register_worker.name) > 200 then
     perform weir._invalid('name: a worker has a name of 1 to 200 characters');
@@ -17,15 +22,21 @@ begin
     if n is null then
       raise exception using errcode = 'WR404', message = format('there is no node %L', register_worker.node), hint = 'register it first: weir.register_node';
     end if;
+    does := coalesce((select array(select s from unnest(does) s where c.services ? s) from weir.node_credentials c where c.node = register_worker.node and c.services is not null), does);
   end if;
-  insert into weir.workers as w (name, services, node, labels, started_at, seen_at)
-  values (register_worker.name, register_worker.services, n, register_worker.labels, t, t)
-  on conflict (name) do update set services = excluded.services, node = excluded.node, labels = excluded.labels, started_at = t, seen_at = t, stopped_at = null
+  select * into was from weir.workers x where x.name = register_worker.name for no key update;
+  if was.holder <> register_worker.holder and was.stopped_at is null and was.seen_at > t - interval '30 s' then
+    raise exception using errcode = 'WR409', message = format('%s is another process, which was heard %s ago', register_worker.name, weir._span(t - was.seen_at)),
+      hint = 'take another name, or stop the other one; once it is silent for 30 s this one takes its place';
+  end if;
+  insert into weir.workers as w (name, services, node, labels, holder, started_at, seen_at)
+  values (register_worker.name, does, n, register_worker.labels, register_worker.holder, t, t)
+  on conflict (name) do update set services = excluded.services, node = excluded.node, labels = excluded.labels, holder = excluded.holder, started_at = t, seen_at = t, stopped_at = null
   returning w.id into id;
   -- The usual class of a service exists before its first task: else that one's transaction would keep others of the service waiting.
-  insert into weir.classes (service, priority, labels) select distinct s, 0, '{}'::jsonb from unnest(register_worker.services) s order by 1 on conflict do nothing;
+  insert into weir.classes (service, priority, labels) select distinct s, 0, '{}'::jsonb from unnest(does) s order by 1 on conflict do nothing;
   insert into weir.events (at, type, kind, subject, worker, data)
-  values (t, 'registered', 'worker', register_worker.name, id, jsonb_build_object('services', register_worker.services, 'node', register_worker.node));
+  values (t, 'registered', 'worker', register_worker.name, id, jsonb_build_object('services', does, 'node', register_worker.node));
   return id;
 end $$;
 comment on function weir.register_worker is 'Registers a worker.';

@@ -386,6 +386,16 @@ func logs(r *rig) {
 		"0 2 "+blob.LogKey(a.Job.String(), "a", 1, 0)+", 1 1 "+blob.LogKey(a.Job.String(), "a", 1, 1) {
 		r.Errorf("events: %s", got)
 	}
+	// What is kept quietly is there all the same, and counted by the next event.
+	quiet := node.LogChunk{Seq: 2, Lines: []byte("{\"text\":\"four\"}\n"), From: now, To: now, Quiet: true}
+	r.ok(r.mine.AppendLog(r.Context(), a.Holds(), quiet))
+	r.ok(r.mine.AppendLog(r.Context(), a.Holds(), node.LogChunk{Seq: 3, Lines: []byte("{\"text\":\"five\"}\n"), From: now, To: now, Before: 1}))
+	if _, err := r.Bucket.Stat(r.Context(), blob.LogKey(a.Job.String(), "a", 1, 2)); err != nil {
+		r.Error(err)
+	}
+	if got := r.text(`select string_agg(concat_ws(' ', data ->> 'seq', data ->> 'lines'), ', ') from weir.events where task = $1 and type = 'log' and (data ->> 'seq')::int > 1`, a.Task); got != "3 2" {
+		r.Errorf("events: %s", got)
+	}
 }
 
 func stops(r *rig) {

@@ -111,6 +111,14 @@ func (r *rig) token(name string) string {
 	return secret
 }
 
+// exec runs a statement.
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	if _, err := r.db.Pool.Exec(r.t.Context(), sql, args...); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *rig) config(name string) Config {
 	return Config{Server: r.server.URL, Node: name, CA: r.ca, Version: "1.2.3", Log: r.log}
 }

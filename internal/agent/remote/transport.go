@@ -84,6 +84,9 @@ func (t *Transport) older(ctx context.Context, cause error) error {
 		return cause
 	}
 	p := *problem.Explain(cause)
+	if p.Kind == problem.Invalid && t.agent == "weir-agent/"+is.Version {
+		return cause // we speak the same language, so it is about what we said
+	}
 	p.What += " (the server is Weir " + is.Version + ", this program is " + t.agent + ")"
 	p.Next = "use the same version on both sides; bring the server up to date first"
 	p.Err = cause

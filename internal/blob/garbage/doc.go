@@ -9,7 +9,8 @@
 //
 // Only what lies in a gap is listed, so a sweep costs what there is to remove,
 // and each id is asked for once more before anything of it is deleted. Objects
-// that were uploaded and never recorded go with their job in the same way.
+// that were uploaded and never recorded go with their job in the same way; those
+// that came in and never got their place go after a day.
 //
 // The order is: objects first, then their rows. Whoever is killed in between
 // does it again.

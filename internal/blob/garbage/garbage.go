@@ -79,6 +79,11 @@ func (c *collector) tick(ctx context.Context, now time.Time) (more bool, err err
 	if err != nil {
 		return false, err
 	}
+	stranded, err := c.incoming(ctx, now.Add(-uploadsFor), &left)
+	if err != nil {
+		return false, err
+	}
+	broken += stranded
 	if rows+gone+broken > 0 {
 		c.log.Info("removed what belongs to nobody", "artifacts", rows, "objects", gone, "uploads", broken)
 	}
@@ -179,6 +184,32 @@ func (c *collector) objects(ctx context.Context, prefix string, gaps []gap, gone
 			if len(page) < batch || after >= prefix+g.hi {
 				break
 			}
+		}
+	}
+	return n, nil
+}
+
+// incoming removes what nodes have put into the bucket and never recorded.
+func (c *collector) incoming(ctx context.Context, before time.Time, left *int) (n int, err error) {
+	for after := ""; *left > 0; {
+		*left--
+		page, err := c.bucket.List(ctx, blob.IncomingPrefix, after, batch)
+		if err != nil {
+			return n, err
+		}
+		var keys []string
+		for _, o := range page {
+			after = o.Key
+			if o.ModifiedAt.Before(before) {
+				keys = append(keys, o.Key)
+			}
+		}
+		if err := c.bucket.Delete(ctx, keys...); err != nil {
+			return n, err
+		}
+		n += len(keys)
+		if len(page) < batch {
+			break
 		}
 	}
 	return n, nil

@@ -132,3 +132,26 @@ func TestNothingIsDeletedWithoutKnowledge(t *testing.T) {
 	}
 	one[[]string](t, db, `select weir.ensure_partitions()`)
 }
+
+// What a node has put into the bucket and never recorded goes after a day.
+func TestWhatOnlyCameInGoes(t *testing.T) {
+	for name, open := range map[string]func(testing.TB) blob.Bucket{"folder": blobtest.Folder, "s3": blobtest.Open} {
+		t.Run(name, func(t *testing.T) {
+			db, b := testdb.New(t), open(t)
+			key, kept := put(t, b, blob.Incoming("outputs/x")), put(t, b, "incoming-not/x")
+			c := &collector{pool: db.Pool, bucket: b, term: always{}, log: slog.New(slog.DiscardHandler)}
+			there := func(key string) bool {
+				_, err := b.Stat(t.Context(), key)
+				return err == nil
+			}
+			for _, after := range []time.Duration{0, uploadsFor - time.Hour} {
+				if _, err := c.tick(t.Context(), time.Now().Add(after)); err != nil || !there(key) {
+					t.Errorf("after %s it is gone, %v", after, err)
+				}
+			}
+			if _, err := c.tick(t.Context(), time.Now().Add(uploadsFor+time.Hour)); err != nil || there(key) || !there(kept) {
+				t.Errorf("it is still there, or too much is gone: %v", err)
+			}
+		})
+	}
+}

@@ -15,12 +15,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/weirhq/weir/internal/node/reach"
 	"github.com/weirhq/weir/internal/problem"
 )
-
-// metadata are addresses at which clouds tell a machine its secrets and which
-// no other rule catches.
-var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16")}
 
 // call asks somebody else to wake the node: a POST with its name.
 func (w *Waker) call(ctx context.Context, node string, m Method) (said string, err error) {
@@ -136,18 +133,9 @@ func guard(host string) func(network, address string, _ syscall.RawConn) error {
 			return nil
 		case at.IsLoopback() && strings.EqualFold(host, "localhost"):
 			return nil
-		case isLiteral, at.IsLoopback(), at.IsUnspecified(), at.IsMulticast(), at.IsLinkLocalUnicast(), isMetadata(at):
+		case isLiteral, !reach.ByName(at):
 			return fmt.Errorf("%s leads to %s, where no wake call may go", host, at)
 		}
 		return nil
 	}
-}
-
-func isMetadata(at netip.Addr) bool {
-	for _, m := range metadata {
-		if at == m {
-			return true
-		}
-	}
-	return false
 }

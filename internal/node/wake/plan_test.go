@@ -289,3 +289,34 @@ func TestLeader(t *testing.T) {
 	r.wantEvents("gpu-us", "wake_set")
 	r.wantEvents("cpu-1", "wake_set")
 }
+
+// TestTheNodeThatCan wakes the node that a task is bound to, and names no other,
+// although others did work of that service too.
+func TestTheNodeThatCan(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	for _, name := range []string{"edge", "here", "over-there"} {
+		r.exec(`select weir.register_node($1, '{}', '{"exec": 4}'), weir.register_worker('agent@' || $1, '{exec}', $1)`, name)
+	}
+	r.exec(`with w as (update weir.workers set seen_at = clock_timestamp() - interval '10 min') update weir.nodes set seen_at = clock_timestamp() - interval '10 min'`)
+	task := one[string](r, `select weir.submit('exec', labels => '{"node": "here"}')::text`)
+	why := func() string {
+		return one[string](r, `select string_agg(reason, '; ') from weir.why($1) where not open`, task)
+	}
+	if got := why(); !strings.Contains(got, "node here could") || strings.Contains(got, "edge") {
+		t.Errorf("why: %s", got)
+	}
+	for _, name := range []string{"edge", "here", "over-there"} {
+		r.exec(`select weir.set_wake($1, 'wol', '{"mac": "52:54:00:12:34:56", "timeout": 60}')`, name)
+	}
+	r.wantPlan("it is due", 0, "here")
+	if got := why(); !strings.Contains(got, "waiting for node here to wake") {
+		t.Errorf("why: %s", got)
+	}
+	// What nobody could do wakes nobody, and why names none.
+	task = one[string](r, `select weir.submit('exec', labels => '{"z": "1"}')::text`)
+	r.wantPlan("nobody could", 0)
+	if got := why(); got != "no live worker serves exec with labels z=1" {
+		t.Errorf("why: %s", got)
+	}
+}

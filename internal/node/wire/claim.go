@@ -14,14 +14,15 @@ type Info struct {
 	Capacity map[string]int    `json:"capacity,omitempty" doc:"Slots per service."`
 	Drivers  []string          `json:"drivers,omitempty" maxItems:"100"`
 	Version  string            `json:"version,omitempty" maxLength:"100"`
+	Holder   string            `json:"holder,omitempty" maxLength:"100" doc:"Tells this agent from another of the same name: the same after a restart."`
 }
 
 // InfoOf is it as it is sent.
-func InfoOf(i node.Info) Info { return Info{i.Labels, i.Capacity, i.Drivers, i.Version} }
+func InfoOf(i node.Info) Info { return Info{i.Labels, i.Capacity, i.Drivers, i.Version, i.Holder} }
 
 // Node is it as the server knows it.
 func (i Info) Node(name string) node.Info {
-	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Version: i.Version}
+	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Version: i.Version, Holder: i.Holder}
 }
 
 // Orders are what a machine is told with each heartbeat.

@@ -26,14 +26,19 @@ type Log struct {
 	Lines []byte    `json:"lines" doc:"Lines of JSON, in base64."`
 	From  time.Time `json:"from,omitzero"`
 	To    time.Time `json:"to,omitzero"`
+	Quiet bool      `json:"quiet,omitempty" doc:"Keep it without an event: another follows soon."`
+	// Before counts the lines that were kept quietly.
+	Before int `json:"before,omitempty" minimum:"0" doc:"How many lines were kept quietly before."`
 }
 
 // LogOf is it as it is sent.
-func LogOf(l node.Lease, c node.LogChunk) Log { return Log{LeaseOf(l), c.Seq, c.Lines, c.From, c.To} }
+func LogOf(l node.Lease, c node.LogChunk) Log {
+	return Log{LeaseOf(l), c.Seq, c.Lines, c.From, c.To, c.Quiet, c.Before}
+}
 
 // Node is it as the server knows it.
 func (l Log) Node() node.LogChunk {
-	return node.LogChunk{Seq: l.Seq, Lines: l.Lines, From: l.From, To: l.To}
+	return node.LogChunk{Seq: l.Seq, Lines: l.Lines, From: l.From, To: l.To, Quiet: l.Quiet, Before: l.Before}
 }
 
 // Object is an object that an attempt made.
@@ -68,10 +73,11 @@ type Place struct {
 
 // InputObject is an object that an earlier step made and this one wants.
 type InputObject struct {
-	Step string `json:"step"`
-	Name string `json:"name"`
-	Key  string `json:"key"`
-	Size int64  `json:"size"`
+	Step   string `json:"step"`
+	Name   string `json:"name"`
+	Key    string `json:"key"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256,omitempty" doc:"What the bytes must be. Absent: nobody knows."`
 }
 
 // Inputs are all of a task.
@@ -81,13 +87,13 @@ type Inputs struct {
 
 // InputsOf are they as they are sent.
 func InputsOf(list []node.InputObject) Inputs {
-	return Inputs{each(list, func(i node.InputObject) InputObject { return InputObject{i.Step, i.Name, i.Key, i.Size} })}
+	return Inputs{each(list, func(i node.InputObject) InputObject { return InputObject(i) })}
 }
 
 // Node are they as the agent knows them.
 func (i Inputs) Node() []node.InputObject {
 	return each(i.Items, func(i InputObject) node.InputObject {
-		return node.InputObject{Step: i.Step, Name: i.Name, Key: i.Key, Size: i.Size}
+		return node.InputObject(i)
 	})
 }
 

@@ -87,3 +87,21 @@ func TestPlugInComesFirst(t *testing.T) {
 		t.Errorf("it is %q, %v", which, err)
 	}
 }
+
+// Where no engine answers there is no compose, whatever the command says.
+func TestNoEngineNoCompose(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho 2.40.0\n"), 0o700); err != nil { // #nosec G306 -- it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	d, err := compose.New(compose.Config{Folder: t.TempDir(), Agent: "a", Host: "unix://" + filepath.Join(bin, "no.sock")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	err = d.Check(t.Context())
+	if err == nil || !strings.Contains(problem.Explain(err).What, "Docker") {
+		t.Errorf("it says %v", err)
+	}
+}

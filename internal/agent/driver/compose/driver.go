@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/agent/driver/http"
 	"github.com/weirhq/weir/internal/problem"
 )
@@ -34,6 +35,14 @@ type Driver struct {
 // running.
 func New(cfg Config) (*Driver, error) {
 	cfg = cfg.withDefaults()
+	if cfg.Folder != "" {
+		// Commands start in the folder, so its name must be good there too.
+		folder, err := filepath.Abs(cfg.Folder)
+		if err != nil {
+			return nil, fmt.Errorf("find the folder of compose files: %w", err)
+		}
+		cfg.Folder = folder
+	}
 	calls, err := http.New(cfg.HTTP)
 	if err != nil {
 		return nil, err
@@ -80,7 +89,8 @@ func (d *Driver) Close() error {
 // Name is what a definition calls it.
 func (d *Driver) Name() string { return "compose" }
 
-// Check says whether there is a compose, and a folder of files for it.
+// Check says whether there is a compose, an engine that it reaches, and a folder
+// of files for it.
 func (d *Driver) Check(ctx context.Context) error {
 	if d.cfg.Folder == "" {
 		return problem.New(problem.Failed, "set the folder of compose files", "no folder of compose files is set")
@@ -89,8 +99,20 @@ func (d *Driver) Check(ctx context.Context) error {
 	if err != nil || !info.IsDir() {
 		return &problem.Problem{Kind: problem.Failed, What: "there is no folder " + d.cfg.Folder + " of compose files", Next: "make it, or set another", Err: err}
 	}
-	_, err = d.detect(ctx)
-	return err
+	if _, err := d.detect(ctx); err != nil {
+		return err
+	}
+	return d.engine(ctx)
+}
+
+// engine asks the engine whether it is there: compose itself only says so when it
+// is too late.
+func (d *Driver) engine(ctx context.Context) error {
+	e, err := docker.New(docker.Config{Host: d.cfg.Host, Agent: d.cfg.Agent})
+	if err != nil {
+		return err
+	}
+	return errors.Join(e.Check(ctx), e.Close())
 }
 
 // Which names the form of compose that is used, with its version.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weirhq/weir/internal/node/reach"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -53,7 +54,7 @@ func newRule(entry string) (rule, error) {
 		return r, nil
 	}
 	if address, err := netip.ParseAddr(host); err == nil {
-		address = address.Unmap()
+		address = reach.Inner(address)
 		r.prefix = netip.PrefixFrom(address, address.BitLen())
 		return r, nil
 	}
@@ -102,7 +103,7 @@ func (l list) refusal(host string) error {
 	return &problem.Problem{
 		Kind: problem.Forbidden, Field: "url",
 		What: "url: this node may not talk to " + host,
-		Next: "use a service that its operator allows: " + strings.Join(l.text, ", "),
+		Next: "use a service that its operator allows: " + strings.Join(l.text, ", ") + "; an address of the machine itself or of its network must be listed as such",
 	}
 }
 
@@ -116,20 +117,22 @@ func (l list) host(host, port string) bool {
 }
 
 // address tells whether the address that was found for the host may be
-// connected to. A name may lead anywhere but where no service is: localhost
-// only to this machine, and no name to the addresses by which a machine finds
-// out about itself.
+// connected to. Who says where a name leads need not be who put it on the list,
+// so a name alone leads neither back to this machine nor to what only machines
+// of its own network or cloud should reach: such an address must be on the list
+// itself. localhost is this machine and nothing else.
 func (l list) address(host string, address netip.Addr, port string) bool {
 	if address.Zone() != "" {
 		return false
 	}
-	address = address.Unmap()
+	address = reach.Inner(address)
 	name := canonical(host)
 	for _, r := range l.rules {
 		switch {
 		case !r.on(port):
 		case r.name == "":
-			if r.prefix.Contains(address) {
+			// A wide range is not meant to hold the addresses of the cloud.
+			if r.prefix.Contains(address) && (!reach.Guarded(address) || reach.Guarded(r.prefix.Addr())) {
 				return true
 			}
 		case r.name != name:
@@ -137,7 +140,7 @@ func (l list) address(host string, address netip.Addr, port string) bool {
 			if address.IsLoopback() {
 				return true
 			}
-		case !address.IsUnspecified() && !address.IsMulticast() && !address.IsLinkLocalUnicast():
+		case reach.ByName(address):
 			return true
 		}
 	}

@@ -33,6 +33,8 @@ type Driver struct {
 	allow  list
 	client *nethttp.Client
 	pool   *nethttp.Transport
+	// resolver finds the addresses of names. Nil: that of the machine.
+	resolver *net.Resolver
 
 	mu sync.Mutex
 	// live has the calls that have not ended, by task and attempt.
@@ -148,7 +150,8 @@ func (d *Driver) dial(ctx context.Context, network, target string) (net.Conn, er
 		return nil, err
 	}
 	dialer := net.Dialer{
-		Timeout: d.cfg.Connect,
+		Timeout:  d.cfg.Connect,
+		Resolver: d.resolver,
 		// Control sees each address just before it is connected to, after every
 		// look-up: there is no other look-up in between.
 		Control: func(_, found string, _ syscall.RawConn) error {

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	lockFile     = "agent.lock"
+	identityFile = "identity"
+	// lockTries is how often the lock of a folder is asked for: who was killed a
+	// moment ago may still have it.
+	lockTries, lockEvery = 50, 100 * time.Millisecond
+)
+
+// moveIn makes the agent's folder its own: no other process works in it until
+// free is called or this one dies. The folder has an identity, so that an agent is
+// known again after a restart, and told from another that goes by its name.
+func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
+	file, err := os.OpenFile(filepath.Join(a.config.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("agent: lock its folder: %w", err)
+	}
+	for try := 1; ; try++ {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // #nosec G115 -- a file descriptor is a small number
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		if try == lockTries || !loop.Wait(ctx, lockEvery, a.leave) {
+			pid, _ := os.ReadFile(file.Name()) // only for the message
+			p := problem.New(problem.Conflict, "give this one another folder (--dir) and another name (--node), or stop the other",
+				"the folder %s is that of another agent, with pid %s", a.config.Dir, strings.TrimSpace(string(pid)))
+			return nil, errors.Join(p, file.Close())
+		}
+	}
+	if err == nil {
+		err = file.Truncate(0)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(file, os.Getpid())
+	}
+	if err == nil {
+		a.config.Info.Holder, err = identity(filepath.Join(a.config.Dir, identityFile))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("agent: lock its folder: %w", err), file.Close())
+	}
+	return func() {
+		// Closing alone would leave the lock to a child between fork and exec.
+		if err := errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close()); err != nil { // #nosec G115 -- a file descriptor is a small number
+			a.log.Warn("the lock of the agent's folder was not given back", "error", err)
+		}
+	}, nil
+}
+
+// identity reads who works in a folder, or says so for the first time.
+func identity(file string) (string, error) {
+	text, err := os.ReadFile(file) // #nosec G304 -- of the agent's own folder
+	if err == nil && len(text) > 0 {
+		return strings.TrimSpace(string(text)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	made := rand.Text()
+	return made, os.WriteFile(file, []byte(made+"\n"), 0o600)
+}
