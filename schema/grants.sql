@@ -16,10 +16,9 @@ revoke all on weir.users, weir.sessions, weir.tokens, weir.links, weir.joins, we
 grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many, weir.fail, weir.fail_many, weir.give_back_many,
   weir.confirm_cancel, weir.register_node, weir.register_worker, weir.heartbeat, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
   to weir_worker;
-grant execute on function weir.leased, weir.foreign_leases, weir.inputs to weir_worker;
-grant execute on function weir.set_node to weir_client;
-grant execute on function weir.open_job, weir.add_tasks, weir.close_job, weir.set_job_note, weir.plan_task, weir.wait_for, weir.decide, weir.relabel, weir.why_job, weir.retry_job
-  to weir_client;
+grant execute on function weir.leased, weir.foreign_leases, weir.inputs, weir.bound_slots to weir_worker;
+-- What a planner says of tasks (plan_task, wait_for, decide, relabel, set_job_note) is the server's to say: who submits must not end the work of others as done.
+grant execute on function weir.open_job, weir.add_tasks, weir.close_job, weir.why_job, weir.retry_job to weir_client;
 
 -- Sealed or not, a secret is read by the server alone.
 revoke all on weir.secrets from weir_client;
@@ -33,3 +32,7 @@ grant select, insert, update, delete on all tables in schema flow to weir_client
 revoke all on sequence flow.order_seq from public, weir_client;
 grant usage on sequence flow.order_seq to weir_client;
 grant execute on function weir.put_workflow, weir.set_workflow to weir_client;
+grant execute on function weir.note_bulk to weir_client;
+grant execute on function weir.drop_workflow to weir_client;
+-- Rollouts: who commands them asks a server, which knows who asks; in SQL it is the owner's. A client may read them, but not what was found in the schemas of others.
+revoke all on weir.snapshots from weir_client;

@@ -72,6 +72,9 @@ type Config struct {
 	// WakeBroadcast is where magic packets go, host:port. Empty: everybody on the
 	// local network.
 	WakeBroadcast string
+	// RolloutWorkers is how many changes of databases go on at once; below zero:
+	// none.
+	RolloutWorkers int
 	// NodeName is this machine's name. Empty: the host's.
 	NodeName string
 	// CoordinatorTTL is how long a leader may be silent.

@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/timeline/redishint"
 	"github.com/weirhq/weir/internal/workflow"
@@ -45,12 +46,13 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 	hints := listen.New(p.pool.Config().ConnConfig, s.log)
 	gates := hints.Listen(engine.GatesChannel)
 	plans := hints.Listen(engine.PlanChannel)
+	lost := hints.Listen(rollout.Channel)
 	p.hints = node.NewHints(p.pool, hints)
 	resigned := hints.Listen(coordinator.Channel)
 	p.events = hints.Listen(timeline.Channels...)
 	p.coordinator = coordinator.New(coordinator.Config{
 		Pool: p.terms, TTL: s.config.CoordinatorTTL, Wake: resigned.C(), Log: s.log,
-		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates, plans) },
+		Loops: func(t *coordinator.Term) []loop.Loop { return s.loops(t, p, gates, plans, lost) },
 	})
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	p.resign, p.led = end, make(chan struct{})
@@ -85,7 +87,7 @@ func (p *parts) grown() <-chan struct{} {
 }
 
 // loops are what the leader does.
-func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans *listen.Subscription) []loop.Loop {
+func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans, lost *listen.Subscription) []loop.Loop {
 	keep := s.config.Retention
 	if keep == Forever {
 		keep = 0
@@ -98,6 +100,7 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans *listen.Subsc
 		loops = append(loops, p.bus.Relay(p.pool, p.events.C()))
 	}
 	loops = append(loops, workflow.Loops(workflow.Config{Pool: p.pool, Hints: plans.C(), Store: p.flows, Log: s.log}, t)...)
+	loops = append(loops, rollout.Loops(rollout.Config{Pool: p.pool, Store: p.rollouts, Hints: lost.C(), Log: s.log}, t)...)
 	loops = append(loops, p.waker.Loops(t)...)
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
 	if p.bucket != nil {
@@ -153,5 +156,15 @@ func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) 
 	if p.demo, err = demo.Start(ctx, p.client, "demo", s.log); err != nil {
 		return "", err
 	}
-	return "worker " + p.demo.Worker(), nil
+	said := "worker " + p.demo.Worker()
+	if s.cluster == nil || p.vault == nil || p.executor == nil {
+		return said, nil
+	}
+	for _, name := range demo.Shops {
+		if err := s.cluster.EnsureDatabase(ctx, name); err != nil {
+			return "", err
+		}
+	}
+	p.demo.Rollout(p.rollouts, s.cluster.URL)
+	return said + ", rollout shop", nil
 }

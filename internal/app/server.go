@@ -92,6 +92,8 @@ type parts struct {
 	// agent is that of this machine; left is closed when it has ended.
 	agent *Agent
 	left  chan struct{}
+	// executor runs changes of rollouts.
+	executor *weir.Worker
 	// face is the dashboard and the API; link logs in once.
 	face http.Handler
 	link string
@@ -153,7 +155,7 @@ func (s *Server) start(ctx context.Context) error {
 		return nil
 	}
 	return writeRunning(s.config.Data, Running{
-		DatabaseURL: p.url, Listen: s.listener.Addr().String(), URL: s.url(), Pid: os.Getpid(), Version: s.options.Version, StartedAt: time.Now().UTC(),
+		DatabaseURL: p.url, Listen: s.listener.Addr().String(), URL: s.url(), Pid: os.Getpid(), Version: s.options.Version, StartedAt: time.Now().UTC(), Settings: s.config.share(),
 	})
 }
 
@@ -197,6 +199,9 @@ func (s *Server) steps() []step {
 		step{"Starting the coordinator", s.coordinate},
 		step{"Opening the dashboard and the API", s.open},
 	)
+	if s.config.RolloutWorkers > 0 {
+		steps = append(steps, step{"Starting the executor of rollouts", s.startExecutor})
+	}
 	if s.private {
 		steps = append(steps, step{"Starting the agent of this machine", s.startAgent})
 	}

@@ -62,6 +62,7 @@ var settings = []setting{
 	text("wake_scripts", "folder with the scripts that may wake nodes", nil, func(c *Config) *string { return &c.WakeScripts }),
 	list("wake_urls", "beginnings of addresses that may be called to wake nodes, such as https://power.example.org/", func(c *Config) *[]string { return &c.WakeURLs }),
 	text("wake_broadcast", "where magic packets go, host:port", fixed("255.255.255.255:9"), func(c *Config) *string { return &c.WakeBroadcast }),
+	number("rollout_workers", "how many changes of databases this server brings at once; -1: none", "8", func(c *Config) *int { return &c.RolloutWorkers }),
 	text("node_name", "name of this machine", hostname, func(c *Config) *string { return &c.NodeName }),
 	duration("coordinator_ttl", "how long a leader may be silent before another takes over", "12s", func(c *Config) *time.Duration { return &c.CoordinatorTTL }),
 	duration("coordinator_idle_interval", "longest time between two looks at what is due", "1s", func(c *Config) *time.Duration { return &c.CoordinatorIdleInterval }),

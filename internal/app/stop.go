@@ -69,6 +69,9 @@ func (s *Server) drop(p *parts) error {
 	if p.agent != nil {
 		err = errors.Join(err, s.stopAgent(p))
 	}
+	if p.executor != nil {
+		err = errors.Join(err, s.stopExecutor(p))
+	}
 	if p.shut != nil {
 		p.shut() // streams end, and their clients go to another server
 	}

@@ -8,9 +8,11 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web"
 	"github.com/weirhq/weir/internal/workflow"
@@ -28,10 +30,11 @@ const (
 // stores are what a server knows beside the engine: workflows, objects, secrets
 // and sleeping nodes. bucket and vault are nil where they were not set up.
 type stores struct {
-	flows  *workflow.Store
-	bucket blob.Bucket
-	vault  *vault.Vault
-	waker  *wake.Waker
+	flows    *workflow.Store
+	rollouts *rollout.Store
+	bucket   blob.Bucket
+	vault    *vault.Vault
+	waker    *wake.Waker
 	// hints wake the desks of agents that wait for work.
 	hints *node.Hints
 }
@@ -69,6 +72,7 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
+	p.rollouts = newRollouts(p.pool, p.vault, s.log)
 	at := s.bucketURL()
 	if at == "" {
 		return "none: artifacts and logs of agents are not kept; set bucket", nil
@@ -102,8 +106,9 @@ func (p *parts) desk(name string) *node.Desk {
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
+	c.Rollouts = p.rollouts
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
+	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
 		c.Secrets = p.vault
 	}
@@ -115,7 +120,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
-	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
+	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
 		c.Secrets = p.vault
 	}

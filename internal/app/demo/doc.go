@@ -9,4 +9,7 @@
 // release it. A schedule tidies up once a minute. A new film comes only when
 // the one before has ended, so nothing piles up, and a server that starts again
 // goes on with what is there.
+//
+// Where Weir has a PostgreSQL of its own, a rollout brings a folder of changes to
+// the databases of a shop, through dev and staging; prod waits for an approval.
 package demo

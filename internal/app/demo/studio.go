@@ -32,6 +32,7 @@ type Demo struct {
 	log    *slog.Logger
 	film   weir.ID
 
+	life  context.Context
 	end   context.CancelFunc
 	group sync.WaitGroup
 }
@@ -60,7 +61,7 @@ func Start(ctx context.Context, client *weir.Client, node string, log *slog.Logg
 	})
 	handle(d.worker)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	d.end = end
+	d.life, d.end = life, end
 	d.group.Go(func() {
 		if err := d.worker.Run(life); err != nil {
 			log.Warn("the demo's worker did not start", "error", err)

@@ -1,0 +1,237 @@
+package rollout
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/rollout/target"
+)
+
+// lookFor bounds a look at a database: somebody waits for the answer.
+const lookFor = 10 * time.Second
+
+// Database is a registered target of changes.
+type Database struct {
+	Name string `json:"name"`
+	// Engine is postgres or mysql.
+	Engine      string            `json:"engine"`
+	Environment string            `json:"environment"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Secret is the name under which the vault keeps the DSN.
+	Secret string `json:"secret"`
+	Note   string `json:"note,omitempty"`
+	// Identity is which database it was when it was last looked at; empty: nobody
+	// has reached it yet.
+	Identity string `json:"identity,omitempty"`
+	// Server is what the server calls its version.
+	Server string `json:"server,omitempty"`
+	// Version is the newest applied version, as far as known.
+	Version   string     `json:"version,omitempty"`
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+	// Fault is why the last look failed; empty: it did not.
+	Fault string `json:"fault,omitempty"`
+	// Live counts runs of rollouts that wait or run.
+	Live      int       `json:"live"`
+	By        string    `json:"by,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+}
+
+// DatabaseFilter narrows a list. Zero fields match everything.
+type DatabaseFilter struct {
+	Environment string            `json:"environment,omitempty"`
+	Engine      string            `json:"engine,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Search is a part of the name.
+	Search string `json:"search,omitempty"`
+}
+
+// PutDatabase registers a database or changes what is known of it. With a dsn the
+// vault gets it, under d.Secret or a name made of the database's; without one
+// d.Secret names a secret that is there. It then looks at the database, as
+// [Store.CheckDatabase] does: one that cannot be reached is registered all the same,
+// with its fault.
+func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn string) (Database, error) {
+	if d.Secret == "" {
+		d.Secret = secretFor(d.Name)
+		if was, err := s.databases(ctx, databaseNamed, d.Name); err == nil && len(was) > 0 {
+			d.Secret = was[0].Secret
+		}
+	}
+	if dsn != "" {
+		// An address that nobody could use is refused before it is kept.
+		t, err := target.Open(ctx, script.Engine(d.Engine), dsn, target.Options{})
+		if err != nil {
+			return d, unreached(err)
+		}
+		t.Close()
+		if s.vault == nil {
+			return d, noVault()
+		}
+		if err := s.vault.Put(ctx, by, d.Secret, dsn, "address of database "+d.Name); err != nil {
+			return d, err
+		}
+	}
+	if _, err := s.putDatabase(ctx, by, d); err != nil {
+		return d, fmt.Errorf("register database: %w", err)
+	}
+	return s.CheckDatabase(ctx, d.Name)
+}
+
+// Databases lists databases by name. After is the name of the last one of the page
+// before.
+func (s *Store) Databases(ctx context.Context, f DatabaseFilter, page view.Page) ([]Database, error) {
+	labels := f.Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	list, err := s.databases(ctx, databaseFilter, page.After, f.Environment, f.Engine, labels, f.Search, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list databases: %w", err)
+	}
+	return list, nil
+}
+
+// Database reads one.
+func (s *Store) Database(ctx context.Context, name string) (Database, error) {
+	list, err := s.databases(ctx, databaseNamed, name)
+	if err == nil && len(list) == 0 {
+		err = notFound("database", name, "see what there is: weir database list")
+	}
+	if err != nil {
+		return Database{}, fmt.Errorf("read database: %w", err)
+	}
+	return list[0], nil
+}
+
+// DropDatabase forgets a database and, if no other uses it, its secret. It is a
+// conflict while runs wait or run there.
+func (s *Store) DropDatabase(ctx context.Context, by, name string) error {
+	secret, err := s.dropDatabase(ctx, by, name)
+	if err != nil {
+		return fmt.Errorf("drop database: %w", err)
+	}
+	if secret == "" || s.vault == nil {
+		return nil
+	}
+	if err := s.vault.Delete(ctx, by, secret); err != nil {
+		s.log.Warn("the address of a dropped database stays in the vault", "database", name, "error", err)
+	}
+	return nil
+}
+
+// CheckDatabase connects and writes down which database it is and what is applied
+// there. A database that cannot be reached comes back with its fault, not as an error.
+func (s *Store) CheckDatabase(ctx context.Context, name string) (Database, error) {
+	d, err := s.Database(ctx, name)
+	if err != nil {
+		return d, err
+	}
+	seen, err := s.look(ctx, d)
+	if err != nil {
+		if ctx.Err() != nil {
+			return d, ctx.Err()
+		}
+		seen = found{fault: said(err)}
+	}
+	if err := s.checked(ctx, name, seen); err != nil {
+		return d, fmt.Errorf("check database: %w", err)
+	}
+	return s.Database(ctx, name)
+}
+
+// DatabaseHistory reads what is applied, from the database itself, newest first.
+// After counts entries of the pages before.
+func (s *Store) DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error) {
+	var entries []target.Entry
+	err := s.with(ctx, name, func(t target.Target) (err error) {
+		entries, err = t.History(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	from, err := strconv.Atoi(cmp.Or(page.After, "0"))
+	if err != nil || from < 0 {
+		return nil, problem.Refuse("after", "use the number of entries of the pages before", "%.40q is not a number", page.After)
+	}
+	entries = entries[min(from, len(entries)):]
+	return entries[:min(limit(page), len(entries))], nil
+}
+
+// Foreign is what another tool (goose, Flyway, golang-migrate) wrote down in the
+// database; nil: nothing.
+func (s *Store) Foreign(ctx context.Context, name string) (*target.Foreign, error) {
+	var f *target.Foreign
+	err := s.with(ctx, name, func(t target.Target) (err error) {
+		f, err = t.Foreign(ctx)
+		return err
+	})
+	return f, err
+}
+
+// ImportHistory takes over the history that another tool left, and returns how many
+// rows of it are new.
+func (s *Store) ImportHistory(ctx context.Context, by, name string) (int, error) {
+	n := 0
+	err := s.with(ctx, name, func(t target.Target) error {
+		f, err := t.Foreign(ctx)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			return problem.New(problem.NotFound, "there is nothing to take over: goose, Flyway and golang-migrate are known", "database %s has no history of another tool", name)
+		}
+		n, err = t.Import(ctx, *f, by)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.CheckDatabase(ctx, name); err != nil {
+		return n, err
+	}
+	return n, nil
+}
+
+// with reaches a registered database and hands it to do.
+func (s *Store) with(ctx context.Context, name string, do func(target.Target) error) error {
+	d, err := s.Database(ctx, name)
+	if err != nil {
+		return err
+	}
+	t, err := s.reach(ctx, d.Engine, d.Secret)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return unreached(do(t))
+}
+
+// look asks a database which it is, and what is applied.
+func (s *Store) look(ctx context.Context, d Database) (f found, err error) {
+	t, err := s.reach(ctx, d.Engine, d.Secret)
+	if err != nil {
+		return f, err
+	}
+	defer t.Close()
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	id, err := t.Identity(ctx)
+	if err != nil {
+		return f, unreached(err)
+	}
+	entries, err := t.History(ctx)
+	if err != nil {
+		return f, unreached(err)
+	}
+	f.identity, f.server = identity(id), id.Version
+	f.version, f.rank = newest(entries)
+	return f, nil
+}

@@ -1,0 +1,250 @@
+package rollout
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout/script"
+)
+
+// Plan is what a person asks for. [Store.Create] freezes it.
+type Plan struct {
+	Name   string  `json:"name"`
+	Stages []Stage `json:"stages"`
+	// Files are the changes as people keep them. They are read as package script
+	// reads a folder; Changes are for callers that have read them already.
+	Files   []File          `json:"files,omitempty"`
+	Changes []script.Change `json:"-"`
+	// Parallel is how many runs of the rollout may go on at once. Zero: no limit.
+	Parallel int `json:"parallel,omitempty"`
+	// OutOfOrder allows versions below the newest one that is applied.
+	OutOfOrder bool       `json:"out_of_order,omitempty"`
+	RunAt      *time.Time `json:"run_at,omitempty"`
+	Note       string     `json:"note,omitempty"`
+}
+
+// File is a change as text.
+type File struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// How a stage goes on.
+const (
+	PromoteAuto   = "auto"
+	PromoteManual = "manual"
+
+	OnFailureStop     = "stop"
+	OnFailureContinue = "continue"
+	OnFailureAtMost   = "at_most"
+)
+
+// Stage is a group of databases that come after those of the stage before.
+type Stage struct {
+	Name string `json:"name"`
+	// Environment and Labels choose databases; Databases names them. What is chosen
+	// is frozen with the plan. A stage of a name alone takes the environment of that
+	// name.
+	Environment string            `json:"environment,omitempty"`
+	Databases   []string          `json:"databases,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Approvals is how many people must say yes before the stage begins.
+	Approvals int `json:"approvals,omitempty"`
+	// Promote is auto, or manual: a person lets the stage begin once the one before
+	// is complete. Of the first stage the start is that.
+	Promote string `json:"promote,omitempty"`
+	// OnFailure is stop (nothing new starts in the stage), continue, or at_most
+	// MaxFailures. A stage with failures that are allowed counts as complete.
+	OnFailure   string `json:"on_failure,omitempty"`
+	MaxFailures int    `json:"max_failures,omitempty"`
+	// Canary is how many databases of the stage go first.
+	Canary int `json:"canary,omitempty"`
+}
+
+const (
+	// nameMost bounds names of plans, stages and changes: they are part of keys.
+	nameMost = 80
+	// tasksMost is what one job may have.
+	tasksMost = 30_000
+)
+
+var goodStage = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,59}$`)
+
+// read makes changes of the files, and refuses a plan that nobody could carry out.
+// All that is wrong with the plan itself is found here; which databases there are,
+// the database knows.
+func (p Plan) read() (Plan, error) {
+	p.Changes = slices.Clone(p.Changes)
+	for _, f := range p.Files {
+		c, err := script.Read(f.Name, []byte(f.Text))
+		if err != nil {
+			return p, fault("files", err)
+		}
+		p.Changes = append(p.Changes, c)
+	}
+	p.Files = nil
+	if err := p.check(); err != nil {
+		return p, err
+	}
+	return p, p.order()
+}
+
+func (p Plan) check() error {
+	switch {
+	case strings.TrimSpace(p.Name) == "" || len(p.Name) > nameMost:
+		return problem.Refuse("name", "such as orders-2026-11", "a rollout has a name of at most %d bytes", nameMost)
+	case len(p.Stages) == 0:
+		return problem.Refuse("stages", "name an environment, or databases", "a plan has at least one stage")
+	case len(p.Changes) == 0:
+		return problem.Refuse("changes", "give a folder with files such as V001__create_orders.sql", "a plan has at least one change")
+	case p.Parallel < 0:
+		return problem.Refuse("parallel", "0 is no limit", "%d is negative", p.Parallel)
+	}
+	seen := map[string]bool{}
+	for _, s := range p.Stages {
+		if err := s.check(); err != nil {
+			return err
+		}
+		if seen[s.Name] {
+			return problem.Refuse("stages", "give each a name of its own", "two stages are called %s", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+func (s Stage) check() error {
+	switch {
+	case !goodStage.MatchString(s.Name):
+		return problem.Refuse("stages", "letters, digits, and _ . : - inside, at most 60: such as prod", "%.80q is not a name for a stage", s.Name)
+	case s.Approvals < 0 || s.Approvals > 100:
+		return problem.Refuse("stages", "0 needs nobody", "stage %s: %d approvals are not 0 to 100", s.Name, s.Approvals)
+	case s.Promote != "" && s.Promote != PromoteAuto && s.Promote != PromoteManual:
+		return problem.Refuse("stages", "auto or manual", "stage %s: promote %.40q is not known", s.Name, s.Promote)
+	case !slices.Contains([]string{"", OnFailureStop, OnFailureContinue, OnFailureAtMost}, s.OnFailure):
+		return problem.Refuse("stages", "stop, continue or at_most", "stage %s: on_failure %.40q is not known", s.Name, s.OnFailure)
+	case s.OnFailure == OnFailureAtMost && s.MaxFailures < 1:
+		return problem.Refuse("stages", "or on_failure stop", "stage %s: at_most needs max_failures of 1 or more", s.Name)
+	case s.OnFailure != OnFailureAtMost && s.MaxFailures != 0:
+		return problem.Refuse("stages", "set on_failure to at_most", "stage %s: max_failures means something with at_most alone", s.Name)
+	case s.Canary < 0:
+		return problem.Refuse("stages", "0 is none", "stage %s: %d canaries", s.Name, s.Canary)
+	case len(s.Databases) > 0 && len(s.Labels) > 0:
+		return problem.Refuse("stages", "give one of the two", "stage %s: databases are named, or chosen by labels", s.Name)
+	}
+	return nil
+}
+
+// order sorts changes as they are applied: versions upwards, then what has none, in
+// the order given, repeatable ones last. Two of one key are a fault.
+func (p *Plan) order() error {
+	ranks := make(map[string]int64, len(p.Changes))
+	files := make(map[string]string, len(p.Changes))
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		c.Checksum = script.Checksum(c.SQL)
+		if c.Kind == "" {
+			c.Kind = script.DDL
+		}
+		key := label(*c)
+		if key == "" || len(key) > nameMost || strings.ContainsRune(key, '/') {
+			return problem.Refuse("changes", "such as V001__create_orders.sql", "%.120q is not a name for a change: 1 to %d bytes, no /", key, nameMost)
+		}
+		if other, twice := files[key]; twice {
+			return problem.Refuse("changes", "give each a version of its own", "%s and %s are both %s", cmp.Or(other, "a change"), cmp.Or(c.File, "another"), key)
+		}
+		files[key] = c.File
+		if c.Version != "" {
+			rank, err := script.Rank(c.Version)
+			if err != nil {
+				return fault("changes", err)
+			}
+			ranks[c.Version] = rank
+		}
+	}
+	class := func(c script.Change) int {
+		switch {
+		case c.Version != "":
+			return 0
+		case c.Repeatable:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.Changes, func(a, b script.Change) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(ranks[a.Version], ranks[b.Version]))
+	})
+	return nil
+}
+
+// label is what a change is called in keys: its version, or its name without one.
+func label(c script.Change) string { return cmp.Or(c.Version, c.Name) }
+
+// frozenChange is a change in a frozen plan: all but its text.
+type frozenChange struct {
+	Version          string `json:"version,omitempty"`
+	Name             string `json:"name"`
+	Kind             string `json:"kind"`
+	File             string `json:"file,omitempty"`
+	Checksum         string `json:"checksum"`
+	Rank             *int64 `json:"rank,omitempty"`
+	Transaction      bool   `json:"transaction"`
+	LockTimeout      int64  `json:"lock_timeout_ms,omitempty"`
+	StatementTimeout int64  `json:"statement_timeout_ms,omitempty"`
+	Unlimited        bool   `json:"unlimited,omitempty"`
+	Repeatable       bool   `json:"repeatable,omitempty"`
+}
+
+func (f frozenChange) change(sql string) script.Change {
+	return script.Change{
+		Version: f.Version, Name: f.Name, Kind: script.Kind(f.Kind), File: f.File, SQL: sql, Checksum: f.Checksum, Transaction: f.Transaction,
+		LockTimeout: time.Duration(f.LockTimeout) * time.Millisecond, StatementTimeout: time.Duration(f.StatementTimeout) * time.Millisecond,
+		Unlimited: f.Unlimited, Repeatable: f.Repeatable,
+	}
+}
+
+// asked is a plan as weir.rollout_freeze takes it, and the texts by checksum.
+func (p Plan) asked() (plan json.RawMessage, texts map[string]string, err error) {
+	texts = map[string]string{}
+	changes := make([]frozenChange, len(p.Changes))
+	for i, c := range p.Changes {
+		f := frozenChange{
+			Version: c.Version, Name: cmp.Or(c.Name, c.Version), Kind: string(c.Kind), File: c.File, Checksum: c.Checksum, Transaction: c.Transaction,
+			LockTimeout: c.LockTimeout.Milliseconds(), StatementTimeout: c.StatementTimeout.Milliseconds(), Unlimited: c.Unlimited, Repeatable: c.Repeatable,
+		}
+		if c.Version != "" {
+			rank, err := script.Rank(c.Version)
+			if err != nil {
+				return nil, nil, fault("changes", err)
+			}
+			f.Rank = &rank
+		}
+		changes[i], texts[c.Checksum] = f, c.SQL
+	}
+	plan, err = json.Marshal(struct {
+		Name       string         `json:"name"`
+		Stages     []Stage        `json:"stages"`
+		Changes    []frozenChange `json:"changes"`
+		Parallel   int            `json:"parallel,omitempty"`
+		OutOfOrder bool           `json:"out_of_order,omitempty"`
+		RunAt      *time.Time     `json:"run_at,omitempty"`
+	}{p.Name, p.Stages, changes, p.Parallel, p.OutOfOrder, p.RunAt})
+	return plan, texts, err
+}
+
+// fault makes a problem of what is wrong with a script.
+func fault(field string, err error) error {
+	var f *script.Fault
+	if errors.As(err, &f) {
+		bare := *f
+		bare.Next = ""
+		return &problem.Problem{Kind: problem.Invalid, Field: field, What: field + ": " + bare.Error(), Next: f.Next, Err: err}
+	}
+	return problem.Refuse(field, "", "%v", err)
+}

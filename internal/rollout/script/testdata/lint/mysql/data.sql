@@ -1,0 +1,2 @@
+INSERT INTO big VALUES (1);
+UPDATE big SET a = 1 WHERE b = 2;

@@ -1,0 +1,1 @@
+create index concurrently i on big (x);

@@ -1,0 +1,15 @@
+alter table big alter column x set not null;
+alter table big add column a int not null;
+alter table big add column b int not null default 0;
+alter table big add constraint fk foreign key (a) references other (id);
+alter table big add constraint fk2 foreign key (a) references other (id) not valid;
+alter table big add check (a > 0);
+alter table big add constraint c check (a > 0) not valid;
+alter table big validate constraint c;
+alter table big add column d int references other (id);
+alter table big add unique (a);
+alter table big add constraint u unique using index i;
+alter table big add primary key (a);
+alter table big add exclude using gist (r with &&);
+alter table big attach partition p for values in (1);
+alter table big detach partition p;

@@ -1,0 +1,10 @@
+create table t (x int);
+create index i on t (x);
+alter table public.t add column y int not null;
+alter table t alter column x set not null, add foreign key (x) references other (id);
+alter table t alter column x type bigint;
+update t set x = 1;
+create table u as select 1 as x;
+create index j on u (x);
+truncate t;
+drop table t;

@@ -1,0 +1,13 @@
+alter table big alter column x type bigint;
+alter table big alter column y type text;
+alter table big alter column y type text using y::text || 'x';
+alter table small alter column x type bigint;
+alter table big add column a uuid default gen_random_uuid();
+alter table big add column b timestamptz not null default now();
+alter table big add column c bigserial;
+alter table big add column d int generated always as identity;
+alter table big add column e int generated always as (x + 1) stored;
+alter table big set logged;
+alter table big set tablespace other;
+vacuum full big;
+cluster big using i;

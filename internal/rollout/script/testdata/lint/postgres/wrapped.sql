@@ -1,0 +1,3 @@
+begin;
+create table t (x int);
+commit;

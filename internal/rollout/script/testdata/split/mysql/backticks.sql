@@ -1,0 +1,2 @@
+CREATE TABLE `a;b` (`c``d;` INT);
+SELECT 1;

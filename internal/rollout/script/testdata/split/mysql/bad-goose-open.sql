@@ -1,0 +1,2 @@
+-- +goose StatementBegin
+SELECT 1;

@@ -1,0 +1,2 @@
+SELECT 1;
+INSERT INTO t VALUES ('a);

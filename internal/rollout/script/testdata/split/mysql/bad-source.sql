@@ -1,0 +1,1 @@
+SOURCE other.sql;

@@ -1,0 +1,11 @@
+
+
+  
+
+SELECT 1;
+   
+
+DELIMITER //
+
+
+SELECT 2//

@@ -1,0 +1,1 @@
+SELECT delimiter FROM t;

@@ -1,0 +1,3 @@
+/*!40101 SET NAMES utf8mb4 */;
+CREATE TABLE t (x INT) /*!50100 PARTITION BY HASH (x); */;
+/*M!100301 SET x = 1 */;

@@ -1,0 +1,2 @@
+INSERT INTO `tűrő` VALUES ('árvíz; 漢字');
+  SELECT 2;

@@ -1,0 +1,3 @@
+begin;
+create index concurrently i on t (x);
+commit;

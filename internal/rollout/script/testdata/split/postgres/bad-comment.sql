@@ -1,0 +1,3 @@
+select 1;
+/* open /* nested */
+select 2;

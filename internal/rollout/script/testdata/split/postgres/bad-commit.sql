@@ -1,0 +1,3 @@
+create table a (x int);
+commit;
+create table b (x int);

@@ -1,0 +1,1 @@
+do $a$ begin end $b$;

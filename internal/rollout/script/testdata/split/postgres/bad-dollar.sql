@@ -1,0 +1,1 @@
+create function f() returns int as $$ begin; end;

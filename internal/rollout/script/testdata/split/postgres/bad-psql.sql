@@ -1,0 +1,3 @@
+select 1;
+\c other
+select 2;

@@ -1,0 +1,2 @@
+insert into t values ('a);
+select 1;

@@ -1,0 +1,3 @@
+create table t (x int);
+
+create tabel u (y int);

@@ -1,0 +1,2 @@
+select 'árvíz';
+select tűrő ( ;

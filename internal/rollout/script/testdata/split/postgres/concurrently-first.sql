@@ -1,0 +1,3 @@
+drop index concurrently a.i;
+reindex index concurrently j;
+select 1;

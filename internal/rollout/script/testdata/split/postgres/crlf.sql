@@ -1,0 +1,5 @@
+create table a (
+  x int
+);
+
+select 1;

@@ -1,0 +1,2 @@
+do $$ begin execute $q$ create table x (a int); $q$; end $$;
+create table y (b int);

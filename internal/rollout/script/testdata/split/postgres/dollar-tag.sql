@@ -1,0 +1,1 @@
+select $x$ a; $$ b; $y$ $x$; select 2;

@@ -1,0 +1,7 @@
+-- first
+-- second
+
+select 1;
+
+-- about two
+select 2;

@@ -1,0 +1,3 @@
+select 1 -- not; the end
+, 2;
+select 3;

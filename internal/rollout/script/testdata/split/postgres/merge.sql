@@ -1,0 +1,1 @@
+merge into t using s on t.id = s.id when matched then update set x = s.x when not matched then insert values (s.id, s.x);

@@ -1,0 +1,1 @@
+savepoint a; insert into t values (1); rollback to a; release a;

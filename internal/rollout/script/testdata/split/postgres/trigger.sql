@@ -1,0 +1,1 @@
+create trigger g before update on t for each row execute function f();

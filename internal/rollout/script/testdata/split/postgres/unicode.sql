@@ -1,0 +1,2 @@
+insert into "tűrő" values ('árvíz; 漢字');
+  select 2;

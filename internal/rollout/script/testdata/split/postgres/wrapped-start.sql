@@ -1,0 +1,1 @@
+start transaction; select 1; end;

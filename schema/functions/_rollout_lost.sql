@@ -1,0 +1,33 @@
+-- Attempts that ended badly without a word of their executor: if something may have been sent, nobody knows, and the run is UNKNOWN until somebody does.
+-- A run that was canceled and may have been applied blocks higher versions as a failed one does; so does one that was canceled alone, until somebody decides.
+create or replace function weir._rollout_lost(r weir.rollouts, facts jsonb, t timestamptz) returns void
+language plpgsql
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  bad uuid[] := array(select x.task from jsonb_to_recordset(facts) x (task uuid, state text) where x.state = 'bad');
+  canceled uuid[] := array(select x.task from jsonb_to_recordset(facts) x (task uuid, state text, outcome text) where x.state = 'bad' and x.outcome = 'canceled');
+  lost boolean;
+begin
+  if cardinality(bad) = 0 then
+    return;
+  end if;
+  with u as (
+    update weir.rollout_runs g set unknown = g.phase in ('sent', 'applied'), code = case when g.phase in ('sent', 'applied') then 'lost' else 'lost_before_sent' end,
+      ended_at = coalesce(g.ended_at, t), look_at = t
+    from unnest(bad) b (task), lateral (select f.attempt, f.started_at from weir.finished f where f.task = b.task offset 0) f
+    -- One that was canceled while it waited has an attempt that was judged before.
+    where g.task = b.task and g.attempt = f.attempt and g.code is null and f.started_at is not null
+    returning g.unknown
+  ) select bool_or(u.unknown) into lost from u;
+  insert into weir.lane_blocks (lane, rank, task, at)
+  select q.lane, q.rank, q.id, t from unnest(canceled) c (task), lateral (select q.id, q.lane, q.rank from weir.tasks q where q.id = c.task offset 0) q
+  where q.rank is not null and not exists (select from weir.lane_blocks b where b.task = q.id)
+    and (r.aborted_at is null or exists (select from weir.rollout_runs g where g.task = q.id and g.unknown))
+  on conflict do nothing;
+  if lost then
+    perform pg_notify('weir_rollout', '');
+  end if;
+end $$;
+comment on function weir._rollout_lost is 'Marks runs whose executor was lost, and lanes that they block.';
