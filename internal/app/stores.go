@@ -120,6 +120,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
+	c.Rollouts = p.rollouts
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
 		c.Secrets = p.vault

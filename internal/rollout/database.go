@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -36,6 +37,8 @@ type Database struct {
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	// Fault is why the last look failed; empty: it did not.
 	Fault string `json:"fault,omitempty"`
+	// Drifted: an executor found another schema than the one that was accepted.
+	Drifted bool `json:"drifted,omitempty"`
 	// Live counts runs of rollouts that wait or run.
 	Live      int       `json:"live"`
 	By        string    `json:"by,omitempty"`
@@ -67,6 +70,9 @@ func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn stri
 	if dsn != "" {
 		// An address that nobody could use is refused before it is kept.
 		t, err := target.Open(ctx, script.Engine(d.Engine), dsn, target.Options{})
+		if f := new(target.Failure); errors.As(err, &f) && f.Code == target.CodeInvalid {
+			return d, &problem.Problem{Kind: problem.Invalid, Field: "dsn", What: f.What, Next: f.Next, Err: err}
+		}
 		if err != nil {
 			return d, unreached(err)
 		}
@@ -74,12 +80,15 @@ func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn stri
 		if s.vault == nil {
 			return d, noVault()
 		}
+	}
+	// The row first: one that is refused leaves no secret behind.
+	if _, err := s.putDatabase(ctx, by, d); err != nil {
+		return d, fmt.Errorf("register database: %w", err)
+	}
+	if dsn != "" {
 		if err := s.vault.Put(ctx, by, d.Secret, dsn, "address of database "+d.Name); err != nil {
 			return d, err
 		}
-	}
-	if _, err := s.putDatabase(ctx, by, d); err != nil {
-		return d, fmt.Errorf("register database: %w", err)
 	}
 	return s.CheckDatabase(ctx, d.Name)
 }

@@ -93,7 +93,7 @@ func command(ctx context.Context, db querier, op, sql string, id weir.ID, by str
 // --- databases
 
 const databaseColumns = `d.name, d.engine, d.environment, d.labels, d.secret, coalesce(d.note, ''), coalesce(d.identity, ''), coalesce(d.server, ''), coalesce(d.version, ''), d.checked_at,
-	coalesce(d.fault, ''), d.live, coalesce(d.by, ''), d.created_at, d.changed_at`
+	coalesce(d.fault, ''), d.live, coalesce(d.by, ''), d.created_at, d.changed_at, d.drifted`
 
 func (s *Store) databases(ctx context.Context, rest string, args ...any) ([]Database, error) {
 	rows, err := s.pool.Query(ctx, `select `+databaseColumns+` from weir.rollout_database d `+rest, args...)
@@ -101,7 +101,7 @@ func (s *Store) databases(ctx context.Context, rest string, args ...any) ([]Data
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Database, err error) {
-		err = row.Scan(&d.Name, &d.Engine, &d.Environment, &d.Labels, &d.Secret, &d.Note, &d.Identity, &d.Server, &d.Version, &d.CheckedAt, &d.Fault, &d.Live, &d.By, &d.CreatedAt, &d.ChangedAt)
+		err = row.Scan(&d.Name, &d.Engine, &d.Environment, &d.Labels, &d.Secret, &d.Note, &d.Identity, &d.Server, &d.Version, &d.CheckedAt, &d.Fault, &d.Live, &d.By, &d.CreatedAt, &d.ChangedAt, &d.Drifted)
 		return d, err
 	})
 }
