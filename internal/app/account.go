@@ -30,6 +30,7 @@ type Accounts interface {
 	Joins(ctx context.Context) ([]auth.Join, error)
 	CreateJoin(ctx context.Context, n auth.NewJoin) (secret string, err error)
 	RevokeJoin(ctx context.Context, id string) error
+	RevokeNode(ctx context.Context, node string) error
 }
 
 // databaseAccounts is Accounts on the database itself: who holds that may do
@@ -113,4 +114,8 @@ func (a databaseAccounts) CreateJoin(ctx context.Context, n auth.NewJoin) (strin
 
 func (a databaseAccounts) RevokeJoin(ctx context.Context, id string) error {
 	return a.store.RevokeJoin(ctx, a.by, id)
+}
+
+func (a databaseAccounts) RevokeNode(ctx context.Context, node string) error {
+	return a.store.RevokeNode(ctx, a.by, node)
 }

@@ -23,6 +23,8 @@ type Flows interface {
 	Workflow(ctx context.Context, name string, version int) (workflow.Workflow, error)
 	Versions(ctx context.Context, name string, page view.Page) ([]workflow.Workflow, error)
 	SetActive(ctx context.Context, name string, version int, active bool) error
+	// DeleteWorkflow deletes a version, or with 0 all of it, and says how many.
+	DeleteWorkflow(ctx context.Context, name string, version int) (versions int, err error)
 	RunWorkflow(ctx context.Context, r workflow.RunRequest) (weir.ID, error)
 	PlanWorkflow(ctx context.Context, name string, version int, o definition.Options) ([]workflow.Preview, error)
 	PlanDefinition(ctx context.Context, d *definition.Definition, o definition.Options) ([]workflow.Preview, error)

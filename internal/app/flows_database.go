@@ -61,6 +61,10 @@ func (f *databaseFlows) SetActive(ctx context.Context, name string, version int,
 	return f.flows.SetActive(ctx, f.by, name, version, active)
 }
 
+func (f *databaseFlows) DeleteWorkflow(ctx context.Context, name string, version int) (int, error) {
+	return f.flows.Delete(ctx, f.by, name, version)
+}
+
 func (f *databaseFlows) RunWorkflow(ctx context.Context, r workflow.RunRequest) (weir.ID, error) {
 	r.By = cmp.Or(r.By, f.by)
 	return f.flows.Run(ctx, r)

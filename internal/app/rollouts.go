@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"os"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -70,7 +72,9 @@ func (t Target) vault(pool *pgxpool.Pool) *vault.Vault {
 
 // startExecutor runs changes of rollouts on this server.
 func (s *Server) startExecutor(ctx context.Context, p *parts) (string, error) {
-	p.executor = weir.NewWorker(p.client, weir.WorkerConfig{Concurrency: s.config.RolloutWorkers})
+	// Not the same twice: a server that was killed may still have leases.
+	name := fmt.Sprintf("executor@%s-%d-%08x", s.config.NodeName, os.Getpid(), rand.Uint32()) // #nosec G404 -- a name is no secret
+	p.executor = weir.NewWorker(p.client, weir.WorkerConfig{Name: name, Concurrency: s.config.RolloutWorkers})
 	rollout.Handle(p.executor, rollout.ExecutorConfig{Store: p.rollouts, Concurrency: s.config.RolloutWorkers, Log: s.log})
 	s.group.Go(func() {
 		if err := p.executor.Run(context.WithoutCancel(ctx)); err != nil && !s.stopping.Load() {

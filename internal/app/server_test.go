@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -292,7 +293,7 @@ func TestFolderInUse(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by the Weir with pid %d", os.Getpid())) || !strings.Contains(problem.Explain(err).Next, "--data") {
 		t.Errorf("got %v", err)
 	}
-	if after, err := ReadRunning(data); err != nil || after != before {
+	if after, err := ReadRunning(data); err != nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("got %+v, %v", after, err)
 	}
 	if err := r.stop(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
@@ -51,6 +52,7 @@ type Commander interface {
 	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
+	DropNode(ctx context.Context, node, by string) error
 	SetPool(ctx context.Context, p weir.Pool) error
 	DropPool(ctx context.Context, name string, force bool, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
@@ -60,12 +62,21 @@ type Commander interface {
 	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
 
+// Bulk does the same to all tasks or jobs of a filter, so many at a time: on a
+// database, or through a server's API.
+type Bulk interface {
+	ChangeTasks(ctx context.Context, f view.TaskFilter, o bulk.Order) (bulk.Result, error)
+	ChangeJobs(ctx context.Context, f view.JobFilter, o bulk.Order) (bulk.Result, error)
+}
+
 // Session is a command's connection to a database or a server.
 type Session struct {
 	Client   Commander
 	Store    Reader
 	Accounts Accounts
 	Flows    Flows
+	Bulk     Bulk
+	Rollouts Rollouts
 	// Target is where it is connected.
 	Target Target
 
@@ -101,7 +112,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
-	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Target: t, close: func() {
+	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

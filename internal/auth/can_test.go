@@ -128,9 +128,9 @@ func TestCan(t *testing.T) {
 // twin says what the specification says: viewer 0 … admin 3.
 func twin(role int, verb Verb, kind string, own bool) bool {
 	switch kind {
-	case "task", "job":
+	case "task", "job", "rollout":
 		return verb == Read || (verb == Submit || verb == Command) && role >= 1 || verb == Override && role >= 2
-	case "pool", "schedule", "node":
+	case "pool", "schedule", "node", "database":
 		return verb == Read || verb == Manage && role >= 2
 	case "worker", "event", "health", "metrics", "artifact":
 		return verb == Read

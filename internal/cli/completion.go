@@ -197,11 +197,11 @@ func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]st
 func (e *env) completions(root *cobra.Command) {
 	byNoun := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
-		"user": userNames, "workflow": workflowNames, "secret": secretNames,
+		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames,
 	}
 	byFlag := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,
-		"workflow": workflowNames, "schedule": scheduleNames,
+		"workflow": workflowNames, "schedule": scheduleNames, "database": databaseNames,
 	}
 	for _, noun := range root.Commands() {
 		verbs := noun.Commands()

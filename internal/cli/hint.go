@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,4 +74,24 @@ func (e *env) remember(flag, value string) {
 		}
 		e.where += " --" + flag + " " + value
 	}
+}
+
+// said are the flags of these names as they were given, for a command that goes on
+// with them.
+func (e *env) said(names ...string) string {
+	var b strings.Builder
+	for i, word := range e.line {
+		name, value, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if !strings.HasPrefix(word, "--") || !slices.Contains(names, name) {
+			continue
+		}
+		if !joined && i+1 < len(e.line) {
+			value = e.line[i+1]
+		}
+		if !plainWord.MatchString(value) {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		b.WriteString(" --" + name + " " + clean(value))
+	}
+	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
@@ -19,10 +20,11 @@ func (e *env) job() *cobra.Command {
 }
 
 func (e *env) jobList() *cobra.Command {
-	var f view.JobFilter
+	var flags jobFilterFlags
 	var page view.Page
 	c := &cobra.Command{
-		Short: "List jobs, newest first",
+		Short:   "List jobs, newest first",
+		Example: "  weir job list --state failed --since 1d\n  weir job list --workflow media --watch",
 	}
 	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Job], err error) {
 		if page.After != "" {
@@ -32,6 +34,10 @@ func (e *env) jobList() *cobra.Command {
 			}
 			page.After = id.String()
 		}
+		f, err := flags.read(e.output().now)
+		if err != nil {
+			return l, err
+		}
 		shown := jobListing
 		if f != (view.JobFilter{}) {
 			shown.empty = []string{"No job matches.", "See them all with: weir job list"}
@@ -40,13 +46,8 @@ func (e *env) jobList() *cobra.Command {
 		l.after = func(j view.Job) string { return short(j.ID) }
 		return l, nil
 	})
-	c.Flags().StringVar(&f.State, "state", "", "only jobs in this state: "+strings.Join(view.JobStates, ", "))
-	c.Flags().StringVar(&f.Kind, "kind", "", "only jobs of this kind")
-	c.Flags().StringVar(&f.Name, "name", "", "only jobs of this name")
-	c.Flags().StringVar(&f.Workflow, "workflow", "", "only jobs of this workflow")
-	c.Flags().StringVar(&f.Schedule, "schedule", "", "only jobs of this schedule")
+	flags.register(c)
 	pageFlags(c, &page, "id")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.JobStates, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -79,6 +80,8 @@ func jobNote(o *output, j view.Job) string {
 	switch {
 	case j.Cause != "":
 		return j.Cause
+	case j.Waits != "":
+		return j.Waits
 	case j.State != "queued":
 		return ""
 	case j.Due.After(o.now):
@@ -106,6 +109,8 @@ type jobPage struct {
 	// why says of tasks that wait what for; waits says it of the job.
 	why   map[weir.ID]string
 	waits []string
+	// children are the jobs that steps wait for, by the step.
+	children map[weir.ID]*jobPage
 }
 
 // readJob reads a job with all its tasks; the list gives them in pages.
@@ -128,18 +133,22 @@ func readJob(ctx context.Context, s *app.Session, id weir.ID) (page jobPage, err
 }
 
 func (e *env) jobShow() *cobra.Command {
-	return &cobra.Command{
+	var watch bool
+	c := &cobra.Command{
 		Use: "show ID", Short: "Show a job and its tasks", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			id, err := s.Store.JobID(ctx, args[0])
 			if err != nil {
 				return err
 			}
+			o := e.output()
+			if watch {
+				return watchJob(ctx, o, s, id, false)
+			}
 			page, err := readJob(ctx, s, id)
 			if err != nil {
 				return err
 			}
-			o := e.output()
 			switch {
 			case o.data():
 				return o.value(page)
@@ -161,6 +170,8 @@ func (e *env) jobShow() *cobra.Command {
 			return taskListing(served).print(o, page.Tasks)
 		}),
 	}
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "watch it until it has ended, as weir job watch does")
+	return c
 }
 
 func jobFields(o *output, j view.Job, flow string) []field {
@@ -230,25 +241,20 @@ func jobCounts(j view.Job) string {
 }
 
 func (e *env) jobCancel() *cobra.Command {
-	var reason string
-	c := &cobra.Command{
-		Use: "cancel ID", Short: "Cancel all that is left of a job", Args: e.args("ID"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			ended, asked, err := s.Client.CancelJob(ctx, id, weir.Decision{By: whoami(), Reason: reason})
-			if err != nil {
-				return err
-			}
-			return e.output().did(id.String(), struct {
-				ID        weir.ID `json:"id"`
-				Canceled  int     `json:"canceled"`
-				Requested int     `json:"requested"`
-			}{id, ended, asked}, "Job %s: %d canceled, %d asked to stop.", short(id), ended, asked)
-		}),
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the timeline")
-	return c
+	c := &cobra.Command{Short: "Cancel all that is left of a job", Example: "  weir job cancel 8057b302099a\n  weir job cancel --workflow media --state queued\n  weir job cancel --schedule nightly --state running --yes"}
+	return e.jobCommand(c, bulk.Cancel, "canceled, or end when their workers have stopped", func(ctx context.Context, s *app.Session, text string, order bulk.Order) error {
+		id, err := s.Store.JobID(ctx, text)
+		if err != nil {
+			return err
+		}
+		ended, asked, err := s.Client.CancelJob(ctx, id, order.Decision)
+		if err != nil {
+			return err
+		}
+		return e.output().did(id.String(), struct {
+			ID        weir.ID `json:"id"`
+			Canceled  int     `json:"canceled"`
+			Requested int     `json:"requested"`
+		}{id, ended, asked}, "Job %s: %d canceled, %d asked to stop.", short(id), ended, asked)
+	})
 }

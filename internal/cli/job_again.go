@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -33,6 +34,7 @@ before that are not run: they end with the result that they had.`,
 				return err
 			}
 			o := e.output()
+			o.lines = watch || log
 			if err := o.did(made.String(), struct {
 				ID     weir.ID `json:"id"`
 				Origin weir.ID `json:"origin"`
@@ -52,26 +54,21 @@ before that are not run: they end with the result that they had.`,
 }
 
 func (e *env) jobRetry() *cobra.Command {
-	var reason string
-	c := &cobra.Command{
-		Use: "retry ID", Short: "Run all tasks of a job again that failed or were canceled, in the same job", Args: e.args("ID"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			tasks, err := s.Flows.RetryJob(ctx, id, weir.Decision{By: whoami(), Reason: reason})
-			if err != nil {
-				return err
-			}
-			return e.output().did(id.String(), struct {
-				ID    weir.ID `json:"id"`
-				Tasks int     `json:"tasks"`
-			}{id, tasks}, "Job %s: %s again.\nWatch it with: weir job watch %s", short(id), plural(tasks, "task runs", "tasks run"), short(id))
-		}),
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the timeline")
-	return c
+	c := &cobra.Command{Short: "Run all tasks of a job again that failed or were canceled, in the same job", Example: "  weir job retry 8057b302099a\n  weir job retry --workflow media --state failed --since 2h"}
+	return e.jobCommand(c, bulk.Retry, "running again", func(ctx context.Context, s *app.Session, text string, order bulk.Order) error {
+		id, err := s.Store.JobID(ctx, text)
+		if err != nil {
+			return err
+		}
+		tasks, err := s.Flows.RetryJob(ctx, id, order.Decision)
+		if err != nil {
+			return err
+		}
+		return e.output().did(id.String(), struct {
+			ID    weir.ID `json:"id"`
+			Tasks int     `json:"tasks"`
+		}{id, tasks}, "Job %s: %s again.\nWatch it with: weir job watch %s", short(id), plural(tasks, "task runs", "tasks run"), short(id))
+	})
 }
 
 func (e *env) jobWhy() *cobra.Command {

@@ -35,7 +35,8 @@ func (e *env) jobWatch() *cobra.Command {
 		Long: `Watch a job until it has ended.
 
 On a terminal it draws the job as a tree and keeps it up to date: what runs, how
-far it is, and why the rest waits. Elsewhere, and with --log, it prints a line for
+far it is, and why the rest waits. The job of a step that is a workflow is drawn
+below that step; the items of a large map share a line. Elsewhere, and with --log, it prints a line for
 each event, from the job's beginning.
 
 The exit code is 0 when the job is done, 1 when it failed, 2 when it was canceled.`,
@@ -94,6 +95,10 @@ func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view
 	for {
 		page, err := readJob(ctx, s, id)
 		if err == nil {
+			budget := childrenMost
+			err = page.nest(ctx, s, levelsMost, &budget)
+		}
+		if err == nil {
 			err = page.explain(ctx, s)
 		}
 		if err != nil {
@@ -127,7 +132,7 @@ func (p *jobPage) explain(ctx context.Context, s *app.Session) error {
 	p.why = map[weir.ID]string{}
 	for _, t := range p.Tasks {
 		waits := t.State == "available" || t.State == "pending" && t.Gate != "needs"
-		if !waits || len(p.why) >= whysMost {
+		if !waits || p.children[t.ID] != nil || len(p.why) >= whysMost {
 			continue
 		}
 		reasons, err := s.Client.Why(ctx, t.ID)

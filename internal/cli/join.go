@@ -27,6 +27,8 @@ var joinListing = listing[auth.Join]{
 	columns: []column[auth.Join]{
 		{title: "ID", value: func(_ *output, j auth.Join) string { return j.ID }},
 		{title: "NODE", value: func(_ *output, j auth.Join) string { return j.Node }},
+		{title: "LABELS", value: func(_ *output, j auth.Join) string { return labels(j.Labels) }},
+		{title: "SERVICES", value: func(_ *output, j auth.Join) string { return labels(j.Services) }},
 		{title: "BY", value: func(_ *output, j auth.Join) string { return j.By }},
 		{title: "CREATED", ages: true, value: func(o *output, j auth.Join) string { return o.ago(j.CreatedAt) }},
 		{title: "EXPIRES", ages: true, value: func(o *output, j auth.Join) string { return o.ago(j.ExpiresAt) }},
@@ -38,8 +40,12 @@ func (e *env) joinCreate() *cobra.Command {
 	var ttl string
 	c := &cobra.Command{
 		Use: "create", Short: "Make a join token and print it, once", Args: e.noArgs,
+		Example: "  weir join create --node edge\n  weir join create --node edge --labels zone=eu --service renderer=2",
 		Long: `Make a join token and print it, once. The machine that uses it first becomes a
-node with a credential of its own; after that the token is worth nothing.`,
+node with a credential of its own; after that the token is worth nothing.
+
+With --labels and --service the node is bound: its agent cannot say that it has
+other labels, or does more.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
 			if n.TTL, err = readTTL(ttl); err != nil {
 				return err
@@ -54,6 +60,8 @@ node with a credential of its own; after that the token is worth nothing.`,
 			}{n.Node, secret}, "%s", secret)
 		}),
 	}
+	c.Flags().StringToStringVar(&n.Labels, "labels", nil, "labels the node has, whatever its agent says: `KEY=VALUE,…`; default: those of the agent")
+	c.Flags().StringToIntVar(&n.Services, "service", nil, "service the node may do and the most at once: `NAME=N`; may be repeated; default: what the agent offers")
 	c.Flags().StringVar(&n.Node, "node", "", "name the node must have; one that has it now is replaced")
 	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 1h")
 	return c

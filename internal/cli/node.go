@@ -17,7 +17,41 @@ func (e *env) node() *cobra.Command {
 	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, e.nodeList(), e.nodeShow(), e.nodeSet(), e.nodeWake(),
 		e.nodeMode("drain", "Let a node finish what it runs and give it nothing new", weir.Draining),
 		e.nodeMode("pause", "Give a node nothing new", weir.Paused),
-		e.nodeMode("activate", "Let a node work again", weir.Active))
+		e.nodeMode("activate", "Let a node work again", weir.Active), e.nodeRevoke(), e.nodeDelete())
+}
+
+func (e *env) nodeRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke NAME", Short: "Take a node's credential away: its calls fail at once", Args: e.args("NAME"),
+		Long: `Take a node's credential away: every call of its agent over HTTPS fails from now
+on, and what it runs goes to others when its leases end. To let the machine join
+again: weir join create --node NAME`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := s.Accounts.RevokeNode(ctx, args[0]); err != nil {
+				return err
+			}
+			return e.output().did(args[0], nodeName{args[0]}, "Node %s has no credential any more.", clean(args[0]))
+		}),
+	}
+}
+
+func (e *env) nodeDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Aliases: []string{"rm", "drop"}, Short: "Remove a node that is gone for good", Args: e.args("NAME"),
+		Long: `Remove a node that is gone for good, with its credential and how it is woken. It is
+refused while its agent lives. What it ran stays in the timeline.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := s.Client.DropNode(ctx, args[0], whoami()); err != nil {
+				return err
+			}
+			return e.output().did(args[0], nodeName{args[0]}, "Node %s is gone.", clean(args[0]))
+		}),
+	}
+}
+
+// nodeName is what programs read about a node that is gone.
+type nodeName struct {
+	Name string `json:"name"`
 }
 
 func (e *env) nodeList() *cobra.Command {

@@ -27,6 +27,8 @@ type output struct {
 	hint func(string) string
 	// names are those of tasks in lines about events; nil: their ids must do.
 	names *taskNames
+	// lines says that more than one value follows: each on a line of its own.
+	lines bool
 }
 
 func (e *env) checkFormat() error {
@@ -46,7 +48,14 @@ func (o *output) value(v any) error {
 		return err
 	}
 	if o.format == "yaml" {
+		if o.lines {
+			fmt.Fprintln(o.Out, "---")
+		}
 		return writeYAML(o.Out, text)
+	}
+	if o.lines {
+		_, err = fmt.Fprintln(o.Out, string(text))
+		return err
 	}
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, text, "", "  "); err != nil {

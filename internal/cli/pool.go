@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) pool() *cobra.Command {
@@ -203,16 +204,24 @@ func readRate(s string) (int, time.Duration, error) {
 func (e *env) poolDrop() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use: "drop NAME", Aliases: []string{"rm"}, Short: "Delete a pool", Args: e.args("NAME"),
+		Use: "delete NAME", Aliases: []string{"drop", "rm"}, Short: "Delete a pool", Args: e.args("NAME"),
+		Long: `Delete a pool. It is refused while tasks use it: let them end first.
+
+With --force it is deleted all the same. Nothing bounds its tasks then: all that
+waited for a place may start at once. Later tasks that name it are refused.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			if err := s.Client.DropPool(ctx, args[0], force, whoami()); err != nil {
-				return err
+				p := problem.Explain(err)
+				if p.Kind == problem.Conflict && !force {
+					p.Next = "let them end, or add --force: then nothing bounds them, and those that wait may all start at once"
+				}
+				return p
 			}
 			return e.output().did(args[0], struct {
 				Name string `json:"name"`
 			}{args[0]}, "Pool %s is gone.", args[0])
 		}),
 	}
-	c.Flags().BoolVar(&force, "force", false, "also while tasks use it: they go on without a limit")
+	c.Flags().BoolVar(&force, "force", false, "also while tasks use it: they go on, and nothing bounds them")
 	return c
 }

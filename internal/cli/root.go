@@ -49,11 +49,11 @@ Then, in another terminal, look around and run a workflow of your own:
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		e.helpFor = cmd.CommandPath()
-		return flagError(err)
+		return flagError(cmd, err)
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
+		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
 		groupMachines: {e.agent(), e.node(), e.worker()},
 		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
 		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
@@ -117,9 +117,14 @@ func (e *env) noArgs(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() {
 		return invalid("", "%s takes no argument, got %q", cmd.CommandPath(), args[0])
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return invalid("did you mean: "+cmd.CommandPath()+" "+near[0], "%s has no command %q", cmd.CommandPath(), args[0])
+	var verbs []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			verbs = append(verbs, append([]string{c.Name()}, c.Aliases...)...)
+		}
+	}
+	if near := nearest(args[0], verbs); near != "" {
+		return invalid("did you mean: "+cmd.CommandPath()+" "+near, "%s has no command %q", cmd.CommandPath(), args[0])
 	}
 	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])
 }

@@ -58,6 +58,7 @@ was canceled. With --log it also prints what the steps print.`,
 
 func (e *env) runWorkflow(ctx context.Context, c *cobra.Command, s *app.Session, f *runFlags, what string) (err error) {
 	o, r := e.output(), f.request
+	o.lines = f.watch || f.log
 	r.Workflow = what
 	if r.Options, err = f.read(e.In); err != nil {
 		return err
@@ -78,6 +79,7 @@ func (e *env) runWorkflow(ctx context.Context, c *cobra.Command, s *app.Session,
 			return err
 		}
 	}
+	f.fit(r.Options, f.stored(ctx, s, r.Workflow, r.Version))
 	id, err := s.Flows.RunWorkflow(ctx, r)
 	if err != nil {
 		return err

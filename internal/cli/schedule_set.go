@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // scheduleFlags are a schedule as flags.
@@ -37,6 +38,13 @@ workflow, with its params, or a single task of a service.`,
 		s, err := f.read(c, e.In, args[0], o.now)
 		if err != nil {
 			return err
+		}
+		if options, ok := s.Options.(definition.Options); ok || s.Workflow != "" {
+			f.options.fit(options, f.options.stored(ctx, session, s.Workflow, 0))
+			// What a run would refuse is refused now, and not at night.
+			if _, err := session.Flows.PlanWorkflow(ctx, s.Workflow, 0, options); err != nil {
+				return err
+			}
 		}
 		if err := session.Client.SetSchedule(ctx, s); err != nil {
 			return single(err)

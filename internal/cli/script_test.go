@@ -102,7 +102,7 @@ func runScript(t *testing.T, file, text string) {
 			return os.Chmod(e.WorkDir, 0o711)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds, "archive": archive,
+			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds, "archive": archive, "target": newTarget, "in": inTarget,
 		},
 	})
 }

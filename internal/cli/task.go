@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,18 +19,16 @@ func (e *env) task() *cobra.Command {
 }
 
 func (e *env) taskList() *cobra.Command {
-	var f view.TaskFilter
+	var flags taskFilterFlags
 	var page view.Page
-	var job string
 	c := &cobra.Command{
 		Short:   "List tasks, newest first",
-		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state running --watch\n  weir task list --state failed -o name | xargs -n1 weir task retry",
+		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state running --watch\n  weir task list --since 2h --service render",
 	}
 	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Task], err error) {
-		if job != "" {
-			if f.Job, err = s.Store.JobID(ctx, job); err != nil {
-				return l, err
-			}
+		f, err := flags.read(ctx, s, e.output().now)
+		if err != nil {
+			return l, err
 		}
 		if page.After != "" {
 			id, err := s.Store.TaskID(ctx, page.After)
@@ -46,16 +44,8 @@ func (e *env) taskList() *cobra.Command {
 		}
 		return l, nil
 	})
-	flags := c.Flags()
-	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
-	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
-	flags.StringVar(&job, "job", "", "only tasks of this job, in its order")
-	flags.StringVar(&f.Gate, "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Gates, ", "))
-	flags.StringVar(&f.Pool, "pool", "", "only tasks of this pool")
-	flags.StringVar(&f.Lane, "lane", "", "only tasks of this lane")
+	flags.register(c)
 	pageFlags(c, &page, "id")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.States, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(view.Gates, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -143,6 +133,12 @@ func taskNote(t view.Task) string {
 		return "waits in lane " + t.Lane
 	case t.State == "pending" && t.Gate == "plan":
 		return "waits to be planned"
+	case t.State == "pending" && t.Gate == "time" && t.Attempt > 0:
+		text := fmt.Sprintf("attempt %d failed; it is tried again", t.Attempt)
+		if wait := time.Until(t.RunAt); wait > 0 {
+			text += " in " + span(wait)
+		}
+		return text
 	case t.State == "pending" && t.Gate == "needs" && len(t.Awaits) > 0:
 		return "waits for its " + plural(len(t.Awaits), "item", "items")
 	case t.State == "pending" && t.Gate == "needs":

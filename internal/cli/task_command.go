@@ -9,6 +9,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/bulk"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -18,26 +20,84 @@ type changed struct {
 	State string  `json:"state"`
 }
 
-// taskCommand is a verb that changes one task and then says where it is.
-func (e *env) taskCommand(use, help string, args []string, do func(ctx context.Context, s *app.Session, id weir.ID, args []string) (string, error)) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: help, Args: e.args(args...),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findTask(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			said, err := do(ctx, s, id, args[1:])
-			if err != nil {
-				return askWhy(err, id)
-			}
-			task, err := s.Store.Task(ctx, id)
-			if err != nil {
-				return err
-			}
-			return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), said)
-		}),
+// taskVerb is what a person does to a task, or to all of a filter.
+type taskVerb struct {
+	// action is that of package bulk, and the word of the command.
+	action, short string
+	// did is what is said of many afterwards: 3 tasks are canceled.
+	did string
+	// reason is the help of the flag, empty if there is none.
+	reason string
+	// number says that a priority follows the id.
+	number bool
+	// do does it to one task, and says what became of it.
+	do func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error)
+}
+
+// taskCommand is a verb that changes one task, or those of a filter, and then says
+// where they are.
+func (e *env) taskCommand(v taskVerb) *cobra.Command {
+	var f taskFilterFlags
+	var ask bulkFlags
+	order := bulk.Order{Action: v.action, Decision: weir.Decision{By: whoami()}}
+	use, example := v.action+" [ID]", "  weir task "+v.action+" 8057b302099a\n  weir task "+v.action+" --state "+v.from()+" --service render"
+	names := []string{"ID"}
+	if v.number {
+		use, names = v.action+" [ID] NUMBER", []string{"ID", "NUMBER"}
+		example = "  weir task priority 8057b302099a 7\n  weir task priority 7 --state pending --service render"
 	}
+	c := &cobra.Command{Use: use, Short: v.short, Long: v.short + ".\n\n" + bulkHelp, Example: example + "\n" + example[strings.LastIndex(example, "\n")+1:] + " --dry-run"}
+	c.Args = e.idOr(names, func() bool { return f.given(c) })
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) (err error) {
+		if v.number {
+			text := strings.TrimSpace(args[len(args)-1])
+			if order.Priority, err = strconv.Atoi(text); err != nil {
+				return invalid("give a number from -100 to 100", "priority: %q is not a number", text)
+			}
+		}
+		if f.given(c) {
+			filter, err := f.read(ctx, s, e.output().now)
+			if err != nil {
+				return err
+			}
+			return e.changeMany(ctx, many{"task", "tasks", v.did}, order, ask, func(o bulk.Order) (bulk.Result, error) { return s.Bulk.ChangeTasks(ctx, filter, o) })
+		}
+		if ask.dryRun {
+			return invalid("leave it out, or say which tasks by a filter", "--dry-run shows what a filter finds, and an id needs none")
+		}
+		return e.changeTask(ctx, s, args[0], v, order)
+	})
+	if v.reason != "" {
+		c.Flags().StringVar(&order.Reason, "reason", "", v.reason)
+	}
+	f.register(c)
+	ask.register(c)
+	return c
+}
+
+// from is a state that the verb is for, as an example.
+func (v taskVerb) from() string {
+	switch v.action {
+	case bulk.Retry, bulk.Skip:
+		return "failed"
+	}
+	return "pending"
+}
+
+func (e *env) changeTask(ctx context.Context, s *app.Session, text string, v taskVerb, o bulk.Order) error {
+	id, err := findTask(ctx, s, text)
+	if err != nil {
+		return err
+	}
+	said, err := v.do(ctx, s, id, o)
+	if err != nil {
+		return askWhy(err, id)
+	}
+	task, err := s.Store.Task(ctx, id)
+	if err != nil {
+		return err
+	}
+	return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), said)
 }
 
 // askWhy gives the advice to ask where a task stands, if there is no better.
@@ -50,61 +110,86 @@ func askWhy(err error, id weir.ID) error {
 }
 
 func (e *env) taskCancel() *cobra.Command {
-	var reason string
-	c := e.taskCommand("cancel ID", "Cancel a task; one that runs is asked to stop", []string{"ID"},
-		func(ctx context.Context, s *app.Session, id weir.ID, _ []string) (string, error) {
-			ended, err := s.Client.Cancel(ctx, id, weir.Decision{By: whoami(), Reason: reason})
+	return e.taskCommand(taskVerb{
+		action: bulk.Cancel, short: "Cancel a task; one that runs is asked to stop", did: "canceled or asked to stop", reason: "why, for the timeline",
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			ended, err := s.Client.Cancel(ctx, id, o.Decision)
 			if ended || err != nil {
 				return "canceled.", err
 			}
 			return "asked to stop; it ends when its worker has confirmed. Look with: weir task show " + short(id), nil
-		})
-	c.Flags().StringVar(&reason, "reason", "", "why, for the timeline")
-	return c
+		},
+	})
 }
 
 func (e *env) taskRetry() *cobra.Command {
-	return e.taskCommand("retry ID", "Run a task again that failed, was canceled or was skipped", []string{"ID"},
-		func(ctx context.Context, s *app.Session, id weir.ID, _ []string) (string, error) {
-			return "runs again.", s.Client.Retry(ctx, id, whoami())
-		})
+	return e.taskCommand(taskVerb{
+		action: bulk.Retry, short: "Run a task again that failed, was canceled or was skipped", did: "to run again",
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			return "runs again.", s.Client.Retry(ctx, id, o.By)
+		},
+	})
 }
 
 func (e *env) taskSkip() *cobra.Command {
-	var reason string
-	c := e.taskCommand("skip ID --reason TEXT", "Decide that a task need not run; what needs it goes on", []string{"ID"},
-		func(ctx context.Context, s *app.Session, id weir.ID, _ []string) (string, error) {
-			return "skipped; what needs it goes on.", s.Client.Skip(ctx, id, weir.Decision{By: whoami(), Reason: reason})
-		})
-	c.Flags().StringVar(&reason, "reason", "", "why it need not run")
-	return c
+	return e.taskCommand(taskVerb{
+		action: bulk.Skip, short: "Decide that a task need not run; what needs it goes on", did: "skipped; what needs them goes on", reason: "why it need not run; it must be given",
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			return "skipped; what needs it goes on.", s.Client.Skip(ctx, id, o.Decision)
+		},
+	})
 }
 
 func (e *env) taskHold() *cobra.Command {
-	var reason string
-	c := e.taskCommand("hold ID", "Keep a waiting task from starting until it is released", []string{"ID"},
-		func(ctx context.Context, s *app.Session, id weir.ID, _ []string) (string, error) {
-			return "held. Let it go with: weir task release " + short(id), s.Client.Hold(ctx, id, weir.Decision{By: whoami(), Reason: reason})
-		})
-	c.Flags().StringVar(&reason, "reason", "", "what it waits for")
-	return c
+	return e.taskCommand(taskVerb{
+		action: bulk.Hold, short: "Keep a waiting task from starting until it is released", did: "held", reason: "what it waits for",
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			return "held. Let it go with: weir task release " + short(id), s.Client.Hold(ctx, id, o.Decision)
+		},
+	})
 }
 
 func (e *env) taskRelease() *cobra.Command {
-	return e.taskCommand("release ID", "Let a held task go on", []string{"ID"},
-		func(ctx context.Context, s *app.Session, id weir.ID, _ []string) (string, error) {
-			return "released.", s.Client.Release(ctx, id, whoami())
-		})
+	return e.taskCommand(taskVerb{
+		action: bulk.Release, short: "Let a held task go on", did: "released",
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			return "released.", s.Client.Release(ctx, id, o.By)
+		},
+	})
 }
 
 func (e *env) taskPriority() *cobra.Command {
-	return e.taskCommand("priority ID NUMBER", "Change the priority of a waiting task, -100 to 100; higher goes first", []string{"ID", "NUMBER"},
-		func(ctx context.Context, s *app.Session, id weir.ID, args []string) (string, error) {
-			text := strings.TrimSpace(args[0])
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return "", invalid("give a number from -100 to 100", "priority: %q is not a number", text)
-			}
-			return "has priority " + text + ".", s.Client.SetPriority(ctx, id, n, whoami())
-		})
+	return e.taskCommand(taskVerb{
+		action: bulk.Priority, short: "Change the priority of a waiting task, -100 to 100; higher goes first", did: "of that priority now", number: true,
+		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
+			return "has priority " + strconv.Itoa(o.Priority) + ".", s.Client.SetPriority(ctx, id, o.Priority, o.By)
+		},
+	})
+}
+
+// taskFilterFlags say which tasks are meant, here and in lists.
+type taskFilterFlags struct {
+	view.TaskFilter
+	job, since string
+}
+
+func (f *taskFilterFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
+	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
+	flags.StringVar(&f.job, "job", "", "only tasks of this job, in its order")
+	flags.StringVar(&f.Gate, "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Gates, ", "))
+	flags.StringVar(&f.Pool, "pool", "", "only tasks of this pool")
+	flags.StringVar(&f.Lane, "lane", "", "only tasks of this lane")
+	flags.StringVar(&f.Key, "key", "", "only tasks with this key")
+	flags.StringVar(&f.Node, "node", "", "only tasks that run on this node")
+	flags.StringVar(&f.Worker, "worker", "", "only tasks that run on this worker")
+	flags.StringVar(&f.since, "since", "", "only tasks made since this `time`: 2026-01-31T08:00:00Z, or 2h for the last two hours")
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.States, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(view.Gates, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// given says that a filter was given, even an empty one.
+func (f *taskFilterFlags) given(c *cobra.Command) bool {
+	return anyGiven(c, "state", "service", "job", "gate", "pool", "lane", "key", "node", "worker", "since")
 }

@@ -61,6 +61,24 @@ func (f logFlags) readLog(ctx context.Context, o *output, s *app.Session, id wei
 	if err != nil {
 		return err
 	}
+	if len(task.Awaits) > 0 {
+		first, err := s.Store.Task(ctx, task.Awaits[0])
+		if err != nil {
+			return err
+		}
+		o.say("It was split into %s, and those print: weir task log %s/%s", plural(len(task.Awaits), "item", "items"), short(task.Job), clean(first.Key))
+		return nil
+	}
+	if task.Plan != nil {
+		jobs, err := s.Store.Jobs(ctx, view.JobFilter{Parent: id}, view.Page{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(jobs) > 0 {
+			o.say("It is a workflow, and the steps of its job print: weir job show %s", short(jobs[0].ID))
+			return nil
+		}
+	}
 	o.say("%s", noLog(task))
 	return nil
 }
@@ -138,13 +156,10 @@ func (f logFlags) printLine(o *output, line joblog.Line) (err error) {
 	return err
 }
 
-// logText is a line for whoever reads it: a terminal sees no control bytes, a
-// pipe gets what was printed.
+// logText is a line for whoever reads it, without control bytes: what goes through
+// a pipe ends up on a terminal, too. The bucket has what was printed.
 func logText(o *output, line joblog.Line) string {
-	text := line.Text
-	if o.terminal {
-		text = clean(text)
-	}
+	text := clean(line.Text)
 	switch line.Stream {
 	case joblog.Stderr:
 		return o.paint(yellow, text)

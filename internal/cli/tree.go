@@ -17,39 +17,195 @@ var marks = map[string]string{
 	"pending": "○", "available": "◔", "running": "●", "done": "✓", "failed": "✗", "canceled": "–", "skipped": "»",
 }
 
+// row is a line of the tree.
+type row struct {
+	indent            int
+	name, state, said string
+}
+
 // drawJob is a job as lines of at most the terminal's width: a head with its
 // progress, then a line per task, indented by how deep it stands in the graph.
-// If there is no room for all, tasks that have ended well are left out first.
+// Below a step that is a workflow stand the tasks of its job. If there is no room
+// for all, tasks that have ended well are left out first.
 func drawJob(o *output, page jobPage, room int) []string {
 	head := fmt.Sprintf("%s  %s  %d/%d  %s", clean(page.Name), page.State, ended(page.Job), page.Total, o.took(page.Job))
 	lines := []string{o.paint(bold, cut(head, max(o.width-barCells-3, 20))) + "  " + bar(page.Progress*100)}
 	for _, reason := range page.waits {
 		lines = append(lines, "  "+o.paint(yellow, cut(clean(reason), max(o.width-3, 8))))
 	}
-	depth := depths(page.Tasks)
-	shown, hidden := fitTasks(page.Tasks, room-2-len(page.waits))
+	shown, hidden := fitRows(rowsOf(o, &page, 0), room-2-len(page.waits))
 	names := 0
-	for _, t := range shown {
-		names = max(names, cells(clean(taskName(t)))+2*depth[t.ID])
+	for _, r := range shown {
+		names = max(names, cells(r.name)+2*r.indent)
 	}
 	names = min(names, 40, max(o.width-36, 12))
-	for _, t := range shown {
-		indent := strings.Repeat("  ", min(depth[t.ID], 12))
-		name := cut(clean(taskName(t)), max(names-len(indent), 8))
+	for _, r := range shown {
+		indent := strings.Repeat("  ", min(r.indent, 12))
+		name := cut(r.name, max(names-len(indent), 8))
 		pad := strings.Repeat(" ", max(names-len(indent)-cells(name), 0))
-		state := fmt.Sprintf("%s %-9s", marks[t.State], t.State)
-		text := "  " + indent + o.paint(stateColor(t.State), marks[t.State]) + " " + name + pad + "  " + o.paint(stateColor(t.State), fmt.Sprintf("%-9s", t.State)) + "  "
+		state := fmt.Sprintf("%s %-9s", marks[r.state], r.state)
+		text := "  " + indent + o.paint(stateColor(r.state), marks[r.state]) + " " + name + pad + "  " + o.paint(stateColor(r.state), fmt.Sprintf("%-9s", r.state)) + "  "
 		used := 2 + len(indent) + 2 + cells(name) + len(pad) + 2 + cells(state) - 2 + 2
-		said := taskProgress(o, t)
-		if why := page.why[t.ID]; why != "" {
-			said = clean(why)
-		}
-		lines = append(lines, text+cut(said, max(o.width-used-1, 8)))
+		lines = append(lines, text+cut(r.said, max(o.width-used-1, 8)))
 	}
 	if hidden > 0 {
 		lines = append(lines, fmt.Sprintf("  … and %d more", hidden))
 	}
 	return lines
+}
+
+// rowsOf are the lines of a job's tasks. The items of a map stand below their step;
+// many of them share its line, but for those that failed.
+func rowsOf(o *output, page *jobPage, indent int) []row {
+	depth, maps := depths(page.Tasks), itemsOf(page.Tasks)
+	var rows []row
+	for _, t := range page.Tasks {
+		if m := maps[stem(t.Key)]; m != nil && t.Key != stem(t.Key) {
+			if !m.step && m.items[0].ID == t.ID { // its step is not there: they stand alone
+				rows = append(rows, m.rows(o, page, indent+depth[t.ID])...)
+			}
+			continue
+		}
+		at := indent + depth[t.ID]
+		r := row{at, clean(taskName(t)), t.State, taskProgress(o, t)}
+		child, m := page.children[t.ID], maps[t.Key]
+		switch {
+		case m != nil:
+			r.said = m.words()
+			if t.State == "pending" {
+				r.state = m.state()
+			}
+		case child != nil:
+			r.said = childProgress(child.Job)
+			if t.State == "pending" {
+				r.state = childState(child.Job)
+			}
+		case page.why[t.ID] != "":
+			r.said = clean(page.why[t.ID])
+		}
+		rows = append(rows, r)
+		if m != nil {
+			rows = append(rows, m.rows(o, page, at+1)...)
+		}
+		if child != nil && !child.Ended() {
+			rows = append(rows, rowsOf(o, child, at+1)...)
+		}
+	}
+	return rows
+}
+
+// childState is the state of a step that waits for its job: the job's.
+func childState(j view.Job) string {
+	switch j.State {
+	case "queued":
+		return "pending"
+	case "canceling":
+		return "running"
+	}
+	return j.State
+}
+
+// childProgress is what there is to say about the job of a step.
+func childProgress(j view.Job) string {
+	if j.State == "queued" {
+		return "job " + short(j.ID) + " is queued"
+	}
+	return fmt.Sprintf("%s  %d/%d  job %s", bar(j.Progress*100), ended(j), j.Total, short(j.ID))
+}
+
+// foldFrom is how many items of a map share a line, failedShown how many of those
+// that failed have one of their own then.
+const foldFrom, failedShown = 9, 5
+
+// mapItems are the items of one map, in their order.
+type mapItems struct {
+	items []view.Task
+	// step says that the job has the step itself, too.
+	step  bool
+	count map[string]int
+}
+
+// folded says that they share a line.
+func (m *mapItems) folded() bool { return len(m.items) >= foldFrom }
+
+// state is what a person should know first of many.
+func (m *mapItems) state() string {
+	for _, state := range []string{"running", "available", "pending", "failed", "canceled", "skipped"} {
+		if m.count[state] > 0 {
+			return state
+		}
+	}
+	return "done"
+}
+
+func (m *mapItems) words() string {
+	var parts []string
+	over := 0
+	for _, state := range []string{"failed", "running", "available", "pending", "done", "skipped", "canceled"} {
+		n := m.count[state]
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+		if weir.State(state).Ended() {
+			over += n
+		}
+	}
+	return fmt.Sprintf("%s  %d/%d items: %s", bar(float64(over)/float64(len(m.items))*100), over, len(m.items), strings.Join(parts, ", "))
+}
+
+// rows are the items that have a line: all of a few, of many those that failed.
+func (m *mapItems) rows(o *output, page *jobPage, indent int) []row {
+	var rows []row
+	for _, t := range m.items {
+		if m.folded() && (t.State != "failed" || len(rows) == failedShown) {
+			continue
+		}
+		r := row{indent, clean(taskName(t)), t.State, taskProgress(o, t)}
+		child := page.children[t.ID]
+		switch {
+		case child != nil:
+			r.said = childProgress(child.Job)
+			if t.State == "pending" {
+				r.state = childState(child.Job)
+			}
+		case page.why[t.ID] != "":
+			r.said = clean(page.why[t.ID])
+		}
+		rows = append(rows, r)
+		if child != nil && !child.Ended() {
+			rows = append(rows, rowsOf(o, child, indent+1)...)
+		}
+	}
+	return rows
+}
+
+// itemsOf finds the maps of a job, by the key of their step.
+func itemsOf(tasks []view.Task) map[string]*mapItems {
+	maps, keys := map[string]*mapItems{}, map[string]bool{}
+	for _, t := range tasks {
+		key := stem(t.Key)
+		if keys[t.Key] = true; key == t.Key {
+			continue
+		}
+		if maps[key] == nil {
+			maps[key] = &mapItems{count: map[string]int{}}
+		}
+		maps[key].items = append(maps[key].items, t)
+		maps[key].count[t.State]++
+	}
+	for key, m := range maps {
+		m.step = keys[key]
+	}
+	return maps
+}
+
+// stem is the step that a task belongs to: of an item of a map, the map.
+func stem(key string) string {
+	i := strings.LastIndexByte(key, '[')
+	if i <= 0 || !strings.HasSuffix(key, "]") || i+2 >= len(key) || strings.Trim(key[i+1:len(key)-1], "0123456789") != "" {
+		return key
+	}
+	return key[:i]
 }
 
 func taskName(t view.Task) string {
@@ -81,12 +237,16 @@ func bar(percent float64) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
 }
 
-// depths says how many tasks stand before each on its longest path. The list is
-// in the order of submission, where a need may come after its dependent.
+// depths says how far each task is indented: one more than what it needs, but a
+// chain goes straight down. The list is in the order of submission, where a need may
+// come after its dependent.
 func depths(tasks []view.Task) map[weir.ID]int {
-	byID := make(map[weir.ID]view.Task, len(tasks))
+	byID, dependents := make(map[weir.ID]view.Task, len(tasks)), make(map[weir.ID]int, len(tasks))
 	for _, t := range tasks {
 		byID[t.ID] = t
+		for _, need := range t.Needs {
+			dependents[need]++
+		}
 	}
 	depth := make(map[weir.ID]int, len(tasks))
 	var visit func(view.Task) int
@@ -98,7 +258,11 @@ func depths(tasks []view.Task) map[weir.ID]int {
 		d := 0
 		for _, need := range t.Needs {
 			if n, ok := byID[need]; ok {
-				d = max(d, visit(n)+1)
+				step := 1
+				if len(t.Needs) == 1 && dependents[need] == 1 {
+					step = 0
+				}
+				d = max(d, visit(n)+step)
 			}
 		}
 		depth[t.ID] = d
@@ -110,24 +274,24 @@ func depths(tasks []view.Task) map[weir.ID]int {
 	return depth
 }
 
-// fitTasks keeps the order and drops what matters least: tasks that are done,
-// then those that wait.
-func fitTasks(tasks []view.Task, room int) (shown []view.Task, hidden int) {
-	drop := len(tasks) - max(room, 3)
+// fitRows keeps the order and drops what matters least: tasks that are done, then
+// those that wait.
+func fitRows(rows []row, room int) (shown []row, hidden int) {
+	drop := len(rows) - max(room, 3)
 	if drop <= 0 {
-		return tasks, 0
+		return rows, 0
 	}
-	left := map[weir.ID]bool{}
+	left := map[int]bool{}
 	for _, state := range []string{"done", "skipped", "canceled", "pending", "available", "failed", "running"} {
-		for _, t := range tasks {
-			if t.State == state && len(left) < drop {
-				left[t.ID] = true
+		for i, r := range rows {
+			if r.state == state && len(left) < drop {
+				left[i] = true
 			}
 		}
 	}
-	for _, t := range tasks {
-		if !left[t.ID] {
-			shown = append(shown, t)
+	for i, r := range rows {
+		if !left[i] {
+			shown = append(shown, r)
 		}
 	}
 	return shown, len(left)

@@ -122,3 +122,62 @@ func TestTableColour(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The job of a step that is a workflow is drawn below it, however deep, and items
+// below their step; many of them share its line, but for what failed. A chain goes
+// straight down.
+func TestDrawJobNested(t *testing.T) {
+	now := time.Now()
+	o := &output{now: now, terminal: true, width: 90, format: "table"}
+	id := func(n byte) weir.ID { return weir.ID{15: n} }
+	waits := view.Task{State: "pending", Gate: "plan"}
+	step := func(n byte, key string) view.Task { t := waits; t.ID, t.Key = id(n), key; return t }
+	inner := &jobPage{Job: view.Job{ID: id(92), State: "queued", Total: 0}}
+	child := &jobPage{
+		Job:      view.Job{ID: id(91), State: "running", Total: 4, Done: 1, Progress: 0.25},
+		Tasks:    []view.Task{{ID: id(21), Key: "upload", State: "running", StartedAt: now.Add(-3 * time.Second)}, step(22, "notify")},
+		children: map[weir.ID]*jobPage{id(22): inner},
+	}
+	ended := &jobPage{Job: view.Job{ID: id(93), State: "done", Total: 2, Done: 2, Progress: 1, FinishedAt: now}}
+	page := jobPage{
+		Job: view.Job{Name: "film", State: "running", Total: 20, Done: 8, Progress: 0.4, CreatedAt: now.Add(-8 * time.Second)},
+		Tasks: []view.Task{
+			step(1, "publish"),
+			{ID: id(2), Key: "archive", State: "done"},
+			step(3, "few"), step(5, "many"),
+			{ID: id(6), Key: "join", State: "pending", Gate: "needs", Needs: []weir.ID{id(5)}},
+			{ID: id(4), Key: "few[0]", State: "pending", Gate: "plan"},
+		},
+		children: map[weir.ID]*jobPage{id(1): child, id(2): ended, id(4): inner},
+	}
+	for i := range byte(12) {
+		state := "done"
+		switch {
+		case i == 3:
+			state = "failed"
+		case i > 6:
+			state = "running"
+		}
+		page.Tasks = append(page.Tasks, view.Task{ID: id(40 + i), Key: "many[" + itoa(int(i)) + "]", State: state, Cause: map[bool]string{true: "exit code 3"}[state == "failed"]})
+	}
+	got := strings.Join(drawJob(o, page, 30), "\n")
+	want := strings.TrimSpace(`
+film  running  8/20  8.0s  ████████░░░░░░░░░░░░
+  ● publish    running    █████░░░░░░░░░░░░░░░  1/4  job 00000000005b
+    ● upload   running    3.0s
+    ○ notify   pending    job 00000000005c is queued
+  ✓ archive    done       ████████████████████  2/2  job 00000000005d
+  ○ few        pending    ░░░░░░░░░░░░░░░░░░░░  0/1 items: 1 pending
+    ○ few[0]   pending    job 00000000005c is queued
+  ● many       running    ████████████░░░░░░░░  7/12 items: 1 failed, 5 running, 6 done
+    ✗ many[3]  failed     exit code 3
+  ○ join       pending    waits for what it needs`)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for text, want := range map[string]string{"a": "a", "a[0]": "a", "a[12]": "a", "a[x]": "a[x]", "a[]": "a[]", "[0]": "[0]", "a[0]b": "a[0]b"} {
+		if got := stem(text); got != want {
+			t.Errorf("%s belongs to %s", text, got)
+		}
+	}
+}

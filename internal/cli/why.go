@@ -28,6 +28,9 @@ func (e *env) whyCommand() *cobra.Command {
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			task, missing := findTask(ctx, s, args[0])
 			if missing == nil {
+				_, missing = s.Store.Task(ctx, task) // a whole id is taken for what it says
+			}
+			if missing == nil {
 				return e.printTaskWhy(ctx, s, task)
 			}
 			job, err := s.Store.JobID(ctx, args[0])

@@ -17,7 +17,7 @@ func (e *env) workflow() *cobra.Command {
 	return e.noun("workflow", "Check, store and plan workflows", []string{"workflows", "wf"},
 		e.workflowList(), e.workflowShow(), e.workflowVersions(), e.workflowApply(), e.workflowLint(), e.workflowPlan(),
 		e.workflowActive("activate", "Let a version be run", true), e.workflowActive("deactivate", "Keep a version from being run; its jobs go on", false),
-		e.workflowBackfill(), e.workflowSchema(), e.workflowInit())
+		e.workflowDelete(), e.workflowBackfill(), e.workflowSchema(), e.workflowInit())
 }
 
 func (e *env) workflowList() *cobra.Command {
@@ -154,9 +154,9 @@ func (e *env) workflowActive(verb, short string, active bool) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " NAME VERSION", Short: short, Args: e.args("NAME", "VERSION"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			version, err := strconv.Atoi(args[1])
-			if err != nil || version < 1 {
-				return invalid("see them with: weir workflow versions "+clean(args[0]), "%q is not a version", args[1])
+			version, err := readVersion(args[0], args[1])
+			if err != nil {
+				return err
 			}
 			if err := s.Flows.SetActive(ctx, args[0], version, active); err != nil {
 				return err
@@ -168,6 +168,53 @@ func (e *env) workflowActive(verb, short string, active bool) *cobra.Command {
 			return e.output().did(w.Name, w, "Workflow %s: version %d is %s.", w.Name, w.Version, activeWord(w.Active))
 		}),
 	}
+}
+
+func (e *env) workflowDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME [VERSION]", Aliases: []string{"rm", "drop"}, Short: "Delete a workflow, or one version of it; its jobs stay",
+		Long: `Delete a workflow with all its versions and the schedules of its file, or one
+version. Jobs keep what they ran. It is refused while jobs of it wait or run, and
+while another workflow or a schedule of its own names it.
+
+To only keep it from being run: weir workflow deactivate NAME VERSION`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return e.args("NAME", "VERSION")(cmd, args)
+			}
+			return e.args("NAME")(cmd, args)
+		},
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			version, said := 0, ""
+			if len(args) == 2 {
+				var err error
+				if version, err = readVersion(args[0], args[1]); err != nil {
+					return err
+				}
+				said = fmt.Sprintf(" version %d", version)
+			}
+			n, err := s.Flows.DeleteWorkflow(ctx, args[0], version)
+			if err != nil {
+				return err
+			}
+			if version == 0 && n > 1 {
+				said = fmt.Sprintf(", all %d versions,", n)
+			}
+			return e.output().did(args[0], struct {
+				Name     string `json:"name"`
+				Versions int    `json:"versions"`
+			}{args[0], n}, "Workflow %s%s is gone. Its jobs stay.", clean(args[0]), said)
+		}),
+	}
+}
+
+// readVersion reads the number of a version.
+func readVersion(name, text string) (int, error) {
+	version, err := strconv.Atoi(text)
+	if err != nil || version < 1 {
+		return 0, invalid("see them with: weir workflow versions "+clean(name), "%q is not a version", text)
+	}
+	return version, nil
 }
 
 // workflowNames are those that can be run.

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // applied is what programs read about a workflow that was stored.
@@ -54,7 +56,7 @@ started with. If one of the files is wrong, none is stored.`,
 				return o.value(all)
 			}
 			if o.table() && !inactive {
-				o.say("Run it with: weir run %s --watch", all[len(all)-1].Name)
+				o.say("Run it with: weir run %s%s --watch", all[len(all)-1].Name, mustGive(files[len(files)-1].definition))
 			}
 			return nil
 		}),
@@ -71,4 +73,24 @@ func appliedText(w workflow.Workflow, created bool) string {
 		return fmt.Sprintf("Workflow %s: created version %d.", clean(w.Name), w.Version)
 	}
 	return fmt.Sprintf("Workflow %s: created version %d, inactive. Let it run with: weir workflow activate %s %d", clean(w.Name), w.Version, clean(w.Name), w.Version)
+}
+
+// mustGive are the params that a run cannot do without, as flags to fill in.
+func mustGive(d *definition.Definition) string {
+	var schema struct {
+		Properties map[string]struct {
+			Default json.RawMessage `json:"default"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal(d.Params, &schema) != nil {
+		return ""
+	}
+	flags := ""
+	for _, name := range schema.Required {
+		if _, given := d.Defaults[name]; !given && schema.Properties[name].Default == nil {
+			flags += " --param " + clean(name) + "=…"
+		}
+	}
+	return flags
 }

@@ -57,6 +57,7 @@ With --dry-run it only says which jobs it would make.`,
 			if err != nil {
 				return err
 			}
+			f.fit(options, f.stored(ctx, s, args[0], 0))
 			r.Options = &options
 		}
 		times, jobs, err := s.Flows.Backfill(ctx, r)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -52,6 +53,7 @@ func (e *env) readWorkflow(path string) (workflowFile, error) {
 	f.source = string(text)
 	if f.definition, f.faults = definition.Parse(name, text); f.definition != nil {
 		f.faults = append(f.faults, f.definition.Lint()...)
+		f.faults = append(f.faults, f.definition.Past(time.Now())...)
 	}
 	return f, nil
 }

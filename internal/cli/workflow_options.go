@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -36,6 +38,34 @@ func (f *optionFlags) registerAll(c *cobra.Command) {
 // given says that there is anything to read.
 func (f *optionFlags) given() bool {
 	return len(f.params)+len(f.steps)+len(f.skip)+len(f.labels) > 0 || f.file != ""
+}
+
+// fit makes the params what the definition wants: where that is text, a value is
+// text, whatever it looks like.
+func (f *optionFlags) fit(o definition.Options, d *definition.Definition) {
+	for _, text := range f.params {
+		name, value, _ := strings.Cut(text, "=")
+		if _, quoted := o.Params[name].(string); d != nil && !quoted && d.WantsText(name) {
+			o.Params[name] = value
+		}
+	}
+}
+
+// stored is the definition that flags are read for; nil if there is no param to
+// read. That it is not there is told by whoever runs it.
+func (f *optionFlags) stored(ctx context.Context, s *app.Session, name string, version int) *definition.Definition {
+	if len(f.params) == 0 {
+		return nil
+	}
+	w, err := s.Flows.Workflow(ctx, name, version)
+	if err != nil {
+		return nil
+	}
+	d, err := definition.ParseJSON(w.Definition)
+	if err != nil {
+		return nil
+	}
+	return d
 }
 
 // read makes the options.

@@ -32,7 +32,7 @@ not said where a step would run.`,
 			if offline {
 				return invalid("give the file of the workflow", "without a server it is not known what %q is", args[0])
 			}
-			return e.planStored(cmd, args[0], version, options)
+			return e.planStored(cmd, args[0], version, &f, options)
 		}
 		if version != 0 {
 			return invalid("leave --version out, or give a name instead of a file", "a file has one version")
@@ -41,6 +41,7 @@ not said where a step would run.`,
 		if err != nil {
 			return err
 		}
+		f.fit(options, file.definition)
 		return e.planFile(cmd, file, options, offline)
 	})
 	f.registerAll(c)
@@ -49,12 +50,13 @@ not said where a step would run.`,
 	return c
 }
 
-func (e *env) planStored(cmd *cobra.Command, name string, version int, options definition.Options) error {
+func (e *env) planStored(cmd *cobra.Command, name string, version int, f *optionFlags, options definition.Options) error {
 	s, err := e.connect(cmd)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	f.fit(options, f.stored(cmd.Context(), s, name, version))
 	steps, err := s.Flows.PlanWorkflow(cmd.Context(), name, version, options)
 	if err != nil {
 		return err
@@ -121,7 +123,7 @@ func (e *env) printPlan(steps []workflow.Preview, where bool, what string) error
 		o.say("%s: start one with: weir agent", plural(waits, "step would wait for somebody who takes it", "steps would wait for somebody who takes them"))
 	}
 	if what != "-" {
-		o.say("Nothing was run. Run it with: weir run %s --watch", clean(what))
+		o.say("Nothing was run. Run it with: weir run %s%s --watch", clean(what), e.said("param", "params-file", "step", "skip", "label", "version"))
 	}
 	return nil
 }

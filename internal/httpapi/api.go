@@ -38,6 +38,7 @@ type Commands interface {
 	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
+	DropNode(ctx context.Context, node, by string) error
 	SetPool(ctx context.Context, p weir.Pool) error
 	DropPool(ctx context.Context, name string, force bool, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
@@ -71,7 +72,11 @@ type Config struct {
 	Workflows Workflows
 	Secrets   Secrets
 	Waker     Waker
-	SetNode   func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	// Rollouts keeps databases and brings changes to them. Nil: nobody does (404).
+	Rollouts Rollouts
+	SetNode  func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	// Bulk changes many tasks or jobs at once. Nil: nobody does (404).
+	Bulk Bulk
 	// Bucket has artifacts and logs. Nil: there are none to read (404).
 	Bucket blob.Bucket
 	// Hub says that a log may have grown. Nil: those who follow one look now and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -23,23 +24,31 @@ type ListJobsInput struct {
 	PageInput
 	State string `query:"state" doc:"Only jobs in this state."`
 	Kind  string `query:"kind" doc:"Only jobs of this kind."`
-	Name  string `query:"name" doc:"Only jobs whose name begins so."`
+	Name  string `query:"name" doc:"Only jobs of this name; with * at its end, whose name begins so."`
 
 	Workflow string `query:"workflow" maxLength:"200" doc:"Only runs of the workflow of this name."`
 	Schedule string `query:"schedule" maxLength:"200" doc:"Only jobs that this schedule made."`
 	Parent   string `query:"parent" maxLength:"64" doc:"Only jobs that this task waits for: its id, whole or its end."`
 	Origin   string `query:"origin" maxLength:"64" doc:"Only jobs that repeat this one: its id, whole or its end."`
+
+	Of    string    `query:"of" maxLength:"64" doc:"Only jobs that steps of this job wait for: its id, whole or its end."`
+	Since time.Time `query:"since" doc:"Only jobs that were made since."`
 }
 
 func (a *API) jobFilter(ctx context.Context, in *ListJobsInput) (f view.JobFilter, err error) {
-	f = view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name, Workflow: in.Workflow, Schedule: in.Schedule}
+	f = view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name, Workflow: in.Workflow, Schedule: in.Schedule, Since: in.Since}
 	if in.Parent != "" {
 		if f.Parent, err = a.config.Store.TaskID(ctx, in.Parent); err != nil {
 			return f, err
 		}
 	}
 	if in.Origin != "" {
-		f.Origin, err = a.config.Store.JobID(ctx, in.Origin)
+		if f.Origin, err = a.config.Store.JobID(ctx, in.Origin); err != nil {
+			return f, err
+		}
+	}
+	if in.Of != "" {
+		f.Of, err = a.config.Store.JobID(ctx, in.Of)
 	}
 	return f, err
 }

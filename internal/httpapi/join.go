@@ -14,11 +14,14 @@ type CreateJoinInput struct {
 	Body struct {
 		Node string `json:"node,omitempty" maxLength:"200" doc:"Only for the node of this name."`
 		TTL  Period `json:"ttl,omitzero" doc:"How long it works."`
+
+		Labels   map[string]string `json:"labels,omitempty" doc:"Labels the node has, whatever its agent says. Left out: those of the agent."`
+		Services map[string]int    `json:"services,omitempty" doc:"Services it may do, with the most slots of each. Left out: what the agent offers."`
 	}
 }
 
 func (a *API) createJoin(ctx context.Context, in *CreateJoinInput) (*Made[Secret], error) {
-	secret, err := a.config.Auth.CreateJoin(ctx, auth.From(ctx), auth.NewJoin{Node: in.Body.Node, TTL: time.Duration(in.Body.TTL)})
+	secret, err := a.config.Auth.CreateJoin(ctx, auth.From(ctx), auth.NewJoin{Node: in.Body.Node, Bound: auth.Bound{Labels: in.Body.Labels, Services: in.Body.Services}, TTL: time.Duration(in.Body.TTL)})
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,10 @@ func (a *API) setNodeMode(ctx context.Context, in *NodeModeInput) (*Empty, error
 	return nil, a.config.Commands.SetNodeMode(ctx, in.Node, weir.Mode(in.Body.Mode), in.Body.Until, d)
 }
 
+func (a *API) dropNode(ctx context.Context, in *NodeInput) (*Empty, error) {
+	return nil, a.config.Commands.DropNode(ctx, in.Node, auth.From(ctx).By())
+}
+
 // ListWorkersInput narrows the list.
 type ListWorkersInput struct {
 	PageInput

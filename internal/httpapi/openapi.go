@@ -15,9 +15,9 @@ const description = `Weir's HTTP API. Say who asks with "Authorization: Bearer w
 
 Errors are application/problem+json: code is what programs branch on, next says what to do, field names what was refused.
 Lists are {"items": […], "next": "…"}: send next as ?after= to get the page after.
-Creates of tasks and jobs, and runs of workflows, take Idempotency-Key, so they can be sent again.
-Pools and schedules carry an ETag; changing one wants If-Match.
-Durations are text such as "90s", "12h" or "30d"; times are RFC 3339.`
+Creates of tasks, jobs and rollouts, and runs of workflows, take Idempotency-Key, so they can be sent again.
+Pools, schedules and databases carry an ETag; changing one wants If-Match.
+Durations are text such as "90s", "12h" or "30d", but what was measured (took, waited) is in nanoseconds; times are RFC 3339.`
 
 // openAPIConfig describes the API to huma. The document and the page are routes
 // of our own, so huma serves neither.
@@ -39,7 +39,7 @@ func openAPIConfig(version string) huma.Config {
 			Info:    &huma.Info{Title: "Weir", Version: version, Description: description},
 			Servers: []*huma.Server{{URL: "/", Description: "this server"}},
 			Components: &huma.Components{
-				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"token":   {Type: "http", Scheme: "bearer", Description: "weir_pat_… of a user, or weir_node_… of a node."},
 					"session": {Type: "apiKey", In: "cookie", Name: "weir_session", Description: "Set by login; __Host-weir_session over HTTPS."},

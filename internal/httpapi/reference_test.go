@@ -115,11 +115,11 @@ func TestReferenceGolden(t *testing.T) {
 	golden(t, "http.md", b.String())
 }
 
-const rules = `- **Sent again.** A create of a task or a job with the header ` + "`Idempotency-Key`" + ` (or ` + "`idempotency_key`" + ` in the body) can be sent again: the same key gives the same task, and ` + "`existed`" + ` says so. In a batch the tasks without a key of their own get KEY/0, KEY/1, …
+const rules = `- **Sent again.** A create of a task, a job or a rollout with the header ` + "`Idempotency-Key`" + ` (or ` + "`idempotency_key`" + ` in the body) can be sent again: the same key gives the same task, and ` + "`existed`" + ` says so. In a batch the tasks without a key of their own get KEY/0, KEY/1, …
   The name of a user and the name of a token are taken once, so a create that is sent again makes no second one: it answers ` + "`conflict`" + `. The secret of a token is told once; if that answer was lost, revoke the token and make another. A join secret that got lost expires unused.
-- **Definitions.** Pools and schedules answer with an ` + "`ETag`" + `. A PUT that would change one that is there wants ` + "`If-Match`" + `: without it 428, with an old one 412. ` + "`If-Match: *`" + ` writes over whatever is there, ` + "`If-None-Match: *`" + ` only if nothing is. A PUT that changes nothing needs neither.
-- **Ids.** A task or a job is named by its id, or by the end of it: at least 6 characters.
-- **Input.** Unknown fields and parameters are refused by name. A body is JSON in UTF-8, without NUL, at most 64 levels deep, at most 1 MiB; 16 MiB where tasks, definitions, results or logs are sent. An artifact is sent as it is, with its Content-Length.
+- **Definitions.** Pools, schedules and databases answer with an ` + "`ETag`" + `. A PUT that would change one that is there wants ` + "`If-Match`" + `: without it 428, with an old one 412. ` + "`If-Match: *`" + ` writes over whatever is there, ` + "`If-None-Match: *`" + ` only if nothing is. A PUT that changes nothing needs neither.
+- **Ids.** A task, a job or a rollout is named by its id, or by the end of it: at least 6 characters.
+- **Input.** Unknown fields and parameters are refused by name. A body is JSON in UTF-8, without NUL, at most 64 levels deep, at most 1 MiB; 16 MiB where tasks, definitions, plans, results or logs are sent. An artifact is sent as it is, with its Content-Length.
 - **Time.** A request takes at most 30 s; artifacts, logs and live events as long as their bytes flow. ` + "`Retry-After`" + ` comes with 429 and 503.
 - **Request ids.** ` + "`X-Request-Id`" + ` is repeated, or made: it is the ` + "`instance`" + ` of a problem, and the log knows it.
 `

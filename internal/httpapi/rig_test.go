@@ -18,9 +18,11 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/workflow"
@@ -91,8 +93,8 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	}
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
 	config := Config{
-		Store: view.New(db.Pool), Commands: sdk, Auth: store, Door: d, Version: "test", Log: log,
-		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket,
+		Store: view.New(db.Pool), Commands: sdk, Bulk: bulk.New(db.Pool, sdk, view.New(db.Pool)), Auth: store, Door: d, Version: "test", Log: log,
+		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Rollouts: rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}),
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})
 		},
@@ -105,6 +107,14 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Cleanup(server.Close)
 	t.Cleanup(api.Close)
 	return &rig{t: t, db: db, api: api, url: server.URL, auth: store, store: view.New(db.Pool), sdk: sdk, log: l, vault: secrets, bucket: bucket}
+}
+
+// exec runs SQL that a test needs.
+func (r *rig) exec(sql string) {
+	r.t.Helper()
+	if _, err := r.db.Pool.Exec(r.t.Context(), sql); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
 }
 
 // system is whoever sets a test up.

@@ -19,7 +19,7 @@ const (
 var table []Route
 
 func init() {
-	table = slices.Concat(workRoutes(), flowRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
+	table = slices.Concat(workRoutes(), flowRoutes(), rolloutRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
 }
 
 // workRoutes are about tasks and jobs.
@@ -28,6 +28,7 @@ func workRoutes() []Route {
 		{get, "/tasks", auth.Read, "task", Granted, "List tasks", handle((*API).listTasks)},
 		{post, "/tasks", auth.Submit, "task", Granted, "Submit a task", large(creates(handle((*API).submitTask)))},
 		{post, "/tasks/batch", auth.Submit, "task", Granted, "Submit up to 5,000 tasks, all or none", large(creates(handle((*API).submitTasks)))},
+		{post, "/tasks/bulk", auth.Command, "task", Granted, "Cancel, retry, hold, release or change the priority of all tasks of a filter; skip them, for who may override", handle((*API).bulkTasks)},
 		{get, "/tasks/{task}", auth.Read, "task", Granted, "Show a task", handle((*API).showTask)},
 		{get, "/tasks/{task}/why", auth.Read, "task", Granted, "Say why a task is where it is, gate by gate", handle((*API).whyTask)},
 		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first: its moves, and the newest 1,000 lines of the rest", handle((*API).taskEvents)},
@@ -43,6 +44,7 @@ func workRoutes() []Route {
 
 		{get, "/jobs", auth.Read, "job", Granted, "List jobs", handle((*API).listJobs)},
 		{post, "/jobs", auth.Submit, "job", Granted, "Submit a job, whole or not at all", large(creates(handle((*API).submitJob)))},
+		{post, "/jobs/bulk", auth.Command, "job", Granted, "Cancel or retry all jobs of a filter", handle((*API).bulkJobs)},
 		{get, "/jobs/{job}", auth.Read, "job", Granted, "Show a job", handle((*API).showJob)},
 		{get, "/jobs/{job}/tasks", auth.Read, "job", Granted, "List the tasks of a job in its order", handle((*API).jobTasks)},
 		{get, "/jobs/{job}/graph", auth.Read, "job", Granted, "Show the tasks of a job and their needs, at most 2,000", handle((*API).jobGraph)},
@@ -68,6 +70,7 @@ func flowRoutes() []Route {
 		{get, "/workflows/{workflow}", auth.Read, "workflow", Granted, "Show a workflow", handle((*API).showWorkflow)},
 		{get, "/workflows/{workflow}/versions", auth.Read, "workflow", Granted, "List the versions of a workflow, newest first", handle((*API).listVersions)},
 		{put, "/workflows/{workflow}/active", auth.Manage, "workflow", Granted, "Say whether a version can be run", handle((*API).setActive)},
+		{del, "/workflows/{workflow}", auth.Manage, "workflow", Granted, "Delete a workflow: one version, or all of them", handle((*API).dropWorkflow)},
 		{post, "/workflows/{workflow}/run", auth.Submit, "workflow", Granted, "Run a workflow", creates(handle((*API).runWorkflow))},
 		{post, "/workflows/{workflow}/plan", auth.Read, "workflow", Granted, "Say what a run would do: which steps, where, and what not and why", handle((*API).planWorkflow)},
 		{post, "/workflows/{workflow}/backfill", auth.Submit, "workflow", Granted, "Run a workflow for times that are over", handle((*API).backfillWorkflow)},
@@ -104,6 +107,7 @@ func machineRoutes() []Route {
 		{put, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Say how a node is woken, and when it may sleep", handle((*API).setWake)},
 		{post, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Wake a node now", handle((*API).wakeNode)},
 		{put, "/nodes/{node}/mode", auth.Manage, "node", Granted, "Drain, pause or activate a node", handle((*API).setNodeMode)},
+		{del, "/nodes/{node}", auth.Manage, "node", Granted, "Remove a node that is gone, with its credential", handle((*API).dropNode)},
 		{del, "/nodes/{node}/credential", auth.Manage, "node", Granted, "Take a node's credential away", handle((*API).revokeNode)},
 		{get, "/workers", auth.Read, "worker", Granted, "List workers", handle((*API).listWorkers)},
 		{get, "/workers/{worker}", auth.Read, "worker", Granted, "Show a worker", handle((*API).showWorker)},

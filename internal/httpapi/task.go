@@ -31,10 +31,12 @@ type ListTasksInput struct {
 	Worker  string `query:"worker" doc:"Only tasks that run on this worker."`
 	Node    string `query:"node" doc:"Only tasks that run on this node."`
 	Job     string `query:"job" maxLength:"64" doc:"Only tasks of this job: its id, whole or its end."`
+
+	Since time.Time `query:"since" doc:"Only tasks that were made since."`
 }
 
 func (a *API) listTasks(ctx context.Context, in *ListTasksInput) (*Listed[view.Task], error) {
-	f := view.TaskFilter{State: in.State, Service: in.Service, Gate: in.Gate, Pool: in.Pool, Lane: in.Lane, Key: in.Key, Worker: in.Worker, Node: in.Node}
+	f := view.TaskFilter{State: in.State, Service: in.Service, Gate: in.Gate, Pool: in.Pool, Lane: in.Lane, Key: in.Key, Worker: in.Worker, Node: in.Node, Since: in.Since}
 	if in.Job != "" {
 		job, err := a.config.Store.JobID(ctx, in.Job)
 		if err != nil {

@@ -24,6 +24,7 @@ type Workflows interface {
 	Workflow(ctx context.Context, name string, version int) (workflow.Workflow, error)
 	Versions(ctx context.Context, name string, page view.Page) ([]workflow.Workflow, error)
 	SetActive(ctx context.Context, by, name string, version int, active bool) error
+	Delete(ctx context.Context, by, name string, version int) (versions int, err error)
 	Run(ctx context.Context, r workflow.RunRequest) (weir.ID, error)
 	Plan(ctx context.Context, name string, version int, options definition.Options) ([]workflow.Preview, error)
 	PlanDefinition(ctx context.Context, d *definition.Definition, options definition.Options) ([]workflow.Preview, error)
@@ -245,4 +246,24 @@ func (a *API) setActive(ctx context.Context, in *ActiveInput) (*Empty, error) {
 // workflowSchema describes definitions to editors and programs.
 func (a *API) workflowSchema() http.Handler {
 	return a.fixed("application/schema+json", func() []byte { return definition.Schema() })
+}
+
+// DropWorkflowInput says what to delete of a workflow.
+type DropWorkflowInput struct {
+	WorkflowInput
+	Version int `query:"version" minimum:"0" maximum:"2147483647" doc:"This version alone. Left out: all of them."`
+}
+
+// DropWorkflowOutput counts what is gone.
+type DropWorkflowOutput struct {
+	Versions int `json:"versions" doc:"How many versions were deleted. Jobs of them stay."`
+}
+
+func (a *API) dropWorkflow(ctx context.Context, in *DropWorkflowInput) (*One[DropWorkflowOutput], error) {
+	store, err := a.workflows()
+	if err != nil {
+		return nil, err
+	}
+	n, err := store.Delete(ctx, auth.From(ctx).By(), in.Workflow, in.Version)
+	return one(DropWorkflowOutput{n}, err)
 }

@@ -156,8 +156,9 @@ func (c *Client) CreateJoin(ctx context.Context, n auth.NewJoin) (string, error)
 	var made secret
 	err := c.post(ctx, struct {
 		Node string `json:"node,omitempty"`
+		auth.Bound
 		ttl
-	}{n.Node, ttl{period(n.TTL)}}, &made, "joins")
+	}{n.Node, n.Bound, ttl{period(n.TTL)}}, &made, "joins")
 	return made.Secret, err
 }
 
@@ -171,4 +172,14 @@ func (c *Client) Join(ctx context.Context, secret, node string) (credential stri
 	var made struct{ Credential string }
 	err = c.post(ctx, map[string]string{"secret": secret, "node": node}, &made, "join")
 	return made.Credential, err
+}
+
+// RevokeNode takes a node's credential away.
+func (c *Client) RevokeNode(ctx context.Context, node string) error {
+	return c.drop(ctx, nil, "nodes", node, "credential")
+}
+
+// DropNode removes a node that is gone.
+func (c *Client) DropNode(ctx context.Context, node, _ string) error {
+	return c.drop(ctx, nil, "nodes", node)
 }

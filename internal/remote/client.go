@@ -96,11 +96,13 @@ type call struct {
 	query  url.Values
 	header http.Header
 	body   any
+	// once: it must not be sent again by itself.
+	once bool
 }
 
 // safe says that sending it twice is the same as once.
 func (k *call) safe() bool {
-	return k.method != http.MethodPost || k.header.Get("Idempotency-Key") != ""
+	return !k.once && k.method != http.MethodPost || k.header.Get("Idempotency-Key") != ""
 }
 
 // do sends a call and reads the answer into out, unless that is nil.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -76,6 +77,14 @@ func id(id weir.ID) string {
 	return id.String()
 }
 
+// when is empty for no time.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
 func yes(b bool) string {
 	if b {
 		return "true"
@@ -109,7 +118,7 @@ func (c *Client) resolve(ctx context.Context, kind, text string) (weir.ID, error
 
 // Tasks lists tasks, newest first; those of one job in its order.
 func (c *Client) Tasks(ctx context.Context, f view.TaskFilter, p view.Page) ([]view.Task, error) {
-	query := values("state", f.State, "service", f.Service, "gate", f.Gate, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node, "job", id(f.Job))
+	query := values("state", f.State, "service", f.Service, "gate", f.Gate, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node, "job", id(f.Job), "since", when(f.Since))
 	return list[view.Task](ctx, c, query, p, "tasks")
 }
 
@@ -135,7 +144,7 @@ func (c *Client) JobID(ctx context.Context, text string) (weir.ID, error) {
 
 // Jobs lists jobs, newest first.
 func (c *Client) Jobs(ctx context.Context, f view.JobFilter, p view.Page) ([]view.Job, error) {
-	query := values("state", f.State, "kind", f.Kind, "name", f.Name, "workflow", f.Workflow, "schedule", f.Schedule, "parent", id(f.Parent), "origin", id(f.Origin))
+	query := values("state", f.State, "kind", f.Kind, "name", f.Name, "workflow", f.Workflow, "schedule", f.Schedule, "parent", id(f.Parent), "origin", id(f.Origin), "of", id(f.Of), "since", when(f.Since))
 	return list[view.Job](ctx, c, query, p, "jobs")
 }
 

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,6 +39,10 @@ func (c *Client) unreachable(err error) error {
 		cause = outer.Err // the rest repeats the method and the address
 	}
 	p := problem.New(problem.Unreachable, "is it running, and is the address right? Start Weir with: weir up", "the server at %s does not answer: %s", c.Server(), cause)
+	if untrusted(err) {
+		p.What = fmt.Sprintf("the certificate of %s is not trusted here: %s", c.Server(), cause)
+		p.Next = "if it is yours, name the file that signs it: SSL_CERT_FILE=ca.pem before the command"
+	}
 	p.Err = err
 	return p
 }

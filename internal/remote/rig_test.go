@@ -16,11 +16,13 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/remote"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
@@ -33,6 +35,7 @@ var (
 	_ app.Commander = (*remote.Client)(nil)
 	_ app.Accounts  = (*remote.Client)(nil)
 	_ app.Flows     = (*remote.Client)(nil)
+	_ app.Rollouts  = (*remote.Rollouts)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -51,6 +54,7 @@ type rig struct {
 	sdk    *weir.Client
 	flows  *workflow.Store
 	bucket blob.Bucket
+	rolls  *rollout.Store
 	// before, if set, sees every request first and says whether it goes on.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
@@ -80,9 +84,11 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	running.Go(func() { hub.Run(ctx) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: d.Subject, Log: log})
 	r.flows = workflow.New(r.db.Pool, workflow.Options{Log: log})
+	secrets := vault.New(r.db.Pool, vault.RandomKeys(), log)
+	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
-		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Secrets: vault.New(r.db.Pool, vault.RandomKeys(), log), Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		Store: r.store, Commands: r.sdk, Bulk: bulk.New(r.db.Pool, r.sdk, r.store), Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
+		Secrets: secrets, Rollouts: r.rolls, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
 			return err

@@ -58,6 +58,17 @@ func (c *Client) SetActive(ctx context.Context, name string, version int, active
 	return c.put(ctx, nil, map[string]any{"version": version, "active": active}, "workflows", name, "active")
 }
 
+// DeleteWorkflow deletes a version of a workflow, or with 0 all of it.
+func (c *Client) DeleteWorkflow(ctx context.Context, name string, version int) (versions int, err error) {
+	query := url.Values{}
+	if version != 0 {
+		query.Set("version", strconv.Itoa(version))
+	}
+	var out struct{ Versions int }
+	_, err = c.do(ctx, call{method: http.MethodDelete, path: []string{"workflows", name}, query: query}, &out)
+	return out.Versions, err
+}
+
 // RunWorkflow runs a workflow. After a lost connection it tries again only if
 // there is an idempotency key.
 func (c *Client) RunWorkflow(ctx context.Context, r workflow.RunRequest) (weir.ID, error) {

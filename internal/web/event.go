@@ -24,7 +24,7 @@ func subjectPath(e view.Event) string {
 		return ""
 	}
 	switch e.Kind {
-	case "node", "pool", "schedule", "worker", "workflow":
+	case "database", "node", "pool", "rollout", "schedule", "worker", "workflow":
 		return ui.Path(e.Kind+"s", e.Subject)
 	}
 	return ""

@@ -55,7 +55,7 @@ func TestBrowserWorkflow(t *testing.T) {
 	b.Fill(`#ask [name="params.title"]`, "Spring Tide")
 	b.Fill(`#ask [name="params.width"]`, "3")
 	b.ClickText("Run the workflow")
-	b.WaitText("got 3, want 16")
+	b.WaitText("3 is less than 16")
 	b.Wait("the field that is wrong, with what was filled in", `document.querySelector('[name="params.width"]').ariaInvalid === "true" && document.querySelector('[name="params.title"]').value === "Spring Tide"`)
 	b.Shots("run-refused")
 	b.Fill(`[name="params.width"]`, "640")

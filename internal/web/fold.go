@@ -31,6 +31,17 @@ func (f *fold) words() string {
 	return strings.Join(parts, ", ")
 }
 
+// ended is how many of them have ended.
+func (f *fold) ended() int {
+	n := 0
+	for state, count := range f.states {
+		if weir.State(state).Ended() {
+			n += count
+		}
+	}
+	return n
+}
+
 // folds finds maps with many items among the tasks of a page. Shown is the one
 // whose items are wanted, or all.
 func folds(tasks []view.Task, shown string) map[string]*fold {

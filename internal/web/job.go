@@ -9,7 +9,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -61,7 +60,7 @@ func (w *Web) aJob(tab string, body func(*Request, jobView) (templ.Component, er
 		if err != nil {
 			return View{}, err
 		}
-		return View{Head: ui.Head{Title: jobName(j)}, Plain: true, Body: jobPage(v, inner), Follow: &timeline.Filter{Job: id}}, nil
+		return View{Head: ui.Head{Title: jobName(j)}, Plain: true, Body: jobPage(v, inner), Follow: v.follow()}, nil
 	}
 }
 
@@ -70,7 +69,9 @@ func (w *Web) jobGraph(r *Request, v jobView) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graphTab(v, g), nil
+	children := childrenOf(v, g)
+	g, folded := arranged(g, itemsDrawn)
+	return graphTab(v, g, folded, children), nil
 }
 
 func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
@@ -82,6 +83,7 @@ func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	g, _ = arranged(g, len(g.Nodes))
 	return ganttTab(v, g, timetable(v, g, spans, r.Now)), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/a-h/templ"
 
@@ -11,8 +12,10 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // heldShown is how many held steps the head of a job lists.
@@ -26,7 +29,12 @@ type jobFlow struct {
 	// why is of a queued job what it waits for.
 	why []weir.Reason
 	// held are steps that wait for a person.
-	held                           []view.Task
+	held []view.Task
+	// children are the jobs that its steps wait or waited for, newest first; child
+	// has the newest of each step.
+	children []view.Job
+	child    map[weir.ID]view.Job
+
 	mayRerun, mayRetry, mayRelease bool
 }
 
@@ -48,14 +56,58 @@ func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
 	f.mayRerun = f.known() && j.Ended() && r.Can(auth.Submit, "job")
 	f.mayRetry = j.Ended() && j.Failed+j.Canceled > 0 && r.Can(auth.Command, "job")
 	f.mayRelease = r.Can(auth.Command, "task")
+	if err = w.childJobs(r, j, &f); err != nil {
+		return f, err
+	}
 	if j.State == "queued" {
 		f.why, err = w.config.Commands.WhyJob(r.Context(), j.ID)
 		return f, err
 	}
 	if !j.Ended() {
+		if f.why, err = w.stops(r, j); err != nil {
+			return f, err
+		}
 		f.held, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown})
 	}
 	return f, err
+}
+
+// stops is what tasks of a running job wait for, but for one another and for
+// people: who is asked stands in a box of its own.
+func (w *Web) stops(r *Request, j view.Job) ([]weir.Reason, error) {
+	reasons, err := w.config.Commands.WhyJob(r.Context(), j.ID)
+	return slices.DeleteFunc(reasons, func(x weir.Reason) bool { return x.Open || x.Gate == "needs" || x.Gate == "hold" }), err
+}
+
+// childrenMost is how many jobs of its steps the page of a job knows.
+const childrenMost = 100
+
+// childJobs reads the jobs that the steps of a job stand for.
+func (w *Web) childJobs(r *Request, j view.Job, f *jobFlow) (err error) {
+	if f.steps == nil || !slices.ContainsFunc(f.steps.Steps, func(s definition.Step) bool { return s.Workflow != "" }) {
+		return nil
+	}
+	if f.children, _, err = w.config.Store.JobPage(r.Context(), view.JobFilter{Of: j.ID}, view.Page{Limit: childrenMost}); err != nil {
+		return err
+	}
+	f.child = map[weir.ID]view.Job{}
+	for _, c := range slices.Backward(f.children) {
+		f.child[c.Parent] = c
+	}
+	return nil
+}
+
+// follow is what may change the page of a job: what happens to it, and to the jobs
+// of its steps.
+func (v jobView) follow() *timeline.Filter {
+	if len(v.child) == 0 {
+		return &timeline.Filter{Job: v.ID}
+	}
+	known := map[weir.ID]bool{v.ID: true}
+	for _, c := range v.children {
+		known[c.ID] = true
+	}
+	return &timeline.Filter{Match: func(e *timeline.Event) bool { return known[e.Job] }}
 }
 
 // repeats says that the job does another again.

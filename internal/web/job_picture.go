@@ -1,6 +1,8 @@
 package web
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -10,7 +12,7 @@ import (
 )
 
 // drawn is the graph of a job as its picture takes it.
-func drawn(v jobView, g view.Graph) picture.Graph {
+func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 	out := picture.Graph{
 		Title: "Job " + jobName(v.Job), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
 		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
@@ -20,7 +22,23 @@ func drawn(v jobView, g view.Graph) picture.Graph {
 		if n.Percent != nil {
 			t.Percent = int(*n.Percent)
 		}
+		c, split := v.child[n.ID]
+		if split && n.State == "pending" && !c.Ended() && c.State != "queued" {
+			// The step waits for its job: to a person it runs, and so far.
+			t.State, t.Gate, t.Percent = "running", "", int(c.Progress*100)
+		}
+		m := folded[n.ID]
+		if m != nil {
+			t.Key, t.Href = fmt.Sprintf("%s ×%d", n.Key, m.n), queryPath(jobPath(v.ID)+"/tasks", "items", n.Key)
+			if n.State == "pending" && m.ended() > 0 || m.states["running"] > 0 {
+				t.State, t.Gate, t.Percent = "running", "", 100*m.ended()/m.n
+			}
+		}
 		switch {
+		case m != nil:
+			t.Note = m.words()
+		case split:
+			t.Note = "job " + ui.Short(c.ID.String()) + " is " + c.State + ", " + fmt.Sprintf("%d of %d tasks ended", c.Done+c.Failed+c.Canceled+c.Skipped, c.Total)
 		case n.Worker != "" && n.State == "running":
 			t.Note = "on " + n.Worker
 		case !n.StartedAt.IsZero() && !n.FinishedAt.IsZero():
@@ -39,6 +57,11 @@ func timetable(v jobView, g view.Graph, spans []view.Span, now time.Time) pictur
 		at[n.ID] = i
 		out.Rows[i] = picture.Row{Name: named(n.Key, n.Service), Service: n.Service, State: picture.State(n.State), Href: taskPath(n.ID), Created: n.CreatedAt}
 	}
+	for _, c := range slices.Backward(v.children) {
+		if i, ok := at[c.Parent]; ok {
+			out.Rows[i].Bars = append(out.Rows[i].Bars, picture.Bar{Attempt: len(out.Rows[i].Bars) + 1, Outcome: picture.State(c.State), From: c.CreatedAt, To: c.FinishedAt})
+		}
+	}
 	for _, s := range spans {
 		i, ok := at[s.Task]
 		if !ok {
@@ -50,8 +73,41 @@ func timetable(v jobView, g view.Graph, spans []view.Span, now time.Time) pictur
 		}
 		out.Rows[i].Bars = append(out.Rows[i].Bars, bar)
 	}
+	spanMaps(g, out.Rows)
 	for _, e := range g.Edges {
 		out.Rows[e[1]].Needs = append(out.Rows[e[1]].Needs, e[0])
 	}
 	return out
+}
+
+// stepJob is a job that a step stands for.
+type stepJob struct {
+	view.Job
+	step string
+}
+
+// childrenShownOf is how many jobs of steps the graph lists below it.
+const childrenShownOf = 10
+
+// childrenOf are the jobs of steps, those that go on first.
+func childrenOf(v jobView, g view.Graph) []stepJob {
+	names := make(map[weir.ID]string, len(g.Nodes))
+	for _, n := range g.Nodes {
+		names[n.ID] = named(n.Key, n.Service)
+	}
+	var out []stepJob
+	for _, c := range v.children {
+		out = append(out, stepJob{c, names[c.Parent]})
+	}
+	slices.SortStableFunc(out, func(a, b stepJob) int { return rank(a.State) - rank(b.State) })
+	return out[:min(len(out), childrenShownOf)]
+}
+
+// rank puts first what a person looks for.
+func rank(state string) int {
+	order := []string{"failed", "canceling", "running", "queued"}
+	if i := slices.Index(order, state); i >= 0 {
+		return i
+	}
+	return len(order)
 }

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -13,7 +16,9 @@ import (
 // jobsView is a list of jobs.
 type jobsView struct {
 	filter        view.JobFilter
+	since         string
 	jobs          []view.Job
+	bulk          bulkBar
 	newest, older string
 }
 
@@ -21,20 +26,65 @@ type jobsView struct {
 func (v jobsView) narrow() bool { return v.filter != view.JobFilter{} }
 
 func (w *Web) jobs(r *Request) (View, error) {
-	state, err := r.OneOf("state", view.JobStates)
+	f, err := jobFilter(r)
 	if err != nil {
 		return View{}, err
 	}
-	v := jobsView{filter: view.JobFilter{State: state, Kind: r.Query("kind"), Name: r.Query("name"), Workflow: r.Query("workflow"), Schedule: r.Query("schedule")}}
-	var next string
-	if v.jobs, next, err = w.config.Store.JobPage(r.Context(), v.filter, r.Page()); err != nil {
+	v, err := w.jobList(r, f, nil)
+	if err != nil {
 		return View{}, err
 	}
-	v.newest, v.older = pages(r, next)
 	return View{
-		Head: ui.Head{Title: "Jobs", Actions: submitButton(r)}, Body: jobsPage(v),
+		Head: ui.Head{Title: "Jobs", Actions: runButton(r)}, Body: jobsPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"job", "task"}},
 	}, nil
+}
+
+// jobPicks are the fields of the filter. That of a job whose steps are meant is
+// there only where a link has led to it.
+func jobPicks(v jobsView) []ui.Pick {
+	picks := []ui.Pick{
+		{Name: "state", Label: "State", Value: v.filter.State, Options: view.JobStates},
+		{Name: "kind", Label: "Kind", Value: v.filter.Kind, Hint: "exact"},
+		{Name: "name", Label: "Name", Value: v.filter.Name, Hint: "exact, or begins*"},
+		{Name: "workflow", Label: "Workflow", Value: v.filter.Workflow, Hint: "exact"},
+		{Name: "schedule", Label: "Schedule", Value: v.filter.Schedule, Hint: "exact"},
+		{Name: "since", Label: "Since", Value: v.since, Hint: "2h, 1d"},
+	}
+	if !v.filter.Of.IsZero() {
+		picks = append(picks, ui.Pick{Name: "of", Label: "For steps of", Value: v.filter.Of.String()})
+	}
+	return picks
+}
+
+// jobFilter reads the filter of jobs in the address.
+func jobFilter(r *Request) (f view.JobFilter, err error) {
+	f = view.JobFilter{Kind: r.Query("kind"), Name: r.Query("name"), Workflow: r.Query("workflow"), Schedule: r.Query("schedule")}
+	if f.State, err = r.OneOf("state", view.JobStates); err != nil {
+		return f, err
+	}
+	if of := r.Query("of"); of != "" {
+		if f.Of, err = weir.ParseID(of); err != nil {
+			return f, problem.Refuse("of", "give the whole id of a job", "%q is no id", of)
+		}
+	}
+	f.Since, err = r.Since("since")
+	return f, err
+}
+
+// jobList reads a list of jobs, and what can be done to all of it. With is the
+// part of the filter that the address does not say.
+func (w *Web) jobList(r *Request, f view.JobFilter, with url.Values) (v jobsView, err error) {
+	v.filter, v.since = f, r.Query("since")
+	if v.bulk, err = w.bar(r, "job", jobDeeds, f.State, with, func(most int) (int, bool, error) { return w.config.Store.CountJobs(r.Context(), f, most) }); err != nil {
+		return v, err
+	}
+	var next string
+	if v.jobs, next, err = w.config.Store.JobPage(r.Context(), f, r.Page()); err != nil {
+		return v, err
+	}
+	v.newest, v.older = pages(r, next)
+	return v, nil
 }
 
 // pages are the links to the beginning of a list and to its next page.

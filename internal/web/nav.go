@@ -26,12 +26,14 @@ var navigation = []struct {
 		{label: "Workflows", path: "/workflows", icon: "workflow", key: "w"},
 		{label: "Jobs", path: "/jobs", icon: "job", key: "j"},
 		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
+		{label: "Rollouts", path: "/rollouts", icon: "rollout", key: "r"},
 		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
 		{label: "Timeline", path: "/timeline", icon: "timeline", key: "e"},
 	}},
 	{"Capacity", []entry{
 		{label: "Pools", path: "/pools", icon: "pool", key: "p", count: pooled},
 		{label: "Nodes", path: "/nodes", icon: "node", key: "n"},
+		{label: "Databases", path: "/databases", icon: "database", key: "d"},
 	}},
 	{"System", []entry{
 		{label: "Health", path: "/health", icon: "health", key: "h"},

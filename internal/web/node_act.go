@@ -104,3 +104,20 @@ func (w *Web) revokeNode(r *Request) (Done, error) {
 	}
 	return Done{To: "/joins", Say: "The credential of " + name + " is revoked."}, nil
 }
+
+func (w *Web) askDropNode(r *Request) (ui.Question, error) {
+	return w.askNode(r, func(n view.Node) ui.Question {
+		return ui.Question{
+			Title: "Remove " + ui.Cut(plain(n.Name), 80) + "?", Button: "Remove the node", Danger: true,
+			Text: "For a machine that is gone for good: its credential goes, too, and how it is woken. What it ran stays in the timeline.",
+		}
+	})
+}
+
+func (w *Web) dropNode(r *Request) (Done, error) {
+	name := r.PathValue("name")
+	if err := w.config.Commands.DropNode(r.Context(), name, r.By()); err != nil {
+		return Done{}, err
+	}
+	return Done{To: "/nodes", Say: name + " is removed."}, nil
+}

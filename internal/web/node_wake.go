@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,22 +36,54 @@ func (w *Web) askWaking(r *Request) (ui.Question, error) {
 	if _, err := w.waker(); err != nil {
 		return ui.Question{}, err
 	}
+	was, err := w.waking(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
 			Title: "How is " + ui.Cut(plain(n.Name), 80) + " woken?", Button: "Set how it is woken",
-			Text: "Weir wakes it a few minutes before there is work that only it can do. Fill in what the way needs; what was set before is replaced.",
+			Text: "Weir wakes it a few minutes before there is work that only it can do. Fill in what the way needs.",
 			Fields: []ui.Field{
 				{Name: "method", Label: "Way", Type: "select", Options: wakeMethods, Value: n.WakeMethod, Optional: true, Focus: true},
-				{Name: "mac", Label: "MAC address", Optional: true, Example: "52:54:00:12:34:56", Hint: "For a magic packet.", Auto: "off"},
-				{Name: "broadcast", Label: "Broadcast", Optional: true, Example: "192.168.1.255:9", Hint: "Where the packet goes. Empty: as the server is set up.", Auto: "off"},
-				{Name: "url", Label: "Address", Optional: true, Example: "https://power.example.org/on", Hint: "Gets a POST that names the node. It must begin with one of wake_urls.", Auto: "off"},
-				{Name: "script", Label: "Script", Optional: true, Example: "power-on", Hint: "A file in the server's folder wake_scripts.", Auto: "off"},
-				{Name: "args", Label: "Arguments", Optional: true, Hint: "Of the script, with a space between two.", Auto: "off"},
-				{Name: "timeout", Label: "Time to wake up", Optional: true, Example: "2m", Hint: "After that a try has failed.", Auto: "off"},
+				{Name: "mac", Label: "MAC address", Optional: true, Value: was.MAC, Example: "52:54:00:12:34:56", Hint: "For a magic packet.", Auto: "off"},
+				{Name: "broadcast", Label: "Broadcast", Optional: true, Value: was.Broadcast, Example: "192.168.1.255:9", Hint: "Where the packet goes. Empty: as the server is set up.", Auto: "off"},
+				{Name: "url", Label: "Address", Optional: true, Value: hidden(was.URL), Example: "https://power.example.org/on", Hint: "Gets a POST that names the node. It must begin with one of wake_urls. What stands behind ? is not shown again; leave *** to keep it.", Auto: "off"},
+				{Name: "script", Label: "Script", Optional: true, Value: was.Script, Example: "power-on", Hint: "A file in the server's folder wake_scripts.", Auto: "off"},
+				{Name: "args", Label: "Arguments", Optional: true, Value: strings.Join(was.Args, " "), Hint: "Of the script, with a space between two.", Auto: "off"},
+				{Name: "timeout", Label: "Time to wake up", Optional: true, Value: secondsText(was.Timeout), Example: "2m", Hint: "After that a try has failed.", Auto: "off"},
 				{Name: "sleep_after", Label: "Sleep after", Optional: true, Value: n.SleepAfter, Example: "30m", Hint: "With nothing to do for so long, the agent may put the machine to sleep. Empty: never.", Auto: "off"},
 			},
 		}
 	})
+}
+
+// waking is how the node of the path is woken now.
+func (w *Web) waking(r *Request) (m wake.Method, err error) {
+	params, err := w.config.Store.Waking(r.Context(), r.PathValue("name"))
+	if err != nil || len(params) == 0 {
+		return m, err
+	}
+	// What an older Weir wrote may not be read any more: then the form is empty.
+	_ = json.Unmarshal(params, &m)
+	return m, nil
+}
+
+// hidden is an address without what stands behind the question mark: often that
+// is a password, and a form is seen by more people than the one who wrote it.
+func hidden(address string) string {
+	if before, _, found := strings.Cut(address, "?"); found {
+		return before + "?***"
+	}
+	return address
+}
+
+// secondsText is a duration as the form takes it; empty for none.
+func secondsText(s wake.Seconds) string {
+	if s == 0 {
+		return ""
+	}
+	return spanText(time.Duration(s))
 }
 
 func (w *Web) setWaking(r *Request) (Done, error) {
@@ -58,12 +91,19 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
+	was, err := w.waking(r)
+	if err != nil {
+		return Done{}, err
+	}
 	m := wake.Method{Kind: r.Field("method")}
 	switch m.Kind {
 	case wake.WOL:
-		m.MAC, m.Broadcast = r.Field("mac"), r.Field("broadcast")
+		// The form has no field for the interface: it stays with its address.
+		m.MAC, m.Broadcast, m.Interface = r.Field("mac"), r.Field("broadcast"), was.Interface
 	case wake.HTTP:
-		m.URL = r.Field("url")
+		if m.URL = r.Field("url"); m.URL == hidden(was.URL) {
+			m.URL = was.URL
+		}
 	case wake.Script:
 		m.Script, m.Args = r.Field("script"), strings.Fields(r.Field("args"))
 	}

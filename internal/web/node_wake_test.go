@@ -37,12 +37,19 @@ func TestNodeWaking(t *testing.T) {
 	c.Post(t, waking, form("method", "wol", "mac", "52:54:00:12:34:56", "timeout", "90s", "sleep_after", "30m")).Is(t, 303)
 	c.Get(t, "/nodes/pc-1").Is(t, 200).Has(t, "by magic packet", "sleeps after 00:30:00").Lacks(t, "/nodes/pc-1/wake\"")
 	// The form takes again what it shows.
-	c.Get(t, waking).Is(t, 200).Has(t, `value="00:30:00"`, `value="wol" selected`)
+	c.Get(t, waking).Is(t, 200).Has(t, `value="00:30:00"`, `value="wol" selected`, `value="52:54:00:12:34:56"`, `value="1m30s"`)
 	c.Post(t, waking, form("method", "wol", "mac", "52:54:00:12:34:56", "sleep_after", "00:30:00")).Is(t, 303)
 	s.Exec(t, `update weir.nodes set seen_at = now() - interval '1 hour', wake_state = 'asleep', wake_at = now() - interval '50 min' where name = 'pc-1'`)
 	c.Get(t, "/nodes/pc-1").Is(t, 200).Has(t, "asleep", "The node sleeps", "/nodes/pc-1/wake\"")
 	viewer.Get(t, "/nodes").Is(t, 200).Has(t, "asleep")
 	c.Post(t, "/nodes/none/wake", form()).Is(t, 404)
+	// What is behind the question mark of an address is not shown, and stays.
+	s.Exec(t, `select weir.set_wake('pc-1', 'http', '{"url": "https://power.example.org/on?token=hush"}')`)
+	c.Get(t, waking).Is(t, 200).Has(t, `value="https://power.example.org/on?***"`).Lacks(t, "hush")
+	c.Get(t, "/nodes/pc-1").Is(t, 200).Lacks(t, "hush")
+	c.Get(t, "/nodes/none/waking").Is(t, 404)
+	s.Exec(t, `select weir.set_wake('pc-1', 'script', '{"script": "power-on", "args": ["rack-2", "slot-1"]}')`)
+	c.Get(t, waking).Is(t, 200).Has(t, `value="power-on"`, `value="rack-2 slot-1"`)
 	c.Post(t, waking, form("method", "")).Is(t, 303)
 	c.Get(t, "/nodes/pc-1").Is(t, 200).Has(t, "Weir does not wake it")
 }
@@ -65,7 +72,7 @@ func TestScheduleOfWorkflow(t *testing.T) {
 		{"workflow", "", "which workflow runs"},
 		{"params", `[]`, "no JSON object"},
 		{"params", `{}`, "source"},
-		{"params", `{"source": "x", "width": "wide"}`, "want integer"},
+		{"params", `{"source": "x", "width": "wide"}`, "expected integer"},
 		{"catch_up", "long", "no time"},
 		{"jitter", "some", "no time"},
 		{"overlap", "perhaps", "overlap"},

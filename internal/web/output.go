@@ -17,13 +17,15 @@ import (
 )
 
 // linesShown is how many lines of a log the page of a task shows: the last ones.
-const linesShown = 500
+// Whoever asks for more gets up to linesMost.
+const linesShown, linesMost = 500, 5000
 
 // outputView is what an attempt of a task printed.
 type outputView struct {
 	// there says that an agent runs the task, so that there may be a log.
 	there   bool
 	attempt int
+	lines   int
 	// text are the last lines; cut says that there are more before them.
 	text string
 	cut  bool
@@ -63,12 +65,16 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 		v.why = "Nothing yet: no attempt has begun."
 		return v, nil
 	}
-	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), linesShown+1)
+	v.lines = linesShown
+	if r.Query("lines") != "" {
+		v.lines = linesMost
+	}
+	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), v.lines+1)
 	if err != nil {
 		v.why = "The log cannot be read. " + reason(err)
 		return v, nil
 	}
-	if v.cut = len(lines) > linesShown; v.cut {
+	if v.cut = len(lines) > v.lines; v.cut {
 		lines = lines[1:]
 	}
 	if len(lines) == 0 {

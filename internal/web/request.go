@@ -59,6 +59,22 @@ func (r *Request) OneOf(name string, words []string) (string, error) {
 	return "", problem.Refuse(name, "choose one of "+strings.Join(words, ", "), "%q is no %s", value, name)
 }
 
+// Since is a parameter of the address that is a time, or how long ago it was.
+func (r *Request) Since(name string) (time.Time, error) {
+	text := r.Query(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	d, err := parseSpan(text)
+	if err != nil || d < 0 {
+		return time.Time{}, problem.Refuse(name, "write it so: 90m, 2h, 1d, or 2026-01-31T08:00:00Z", "%q is no time", text)
+	}
+	return r.Now.Add(-d), nil
+}
+
 // Page is which part of a list is asked for.
 func (r *Request) Page() view.Page {
 	return view.Page{Limit: perPage, After: r.Query("after")}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,9 +39,10 @@ type param struct {
 	required bool
 }
 
-// paramsOf reads the schema of a definition: what is required first, then by
-// name. What it cannot read is left to the JSON box.
-func paramsOf(d *definition.Definition) []param {
+// paramsOf reads the schema of a definition, in the order of its source; what is
+// not found there comes last, what is required first. What it cannot read is left to
+// the JSON box.
+func paramsOf(d *definition.Definition, source string) []param {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -66,8 +68,29 @@ func paramsOf(d *definition.Definition) []param {
 		}
 		out = append(out, p)
 	}
-	slices.SortStableFunc(out, func(a, b param) int { return cmp.Compare(a.rank(), b.rank()) })
+	place := make(map[string]int, len(out))
+	for _, p := range out {
+		place[p.name] = placeIn(source, p.name)
+	}
+	slices.SortStableFunc(out, func(a, b param) int {
+		return cmp.Or(cmp.Compare(place[a.name], place[b.name]), cmp.Compare(a.rank(), b.rank()))
+	})
 	return out[:min(len(out), paramsMost)]
+}
+
+// placeIn is where the source of a workflow names a param; far away if it does not.
+// The stored definition is JSON without an order.
+func placeIn(source, name string) int {
+	const nowhere = 1 << 30
+	begin := strings.Index(source, "params")
+	if begin < 0 {
+		return nowhere
+	}
+	found := regexp.MustCompile(`[\s{,]["']?` + regexp.QuoteMeta(name) + `["']?\s*:`).FindStringIndex(source[begin:])
+	if found == nil {
+		return nowhere
+	}
+	return begin + found[0]
 }
 
 // rank puts what must be filled in before what need not.
@@ -91,6 +114,21 @@ func (p param) kind() string {
 		return kind
 	}
 	return "json"
+}
+
+// typeWords is the type for people: its name, or the values there are.
+func (p param) typeWords() string {
+	if len(p.Enum) > 0 {
+		var values []string
+		for _, v := range p.Enum[:min(len(p.Enum), 6)] {
+			values = append(values, shown(v))
+		}
+		return strings.Join(values, " | ")
+	}
+	if kind, ok := p.Type.(string); ok {
+		return plain(kind)
+	}
+	return "any"
 }
 
 func (p param) field() ui.Field {

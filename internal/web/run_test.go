@@ -24,7 +24,7 @@ func TestRunForm(t *testing.T) {
 	for _, x := range []struct{ field, value, says string }{
 		{"params.source", "", "It must be filled in"},
 		{"params.width", "wide", "is no integer"},
-		{"params.width", "3", "Minimum"},
+		{"params.width", "3", "less than"},
 		{"params.ratio", "<b>", "is no number"},
 		{"params.draft", "perhaps", "is no boolean"},
 		{"params.langs", `["en", 3]`, "1: "},

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -247,4 +249,47 @@ func (w *Web) dropSchedule(r *Request) (Done, error) {
 		return Done{}, err
 	}
 	return Done{To: "/schedules", Say: "Schedule " + name + " is deleted."}, nil
+}
+
+func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
+	s, _, err := w.scheduled(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	return ui.Question{
+		Title: "Run " + ui.Cut(plain(s.Workflow), 80) + " now?", Button: "Run it now", Back: schedulePath(s.Name),
+		Text: "A job with the params of the schedule, which does not count it. When it is due next stays as it is.",
+	}, nil
+}
+
+func (w *Web) runSchedule(r *Request) (Done, error) {
+	s, request, err := w.scheduled(r)
+	if err != nil {
+		return Done{}, err
+	}
+	id, err := w.config.Workflows.Run(r.Context(), request)
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{To: jobPath(id), Say: "This is the run of " + s.Workflow + "."}, nil
+}
+
+// scheduled is the schedule of the path and the run that it would make.
+func (w *Web) scheduled(r *Request) (s view.Schedule, request workflow.RunRequest, err error) {
+	if _, err = w.flows(); err != nil {
+		return s, request, err
+	}
+	if s, err = w.config.Store.Schedule(r.Context(), r.PathValue("name")); err != nil {
+		return s, request, err
+	}
+	if s.Workflow == "" {
+		return s, request, problem.New(problem.Conflict, "submit a task instead", "the schedule runs no workflow")
+	}
+	request = workflow.RunRequest{Workflow: s.Workflow, By: r.By()}
+	if len(s.Options) > 0 {
+		if err = json.Unmarshal(s.Options, &request.Options); err != nil {
+			return s, request, fmt.Errorf("read the options of the schedule: %w", err)
+		}
+	}
+	return s, request, nil
 }

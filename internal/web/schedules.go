@@ -15,10 +15,10 @@ func schedulePath(name string) string { return ui.Path("schedules", name) }
 // scheduleView is one schedule.
 type scheduleView struct {
 	view.Schedule
-	runs   []time.Time
-	zone   *time.Location
-	events []view.Event
-	manage bool
+	runs           []time.Time
+	zone           *time.Location
+	events         []view.Event
+	manage, mayRun bool
 }
 
 func (w *Web) schedules(r *Request) (View, error) {
@@ -39,7 +39,7 @@ func (w *Web) schedule(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := scheduleView{Schedule: s, zone: time.UTC, manage: r.Can(auth.Manage, "schedule")}
+	v := scheduleView{Schedule: s, zone: time.UTC, manage: r.Can(auth.Manage, "schedule"), mayRun: r.Can(auth.Submit, "workflow")}
 	v.runs = nextRuns(s, runsShown)
 	// A zone that this machine does not know is shown by its name alone.
 	if zone, err := time.LoadLocation(s.Zone); err == nil {

@@ -1200,6 +1200,12 @@ func scheduleActions(v scheduleView) templ.Component {
 			templ_7745c5c3_Var51 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
+		if v.mayRun && v.Workflow != "" {
+			templ_7745c5c3_Err = ui.Ask("Run now", "play", schedulePath(v.Name)+"/run", false).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if v.manage {
 			if v.Paused {
 				templ_7745c5c3_Err = ui.Act("Resume", "play", schedulePath(v.Name)+"/resume").Render(ctx, templ_7745c5c3_Buffer)
@@ -1297,7 +1303,7 @@ func runsTable(v scheduleView) templ.Component {
 					var templ_7745c5c3_Var54 string
 					templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(t.UTC().Format("Mon 2006-01-02 15:04:05"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 234, Col: 84}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 237, Col: 84}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 					if templ_7745c5c3_Err != nil {
@@ -1315,7 +1321,7 @@ func runsTable(v scheduleView) templ.Component {
 						var templ_7745c5c3_Var55 string
 						templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(v.Zone)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 236, Col: 29}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 239, Col: 29}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 						if templ_7745c5c3_Err != nil {
@@ -1328,7 +1334,7 @@ func runsTable(v scheduleView) templ.Component {
 						var templ_7745c5c3_Var56 string
 						templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(t.In(v.zone).Format("Mon 15:04:05 MST"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 236, Col: 88}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `schedules.templ`, Line: 239, Col: 88}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var56))
 						if templ_7745c5c3_Err != nil {

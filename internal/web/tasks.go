@@ -15,13 +15,15 @@ import (
 // tasksView is a list of tasks.
 type tasksView struct {
 	filter view.TaskFilter
-	// job is the text of the filter: an id, whole or its end.
-	job   string
+	// job is the text of the filter: an id, whole or its end. since is one, too.
+	job, since string
+
 	tasks []view.Task
 	// alone are the services of this list that no live worker serves.
 	alone map[string]bool
 	// folded are maps whose items share a line, by the key of the step.
 	folded        map[string]*fold
+	bulk          bulkBar
 	rights        rights
 	back          string
 	newest, older string
@@ -40,21 +42,20 @@ func (w *Web) tasks(r *Request) (View, error) {
 
 // taskList reads the list that the address asks for; of one job, if it is given.
 func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
-	v := tasksView{job: r.Query("job"), rights: rightsOf(r), back: r.URL.RequestURI()}
-	f := view.TaskFilter{Service: r.Query("service"), Pool: r.Query("pool"), Lane: r.Query("lane"), Key: r.Query("key"), Job: job}
-	var err error
-	if f.State, err = r.OneOf("state", view.States); err != nil {
+	v := tasksView{job: r.Query("job"), since: r.Query("since"), rights: rightsOf(r), back: r.URL.RequestURI()}
+	f, err := w.taskFilter(r)
+	if err != nil {
 		return tasksView{}, err
 	}
-	if f.Gate, err = r.OneOf("gate", view.Gates); err != nil {
-		return tasksView{}, err
-	}
-	if job.IsZero() && v.job != "" {
-		if f.Job, err = w.config.Store.JobID(r.Context(), v.job); err != nil {
-			return tasksView{}, err
-		}
+	with := url.Values{}
+	if !job.IsZero() {
+		f.Job = job
+		with.Set("job", job.String())
 	}
 	v.filter = f
+	if v.bulk, err = w.bar(r, "task", taskDeeds, f.State, with, func(most int) (int, bool, error) { return w.config.Store.CountTasks(r.Context(), f, most) }); err != nil {
+		return tasksView{}, err
+	}
 	var next string
 	if v.tasks, next, err = w.config.Store.TaskPage(r.Context(), f, r.Page()); err != nil {
 		return tasksView{}, err
@@ -62,6 +63,24 @@ func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
 	v.newest, v.older = pages(r, next)
 	v.alone, err = w.unserved(r.Context(), v.tasks)
 	return v, err
+}
+
+// taskFilter reads the filter of tasks in the address.
+func (w *Web) taskFilter(r *Request) (f view.TaskFilter, err error) {
+	f = view.TaskFilter{Service: r.Query("service"), Pool: r.Query("pool"), Lane: r.Query("lane"), Key: r.Query("key"), Node: r.Query("node")}
+	if f.State, err = r.OneOf("state", view.States); err != nil {
+		return f, err
+	}
+	if f.Gate, err = r.OneOf("gate", view.Gates); err != nil {
+		return f, err
+	}
+	if f.Since, err = r.Since("since"); err != nil {
+		return f, err
+	}
+	if job := r.Query("job"); job != "" {
+		f.Job, err = w.config.Store.JobID(r.Context(), job)
+	}
+	return f, err
 }
 
 // unservedMost bounds how many services of a page are looked up.

@@ -33,13 +33,16 @@ type Config struct {
 	// Health says how this server is; Settings how it is set up.
 	Health   func(context.Context) Health
 	Settings func() []Setting
-	// Workflows, Secrets, Waker and Bucket are what their pages show and use. Nil:
+	// Workflows, Rollouts, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
 	Workflows Workflows
+	Rollouts  Rollouts
 	Secrets   Secrets
 	Waker     Waker
 	Bucket    blob.Bucket
-	Version   string
+	// Bulk changes many tasks or jobs at once. Nil: lists have no such buttons.
+	Bulk    Bulk
+	Version string
 	// Env says which installation this is, for people who run several.
 	Env string
 	Log *slog.Logger
@@ -61,6 +64,7 @@ type Commander interface {
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNode(ctx context.Context, n weir.Node, by string) error
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
+	DropNode(ctx context.Context, node, by string) error
 	SetPool(ctx context.Context, p weir.Pool) error
 	DropPool(ctx context.Context, name string, force bool, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
@@ -103,6 +107,7 @@ type Web struct {
 	known  map[string]Page
 	counts counts
 	shelf  shelf
+	ended  endedShelf
 	seats  *door.Seats
 	// carries bounds the downloads.
 	carries *door.Seats

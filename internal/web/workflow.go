@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -136,16 +137,15 @@ func (w *Web) workflowSteps(r *Request, v workflowView) (templ.Component, error)
 }
 
 func (w *Web) workflowJobs(r *Request, v workflowView) (templ.Component, error) {
-	state, err := r.OneOf("state", view.JobStates)
+	f, err := jobFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	list := jobsView{filter: view.JobFilter{Workflow: v.Name, State: state}}
-	var next string
-	if list.jobs, next, err = w.config.Store.JobPage(r.Context(), list.filter, r.Page()); err != nil {
+	f.Workflow = v.Name
+	list, err := w.jobList(r, f, url.Values{"workflow": {v.Name}})
+	if err != nil {
 		return nil, err
 	}
-	list.newest, list.older = pages(r, next)
 	return workflowJobsTab(v, list), nil
 }
 

@@ -106,6 +106,52 @@ func (w *Web) deactivateWorkflow(r *Request) (Done, error) {
 	return w.setActive(r, false, "is not active: no new run takes it. Jobs that run go on.")
 }
 
+// askDropWorkflow asks whether to delete a version, or without one all of them.
+func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
+	store, err := w.flows()
+	if err != nil {
+		return ui.Question{}, err
+	}
+	version, err := versionOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	f, err := readWorkflow(r.Context(), store, r.PathValue("name"), version)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	name := ui.Cut(plain(f.Name), 80)
+	q := ui.Question{
+		Title: "Delete the workflow " + name + "?", Button: "Delete the workflow", Danger: true, Back: workflowPath(f.Name) + "/versions",
+		Text: "All its versions go, and the schedules of its definition. Jobs that ran stay with what they ran; none can be run again as a new job.",
+	}
+	if version > 0 {
+		q.Title, q.Button = fmt.Sprintf("Delete version %d of %s?", version, name), "Delete the version"
+		q.Text = "Jobs that ran it stay. Its number is not used again."
+	}
+	return q, nil
+}
+
+func (w *Web) dropWorkflow(r *Request) (Done, error) {
+	store, err := w.flows()
+	if err != nil {
+		return Done{}, err
+	}
+	version, err := versionOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	name := r.PathValue("name")
+	n, err := store.Delete(r.Context(), r.By(), name, version)
+	if err != nil {
+		return Done{}, err
+	}
+	if version > 0 {
+		return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d of %s is deleted.", version, name)}, nil
+	}
+	return Done{To: "/workflows", Say: fmt.Sprintf("Workflow %s is deleted, with %s.", name, ui.Plural(n, "version", "versions"))}, nil
+}
+
 func (w *Web) setActive(r *Request, active bool, say string) (Done, error) {
 	store, err := w.flows()
 	if err != nil {

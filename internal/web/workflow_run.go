@@ -27,13 +27,14 @@ func runFields(v workflowView) []ui.Field {
 	var fields []ui.Field
 	var params []param
 	if v.steps != nil {
-		params = paramsOf(v.steps)
+		params = paramsOf(v.steps, v.Source)
 	}
 	for _, p := range params {
 		fields = append(fields, p.field())
 	}
-	box := ui.Field{Name: jsonField, Label: "Params as JSON", Type: "area", Optional: true, Rows: 3, Example: `{"name": "world"}`, Auto: "off", Hint: "An object. It wins over the fields above."}
+	box := ui.Field{Name: jsonField, Label: "Params as JSON", Type: "area", Optional: true, Rows: 3, Auto: "off", Hint: "An object. It wins over the fields above."}
 	if len(params) == 0 {
+		box.Example = `{"name": "world"}`
 		box.Hint, box.Rows = "An object. The workflow says nothing about its params.", 5
 	}
 	fields = append(fields, box,
@@ -61,7 +62,7 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 		request.Version = v.Version
 	}
 	if v.steps != nil {
-		if request.Options.Params, err = readParams(r, paramsOf(v.steps)); err != nil {
+		if request.Options.Params, err = readParams(r, paramsOf(v.steps, v.Source)); err != nil {
 			return Done{}, err
 		}
 		if _, err = v.steps.Input(request.Options); err != nil {

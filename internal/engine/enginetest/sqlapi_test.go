@@ -119,7 +119,12 @@ func TestRolesReachNothingElse(t *testing.T) {
 	e := start(t)
 	id := e.submit(0, spec{"service": "s"})
 	for role, forbidden := range map[string][]string{
-		"weir_client": {`select weir.claim('w', '{s}')`, `select weir.finish('` + id + `', 1, gen_random_uuid())`},
+		"weir_client": {
+			`select weir.claim('w', '{s}')`, `select weir.finish('` + id + `', 1, gen_random_uuid())`,
+			// Who submits must not say how the work of others ends, or what it is.
+			`select weir.decide('` + id + `', 'done')`, `select weir.plan_task('` + id + `')`, `select weir.wait_for('` + id + `', '{a}')`,
+			`select weir.relabel('` + id + `', '{}')`, `select weir.set_job_note('` + id + `', 'x')`,
+		},
 		"weir_worker": {`select weir.submit('s')`, `select weir.cancel('` + id + `')`, `select from weir.task`, `select from weir.tasks`},
 	} {
 		conn := e.as(role)

@@ -33,6 +33,8 @@ type Job struct {
 	ScheduledAt time.Time `json:"scheduled_at,omitzero"`
 	Due         time.Time `json:"due,omitzero"`
 	Note        string    `json:"note,omitempty"`
+	// Waits is in lists what a running job waits for of which nothing runs.
+	Waits string `json:"waits,omitempty"`
 	// Definition is what the job is a run of, and Options what was given to it.
 	Definition weir.ID         `json:"definition,omitzero"`
 	Schedule   string          `json:"schedule,omitempty"`
@@ -71,6 +73,18 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, page Page) ([]Job, error)
 // not be the last, as that of [Store.TaskPage].
 func (s *Store) JobPage(ctx context.Context, f JobFilter, page Page) (jobs []Job, next string, err error) {
 	const op = "list jobs"
+	ids, next, err := s.jobIDs(ctx, op, f, page)
+	if err != nil {
+		return nil, "", err
+	}
+	if jobs, err = s.listedJobs(ctx, op, ids); err == nil {
+		err = s.explain(ctx, op, jobs)
+	}
+	return jobs, next, err
+}
+
+// jobIDs is a page of the ids of jobs.
+func (s *Store) jobIDs(ctx context.Context, op string, f JobFilter, page Page) (ids []weir.ID, next string, err error) {
 	if f.State != "" && !slices.Contains(JobStates, f.State) {
 		return nil, "", fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(JobStates, ", "))
 	}
@@ -78,12 +92,7 @@ func (s *Store) JobPage(ctx context.Context, f JobFilter, page Page) (jobs []Job
 	if err != nil {
 		return nil, "", err
 	}
-	ids, next, err := w.ids(ctx, s, op, page)
-	if err != nil {
-		return nil, "", err
-	}
-	jobs, err = s.listedJobs(ctx, op, ids)
-	return jobs, next, err
+	return w.ids(ctx, s, op, page)
 }
 
 // listedJobs reads jobs in the order of their ids here.

@@ -2,23 +2,30 @@ package view
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/weirhq/weir"
 )
 
 // JobFilter narrows a list of jobs. The zero value is everything.
 type JobFilter struct {
-	State, Kind string
-	// Name is how the name begins.
-	Name string
+	State string `json:"state,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	// Name is the name, or with * at its end how it begins.
+	Name string `json:"name,omitempty"`
 	// Workflow is the name of a workflow: jobs that are runs of it.
-	Workflow string
+	Workflow string `json:"workflow,omitempty"`
 	// Schedule is the name of a schedule: jobs that it opened.
-	Schedule string
+	Schedule string `json:"schedule,omitempty"`
 	// Parent is a task: jobs that it waits or waited for.
-	Parent weir.ID
+	Parent weir.ID `json:"parent,omitzero"`
 	// Origin is a job: jobs that repeat it.
-	Origin weir.ID
+	Origin weir.ID `json:"origin,omitzero"`
+	// Of is a job: jobs that its steps wait or waited for.
+	Of weir.ID `json:"of,omitzero"`
+	// Since leaves out what was made before.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // workflowKind is the kind of the runs of workflows.
@@ -49,7 +56,7 @@ func (s *Store) jobWalk(ctx context.Context, op string, f JobFilter) (*walk, err
 			w.hold(living("s", f.State), nil)
 		}
 	case f.Workflow != "":
-		w.one(`left(s.name, 200) collate "C"`, string([]rune(f.Workflow)[:min(nameLength, len([]rune(f.Workflow)))]))
+		w.one(`left(s.name, 200) collate "C"`, first(f.Workflow, nameLength))
 		w.state(f.State)
 	case f.Schedule != "":
 		w.one("s.schedule", f.Schedule)
@@ -72,7 +79,7 @@ func (s *Store) jobWalk(ctx context.Context, op string, f JobFilter) (*walk, err
 		asked("s.name = %s", f.Workflow)
 		asked("s.kind = %s", workflowKind)
 	}
-	for _, c := range []condition{{"s.kind = %s", kind}, {"s.schedule = %s", f.Schedule}, {"s.name ^@ %s", f.Name}} {
+	for _, c := range []condition{{"s.kind = %s", kind}, {"s.schedule = %s", f.Schedule}, f.named()} {
 		if c.value != "" {
 			asked(c.format, c.value)
 		}
@@ -80,12 +87,27 @@ func (s *Store) jobWalk(ctx context.Context, op string, f JobFilter) (*walk, err
 	for _, c := range []struct {
 		format string
 		id     weir.ID
-	}{{"s.parent = %s", f.Parent}, {"s.origin = %s", f.Origin}} {
+	}{{"s.parent = %s", f.Parent}, {"s.origin = %s", f.Origin}, {"s.parent = any (array(select t.id from weir.tasks t where t.job = %s and t.plan is not null))", f.Of}} {
 		if !c.id.IsZero() {
 			asked(c.format, c.id)
 		}
 	}
+	w.since(f.Since)
 	return w, nil
+}
+
+// named is the condition on the name, without a value if there is none.
+func (f JobFilter) named() condition {
+	if prefix, begins := strings.CutSuffix(f.Name, "*"); begins {
+		return condition{"s.name ^@ %s", prefix}
+	}
+	return condition{"s.name = %s", f.Name}
+}
+
+// first is so much of a text, in characters.
+func first(text string, most int) string {
+	runes := []rune(text)
+	return string(runes[:min(most, len(runes))])
 }
 
 // fewJobs are those that an index finds, if they are few.
@@ -93,10 +115,17 @@ func (s *Store) fewJobs(ctx context.Context, op string, f JobFilter) (ids []weir
 	switch {
 	case !f.Parent.IsZero():
 		return s.fewIDs(ctx, op, `select j.id from weir.jobs j where j.parent = $1`, f.Parent)
+	case !f.Of.IsZero():
+		return s.fewIDs(ctx, op, `select j.id from weir.jobs j where j.parent = any (array(select q.id from weir.tasks q where q.job = $1 and q.plan is not null))`, f.Of)
 	case !f.Origin.IsZero():
 		return s.fewIDs(ctx, op, `select j.id from weir.jobs j where j.origin = $1`, f.Origin)
 	case f.Name != "":
-		return s.fewIDs(ctx, op, `select j.id from weir.jobs j where `+begins(`left(j.name, 200)`), beginning(f.Name)...)
+		prefix, whole := strings.CutSuffix(f.Name, "*")
+		args := beginning(prefix)
+		if !whole { // the index has the beginning; the rest is held against it
+			args = []any{first(prefix, nameLength), first(prefix, nameLength) + "\x01"}
+		}
+		return s.fewIDs(ctx, op, `select j.id from weir.jobs j where `+begins(`left(j.name, 200)`), args...)
 	}
 	return nil, false, nil
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -57,6 +58,19 @@ func (s *Store) Node(ctx context.Context, name string) (Node, error) {
 	}
 	if err != nil {
 		return Node{}, err
+	}
+	return rows[0], nil
+}
+
+// Waking is how a node is woken, as weir.set_wake took it; NULL is nothing. It may
+// hold an address with a password in it, so it is not part of a [Node].
+func (s *Store) Waking(ctx context.Context, node string) (params json.RawMessage, err error) {
+	rows, err := list(ctx, s, "read how a node is woken", `select n.wake from weir.nodes n where n.name = $1`, []any{node}, func(p *[]byte) []any { return []any{p} })
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%w: there is no node %q", weir.ErrNotFound, node)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return rows[0], nil
 }

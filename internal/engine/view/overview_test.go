@@ -158,7 +158,8 @@ func TestHealth(t *testing.T) {
 		if !p.To.After(p.From) || p.Bytes == 0 {
 			t.Errorf("partition %+v", p)
 		}
-		found = found || p.Parent == "tasks" && p.Rows == 20
+		// An estimate: what ANALYZE counted and what the session tells later add up.
+		found = found || p.Parent == "tasks" && p.Rows >= 20
 	}
 	if !found {
 		t.Errorf("no partition has the tasks: %+v", h.Partitions)

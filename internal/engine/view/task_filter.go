@@ -5,16 +5,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirhq/weir"
 )
 
 // TaskFilter narrows a list of tasks. The zero value is everything.
 type TaskFilter struct {
-	State, Service, Gate, Pool, Lane, Key string
+	State   string `json:"state,omitempty"`
+	Service string `json:"service,omitempty"`
+	Gate    string `json:"gate,omitempty"`
+	Pool    string `json:"pool,omitempty"`
+	Lane    string `json:"lane,omitempty"`
+	Key     string `json:"key,omitempty"`
 	// Worker and Node are where a task runs: only running tasks have them.
-	Worker, Node string
-	Job          weir.ID
+	Worker string  `json:"worker,omitempty"`
+	Node   string  `json:"node,omitempty"`
+	Job    weir.ID `json:"job,omitzero"`
+	// Since leaves out what was made before.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // States are those a task can be in; Gates those a pending task can stand at.

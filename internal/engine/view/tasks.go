@@ -34,15 +34,24 @@ func full[T any](page Page, read func(Page) ([]T, string, error)) ([]T, error) {
 // and yet not be the last. The tables of tasks have no index but the engine's,
 // because every index is paid for by every task.
 func (s *Store) TaskPage(ctx context.Context, f TaskFilter, page Page) (tasks []Task, next string, err error) {
+	const op = "list tasks"
+	ids, next, err := s.taskIDs(ctx, op, f, page)
+	if err != nil || len(ids) == 0 {
+		return []Task{}, next, err
+	}
+	tasks, err = s.listed(ctx, op, ids)
+	return tasks, next, err
+}
+
+// taskIDs is a page of the ids of tasks.
+func (s *Store) taskIDs(ctx context.Context, op string, f TaskFilter, page Page) (ids []weir.ID, next string, err error) {
 	if err := f.check(); err != nil {
 		return nil, "", err
 	}
-	const op = "list tasks"
 	known, ok, err := s.known(ctx, op, f)
 	if err != nil || !ok {
-		return []Task{}, "", err
+		return nil, "", err
 	}
-	var ids []weir.ID
 	switch {
 	case !f.Job.IsZero():
 		ids, next, err = s.jobTasks(ctx, op, known, page)
@@ -54,11 +63,7 @@ func (s *Store) TaskPage(ctx context.Context, f TaskFilter, page Page) (tasks []
 			ids, next, err = w.ids(ctx, s, op, page)
 		}
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	tasks, err = s.listed(ctx, op, ids)
-	return tasks, next, err
+	return ids, next, err
 }
 
 // taskWalk chooses the table to walk: that of the state, so that a few running
@@ -116,6 +121,7 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 		}
 		asked("s.key = %s", f.Key)
 	}
+	w.since(f.Since)
 	return w, nil
 }
 
@@ -163,6 +169,9 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 	if f.Key != "" {
 		q.where("s.key = %s", f.Key)
 	}
+	if !f.Since.IsZero() {
+		q.where("s.id >= %s", lowest(f.Since))
+	}
 	switch f.State {
 	case "":
 	case "pending":
@@ -197,6 +206,13 @@ func (s *Store) availableTasks(ctx context.Context, op string, f known, page Pag
 			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
 		}
 		before = fmt.Sprintf("(a.order_seq, a.position) < (select t.order_seq, t.position from weir.tasks t where t.id = %s)", q.arg(after))
+	}
+	if !f.Since.IsZero() {
+		newer := "a.task >= " + q.arg(lowest(f.Since))
+		if before != "" {
+			newer = before + " and " + newer
+		}
+		before = newer
 	}
 	switch {
 	case f.Pool == "" && f.Lane == "":

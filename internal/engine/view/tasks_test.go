@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/weirhq/weir"
@@ -117,11 +116,11 @@ func TestJobPages(t *testing.T) {
 	matched := 0
 	for _, state := range append([]string{""}, JobStates...) {
 		for _, kind := range []string{"", "odd", "even", "none"} {
-			for _, name := range []string{"", "red", "blue-1", "blue-", "none", "%"} {
+			for _, name := range []string{"", "red*", "blue-1", "blue-1*", "blue-*", "none", "%", "%*"} {
 				f := JobFilter{State: state, Kind: kind, Name: name}
 				var want []weir.ID
 				for _, j := range everything {
-					if (state == "" || j.State == state) && (kind == "" || j.Kind == kind) && strings.HasPrefix(j.Name, name) {
+					if (state == "" || j.State == state) && (kind == "" || j.Kind == kind) && named(j.Name, name) {
 						want = append(want, j.ID)
 					}
 				}

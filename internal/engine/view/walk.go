@@ -2,8 +2,10 @@ package view
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/weirhq/weir"
 )
@@ -42,6 +44,21 @@ func (w *walk) look(format string, value any) {
 		w.also = `, lateral (select * from weir.tasks q where q.id = s.walked offset 0) q`
 	}
 	w.hold("q"+strings.TrimPrefix(format, "s"), value)
+}
+
+// since ends the walk where older rows begin: ids sort by time.
+func (w *walk) since(t time.Time) {
+	if !t.IsZero() {
+		w.key(w.id+" >= %s", lowest(t))
+	}
+}
+
+// lowest is the least id that is made at a time: weir._id_at says the same.
+func lowest(t time.Time) (id weir.ID) {
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(max(t.UnixMilli(), 0))) // #nosec G115 -- never below zero
+	copy(id[:6], ms[2:])
+	return id
 }
 
 // ids walks on from the cursor of the page. next is where to go on, empty at the

@@ -76,6 +76,8 @@ var shortcuts = []key{
 	{"Go to workflows", []string{"g", "w"}},
 	{"Go to jobs", []string{"g", "j"}},
 	{"Go to tasks", []string{"g", "t"}},
+	{"Go to rollouts", []string{"g", "r"}},
+	{"Go to databases", []string{"g", "d"}},
 	{"Go to pools", []string{"g", "p"}},
 	{"Go to nodes", []string{"g", "n"}},
 	{"Go to the timeline (events)", []string{"g", "e"}},

@@ -52,10 +52,10 @@ func Number(n int) string {
 
 // Bytes is a size: 1.2 MB.
 func Bytes(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	f, i := float64(n), 0
-	for f >= 1000 && i < len(units)-1 {
-		f /= 1000
+	for f >= 1024 && i < len(units)-1 {
+		f /= 1024
 		i++
 	}
 	if i == 0 || f >= 100 {

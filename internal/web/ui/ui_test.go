@@ -183,7 +183,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for want, got := range map[string]string{
-		"12\u202f345": Number(12345), "999": Number(999), "-1\u202f000": Number(-1000), "1.2 MB": Bytes(1_234_567), "12 B": Bytes(12),
+		"12\u202f345": Number(12345), "999": Number(999), "-1\u202f000": Number(-1000), "1.2 MiB": Bytes(1_234_567), "12 B": Bytes(12),
 		"1 task": Plural(1, "task", "tasks"), "345678901234": Short("0123456789012345678901234"), "ab…": Cut("abcd", 3),
 		"The pool is full": Sentence("the pool is full"), "weir up": Sentence("weir up"),
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/engine"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -21,6 +22,7 @@ func (s *Server) stores(t testing.TB, log *slog.Logger) {
 	t.Helper()
 	s.Flows = workflow.New(s.DB.Pool, workflow.Options{Log: log})
 	s.Vault = vault.New(s.DB.Pool, vault.RandomKeys(), log)
+	s.Rollouts = rollout.New(s.DB.Pool, rollout.Options{Vault: s.Vault, Log: log})
 	s.Waker = wake.New(s.DB.Pool, wake.Config{Log: log})
 	var err error
 	if s.Bucket, err = blob.Open(t.Context(), "folder://"+t.TempDir()); err != nil {
@@ -38,7 +40,8 @@ func (s *Server) stores(t testing.TB, log *slog.Logger) {
 func (s *Server) Lead(t testing.TB) {
 	t.Helper()
 	c := coordinator.New(coordinator.Config{Pool: s.DB.Pool, Loops: func(term *coordinator.Term) []loop.Loop {
-		return append(engine.Loops(engine.Config{Pool: s.DB.Pool}, term), workflow.Loops(workflow.Config{Pool: s.DB.Pool, Store: s.Flows}, term)...)
+		loops := append(engine.Loops(engine.Config{Pool: s.DB.Pool}, term), workflow.Loops(workflow.Config{Pool: s.DB.Pool, Store: s.Flows}, term)...)
+		return append(loops, rollout.Loops(rollout.Config{Pool: s.DB.Pool, Store: s.Rollouts}, term)...)
 	}})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup

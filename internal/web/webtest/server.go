@@ -13,9 +13,11 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
@@ -37,11 +39,13 @@ type Server struct {
 	Auth   *auth.Store
 	Store  *view.Store
 	Client *weir.Client
-	// Flows, Bucket, Vault and Waker are the real ones; the bucket is a folder.
-	Flows  *workflow.Store
-	Bucket blob.Bucket
-	Vault  *vault.Vault
-	Waker  *wake.Waker
+	// Flows, Rollouts, Bucket, Vault and Waker are the real ones; the bucket is a
+	// folder.
+	Flows    *workflow.Store
+	Rollouts *rollout.Store
+	Bucket   blob.Bucket
+	Vault    *vault.Vault
+	Waker    *wake.Waker
 
 	server *httptest.Server
 	atEnd  []func()
@@ -75,8 +79,8 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	s.stores(t, log)
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
-		Store: s.Store, Commands: s.Client, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
-		Health: health, Settings: settings, Workflows: s.Flows, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
+		Store: s.Store, Commands: s.Client, Bulk: bulk.New(s.DB.Pool, s.Client, s.Store), Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
+		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
 		change(&config)

@@ -94,10 +94,22 @@ function swap({ id, hash, html }) {
   const want = document.createElement("template");
   want.innerHTML = html;
   const focused = document.activeElement;
+  const ends = atEnd(have);
   morphChildren(have, want.content);
+  if (ends) toEnd(have);
   have.dataset.live = hash;
   sayAll(have);
   if (focused && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+}
+
+/* A log that goes on is read at its end, unless somebody has scrolled up. */
+function atEnd(root) {
+  const log = $("[data-end] .log", root);
+  return !log || log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+}
+
+function toEnd(root) {
+  for (const log of $$("[data-end] .log", root)) log.scrollTop = log.scrollHeight;
 }
 
 /* Live: one stream for the page. It rests while nobody looks. */
@@ -334,3 +346,5 @@ theme();
 sayAll();
 setInterval(() => document.hidden || sayAll(), 1000);
 $$(".toast").forEach(fade);
+
+toEnd(document);

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/bulk"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const (
+	// bulkHelp is the same for all that can be done to many.
+	bulkHelp = `Without an id it is done to all that match the filter: first it says how many
+those are and asks. --yes does not ask, --dry-run only looks. It can be done again.
+The exit code is 1 if some were refused.`
+	// refusalsShown is how many refusals a person is told.
+	refusalsShown = 5
+)
+
+// bulkFlags say how careful to be.
+type bulkFlags struct{ yes, dryRun bool }
+
+func (f *bulkFlags) register(c *cobra.Command) {
+	c.Flags().BoolVar(&f.yes, "yes", false, "with a filter: do not ask")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "with a filter: only say how many match, and show some")
+}
+
+// many names what is changed: one, several, and what they are afterwards.
+type many struct{ one, several, did string }
+
+func (m many) count(n int) string { return plural(n, m.one, m.several) }
+
+// anyGiven says that one of the flags was given.
+func anyGiven(c *cobra.Command, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return c.Flags().Changed(name) })
+}
+
+// idOr takes the arguments, or a filter instead of the first.
+func (e *env) idOr(names []string, filtered func() bool) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case filtered() && len(args) == len(names):
+			e.helpFor = cmd.CommandPath()
+			return invalid("give one of them", "an id and a filter: it is not clear which is meant")
+		case filtered():
+			return e.args(names[1:]...)(cmd, args)
+		case len(args) == 0:
+			e.helpFor = cmd.CommandPath()
+			return invalid("give an id, or say which ones: "+cmd.CommandPath()+" --state STATE", "ID is missing")
+		}
+		return e.args(names...)(cmd, args)
+	}
+}
+
+// changeMany asks, and then does it until nothing is left.
+func (e *env) changeMany(ctx context.Context, m many, order bulk.Order, f bulkFlags, change func(bulk.Order) (bulk.Result, error)) error {
+	o := e.output()
+	if f.dryRun || !f.yes {
+		look := order
+		look.DryRun = true
+		found, err := change(look)
+		switch {
+		case err != nil:
+			return narrowed(err)
+		case f.dryRun:
+			return o.looked(m, found)
+		case found.Matched == 0 && found.Next == "":
+			return o.did("0", found, "No %s matches: nothing was done.", m.one)
+		}
+		if err := e.confirm(o, m, order, found); err != nil {
+			return err
+		}
+	}
+	total := bulk.Result{Refused: []bulk.Refusal{}}
+	for {
+		r, err := change(order)
+		total.Matched, total.Changed, total.Moved = total.Matched+r.Matched, total.Changed+r.Changed, total.Moved+r.Moved
+		total.Refused = append(total.Refused, r.Refused...)
+		if err != nil {
+			if total.Changed > 0 && o.table() {
+				o.say("It ended early: %s.", o.changedWords(m, total))
+			}
+			return narrowed(err)
+		}
+		if order.After = r.Next; r.Next == "" {
+			return o.changed(m, total)
+		}
+		if o.terminal && o.table() {
+			o.say("%s so far …", m.count(total.Changed))
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// narrowed says in the words of flags that a filter is too wide.
+func narrowed(err error) error {
+	if p := problem.Explain(err); p.Field == "filter" {
+		return invalid("say which are meant, such as --state failed", "the filter is empty: all there are would be meant")
+	}
+	return err
+}
+
+// confirm shows what was found and asks.
+func (e *env) confirm(o *output, m many, order bulk.Order, found bulk.Result) error {
+	for _, line := range sampleLines(found) {
+		o.say("%s", line)
+	}
+	question := strings.ToUpper(order.Action[:1]) + order.Action[1:] + " " + foundWords(m, found)
+	if order.Action == bulk.Priority {
+		question = fmt.Sprintf("Set the priority of %s to %d", foundWords(m, found), order.Priority)
+	}
+	answer, err := e.ask(question+"? yes or no", "no", "--yes, or look with --dry-run")
+	if err != nil {
+		return err
+	}
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		o.say("Nothing was done.")
+		return quiet(problem.Canceled)
+	}
+	return nil
+}
+
+// foundWords is how many were found; more than are counted are many.
+func foundWords(m many, found bulk.Result) string {
+	if found.Next != "" {
+		return fmt.Sprintf("%d or more %s", found.Matched, m.several)
+	}
+	return m.count(found.Matched)
+}
+
+func sampleLines(found bulk.Result) []string {
+	var lines []string
+	for _, item := range found.Sample {
+		lines = append(lines, fmt.Sprintf("  %s  %-9s  %s", short(item.ID), item.State, clean(item.Name)))
+	}
+	if len(found.Sample) < found.Matched {
+		lines = append(lines, "  …")
+	}
+	return lines
+}
+
+// looked prints what a look has found.
+func (o *output) looked(m many, found bulk.Result) error {
+	if !o.table() {
+		return o.did(fmt.Sprint(found.Matched), found, "")
+	}
+	words := foundWords(m, found) + " match"
+	if found.Matched == 1 && found.Next == "" {
+		words += "es"
+	}
+	lines := append([]string{words + "."}, sampleLines(found)...)
+	_, err := fmt.Fprintln(o.Out, strings.Join(lines, "\n"))
+	return err
+}
+
+// changedWords is what became of all of them.
+func (o *output) changedWords(m many, r bulk.Result) string {
+	is := " are "
+	if r.Changed == 1 {
+		is = " is "
+	}
+	words := m.count(r.Changed) + is + m.did
+	if r.Moved > 0 {
+		words += fmt.Sprintf("; %d had got into another state by themselves", r.Moved)
+	}
+	if len(r.Refused) > 0 {
+		words += fmt.Sprintf("; %d refused", len(r.Refused))
+	}
+	return words
+}
+
+// changed prints what became of all of them. Some that were refused make it fail.
+func (o *output) changed(m many, r bulk.Result) error {
+	if r.Matched == 0 {
+		return o.did("0", r, "No %s matches: nothing was done.", m.one)
+	}
+	if err := o.did(fmt.Sprint(r.Changed), r, "%s.", o.changedWords(m, r)); err != nil || len(r.Refused) == 0 {
+		return err
+	}
+	if o.table() {
+		for _, refused := range r.Refused[:min(len(r.Refused), refusalsShown)] {
+			o.say("  %s: %s", short(refused.ID), clean(refused.Why))
+		}
+		if more := len(r.Refused) - refusalsShown; more > 0 {
+			o.say("  … and %d more", more)
+		}
+	}
+	return quiet(problem.Failed)
+}
+
+// read makes the filter of the flags.
+func (f *taskFilterFlags) read(ctx context.Context, s *app.Session, now time.Time) (view.TaskFilter, error) {
+	filter := f.TaskFilter
+	var err error
+	if f.job != "" {
+		if filter.Job, err = s.Store.JobID(ctx, f.job); err != nil {
+			return filter, err
+		}
+	}
+	filter.Since, err = readSince(f.since, now)
+	return filter, err
+}
+
+// jobFilterFlags say which jobs are meant, here and in lists.
+type jobFilterFlags struct {
+	view.JobFilter
+	since string
+}
+
+func (f *jobFilterFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.State, "state", "", "only jobs in this state: "+strings.Join(view.JobStates, ", "))
+	flags.StringVar(&f.Kind, "kind", "", "only jobs of this kind")
+	flags.StringVar(&f.Name, "name", "", "only jobs of this name; NAME* is how it begins")
+	flags.StringVar(&f.Workflow, "workflow", "", "only jobs of this workflow")
+	flags.StringVar(&f.Schedule, "schedule", "", "only jobs of this schedule")
+	flags.StringVar(&f.since, "since", "", "only jobs made since this `time`: 2026-01-31T08:00:00Z, or 2h for the last two hours")
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.JobStates, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// given says that a filter was given, even an empty one.
+func (f *jobFilterFlags) given(c *cobra.Command) bool {
+	return anyGiven(c, "state", "kind", "name", "workflow", "schedule", "since")
+}
+
+// read makes the filter of the flags.
+func (f *jobFilterFlags) read(now time.Time) (filter view.JobFilter, err error) {
+	filter = f.JobFilter
+	filter.Since, err = readSince(f.since, now)
+	return filter, err
+}
+
+// readSince reads a time, or how long ago it was.
+func readSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	ago, err := readTime(text, now)
+	if err != nil {
+		return ago, invalid("", "--since: %s", err)
+	}
+	return now.Add(-ago.Sub(now)), nil
+}
+
+// jobCommand is a verb that changes one job, or those of a filter.
+func (e *env) jobCommand(c *cobra.Command, action, did string, one func(ctx context.Context, s *app.Session, id string, o bulk.Order) error) *cobra.Command {
+	var f jobFilterFlags
+	var ask bulkFlags
+	order := bulk.Order{Action: action}
+	order.By = whoami()
+	c.Use, c.Long = action+" [ID]", c.Short+".\n\n"+bulkHelp
+	c.Args = e.idOr([]string{"ID"}, func() bool { return f.given(c) })
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		if f.given(c) {
+			filter, err := f.read(e.output().now)
+			if err != nil {
+				return err
+			}
+			return e.changeMany(ctx, many{"job", "jobs", did}, order, ask, func(o bulk.Order) (bulk.Result, error) { return s.Bulk.ChangeJobs(ctx, filter, o) })
+		}
+		if ask.dryRun {
+			return invalid("leave it out, or say which jobs by a filter", "--dry-run shows what a filter finds, and an id needs none")
+		}
+		return one(ctx, s, args[0], order)
+	})
+	c.Flags().StringVar(&order.Reason, "reason", "", "why, for the timeline")
+	f.register(c)
+	ask.register(c)
+	return c
+}

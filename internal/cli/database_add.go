@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+)
+
+// dsnVariable has the address of a database, for commands that register one.
+const dsnVariable = "WEIR_DSN"
+
+// databaseFlags are what is known of a database.
+type databaseFlags struct {
+	rollout.Database
+	dsn      string
+	dsnStdin bool
+}
+
+func (f *databaseFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.Environment, "environment", "", "where it belongs, such as test, staging or prod")
+	flags.StringToStringVar(&f.Labels, "label", nil, "label: `KEY=VALUE`; may be repeated")
+	flags.StringVar(&f.Note, "note", "", "what it is for")
+	flags.StringVar(&f.Secret, "secret", "", "`name` of the secret that has its address, if not its own")
+	flags.StringVar(&f.dsn, "dsn", "", "its address; every process of this machine can read it here, so better give it by "+dsnVariable+" or on standard input")
+}
+
+func (e *env) databaseAdd() *cobra.Command {
+	var f databaseFlags
+	c := &cobra.Command{
+		Use: "add NAME", Short: "Register a database, so that rollouts can change it", Args: e.args("NAME"),
+		Long: `Register a database, so that rollouts can change it.
+
+Its address (DSN) is read from ` + dsnVariable + `, else from standard input; on a terminal it
+is asked for. It is sealed and never shown again:
+  postgres://user:password@host:5432/name
+  mysql://user:password@host:3306/name
+The server connects once and says which database it is. One that cannot be
+reached is registered all the same.`,
+		Example: "  weir database add orders-test --environment test <address\n  weir database add orders-eu --environment prod --label region=eu --note 'orders of Europe'\n  weir database add orders-us --environment prod --secret ORDERS_US",
+	}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		d := f.Database
+		d.Name = args[0]
+		if d.Environment == "" {
+			return invalid("say where it belongs: --environment test", "--environment is missing")
+		}
+		if _, err := s.Rollouts.Database(ctx, d.Name); err == nil {
+			return problem.New(problem.Conflict, "change it with: weir database set "+clean(d.Name), "there is a database %s already", d.Name)
+		} else if !isMissing(err) {
+			return err
+		}
+		dsn := ""
+		if d.Secret == "" || c.Flags().Changed("dsn") {
+			var err error
+			if dsn, err = e.readDSN(f.dsn); err != nil {
+				return err
+			}
+		}
+		var err error
+		if d.Engine, err = engineOf(d.Engine, dsn); err != nil {
+			return err
+		}
+		made, err := s.Rollouts.PutDatabase(ctx, whoami(), d, dsn)
+		if err != nil {
+			return err
+		}
+		return e.registered(made, "is registered")
+	})
+	f.register(c)
+	c.Flags().StringVar(&f.Engine, "engine", "", "postgres or mysql; default: as the address says")
+	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	return e.keyed(c)
+}
+
+func (e *env) databaseSet() *cobra.Command {
+	var f databaseFlags
+	c := &cobra.Command{
+		Use: "set NAME", Short: "Change what is known of a database, or its address", Args: e.args("NAME"),
+		Long:    `Change what is known of a database. What is not given stays as it is; --label KEY= takes a label away.`,
+		Example: "  weir database set orders-eu --label tier=gold --label old=\n  weir database set orders-eu --dsn-stdin <address",
+	}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		given := []string{"environment", "label", "note", "secret", "dsn", "dsn-stdin"}
+		if !anyGiven(c, given...) {
+			return invalid("give --"+strings.Join(given, ", --"), "nothing to change was given")
+		}
+		d, err := s.Rollouts.Database(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		f.change(c, &d)
+		dsn := ""
+		if anyGiven(c, "dsn", "dsn-stdin") {
+			if dsn, err = e.readDSN(f.dsn); err != nil {
+				return err
+			}
+		}
+		if d, err = s.Rollouts.PutDatabase(ctx, whoami(), d, dsn); err != nil {
+			return err
+		}
+		return e.registered(d, "is set")
+	})
+	f.register(c)
+	c.Flags().BoolVar(&f.dsnStdin, "dsn-stdin", false, "read another address from "+dsnVariable+" or standard input")
+	return e.keyed(c)
+}
+
+// change puts what was given over what is there.
+func (f *databaseFlags) change(c *cobra.Command, d *rollout.Database) {
+	if c.Flags().Changed("environment") {
+		d.Environment = f.Environment
+	}
+	if c.Flags().Changed("note") {
+		d.Note = f.Note
+	}
+	if c.Flags().Changed("secret") {
+		d.Secret = f.Secret
+	}
+	for key, value := range f.Labels {
+		if d.Labels == nil {
+			d.Labels = map[string]string{}
+		}
+		d.Labels[key] = value
+		if value == "" {
+			delete(d.Labels, key)
+		}
+	}
+}
+
+// registered tells what became of a database.
+func (e *env) registered(d rollout.Database, what string) error {
+	o := e.output()
+	if d.Fault != "" && o.table() {
+		defer o.say("It cannot be reached yet: %s\nTry again with: weir database check %s", clean(d.Fault), clean(d.Name))
+	}
+	version := ""
+	if d.Version != "" {
+		version = ", version " + clean(d.Version)
+	}
+	return o.did(d.Name, d, "Database %s %s: %s, environment %s%s.", clean(d.Name), what, d.Engine, clean(d.Environment), version)
+}
+
+// readDSN reads an address: from the command line with a warning, from the
+// environment, or from standard input.
+func (e *env) readDSN(given string) (string, error) {
+	if given != "" {
+		if o := e.output(); o.table() {
+			o.say("Warning: every process of this machine can read --dsn; give it by %s or on standard input.", dsnVariable)
+		}
+		return given, nil
+	}
+	if dsn := os.Getenv(dsnVariable); dsn != "" {
+		return dsn, nil
+	}
+	if f, ok := e.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return e.askSecret("Address (DSN)", dsnVariable+" or on standard input")
+	}
+	dsn, err := e.stdinSecret("dsn")
+	if err != nil {
+		return "", problem.Refuse("dsn", "give the address by "+dsnVariable+" or on standard input: weir database add NAME --environment test <FILE", "nothing came on standard input")
+	}
+	return strings.TrimSpace(dsn), nil
+}
+
+// engineOf reads the engine from the address, if nobody says.
+func engineOf(given, dsn string) (string, error) {
+	scheme, _, url := strings.Cut(dsn, "://")
+	switch {
+	case given != "":
+		if given != engines[0] && given != engines[1] {
+			return "", invalid("postgres or mysql", "--engine: %q is not known", given)
+		}
+		return given, nil
+	case url && (scheme == "postgres" || scheme == "postgresql"), !url && strings.Contains(dsn, "host="):
+		return "postgres", nil
+	case url && (scheme == "mysql" || scheme == "mariadb"), strings.Contains(dsn, "@tcp("), strings.Contains(dsn, "@unix("):
+		return "mysql", nil
+	}
+	return "", invalid("say which it is: --engine postgres or --engine mysql", "--engine is missing, and the address does not tell")
+}
+
+// isMissing says that something is not there, as opposed to not being known.
+func isMissing(err error) bool {
+	return errors.Is(err, weir.ErrNotFound) || problem.Explain(err).Kind == problem.NotFound
+}

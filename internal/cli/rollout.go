@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+)
+
+func (e *env) rollout() *cobra.Command {
+	return e.noun("rollout", "Change databases, stage by stage", []string{"rollouts"},
+		e.rolloutInit(), e.rolloutPlan(), e.rolloutCreate(), e.rolloutList(), e.rolloutShow(), e.rolloutRun(), e.rolloutWatch(),
+		e.rolloutPause(), e.rolloutResume(), e.rolloutAbort(), e.rolloutPromote(), e.rolloutApprove(), e.rolloutRevoke(),
+		e.rolloutRetry(), e.rolloutSkip(), e.rolloutCancel(), e.rolloutResolve(), e.rolloutLog())
+}
+
+func (e *env) rolloutList() *cobra.Command {
+	var page view.Page
+	var f rollout.Filter
+	c := &cobra.Command{Short: "List rollouts, newest first", Example: "  weir rollout list --state waiting\n  weir rollout list --database orders-eu --watch"}
+	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[rollout.Rollout], err error) {
+		if err := oneOf("state", f.State, rollout.States); err != nil {
+			return l, err
+		}
+		if page.After != "" {
+			id, err := s.Store.JobID(ctx, page.After)
+			if err != nil {
+				return l, err
+			}
+			page.After = id.String()
+		}
+		shown := rolloutListing
+		if f != (rollout.Filter{}) {
+			shown.empty = []string{"No rollout matches.", "See them all with: weir rollout list"}
+		}
+		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]rollout.Rollout, error) {
+			return s.Rollouts.Rollouts(ctx, f, page)
+		})
+		l.after = func(r rollout.Rollout) string { return short(r.ID) }
+		return l, nil
+	})
+	flags := c.Flags()
+	flags.StringVar(&f.State, "state", "", "only rollouts in this state: "+strings.Join(rollout.States, ", "))
+	flags.StringVar(&f.Search, "search", "", "only rollouts with this in their name")
+	flags.StringVar(&f.Database, "database", "", "only rollouts with a task in this database")
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(rollout.States, cobra.ShellCompDirectiveNoFileComp))
+	pageFlags(c, &page, "id")
+	return c
+}
+
+// oneOf refuses a value of a flag that is not one of the known words.
+func oneOf(flag, value string, words []string) error {
+	for _, word := range append(words, "") {
+		if word == value {
+			return nil
+		}
+	}
+	return invalid("choose one of "+strings.Join(words, ", "), "--%s: %q is not known", flag, value)
+}
+
+var rolloutListing = listing[rollout.Rollout]{
+	name:  func(r rollout.Rollout) string { return r.ID.String() },
+	empty: []string{"There are no rollouts yet.", "Begin with: weir rollout init, then weir rollout plan rollout.yaml"},
+	columns: []column[rollout.Rollout]{
+		{title: "ID", narrow: true, value: func(_ *output, r rollout.Rollout) string { return short(r.ID) }},
+		{title: "ID", wide: true, value: func(_ *output, r rollout.Rollout) string { return r.ID.String() }},
+		{title: "STATE", value: func(_ *output, r rollout.Rollout) string { return r.State }, paint: rolloutColor},
+		{title: "NAME", value: func(_ *output, r rollout.Rollout) string { return r.Name }},
+		{title: "RUNS", value: func(_ *output, r rollout.Rollout) string {
+			return fmt.Sprintf("%d/%d", endedRuns(r.Counts), r.Counts.Total)
+		}},
+		{title: "FAILED", value: func(_ *output, r rollout.Rollout) string { return fmt.Sprint(r.Counts.Failed + r.Counts.Unknown) }},
+		{title: "BY", value: func(_ *output, r rollout.Rollout) string { return r.By }},
+		{title: "HASH", wide: true, value: func(_ *output, r rollout.Rollout) string { return r.Hash }},
+		{title: "CREATED", ages: true, value: func(o *output, r rollout.Rollout) string { return o.ago(r.CreatedAt) }},
+		{title: "WAITS FOR", value: func(_ *output, r rollout.Rollout) string { return r.Waits }},
+	},
+}
+
+// rolloutColor is the colour of a state of a rollout or a status of a task.
+func rolloutColor(s string) string {
+	switch s {
+	case rollout.StateNotStarted, rollout.NotStarted, rollout.Canceled, rollout.Skipped:
+		return dim
+	case rollout.StateWaiting, rollout.Pending, rollout.Unknown:
+		return yellow
+	case rollout.Available:
+		return cyan
+	}
+	return stateColor(strings.ToLower(s))
+}
+
+// cyan is the colour of what may start and waits for nothing.
+const cyan = "36"
+
+func endedRuns(c rollout.Counts) int { return c.Done + c.Failed + c.Canceled + c.Unknown + c.Skipped }
+
+func runCounts(c rollout.Counts) string {
+	parts := []string{fmt.Sprintf("%d of %d ended", endedRuns(c), c.Total)}
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{c.Running, "running"}, {c.Available, "available"}, {c.Pending, "pending"}, {c.Done, "done"}, {c.Failed, "failed"}, {c.Unknown, "unknown"}, {c.Canceled, "canceled"}, {c.Skipped, "skipped"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// agoOf is ago for a time that may not be there.
+func (o *output) agoOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return o.ago(*t)
+}
+
+func (o *output) bothOf(t *time.Time, by string) string {
+	if t == nil {
+		return ""
+	}
+	return strings.TrimSpace(o.both(*t) + " " + by)
+}
+
+var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
+
+// findRollout reads which rollout is meant: its id or the end of it, or its name,
+// if one rollout alone that has not ended, or the newest of those that have, is
+// called so.
+func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
+	var missing error
+	if idForm.MatchString(text) {
+		id, err := s.Store.JobID(ctx, text)
+		if err == nil || !isMissing(err) {
+			return id, err
+		}
+		missing = err
+	}
+	found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{Search: text}, view.Page{Limit: 1000})
+	if err != nil {
+		return weir.ID{}, err
+	}
+	var live, ended []rollout.Rollout
+	for _, r := range found {
+		switch {
+		case r.Name != text:
+		case r.FinishedAt == nil:
+			live = append(live, r)
+		default:
+			ended = append(ended, r)
+		}
+	}
+	switch {
+	case len(live) > 1:
+		return weir.ID{}, invalid("give the id: weir rollout list --search "+clean(text), "%d rollouts are called %q, such as %s and %s", len(live), text, short(live[0].ID), short(live[1].ID))
+	case len(live) == 1:
+		return live[0].ID, nil
+	case len(ended) > 0:
+		return ended[0].ID, nil
+	case missing != nil:
+		return weir.ID{}, missing
+	}
+	return weir.ID{}, problem.New(problem.NotFound, "see them with: weir rollout list", "there is no rollout %q", text)
+}
+
+// findRun reads which task of a rollout is meant: its id or the end of it, or
+// ROLLOUT/STAGE/DATABASE/VERSION.
+func findRun(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
+	name, key, ok := strings.Cut(text, "/")
+	if !ok {
+		id, err := s.Store.TaskID(ctx, text)
+		if err != nil {
+			p := *problem.Explain(err)
+			p.Next = "name it by its id, or so: ROLLOUT/STAGE/DATABASE/VERSION; weir rollout show ID lists them"
+			return id, &p
+		}
+		return id, nil
+	}
+	id, err := findRollout(ctx, s, name)
+	if err != nil {
+		return id, err
+	}
+	tasks, err := s.Rollouts.Tasks(ctx, id)
+	if err != nil {
+		return id, err
+	}
+	for _, t := range tasks {
+		if t.Key == key {
+			return t.ID, nil
+		}
+	}
+	return id, problem.New(problem.NotFound, "see them with: weir rollout show "+short(id), "rollout %s has no task %q", short(id), key)
+}
+
+func rolloutIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
+	found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{}, view.Page{Limit: completeMost})
+	return pairs(found, err, func(r rollout.Rollout) (string, string) { return short(r.ID), r.State + ": " + r.Name })
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	_ "embed"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// rolloutStarter is a plan that says in comments what else there is.
+//
+//go:embed rollout_starter.yaml
+var rolloutStarter string
+
+// firstChange is a change to begin with.
+const firstChange = `-- The name of this file gives its version. Directives may stand here:
+-- weir: lock_timeout=2s statement_timeout=10m
+create table greeting (
+  id   bigint generated always as identity primary key,
+  text text not null default 'hello'
+);
+`
+
+func (e *env) rolloutInit() *cobra.Command {
+	return &cobra.Command{
+		Use: "init [FOLDER]", Short: "Write a plan to begin with, beside a folder of SQL files", Args: e.atMost("FOLDER"),
+		Long: `Write FOLDER/rollout.yaml, a plan with comments to begin with. SQL files that lie in
+FOLDER or in FOLDER/migrations are its changes; without any, a first one is written.
+A file that is there already stays as it is.`,
+		Example: "  weir rollout init\n  weir rollout init orders",
+		RunE: e.run(func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- a folder for the person who named it
+				return invalid("name a folder", "%s", err)
+			}
+			path := filepath.Join(dir, planFile)
+			if _, err := os.Stat(path); err == nil {
+				return problem.New(problem.Conflict, "edit it, or name another folder: weir rollout init FOLDER", "%s is there already", path)
+			}
+			changes, err := changesIn(dir)
+			if err != nil {
+				return err
+			}
+			text := strings.NewReplacer("{{FILE}}", path, "{{NAME}}", nameOf(dir), "{{CHANGES}}", changes).Replace(rolloutStarter)
+			if err := writeNew(path, text); err != nil {
+				return err
+			}
+			return e.output().did(path, struct {
+				File string `json:"file"`
+			}{path}, "Wrote %s.\nSee what it would do with: weir rollout plan %s", path, path)
+		}),
+	}
+}
+
+// changesIn finds the SQL files that a plan in dir is for, or writes a first one.
+func changesIn(dir string) (string, error) {
+	const usual = "migrations"
+	for _, at := range []string{".", usual} {
+		if found, _ := filepath.Glob(filepath.Join(dir, at, "*.sql")); len(found) > 0 {
+			return at, nil
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, usual), 0o755); err != nil { // #nosec G301 -- a folder for the person who named it
+		return "", err
+	}
+	return usual, writeNew(filepath.Join(dir, usual, "V001__greeting.sql"), firstChange)
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(path, text string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
+	if errors.Is(err, fs.ErrExist) {
+		return problem.New(problem.Conflict, "edit it, or name another folder: weir rollout init FOLDER", "%s is there already", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/rollout/script"
+)
+
+// planFlags change what a file says, and say what a folder cannot.
+type planFlags struct {
+	name, note, runAt string
+	stages            []string
+	parallel          int
+	outOfOrder        bool
+}
+
+func (f *planFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.name, "name", "", "what it is called; default: as the file says, or the folder's name")
+	flags.StringArrayVar(&f.stages, "stage", nil, "environment that is a `stage`, in this order; may be repeated. Instead of those of the file")
+	flags.IntVar(&f.parallel, "parallel", 0, "how many runs may go on at once; default: one per database")
+	flags.BoolVar(&f.outOfOrder, "out-of-order", false, "allow versions below the newest one that is applied")
+	flags.StringVar(&f.runAt, "run-at", "", "nothing runs before this `time`: 2026-01-31T08:00:00Z, or 2h for in two hours")
+	flags.StringVar(&f.note, "note", "", "what it is for")
+}
+
+// read reads the plan with what the flags say about it.
+func (f *planFlags) read(c *cobra.Command, o *output, path string) (planSource, error) {
+	p, err := readPlan(path)
+	if err != nil {
+		return p, err
+	}
+	if f.name != "" {
+		p.Name = f.name
+	}
+	if f.note != "" {
+		p.Note = f.note
+	}
+	if c.Flags().Changed("parallel") {
+		p.Parallel = f.parallel
+	}
+	p.OutOfOrder = p.OutOfOrder || f.outOfOrder
+	if len(f.stages) > 0 {
+		p.Stages = nil
+		for _, name := range f.stages {
+			p.Stages = append(p.Stages, rollout.Stage{Name: name})
+		}
+	}
+	if f.runAt != "" {
+		at, err := readTime(f.runAt, o.now)
+		if err != nil {
+			return p, invalid("write it so: --run-at 2026-01-31T08:00:00Z", "--run-at: %s", err)
+		}
+		p.RunAt = &at
+	}
+	return p, nil
+}
+
+// staged refuses a plan that says nothing about where.
+func (p planSource) staged() error {
+	if len(p.Stages) > 0 {
+		return nil
+	}
+	return invalid("name the environments in their order: --stage test --stage prod; or write a plan: weir rollout init "+clean(p.path), "stages: %s does not say which databases are changed", p.path)
+}
+
+func (e *env) rolloutPlan() *cobra.Command {
+	var f planFlags
+	var offline bool
+	engine := "postgres"
+	c := &cobra.Command{
+		Use: "plan FOLDER|FILE", Short: "Say what a rollout would do: order, locks of each statement, warnings", Args: e.args("FOLDER or FILE"),
+		Long: `Say what a rollout would do. It changes nothing.
+
+FOLDER has SQL files as people keep them: V001__x.sql (Flyway), 0001_x.sql and
+20260101120000_x.sql (goose), 0001_x.up.sql (golang-migrate). With a rollout.yaml in it,
+that is the plan. FILE is such a plan, or one SQL file.
+
+A server looks at the databases: what is applied there already, how large their
+tables are. Without one, with --offline, or without stages, the files alone are read.
+
+The exit code is 1 when a run would fail.`,
+		Example: "  weir rollout plan migrations --stage test --stage prod\n  weir rollout plan rollout.yaml\n  weir rollout plan migrations --offline --engine mysql -o json",
+	}
+	c.RunE = e.run(func(cmd *cobra.Command, args []string) error {
+		if err := oneOf("engine", engine, engines); err != nil {
+			return err
+		}
+		o := e.output()
+		p, err := f.read(c, o, args[0])
+		if err != nil {
+			return err
+		}
+		if !offline && len(p.Stages) > 0 {
+			preview, asked, err := e.askPreview(cmd, p.Plan)
+			if err != nil {
+				return err
+			}
+			if asked {
+				return e.printPreview(o, p, preview, true)
+			}
+		}
+		preview, err := rollout.Offline(p.Plan, script.Engine(engine))
+		if err != nil {
+			return err
+		}
+		return e.printPreview(o, p, preview, false)
+	})
+	f.register(c)
+	c.Flags().BoolVar(&offline, "offline", false, "ask no server: read the files alone")
+	c.Flags().StringVar(&engine, "engine", engine, "what the files are for, where no server is asked: postgres or mysql")
+	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	return e.keyed(c)
+}
+
+// askPreview asks a Weir, if one is there.
+func (e *env) askPreview(cmd *cobra.Command, p rollout.Plan) (preview rollout.Preview, asked bool, err error) {
+	s, err := e.connect(cmd)
+	if p := new(problem.Problem); errors.As(err, &p) && p.Kind == problem.Unreachable {
+		return preview, false, nil
+	}
+	if err != nil {
+		return preview, false, err
+	}
+	defer s.Close()
+	preview, err = s.Rollouts.Preview(cmd.Context(), p, rollout.PreviewOptions{})
+	return preview, true, err
+}
+
+func (e *env) printPreview(o *output, p planSource, v rollout.Preview, asked bool) error {
+	switch {
+	case o.data():
+		if err := o.value(v); err != nil {
+			return err
+		}
+	case o.format == "name":
+		for _, s := range v.Stages {
+			for _, t := range s.Tasks {
+				fmt.Fprintln(o.Out, clean(s.Name+"/"+t.Database+"/"+changeLabel(t.Version, t.Name)))
+			}
+		}
+	default:
+		printStages(o, v)
+		printChanges(o, v.Changes)
+		e.sayPreview(o, p, v, asked)
+	}
+	if v.Problems > 0 {
+		return quiet(problem.Failed)
+	}
+	return nil
+}
+
+// sayPreview tells what is left to know, and what comes next.
+func (e *env) sayPreview(o *output, p planSource, v rollout.Preview, asked bool) {
+	for _, x := range p.ignored {
+		o.say("Not run: %s (%s)", clean(x.File), clean(x.Why))
+	}
+	switch {
+	case !asked && len(p.Stages) == 0:
+		o.say("No stages are named, so it is not said where it would run. Name environments with --stage, or write a plan: weir rollout init %s", clean(p.path))
+	case !asked:
+		o.say("No server was asked, so it is not said which databases there are and what is applied already.")
+	case v.Problems > 0:
+		o.say("%s. Nothing was run.", plural(v.Problems, "run would fail", "runs would fail"))
+	default:
+		o.say("Nothing was run. Create it with: weir rollout create %s%s", clean(p.path), e.said("name", "note", "stage", "parallel", "run-at"))
+	}
+}
+
+// printStages writes, stage by stage, what each database gets.
+func printStages(o *output, v rollout.Preview) {
+	for _, s := range v.Stages {
+		fmt.Fprintf(o.Out, "%s%s\n", o.paint(bold, "Stage "+clean(s.Name)), clean(stageTerms(s.Stage)))
+		var names []string
+		tasks := map[string][]rollout.PreviewTask{}
+		for _, t := range s.Tasks {
+			if tasks[t.Database] == nil {
+				names = append(names, t.Database)
+			}
+			tasks[t.Database] = append(tasks[t.Database], t)
+		}
+		for _, name := range names {
+			canary := ""
+			if tasks[name][0].Canary {
+				canary = " (canary)"
+			}
+			fmt.Fprintf(o.Out, "  %s%s: %s\n", clean(name), canary, clean(plannedRuns(tasks[name])))
+			for _, t := range tasks[name] {
+				if t.Problem != "" {
+					fmt.Fprintf(o.Out, "    %s %s: %s\n", o.paint(red, "would fail"), clean(changeLabel(t.Version, t.Name)), clean(t.Problem))
+				}
+				printWarnings(o, t.Warnings, "    ")
+			}
+		}
+	}
+}
+
+// plannedRuns says which changes a database gets, and which it has.
+func plannedRuns(tasks []rollout.PreviewTask) string {
+	var runs, has []string
+	for _, t := range tasks {
+		if label := changeLabel(t.Version, t.Name); t.Skip != "" {
+			has = append(has, label)
+		} else {
+			runs = append(runs, label)
+		}
+	}
+	var parts []string
+	if len(runs) > 0 {
+		parts = append(parts, strings.Join(runs, ", "))
+	}
+	if len(has) > 0 {
+		parts = append(parts, strings.Join(has, ", ")+" applied already")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// stageTerms says how a stage begins and goes on.
+func stageTerms(s rollout.Stage) string {
+	var terms []string
+	if s.Approvals > 0 {
+		terms = append(terms, plural(s.Approvals, "approval", "approvals"))
+	}
+	if s.Promote == rollout.PromoteManual {
+		terms = append(terms, "a person lets it begin")
+	}
+	if s.Canary > 0 {
+		terms = append(terms, plural(s.Canary, "canary", "canaries")+" first")
+	}
+	if s.OnFailure != "" && s.OnFailure != rollout.OnFailureStop {
+		terms = append(terms, "failures: "+onFailure(s.OnFailure, s.MaxFailures))
+	}
+	if len(terms) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(terms, ", ") + ")"
+}
+
+// printChanges writes each change with its statements, what they lock, and what a
+// person should know before.
+func printChanges(o *output, changes []rollout.PreviewChange) {
+	for _, c := range changes {
+		fmt.Fprintf(o.Out, "\n%s  %s, %s, %s: %s, %s\n", o.paint(bold, "Change "+clean(changeLabel(c.Version, c.Name))), clean(c.Name), c.Kind, c.Engine,
+			plural(len(c.Statements), "statement", "statements"), plural(c.Steps, "step", "steps"))
+		for _, s := range c.Statements {
+			alone := ""
+			if s.Alone {
+				alone = ", outside of a transaction"
+			}
+			fmt.Fprintf(o.Out, "  line %d: %s%s\n", s.Line, clean(s.Tag), alone)
+			for _, l := range s.Locks {
+				blocks := ""
+				if l.Blocks != "" {
+					blocks = ", blocks " + l.Blocks
+				}
+				fmt.Fprintf(o.Out, "    locks %s: %s%s\n", clean(l.Object), clean(l.Mode), clean(blocks))
+			}
+		}
+		printWarnings(o, c.Warnings, "  ")
+	}
+}
+
+func (e *env) rolloutCreate() *cobra.Command {
+	var f planFlags
+	var key, replaces string
+	var start, watch bool
+	c := &cobra.Command{
+		Use: "create FOLDER|FILE", Short: "Freeze a plan and make a rollout of it, which waits to be started", Args: e.args("FOLDER or FILE"),
+		Long: `Freeze a plan and make a rollout of it. It waits to be started: weir rollout run ID.
+
+The files are read as weir rollout plan reads them. With --replaces ID it takes the
+place of a rollout of which nothing has run, which loses its approvals.`,
+		Example: "  weir rollout create rollout.yaml\n  weir rollout create migrations --stage test --stage prod --start --watch\n  weir rollout create rollout.yaml --replaces 8057b302099a",
+	}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		o := e.output()
+		p, err := f.read(c, o, args[0])
+		if err == nil {
+			err = p.staged()
+		}
+		if err != nil {
+			return err
+		}
+		made, err := create(ctx, s, p.Plan, key, replaces)
+		if err != nil {
+			return err
+		}
+		if o.table() && len(made.Warnings) > 0 {
+			o.say("%s: read them with: weir rollout show %s", plural(len(made.Warnings), "warning", "warnings"), short(made.ID))
+		}
+		if !start && !watch {
+			return o.did(made.ID.String(), made, "Rollout %s (%s): %s in %s. Start it with: weir rollout run %s", short(made.ID), clean(made.Name),
+				plural(made.Counts.Total, "run", "runs"), plural(len(made.Stages), "stage", "stages"), short(made.ID))
+		}
+		return e.startRollout(ctx, s, made.ID, watch)
+	})
+	f.register(c)
+	c.Flags().StringVar(&key, "idempotency-key", "", "the same `key` again gives the same rollout")
+	c.Flags().StringVar(&replaces, "replaces", "", "`ID` of the rollout whose place it takes")
+	c.Flags().BoolVar(&start, "start", false, "start it, too")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "start it and watch it until it has ended")
+	return c
+}
+
+func create(ctx context.Context, s *app.Session, p rollout.Plan, key, replaces string) (rollout.Rollout, error) {
+	if replaces == "" {
+		return s.Rollouts.Create(ctx, whoami(), p, key)
+	}
+	id, err := findRollout(ctx, s, replaces)
+	if err != nil {
+		return rollout.Rollout{}, err
+	}
+	return s.Rollouts.Replace(ctx, whoami(), id, p)
+}

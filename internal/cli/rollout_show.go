@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/rollout"
+)
+
+// rolloutPage is everything about a rollout.
+type rolloutPage struct {
+	rollout.Rollout
+	Tasks []rollout.Task `json:"tasks"`
+}
+
+func readRollout(ctx context.Context, s *app.Session, id weir.ID) (page rolloutPage, err error) {
+	if page.Rollout, err = s.Rollouts.Rollout(ctx, id); err != nil {
+		return page, err
+	}
+	page.Tasks, err = s.Rollouts.Tasks(ctx, id)
+	return page, err
+}
+
+func (e *env) rolloutShow() *cobra.Command {
+	var status, stage string
+	var watch bool
+	c := &cobra.Command{
+		Use: "show ID", Short: "Show a rollout: stages, what they wait for, warnings, tasks", Args: e.args("ID"),
+		Example: "  weir rollout show 8057b302099a\n  weir rollout show orders-2026-11 --status failed",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if err := oneOf("status", strings.ToUpper(status), rollout.Statuses); err != nil {
+				return err
+			}
+			id, err := findRollout(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			if watch {
+				return watchRollout(ctx, o, s, id)
+			}
+			page, err := readRollout(ctx, s, id)
+			if err != nil {
+				return err
+			}
+			page.narrow(strings.ToUpper(status), stage)
+			switch {
+			case o.data():
+				return o.value(page)
+			case o.format == "name":
+				return o.did(id.String(), nil, "")
+			}
+			return printRollout(o, page)
+		}),
+	}
+	c.Flags().StringVar(&status, "status", "", "only tasks of this status: "+strings.ToLower(strings.Join(rollout.Statuses, ", ")))
+	c.Flags().StringVar(&stage, "stage", "", "only tasks of this stage")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "watch it until it has ended, as weir rollout watch does")
+	return c
+}
+
+func (p *rolloutPage) narrow(status, stage string) {
+	found := []rollout.Task{}
+	for _, t := range p.Tasks {
+		if (status == "" || t.Status == status) && (stage == "" || t.Stage == stage) {
+			found = append(found, t)
+		}
+	}
+	p.Tasks = found
+}
+
+func printRollout(o *output, p rolloutPage) error {
+	parallel := ""
+	if p.Parallel > 0 {
+		parallel = plural(p.Parallel, "run", "runs") + " at once"
+	}
+	by := func(name, note string) string {
+		return strings.TrimSuffix(strings.TrimSpace("by "+name+": "+note), ":")
+	}
+	if err := o.details([]field{
+		{"Rollout", p.ID.String()},
+		{"State", p.State},
+		{"Waits for", p.Waits},
+		{"Name", p.Name},
+		{"Note", p.Note},
+		{"Runs", runCounts(p.Counts)},
+		{"Limit", parallel},
+		{"Plan", p.Hash},
+		{"Replaces", idText(p.Replaces)},
+		{"Replaced by", idText(p.ReplacedBy)},
+		{"Created", o.bothOf(&p.CreatedAt, by(p.By, ""))},
+		{"Not before", o.bothOf(p.RunAt, "")},
+		{"Started", o.bothOf(p.StartedAt, by(p.StartedBy, ""))},
+		{"Paused", o.bothOf(p.PausedAt, by(p.PausedBy, p.PauseNote))},
+		{"Aborted", o.bothOf(p.AbortedAt, by(p.AbortedBy, p.AbortNote))},
+		{"Finished", o.bothOf(p.FinishedAt, "")},
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.Out)
+	if err := stageListing.print(o, p.Stages); err != nil {
+		return err
+	}
+	if len(p.Warnings) > 0 {
+		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Warnings"))
+		printWarnings(o, p.Warnings, "  ")
+	}
+	if len(p.Tasks) == 0 {
+		return nil
+	}
+	fmt.Fprintln(o.Out)
+	return runListing.print(o, p.Tasks)
+}
+
+var stageListing = listing[rollout.StageState]{
+	name: func(s rollout.StageState) string { return s.Name },
+	columns: []column[rollout.StageState]{
+		{title: "STAGE", value: func(_ *output, s rollout.StageState) string { return s.Name }},
+		{title: "STATE", value: func(_ *output, s rollout.StageState) string { return s.State }, paint: rolloutColor},
+		{title: "DATABASES", value: func(_ *output, s rollout.StageState) string { return fmt.Sprint(s.Databases) }},
+		{title: "RUNS", value: func(_ *output, s rollout.StageState) string {
+			return fmt.Sprintf("%d/%d", endedRuns(s.Counts), s.Counts.Total)
+		}},
+		{title: "APPROVALS", value: func(_ *output, s rollout.StageState) string {
+			if s.Approvals == 0 {
+				return ""
+			}
+			var names []string
+			for _, a := range s.Approved {
+				names = append(names, a.By)
+			}
+			return strings.TrimSpace(fmt.Sprintf("%d/%d %s", len(names), s.Approvals, strings.Join(names, ", ")))
+		}},
+		{title: "BEGINS", value: func(_ *output, s rollout.StageState) string { return s.Promote }},
+		{title: "ON FAILURE", value: func(_ *output, s rollout.StageState) string { return onFailure(s.OnFailure, s.MaxFailures) }},
+		{title: "WAITS FOR", value: func(_ *output, s rollout.StageState) string { return s.Waits }},
+	},
+}
+
+func onFailure(policy string, most int) string {
+	if policy == rollout.OnFailureAtMost {
+		return fmt.Sprintf("at most %d", most)
+	}
+	return policy
+}
+
+var runListing = listing[rollout.Task]{
+	name: func(t rollout.Task) string { return t.ID.String() },
+	columns: []column[rollout.Task]{
+		{title: "TASK", value: func(_ *output, t rollout.Task) string { return t.Key }},
+		{title: "ID", narrow: true, value: func(_ *output, t rollout.Task) string { return short(t.ID) }},
+		{title: "ID", wide: true, value: func(_ *output, t rollout.Task) string { return t.ID.String() }},
+		{title: "STATUS", value: func(_ *output, t rollout.Task) string { return t.Status }, paint: rolloutColor},
+		{title: "CHANGE", value: func(_ *output, t rollout.Task) string { return t.Change }},
+		{title: "KIND", wide: true, value: func(_ *output, t rollout.Task) string { return t.Kind }},
+		{title: "ATTEMPT", value: func(_ *output, t rollout.Task) string {
+			if t.Attempt == 0 {
+				return ""
+			}
+			return fmt.Sprint(t.Attempt)
+		}},
+		{title: "WORKER", wide: true, value: func(_ *output, t rollout.Task) string { return t.Worker }},
+		{title: "SINCE", ages: true, value: func(o *output, t rollout.Task) string { return o.ago(t.Since) }},
+		{title: "CODE", value: func(_ *output, t rollout.Task) string { return t.Code }},
+		{title: "CAUSE", value: runCause},
+	},
+}
+
+// runCause is the one thing to know about a task where it stands.
+func runCause(_ *output, t rollout.Task) string {
+	switch {
+	case t.Stopping:
+		return "asked to stop"
+	case t.Cause != "":
+		return t.Cause
+	case t.Error != "":
+		return t.Error
+	}
+	return ""
+}
+
+// printWarnings writes each warning with why it hurts and the safer form.
+func printWarnings(o *output, warnings []rollout.PlanWarning, indent string) {
+	for _, w := range warnings {
+		color := yellow
+		if w.Severity == "danger" {
+			color = red
+		}
+		at := ""
+		if w.Line > 0 {
+			at = fmt.Sprintf(" line %d", w.Line)
+		}
+		fmt.Fprintf(o.Out, "%s%s change %s%s: %s (%s)\n", indent, o.paint(color, w.Severity), clean(w.Change), at, clean(w.What), clean(w.Code))
+		for _, more := range []struct{ label, text string }{{"why", w.Why}, {"instead", w.Instead}} {
+			if more.text == "" {
+				continue
+			}
+			lines := strings.Split(strings.TrimRight(cleanLines(more.text), "\n"), "\n")
+			fmt.Fprintf(o.Out, "%s  %s: %s\n", indent, more.label, lines[0])
+			for _, line := range lines[1:] {
+				fmt.Fprintf(o.Out, "%s  %s  %s\n", indent, strings.Repeat(" ", len(more.label)), line)
+			}
+		}
+	}
+}

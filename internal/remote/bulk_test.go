@@ -1,0 +1,77 @@
+package remote_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/bulk"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow"
+)
+
+// Over a server the same is done to many as on the database.
+func TestBulk(t *testing.T) {
+	r := newRig(t)
+	c := r.as(auth.Maintainer)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := r.db.Pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`select weir.submit('render') from generate_series(1, 6)`)
+	exec(`select weir.submit_job(name => 'nightly', tasks => '[{"service": "s", "key": "a"}]') from generate_series(1, 2)`)
+	f := view.TaskFilter{Service: "render", Since: time.Now().Add(-time.Hour)}
+	look, err := c.ChangeTasks(t.Context(), f, bulk.Order{Action: bulk.Hold, DryRun: true})
+	if err != nil || look.Matched != 6 || len(look.Sample) != 5 {
+		t.Fatalf("%+v, %v", look, err)
+	}
+	done := 0
+	for order := (bulk.Order{Action: bulk.Priority, Priority: 4, Limit: 4}); ; {
+		got, err := c.ChangeTasks(t.Context(), f, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done += got.Changed
+		if order.After = got.Next; got.Next == "" {
+			break
+		}
+	}
+	if done != 6 {
+		t.Errorf("%d were changed", done)
+	}
+	f.Since = time.Now().Add(time.Hour)
+	if got, err := c.ChangeTasks(t.Context(), f, bulk.Order{Action: bulk.Cancel}); err != nil || got.Matched != 0 {
+		t.Errorf("what is to come: %+v, %v", got, err)
+	}
+	if tasks, err := c.Tasks(t.Context(), f, view.Page{}); err != nil || len(tasks) != 0 {
+		t.Errorf("a list of what is to come: %d, %v", len(tasks), err)
+	}
+	if got, err := c.ChangeJobs(t.Context(), view.JobFilter{Name: "night*"}, bulk.Order{Action: bulk.Cancel}); err != nil || got.Changed != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err = c.ChangeTasks(t.Context(), view.TaskFilter{}, bulk.Order{Action: bulk.Cancel}); err == nil {
+		t.Fatal("all tasks were meant")
+	}
+	if p := problem.Explain(err); p.Kind != problem.Invalid {
+		t.Errorf("no filter: %v", err)
+	}
+}
+
+// A workflow is deleted over a server.
+func TestDeleteWorkflow(t *testing.T) {
+	r := newRig(t)
+	c := r.as(auth.Maintainer)
+	const source = "name: pair\nsteps: [{key: a, service: s}]\n"
+	if _, _, err := c.PutWorkflow(t.Context(), parsed(t, source), source, workflow.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.DeleteWorkflow(t.Context(), "pair", 1); err != nil || n != 1 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := c.DeleteWorkflow(t.Context(), "pair", 0); err == nil || problem.Explain(err).Kind != problem.NotFound {
+		t.Error(err)
+	}
+}

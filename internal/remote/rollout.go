@@ -1,0 +1,203 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/rollout"
+)
+
+// Rollouts does with databases and rollouts what a store on the database does. It
+// is a type of its own: the tasks of rollouts are not those of the engine. Who
+// asks, the server knows; by is not sent.
+type Rollouts struct {
+	client *Client
+	// of has the rollouts of tasks that were seen.
+	of sync.Map
+}
+
+// Rollouts is the part of the client that is about rollouts.
+func (c *Client) Rollouts() *Rollouts { return &Rollouts{client: c} }
+
+// planBody is a plan as the API takes it.
+type planBody struct {
+	Name       string          `json:"name"`
+	Stages     []rollout.Stage `json:"stages"`
+	Files      []rollout.File  `json:"files"`
+	Parallel   int             `json:"parallel,omitempty"`
+	OutOfOrder bool            `json:"out_of_order,omitempty"`
+	RunAt      *time.Time      `json:"run_at,omitempty"`
+	Note       string          `json:"note,omitempty"`
+	Offline    bool            `json:"offline,omitempty"`
+}
+
+// bodyOf sends files as they are: the server reads them.
+func bodyOf(p rollout.Plan) planBody {
+	return planBody{Name: p.Name, Stages: append([]rollout.Stage{}, p.Stages...), Files: append([]rollout.File{}, p.Files...), Parallel: p.Parallel, OutOfOrder: p.OutOfOrder, RunAt: p.RunAt, Note: p.Note}
+}
+
+// Preview says what a plan would do.
+func (r *Rollouts) Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (out rollout.Preview, err error) {
+	body := bodyOf(p)
+	body.Offline = o.Offline
+	err = r.client.post(ctx, body, &out, "rollouts", "preview")
+	return out, err
+}
+
+// Create makes a rollout. After a lost connection it tries again only if there is
+// an idempotency key.
+func (r *Rollouts) Create(ctx context.Context, _ string, p rollout.Plan, idempotencyKey string) (out rollout.Rollout, err error) {
+	_, err = r.client.do(ctx, call{method: http.MethodPost, path: []string{"rollouts"}, header: keyed(idempotencyKey), body: bodyOf(p)}, &out)
+	return out, err
+}
+
+// Replace puts another plan in the place of one of which nothing has run. It makes
+// a new rollout: unlike other PUTs it must not be sent again by itself.
+func (r *Rollouts) Replace(ctx context.Context, _ string, id weir.ID, p rollout.Plan) (out rollout.Rollout, err error) {
+	_, err = r.client.do(ctx, call{method: http.MethodPut, path: []string{"rollouts", id.String()}, body: bodyOf(p), once: true}, &out)
+	return out, err
+}
+
+// Rollouts lists rollouts, the newest first.
+func (r *Rollouts) Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error) {
+	return list[rollout.Rollout](ctx, r.client, values("state", f.State, "search", f.Search, "database", f.Database), page, "rollouts")
+}
+
+// Rollout reads one with its stages, changes and warnings.
+func (r *Rollouts) Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error) {
+	return one[rollout.Rollout](ctx, r.client, nil, "rollouts", id.String())
+}
+
+// Change reads one change of a rollout with its SQL, by version or name.
+func (r *Rollouts) Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error) {
+	return one[rollout.ChangeState](ctx, r.client, nil, "rollouts", id.String(), "changes", change)
+}
+
+// Tasks reads all tasks of a rollout, in the order of the plan.
+func (r *Rollouts) Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error) {
+	tasks, err := whole[rollout.Task](ctx, r.client, nil, "rollouts", id.String(), "tasks")
+	for _, t := range tasks {
+		r.of.Store(t.ID, t.Rollout)
+	}
+	return tasks, err
+}
+
+// path leads to a task. The API has it below its rollout, which the engine's task
+// names if it was not seen before.
+func (r *Rollouts) path(ctx context.Context, task weir.ID, more ...string) ([]string, error) {
+	id, seen := r.of.Load(task)
+	if !seen {
+		t, err := r.client.Task(ctx, task)
+		if err != nil {
+			return nil, err
+		}
+		id = t.Job
+	}
+	return append([]string{"rollouts", fmt.Sprint(id), "tasks", task.String()}, more...), nil
+}
+
+// Task reads one.
+func (r *Rollouts) Task(ctx context.Context, task weir.ID) (rollout.Task, error) {
+	path, err := r.path(ctx, task)
+	if err != nil {
+		return rollout.Task{}, err
+	}
+	return one[rollout.Task](ctx, r.client, nil, path...)
+}
+
+// Run reads one run of a task; attempt 0 is the newest.
+func (r *Rollouts) Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error) {
+	path, err := r.path(ctx, task, "runs", strconv.Itoa(attempt))
+	if err != nil {
+		return rollout.RunReport{}, err
+	}
+	return one[rollout.RunReport](ctx, r.client, nil, path...)
+}
+
+// on commands a rollout or a stage of it. Every command says what it did, or that
+// it was done before, so it can be sent again.
+func (r *Rollouts) on(ctx context.Context, body any, path ...string) (a rollout.Answer, err error) {
+	err = r.client.post(ctx, body, &a, append([]string{"rollouts"}, path...)...)
+	return a, err
+}
+
+// Start lets the first stage begin.
+func (r *Rollouts) Start(ctx context.Context, _ string, id weir.ID) (rollout.Answer, error) {
+	return r.on(ctx, nil, id.String(), "start")
+}
+
+// Pause lets nothing new start.
+func (r *Rollouts) Pause(ctx context.Context, _ string, id weir.ID, note string) (rollout.Answer, error) {
+	return r.on(ctx, because(note), id.String(), "pause")
+}
+
+// Resume ends a pause.
+func (r *Rollouts) Resume(ctx context.Context, _ string, id weir.ID) (rollout.Answer, error) {
+	return r.on(ctx, nil, id.String(), "resume")
+}
+
+// Abort cancels what waits and asks what runs to stop.
+func (r *Rollouts) Abort(ctx context.Context, _ string, id weir.ID, reason string) (rollout.Answer, error) {
+	return r.on(ctx, because(reason), id.String(), "abort")
+}
+
+// Promote lets a stage begin that waits for a person.
+func (r *Rollouts) Promote(ctx context.Context, _ string, id weir.ID, stage string) (rollout.Answer, error) {
+	return r.on(ctx, nil, id.String(), "stages", stage, "promote")
+}
+
+// Approve says yes to a stage.
+func (r *Rollouts) Approve(ctx context.Context, _ string, id weir.ID, stage, note string) (rollout.Answer, error) {
+	return r.on(ctx, map[string]string{"note": note}, id.String(), "stages", stage, "approve")
+}
+
+// Revoke takes an approval of one's own back.
+func (r *Rollouts) Revoke(ctx context.Context, _ string, id weir.ID, stage string) (rollout.Answer, error) {
+	return r.on(ctx, nil, id.String(), "stages", stage, "revoke")
+}
+
+// onTask commands a task.
+func (r *Rollouts) onTask(ctx context.Context, task weir.ID, verb string, body any) (rollout.Answer, error) {
+	path, err := r.path(ctx, task, verb)
+	if err != nil {
+		return rollout.Answer{}, err
+	}
+	return r.on(ctx, body, path[1:]...)
+}
+
+// Retry runs a task again.
+func (r *Rollouts) Retry(ctx context.Context, _ string, task weir.ID) (rollout.Answer, error) {
+	return r.onTask(ctx, task, "retry", nil)
+}
+
+// Skip decides that a task need not run.
+func (r *Rollouts) Skip(ctx context.Context, _ string, task weir.ID, reason string) (rollout.Answer, error) {
+	return r.onTask(ctx, task, "skip", because(reason))
+}
+
+// Cancel cancels the run of a task.
+func (r *Rollouts) Cancel(ctx context.Context, _ string, task weir.ID, reason string) (rollout.Answer, error) {
+	return r.onTask(ctx, task, "cancel", because(reason))
+}
+
+// Resolve says what became of an UNKNOWN run.
+func (r *Rollouts) Resolve(ctx context.Context, _ string, task weir.ID, applied bool, reason string) (rollout.Answer, error) {
+	return r.onTask(ctx, task, "resolve", map[string]any{"applied": applied, "reason": reason})
+}
+
+func because(text string) any { return map[string]string{"reason": text} }
+
+// labelled are labels as parameters.
+func labelled(query url.Values, labels map[string]string) url.Values {
+	for key, value := range labels {
+		query.Add("label", key+"="+value)
+	}
+	return query
+}

@@ -1,0 +1,166 @@
+package remote_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+)
+
+// target makes an empty database, which goes with the test.
+func (r *rig) target(name string) string {
+	r.t.Helper()
+	u, err := url.Parse(r.db.URL)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	own := strings.Replace(strings.TrimPrefix(u.Path, "/"), "weir_test_", "weir_target_", 1) + "_" + name
+	if _, err := r.db.Pool.Exec(r.t.Context(), `create database `+pgx.Identifier{own}.Sanitize()); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if _, err := r.db.Pool.Exec(context.Background(), `drop database if exists `+pgx.Identifier{own}.Sanitize()+` with (force)`); err != nil {
+			r.t.Error(err)
+		}
+	})
+	u.Path = "/" + own
+	return u.String()
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Through a server databases and rollouts are what they are on the database.
+func TestRolloutsAreTheSame(t *testing.T) {
+	r := newRig(t)
+	far := r.as(auth.Admin).Rollouts()
+	ctx := t.Context()
+	answer := must[rollout.Answer](t)
+	d := must[rollout.Database](t)(far.PutDatabase(ctx, "ignored", rollout.Database{Name: "d1", Engine: "postgres", Environment: "test", Labels: map[string]string{"a": "b=c"}}, r.target("d1")))
+	if d.Fault != "" || !strings.HasPrefix(d.By, "a-admin") {
+		t.Errorf("registered: %+v", d)
+	}
+	d.Note = "another"
+	must[rollout.Database](t)(far.PutDatabase(ctx, "", d, ""))
+	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	p := rollout.Plan{
+		Name: "r", Stages: []rollout.Stage{{Name: "test", Approvals: 1, Promote: "manual", OnFailure: "at_most", MaxFailures: 1, Canary: 1, Databases: []string{"d1"}}}, RunAt: &soon, Parallel: 2, Note: "n",
+		Files: []rollout.File{{Name: "V1__a.sql", Text: "create table a (id int);"}, {Name: "V2__b.sql", Text: "create index b on a (id);"}},
+	}
+	made := must[rollout.Rollout](t)(far.Create(ctx, "ignored", p, "once"))
+	if again := must[rollout.Rollout](t)(far.Create(ctx, "", p, "once")); again.ID != made.ID {
+		t.Errorf("made twice: %s and %s", made.ID, again.ID)
+	}
+	p.Note, p.Parallel = "edited", 3
+	next := must[rollout.Rollout](t)(far.Replace(ctx, "", made.ID, p))
+	if next.Replaces != made.ID {
+		t.Errorf("replaced: %+v", next)
+	}
+	answer(far.Approve(ctx, "", next.ID, "test", "seen"))
+	answer(far.Revoke(ctx, "", next.ID, "test"))
+	answer(far.Approve(ctx, "", next.ID, "test", "seen"))
+	answer(far.Start(ctx, "", next.ID))
+	answer(far.Pause(ctx, "", next.ID, "wait"))
+	answer(far.Resume(ctx, "", next.ID))
+	tasks := must[[]rollout.Task](t)(far.Tasks(ctx, next.ID))
+	answer(far.Cancel(ctx, "", tasks[1].ID, "no"))
+	answer(far.Retry(ctx, "", tasks[1].ID))
+	answer(far.Skip(ctx, "", tasks[1].ID, "no need"))
+	for name, err := range map[string]error{
+		"resolve": second(far.Resolve(ctx, "", tasks[0].ID, true, "seen")), "promote": second(far.Promote(ctx, "", next.ID, "test")), "drop": far.DropDatabase(ctx, "", "d1"),
+	} {
+		if p := problem.Explain(err); err == nil || p.Kind != problem.Conflict || p.Next == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	compareRollouts(t, r.rolls, far, next)
+	answer(far.Abort(ctx, "", next.ID, "called off"))
+	if err := far.DropDatabase(ctx, "", "d1"); err != nil {
+		t.Error(err)
+	}
+	if _, err := far.Database(ctx, "d1"); problem.Explain(err).Kind != problem.NotFound {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func second(_ rollout.Answer, err error) error { return err }
+
+// compareRollouts reads everything both ways.
+func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made rollout.Rollout) {
+	t.Helper()
+	tasks, err := near.Tasks(t.Context(), made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(app.Rollouts) (any, error){
+		"databases": func(s app.Rollouts) (any, error) {
+			return s.Databases(t.Context(), rollout.DatabaseFilter{Environment: "test", Engine: "postgres", Search: "d", Labels: map[string]string{"a": "b=c"}}, view.Page{})
+		},
+		"none": func(s app.Rollouts) (any, error) {
+			return s.Databases(t.Context(), rollout.DatabaseFilter{Labels: map[string]string{"a": "x"}}, view.Page{})
+		},
+		"database": func(s app.Rollouts) (any, error) { return s.Database(t.Context(), "d1") },
+		"history":  func(s app.Rollouts) (any, error) { return s.DatabaseHistory(t.Context(), "d1", view.Page{Limit: 1}) },
+		"foreign":  func(s app.Rollouts) (any, error) { return s.Foreign(t.Context(), "d1") },
+		"drift":    func(s app.Rollouts) (any, error) { return s.Drift(t.Context(), "d1") },
+		"rollouts": func(s app.Rollouts) (any, error) {
+			return s.Rollouts(t.Context(), rollout.Filter{Database: "d1", Search: "r"}, view.Page{Limit: 1})
+		},
+		"rollout": func(s app.Rollouts) (any, error) { return s.Rollout(t.Context(), made.ID) },
+		"change":  func(s app.Rollouts) (any, error) { return s.Change(t.Context(), made.ID, "2") },
+		"tasks":   func(s app.Rollouts) (any, error) { return s.Tasks(t.Context(), made.ID) },
+		"task":    func(s app.Rollouts) (any, error) { return s.Task(t.Context(), tasks[0].ID) },
+		"run":     func(s app.Rollouts) (any, error) { return s.Run(t.Context(), tasks[1].ID, 0) },
+	} {
+		a, err := read(near)
+		if err != nil {
+			t.Errorf("%s on the database: %v", name, err)
+			continue
+		}
+		b, err := read(far)
+		if err != nil {
+			t.Errorf("%s through the server: %v", name, err)
+			continue
+		}
+		if x, y := plain(t, a), plain(t, b); x != y && !(x == "null" && y == "[]") {
+			t.Errorf("%s differs: %s\nand %s", name, x, y)
+		}
+	}
+}
+
+// An edit whose answer got lost is not sent again by itself: it would make a second
+// rollout.
+func TestReplaceIsSentOnce(t *testing.T) {
+	r := newRig(t)
+	far := r.as(auth.Admin).Rollouts()
+	sent := 0
+	r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
+		if q.Method != http.MethodPut {
+			return true
+		}
+		sent++
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return false
+	})
+	if _, err := far.Replace(t.Context(), "", weir.ID{}, rollout.Plan{}); problem.Explain(err).Kind != problem.Unreachable || sent != 1 {
+		t.Errorf("sent %d times: %v", sent, err)
+	}
+}

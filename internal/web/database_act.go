@@ -1,0 +1,238 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// entriesPaged cuts a history to the page. After counts the entries of the pages
+// before.
+func entriesPaged(r *Request, rows []target.Entry) (page []target.Entry, newest, older string) {
+	next := ""
+	if len(rows) > perPage {
+		rows = rows[:perPage]
+		before, _ := strconv.Atoi(r.Query("after")) // the store refused what is no number
+		next = strconv.Itoa(before + perPage)
+	}
+	newest, older = pages(r, next)
+	return rows, newest, older
+}
+
+// databaseFields are a database as a form. Its address is written and never read.
+func databaseFields(r *Request, d rollout.Database, fresh bool) []ui.Field {
+	ctx := r.Context()
+	dsn := ui.Field{Name: "dsn", Label: say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: say(ctx, "form.dsn.hint"), Auto: "off", Optional: true}
+	if !fresh {
+		dsn.Hint = say(ctx, "form.dsn.keep")
+	}
+	return []ui.Field{
+		{Name: "engine", Label: say(ctx, "databases.engine"), Type: "select", Value: d.Engine, Options: ui.Options(engines...)},
+		{Name: "environment", Label: say(ctx, "databases.environment"), Value: d.Environment, Example: "test", Hint: say(ctx, "form.environment.hint"), Auto: "off"},
+		dsn,
+		{Name: "secret", Label: say(ctx, "database.secret"), Value: d.Secret, Optional: true, Hint: say(ctx, "form.secret.hint"), Auto: "off"},
+		{Name: "labels", Label: say(ctx, "database.labels"), Value: labelsText(d.Labels), Optional: true, Example: "region=eu tier=gold", Auto: "off"},
+		{Name: "note", Label: say(ctx, "database.note"), Value: d.Note, Optional: true, Auto: "off"},
+	}
+}
+
+func labelsText(labels map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, k+"="+labels[k])
+	}
+	return strings.Join(out, " ")
+}
+
+// databaseForm reads what databaseFields asked.
+func databaseForm(r *Request, name string) (d rollout.Database, dsn string, err error) {
+	d = rollout.Database{Name: name, Engine: r.Field("engine"), Environment: r.Field("environment"), Secret: r.Field("secret"), Note: r.Field("note")}
+	switch {
+	case d.Name == "":
+		return d, "", problem.Refuse("name", "", "give it a name")
+	case d.Environment == "":
+		return d, "", problem.Refuse("environment", "such as test, staging or prod", "say where it belongs")
+	}
+	for _, pair := range strings.Fields(r.Field("labels")) {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return d, "", problem.Refuse("labels", "write it so: region=eu tier=gold", "%q is no label", pair)
+		}
+		if d.Labels == nil {
+			d.Labels = map[string]string{}
+		}
+		d.Labels[key] = value
+	}
+	return d, r.Field("dsn"), nil
+}
+
+func (w *Web) askNewDatabase(r *Request) (ui.Question, error) {
+	if _, err := w.rolls(); err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	name := ui.Field{Name: "name", Label: say(ctx, "databases.name"), Example: "orders-test", Focus: true, Auto: "off"}
+	return ui.Question{
+		Title: say(ctx, "databases.new"), Button: say(ctx, "form.register"), Back: "/databases", Text: say(ctx, "form.database.text"),
+		Fields: append([]ui.Field{name}, databaseFields(r, rollout.Database{}, true)...),
+	}, nil
+}
+
+func (w *Web) createDatabase(r *Request) (Done, error) {
+	store, err := w.rolls()
+	if err != nil {
+		return Done{}, err
+	}
+	d, dsn, err := databaseForm(r, r.Field("name"))
+	if err != nil {
+		return Done{}, err
+	}
+	if dsn == "" && d.Secret == "" {
+		return Done{}, problem.Refuse("dsn", "or name a secret that has it", "give the address of the database")
+	}
+	if _, err := store.Database(r.Context(), d.Name); err == nil {
+		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a database %q already", d.Name)
+	}
+	return putDatabase(r, store, d, dsn)
+}
+
+func putDatabase(r *Request, store Rollouts, d rollout.Database, dsn string) (Done, error) {
+	made, err := store.PutDatabase(r.Context(), r.By(), d, dsn)
+	if err != nil {
+		return Done{}, placed(err, "name", "engine", "environment", "dsn", "secret", "labels", "note")
+	}
+	if made.Fault != "" {
+		return Done{To: databasePath(made.Name), Say: "It is registered, and was not reached: " + plain(made.Fault)}, nil
+	}
+	return Done{To: databasePath(made.Name), Say: "Database " + plain(made.Name) + " is registered, and was reached."}, nil
+}
+
+// databaseOf is the database of the path.
+func (w *Web) databaseOf(r *Request) (Rollouts, rollout.Database, error) {
+	store, err := w.rolls()
+	if err != nil {
+		return nil, rollout.Database{}, err
+	}
+	d, err := store.Database(r.Context(), r.PathValue("name"))
+	return store, d, err
+}
+
+func (w *Web) askChangeDatabase(r *Request) (ui.Question, error) {
+	_, d, err := w.databaseOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	fields := databaseFields(r, d, false)
+	return ui.Question{Title: say(r.Context(), "form.change", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "form.save"), Back: databasePath(d.Name), Fields: fields}, nil
+}
+
+func (w *Web) changeDatabase(r *Request) (Done, error) {
+	// One that somebody removed meanwhile must not come back by this.
+	store, is, err := w.databaseOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	d, dsn, err := databaseForm(r, is.Name)
+	if err != nil {
+		return Done{}, err
+	}
+	if d.Secret == "" {
+		d.Secret = is.Secret
+	}
+	return putDatabase(r, store, d, dsn)
+}
+
+func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
+	_, d, err := w.databaseOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	return ui.Question{
+		Title: say(r.Context(), "form.drop", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.remove"), Danger: true, Back: databasePath(d.Name),
+		Text: say(r.Context(), "form.drop.text"),
+	}, nil
+}
+
+func (w *Web) dropDatabase(r *Request) (Done, error) {
+	store, d, err := w.databaseOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	if err := store.DropDatabase(r.Context(), r.By(), d.Name); err != nil {
+		return Done{}, err
+	}
+	return Done{To: "/databases", Say: "Database " + plain(d.Name) + " is removed. Nothing in it was touched."}, nil
+}
+
+func (w *Web) checkDatabase(r *Request) (Done, error) {
+	store, d, err := w.databaseOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	if d, err = store.CheckDatabase(r.Context(), d.Name); err != nil {
+		return Done{}, err
+	}
+	said := "It was reached: " + plain(d.Server)
+	if d.Fault != "" {
+		said = "It was not reached: " + plain(d.Fault)
+	}
+	return Done{To: databasePath(d.Name), Say: said}, nil
+}
+
+func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
+	store, d, err := w.databaseOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	f, err := store.Foreign(r.Context(), d.Name)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	if f == nil {
+		return ui.Question{}, problem.New(problem.NotFound, "goose, Flyway and golang-migrate are known", "no other tool left a history in %s", d.Name)
+	}
+	return ui.Question{
+		Title: say(r.Context(), "form.import", plain(f.Tool)), Button: say(r.Context(), "database.import"), Back: databasePath(d.Name) + "/history",
+		Text: say(r.Context(), "database.foreign", plain(f.Tool), len(f.Entries), plain(f.Table)) + ". " + say(r.Context(), "database.foreign.text"),
+	}, nil
+}
+
+func (w *Web) importHistory(r *Request) (Done, error) {
+	store, d, err := w.databaseOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	n, err := store.ImportHistory(r.Context(), r.By(), d.Name)
+	if err != nil {
+		return Done{}, err
+	}
+	return Done{To: databasePath(d.Name) + "/history", Say: ui.Plural(n, "row is", "rows are") + " new in the history."}, nil
+}
+
+func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
+	_, d, err := w.databaseOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	return ui.Question{
+		Title: say(r.Context(), "form.accept", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.drift.accept"), Back: databasePath(d.Name) + "/drift",
+		Text: say(r.Context(), "form.accept.text"),
+	}, nil
+}
+
+func (w *Web) acceptDrift(r *Request) (Done, error) {
+	store, d, err := w.databaseOf(r)
+	if err != nil {
+		return Done{}, err
+	}
+	if _, err := store.AcceptDrift(r.Context(), r.By(), d.Name); err != nil {
+		return Done{}, err
+	}
+	return Done{To: databasePath(d.Name) + "/drift", Say: "The schema as it is now is the one to compare with."}, nil
+}

@@ -1,0 +1,253 @@
+package web
+
+import (
+	"context"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// told is what a command did, as the next page says it.
+func told(to string, a rollout.Answer, err error) (Done, error) {
+	return Done{To: to, Say: ui.Sentence(plain(a.Text))}, err
+}
+
+// onRollout gives a command the rollout of the path, and goes back to it.
+func (w *Web) onRollout(do func(*Request, Rollouts, weir.ID) (rollout.Answer, error)) func(*Request) (Done, error) {
+	return func(r *Request) (Done, error) {
+		store, err := w.rolls()
+		if err != nil {
+			return Done{}, err
+		}
+		id, err := r.ID("id")
+		if err != nil {
+			return Done{}, err
+		}
+		a, err := do(r, store, id)
+		return told(rolloutPath(id), a, err)
+	}
+}
+
+// askRollout makes a question about the rollout of the path.
+func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) func(*Request) (ui.Question, error) {
+	return spokenAsk(func(r *Request) (ui.Question, error) {
+		v, err := w.rolloutOf(r)
+		if err != nil {
+			return ui.Question{}, err
+		}
+		q := ask(r.Context(), v)
+		q.Back = rolloutPath(v.ID)
+		return q, nil
+	})
+}
+
+func (v rolloutView) called() string { return ui.Cut(plain(v.Name), 80) }
+
+// warned shows the warnings of the plan to whoever decides.
+func warned(q ui.Question, v rolloutView) ui.Question {
+	if len(v.Warnings) > 0 {
+		q.More, q.Wide = warningList(v.Warnings), true
+	}
+	return q
+}
+
+func askStartRollout(ctx context.Context, v rolloutView) ui.Question {
+	return warned(ui.Question{
+		Title: say(ctx, "ask.start", v.called()), Button: say(ctx, "rollout.start"),
+		Text: say(ctx, "ask.start.text", count(ctx, "ask.tasks", v.Counts.Total), count(ctx, "ask.stages", len(v.Stages))),
+	}, v)
+}
+
+func (w *Web) startRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Start(r.Context(), r.By(), id)
+}
+
+func askPauseRollout(ctx context.Context, v rolloutView) ui.Question {
+	return ui.Question{
+		Title: say(ctx, "ask.pause", v.called()), Button: say(ctx, "rollout.pause"), Text: say(ctx, "ask.pause.text"),
+		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+	}
+}
+
+func (w *Web) pauseRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Pause(r.Context(), r.By(), id, r.Field("reason"))
+}
+
+func (w *Web) resumeRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Resume(r.Context(), r.By(), id)
+}
+
+func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
+	return ui.Question{
+		Title: say(ctx, "ask.abort", v.called()), Button: say(ctx, "rollout.abort"), Danger: true, Text: say(ctx, "ask.abort.text"),
+		Fields: reasonFor(ctx),
+	}
+}
+
+// reasonFor is a field that must be filled in: others will ask why.
+func reasonFor(ctx context.Context) []ui.Field {
+	return []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Hint: say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
+}
+
+// reasonOf reads it.
+func reasonOf(r *Request) (string, error) {
+	if reason := r.Field("reason"); reason != "" {
+		return reason, nil
+	}
+	return "", problem.Refuse("reason", "others will ask", "say why")
+}
+
+func (w *Web) abortRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	reason, err := reasonOf(r)
+	if err != nil {
+		return rollout.Answer{}, err
+	}
+	return store.Abort(r.Context(), r.By(), id, reason)
+}
+
+// askStage makes a question about a stage of the rollout of the path.
+func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState) ui.Question) func(*Request) (ui.Question, error) {
+	return spokenAsk(func(r *Request) (ui.Question, error) {
+		v, err := w.rolloutOf(r)
+		if err != nil {
+			return ui.Question{}, err
+		}
+		for _, s := range v.Stages {
+			if s.Name == r.PathValue("stage") {
+				q := ask(r.Context(), v, s)
+				q.Back = rolloutPath(v.ID)
+				return q, nil
+			}
+		}
+		return ui.Question{}, problem.New(problem.NotFound, "go back to the board", "the rollout has no stage %q", r.PathValue("stage"))
+	})
+}
+
+func askApprove(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
+	return warned(ui.Question{
+		Title: say(ctx, "ask.approve", plain(s.Name), v.called()), Button: say(ctx, "stage.approve"),
+		Text:   say(ctx, "ask.approve.text", count(ctx, "ask.tasks", s.Counts.Total), shortHash(v.Hash)),
+		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+	}, v)
+}
+
+// approveStage counts the person, not the session: one with two browsers is one.
+func (w *Web) approveStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Approve(r.Context(), r.Subject.Name, id, r.PathValue("stage"), r.Field("reason"))
+}
+
+func askRevoke(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
+	return ui.Question{Title: say(ctx, "ask.revoke", plain(s.Name), v.called()), Button: say(ctx, "stage.revoke"), Text: say(ctx, "ask.revoke.text")}
+}
+
+func (w *Web) revokeStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Revoke(r.Context(), r.Subject.Name, id, r.PathValue("stage"))
+}
+
+func askPromote(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
+	return ui.Question{Title: say(ctx, "ask.promote", plain(s.Name), v.called()), Button: say(ctx, "stage.promote"), Text: say(ctx, "ask.promote.text", count(ctx, "ask.tasks", s.Counts.Total))}
+}
+
+func (w *Web) promoteStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
+	return store.Promote(r.Context(), r.By(), id, r.PathValue("stage"))
+}
+
+// runOf is the task of the path. It must be one of the rollout of the path.
+func (w *Web) runOf(r *Request) (Rollouts, rollout.Task, error) {
+	store, err := w.rolls()
+	if err != nil {
+		return nil, rollout.Task{}, err
+	}
+	id, err := r.ID("id")
+	if err != nil {
+		return nil, rollout.Task{}, err
+	}
+	task, err := r.ID("task")
+	if err != nil {
+		return nil, rollout.Task{}, err
+	}
+	t, err := store.Task(r.Context(), task)
+	if err == nil && t.Rollout != id {
+		err = problem.New(problem.NotFound, "go back to the board", "the rollout has no such task")
+	}
+	return store, t, err
+}
+
+// onRun gives a command the task of the path, and goes back to its run.
+func (w *Web) onRun(do func(*Request, Rollouts, rollout.Task) (rollout.Answer, error)) func(*Request) (Done, error) {
+	return func(r *Request) (Done, error) {
+		store, t, err := w.runOf(r)
+		if err != nil {
+			return Done{}, err
+		}
+		a, err := do(r, store, t)
+		return told(runPath(t), a, err)
+	}
+}
+
+// askTaskRun makes a question about the task of the path.
+func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) func(*Request) (ui.Question, error) {
+	return spokenAsk(func(r *Request) (ui.Question, error) {
+		_, t, err := w.runOf(r)
+		if err != nil {
+			return ui.Question{}, err
+		}
+		q := ask(r.Context(), t)
+		q.Back = runPath(t)
+		return q, nil
+	})
+}
+
+func (w *Web) retryRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
+	return store.Retry(r.Context(), r.By(), t.ID)
+}
+
+func askSkipRun(ctx context.Context, t rollout.Task) ui.Question {
+	return ui.Question{Title: say(ctx, "ask.skip", taskLabel(t)), Button: say(ctx, "task.skip"), Danger: true, Text: say(ctx, "ask.skip.text"), Fields: reasonFor(ctx)}
+}
+
+func (w *Web) skipRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
+	reason, err := reasonOf(r)
+	if err != nil {
+		return rollout.Answer{}, err
+	}
+	return store.Skip(r.Context(), r.By(), t.ID, reason)
+}
+
+func askCancelRun(ctx context.Context, t rollout.Task) ui.Question {
+	text := say(ctx, "ask.cancel.waits")
+	if t.Status == rollout.Running {
+		text = say(ctx, "ask.cancel.runs")
+	}
+	return ui.Question{
+		Title: say(ctx, "ask.cancel", taskLabel(t)), Button: say(ctx, "task.cancel.do"), Danger: true, Text: text,
+		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+	}
+}
+
+func (w *Web) cancelRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
+	return store.Cancel(r.Context(), r.By(), t.ID, r.Field("reason"))
+}
+
+func askResolveRun(ctx context.Context, t rollout.Task) ui.Question {
+	return ui.Question{
+		Title: say(ctx, "ask.resolve", taskLabel(t)), Button: say(ctx, "task.resolve"), Danger: true, Text: say(ctx, "ask.resolve.text"),
+		Fields: append([]ui.Field{{Name: "outcome", Label: say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
+			{Value: "", Label: say(ctx, "ask.outcome.none")}, {Value: "applied", Label: say(ctx, "ask.outcome.applied")}, {Value: "not_applied", Label: say(ctx, "ask.outcome.not_applied")},
+		}}}, reasonFor(ctx)...),
+	}
+}
+
+func (w *Web) resolveRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
+	outcome := r.Field("outcome")
+	if outcome != "applied" && outcome != "not_applied" {
+		return rollout.Answer{}, problem.Refuse("outcome", "look at the database first", "say whether it was applied")
+	}
+	reason, err := reasonOf(r)
+	if err != nil {
+		return rollout.Answer{}, err
+	}
+	return store.Resolve(r.Context(), r.By(), t.ID, outcome == "applied", reason)
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// Rollouts brings changes to databases. [*rollout.Store] does.
+type Rollouts interface {
+	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
+	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
+	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
+	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
+	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
+	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
+
+	Start(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
+	Pause(ctx context.Context, by string, id weir.ID, note string) (rollout.Answer, error)
+	Resume(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
+	Abort(ctx context.Context, by string, id weir.ID, reason string) (rollout.Answer, error)
+	Approve(ctx context.Context, by string, id weir.ID, stage, note string) (rollout.Answer, error)
+	Revoke(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
+	Promote(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
+	Retry(ctx context.Context, by string, task weir.ID) (rollout.Answer, error)
+	Skip(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
+	Cancel(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
+	Resolve(ctx context.Context, by string, task weir.ID, applied bool, reason string) (rollout.Answer, error)
+
+	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
+	Database(ctx context.Context, name string) (rollout.Database, error)
+	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
+	DropDatabase(ctx context.Context, by, name string) error
+	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
+	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
+	Drift(ctx context.Context, name string) (rollout.DriftReport, error)
+	AcceptDrift(ctx context.Context, by, name string) (rollout.DriftReport, error)
+	Foreign(ctx context.Context, name string) (*target.Foreign, error)
+	ImportHistory(ctx context.Context, by, name string) (int, error)
+}
+
+func (w *Web) rolls() (Rollouts, error) {
+	if w.config.Rollouts == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no rollouts")
+	}
+	return w.config.Rollouts, nil
+}
+
+func rolloutPath(id weir.ID) string { return ui.Path("rollouts", id.String()) }
+
+// rolloutRights are what the reader may do with rollouts.
+type rolloutRights struct{ command, override bool }
+
+func rolloutRightsOf(r *Request) rolloutRights {
+	return rolloutRights{r.Can(auth.Command, "rollout"), r.Can(auth.Override, "rollout")}
+}
+
+// rolloutsView is a list of rollouts, each with its stages.
+type rolloutsView struct {
+	rows          []rollout.Rollout
+	filter        rollout.Filter
+	newest, older string
+	back          string
+}
+
+func (v rolloutsView) filtered() bool { return v.filter != rollout.Filter{} }
+
+func (w *Web) rollouts(r *Request) (View, error) {
+	ctx := r.Context()
+	head := ui.Head{Title: say(ctx, "rollouts.title"), Actions: languages(r.URL.RequestURI())}
+	if w.config.Rollouts == nil {
+		return View{Head: head, Body: ui.Empty("rollout", say(ctx, "rollouts.off"), say(ctx, "rollouts.off.text")), Still: true}, nil
+	}
+	state, err := r.OneOf("state", rollout.States)
+	if err != nil {
+		return View{}, err
+	}
+	v := rolloutsView{filter: rollout.Filter{State: state, Search: r.Query("search"), Database: r.Query("database")}}
+	rows, err := w.config.Rollouts.Rollouts(ctx, v.filter, namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	v.rows, v.newest, v.older = namesPaged(r, rows, func(x rollout.Rollout) string { return x.ID.String() })
+	if err := w.staged(ctx, v.rows); err != nil {
+		return View{}, err
+	}
+	return View{Head: head, Body: rolloutsPage(v), Follow: rolloutEvents(v.rows)}, nil
+}
+
+// rolloutEvents are those that change a list of rollouts.
+func rolloutEvents(rows []rollout.Rollout) *timeline.Filter {
+	shown := map[weir.ID]bool{}
+	for _, x := range rows {
+		shown[x.ID] = true
+	}
+	return &timeline.Filter{Match: func(e *timeline.Event) bool { return e.Kind == "rollout" || shown[e.Job] }}
+}
+
+// staged reads the stages of the rollouts of a list. Those of one that has ended
+// are remembered: most of a list has.
+func (w *Web) staged(ctx context.Context, rows []rollout.Rollout) error {
+	for i := range rows {
+		x := &rows[i]
+		if stages, ok := w.ended.get(*x); ok {
+			x.Stages = stages
+			continue
+		}
+		full, err := w.config.Rollouts.Rollout(ctx, x.ID)
+		if err != nil {
+			if gone(err) {
+				continue // retention took it meanwhile
+			}
+			return err
+		}
+		x.Stages = full.Stages
+		w.ended.put(*x)
+	}
+	return nil
+}
+
+// endedMost is how many ended rollouts are remembered.
+const endedMost = 500
+
+// endedShelf remembers the stages of rollouts that have ended. A retry makes one
+// go on: then its counts or its end differ.
+type endedShelf struct {
+	mu    sync.Mutex
+	known map[weir.ID]endedRollout
+}
+
+type endedRollout struct {
+	counts rollout.Counts
+	at     time.Time
+	stages []rollout.StageState
+}
+
+func (s *endedShelf) get(x rollout.Rollout) ([]rollout.StageState, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.known[x.ID]
+	if !ok || x.FinishedAt == nil || !e.at.Equal(*x.FinishedAt) || e.counts != x.Counts {
+		return nil, false
+	}
+	return slices.Clone(e.stages), true
+}
+
+func (s *endedShelf) put(x rollout.Rollout) {
+	if x.FinishedAt == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= endedMost {
+		s.known = map[weir.ID]endedRollout{}
+	}
+	s.known[x.ID] = endedRollout{x.Counts, *x.FinishedAt, x.Stages}
+}
+
+// share is a part of a bar.
+type share struct {
+	status, class string
+	n             int
+	x, width      float64
+}
+
+// shares cut a bar by status, in the order in which they are shown: what has
+// ended stands left, as on a bar that fills.
+func shares(c rollout.Counts) []share {
+	var out []share
+	at := 0.0
+	for _, p := range slices.Backward(byStatus(c)) {
+		if p.n == 0 {
+			continue
+		}
+		p.x, p.width = at, 100*float64(p.n)/float64(c.Total)
+		at += p.width
+		out = append(out, p)
+	}
+	return out
+}
+
+// byStatus are the counts by status, in the order of statuses.
+func byStatus(c rollout.Counts) []share {
+	by := map[string]int{
+		rollout.NotStarted: c.NotStarted, rollout.Pending: c.Pending, rollout.Available: c.Available, rollout.Running: c.Running, rollout.Done: c.Done,
+		rollout.Failed: c.Failed, rollout.Canceled: c.Canceled, rollout.Unknown: c.Unknown, rollout.Skipped: c.Skipped,
+	}
+	out := make([]share, 0, len(by))
+	for _, status := range rollout.Statuses {
+		out = append(out, share{status: status, class: lookOf(statusLooks, status).class, n: by[status]})
+	}
+	return out
+}
