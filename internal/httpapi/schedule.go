@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // ScheduleInput names a schedule.
@@ -103,6 +104,9 @@ func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defin
 	if err != nil {
 		return nil, err
 	}
+	if err := a.checkRuns(ctx, b); err != nil {
+		return nil, err
+	}
 	err = a.inTurn(ctx, func() error {
 		is, exists, err := lookup(a.config.Store.Schedule(ctx, in.Schedule))
 		if err != nil {
@@ -130,6 +134,18 @@ func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defin
 		return nil
 	})
 	return out, err
+}
+
+// checkRuns refuses the schedule of a workflow that would refuse each run.
+func (a *API) checkRuns(ctx context.Context, b *ScheduleSpec) error {
+	if b.Workflow == "" || a.config.Workflows == nil {
+		return nil
+	}
+	var options definition.Options
+	if len(b.Options) > 0 && json.Unmarshal(b.Options, &options) != nil {
+		return nil // the engine refuses it
+	}
+	return a.config.Workflows.Check(ctx, b.Workflow, options)
 }
 
 // same says that writing the definition over what is there changes nothing.

@@ -57,6 +57,9 @@ func TestWorkflows(t *testing.T) {
 	ada.want(http.StatusNoContent, "PUT", "/workflows/pair/active", map[string]any{"version": 2, "active": true})
 	ada.want(http.StatusNoContent, "PUT", "/workflows/pair/active", map[string]any{"version": 2, "active": false})
 	ada.want(http.StatusNotFound, "GET", "/workflows/ghost", nil)
+	ada.want(http.StatusUnprocessableEntity, "PUT", "/schedules/nightly", map[string]any{"spec": "@daily", "workflow": "pair", "options": map[string]any{"params": map[string]any{"m": 1}}})
+	ada.want(http.StatusCreated, "PUT", "/schedules/nightly", map[string]any{"spec": "@daily", "workflow": "pair", "options": map[string]any{"params": map[string]any{"n": 1}}})
+	ada.want(http.StatusNoContent, "DELETE", "/schedules/nightly", nil)
 
 	var plan Page[PlannedStep]
 	ada.want(http.StatusOK, "POST", "/workflows/pair/plan", map[string]any{"params": map[string]int{"n": 2}}).into(&plan)

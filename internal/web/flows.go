@@ -23,6 +23,7 @@ type Workflows interface {
 	Versions(ctx context.Context, name string, page view.Page) ([]workflow.Workflow, error)
 	SetActive(ctx context.Context, by, name string, version int, active bool) error
 	Delete(ctx context.Context, by, name string, version int) (versions int, err error)
+	Check(ctx context.Context, workflow string, options definition.Options) error
 	Run(ctx context.Context, r workflow.RunRequest) (weir.ID, error)
 	Rerun(ctx context.Context, job weir.ID, r workflow.RerunRequest) (weir.ID, error)
 }

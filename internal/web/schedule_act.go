@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -156,26 +157,18 @@ func (w *Web) checkFlow(r *Request, s weir.Schedule) error {
 	if s.Workflow == "" || w.config.Workflows == nil {
 		return nil
 	}
-	found, err := w.config.Workflows.Workflow(r.Context(), s.Workflow, 0)
-	if gone(err) {
-		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", s.Workflow)
-	}
-	if err != nil {
-		return err
-	}
-	d, err := definition.ParseJSON(found.Definition)
-	if err != nil {
-		return nil // its runs tell
-	}
 	var options definition.Options
 	if decode(encoded(s.Options), &options) != nil {
 		return nil // the engine refuses it
 	}
-	if _, err := d.Input(options); err != nil {
-		p := problem.Explain(err)
+	err := w.config.Workflows.Check(r.Context(), s.Workflow, options)
+	if gone(err) {
+		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", s.Workflow)
+	}
+	if p := new(problem.Problem); errors.As(err, &p) && p.Kind == problem.Invalid {
 		return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "params", Err: err}
 	}
-	return nil
+	return err
 }
 
 // placedTask puts what the engine says about the task at the field of the task.
