@@ -88,6 +88,10 @@ table available with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_thresh
   constraint PRIMARY KEY (class, order_seq, "position")
   index available_lane btree (lane) WHERE (lane IS NOT NULL)
   index available_pool btree (pool) WHERE (pool IS NOT NULL)
+table changes
+  checksum text not null
+  sql text not null
+  constraint PRIMARY KEY (checksum)
 table classes with (fillfactor=50)
   id integer not null identity
   service text not null
@@ -96,6 +100,24 @@ table classes with (fillfactor=50)
   floor bigint not null default 0
   constraint UNIQUE (service, priority, labels)
   constraint PRIMARY KEY (id)
+table databases with (fillfactor=70)
+  name text not null
+  engine text not null
+  environment text not null
+  labels jsonb not null default '{}'::jsonb
+  secret text not null
+  note text
+  identity text
+  server text
+  version text
+  version_rank bigint
+  checked_at timestamp with time zone
+  fault text
+  by text
+  created_at timestamp with time zone not null
+  changed_at timestamp with time zone not null
+  constraint PRIMARY KEY (name)
+  constraint CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text])))
 table edges
   need uuid not null
   task uuid not null
@@ -193,12 +215,14 @@ table job_live with (fillfactor=50)
   definition uuid
   schedule text
   parent uuid
+  watched boolean
   constraint PRIMARY KEY (job)
   index job_live_definition btree (definition) WHERE (definition IS NOT NULL)
   index job_live_due btree (due) WHERE (due IS NOT NULL)
   index job_live_parent btree (parent) WHERE (parent IS NOT NULL)
   index job_live_queued btree (job) WHERE (due IS NOT NULL)
   index job_live_schedule btree (schedule) WHERE (schedule IS NOT NULL)
+  index job_live_watched btree (job) WHERE watched
 table jobs partition by RANGE (id)
   id uuid not null
   created_at timestamp with time zone not null
@@ -215,6 +239,7 @@ table jobs partition by RANGE (id)
   origin uuid
   options jsonb
   scheduled_at timestamp with time zone
+  watched boolean
   constraint PRIMARY KEY (id)
   index jobs_definition_id_idx btree (definition, id) WHERE (definition IS NOT NULL)
   index jobs_kind_id_idx btree (kind, id)
@@ -231,6 +256,8 @@ table joins
   made_by text not null
   created_at timestamp with time zone not null
   expires_at timestamp with time zone not null
+  labels jsonb
+  services jsonb
   constraint UNIQUE (id)
   constraint PRIMARY KEY (hash)
   constraint CHECK ((length(hash) = 32))
@@ -281,6 +308,8 @@ table node_credentials with (fillfactor=70)
   hash bytea not null
   created_at timestamp with time zone not null
   used_at timestamp with time zone
+  labels jsonb
+  services jsonb
   constraint UNIQUE (hash)
   constraint PRIMARY KEY (node)
   constraint CHECK ((length(hash) = 32))
@@ -363,6 +392,92 @@ table pools with (fillfactor=50)
   constraint CHECK ((per > '00:00:00'::interval))
   constraint CHECK ((rate > 0))
   constraint CHECK ((size >= 0))
+table rollout_approvals
+  rollout uuid not null
+  stage smallint not null
+  by text not null
+  hash text not null
+  note text
+  at timestamp with time zone not null
+  constraint PRIMARY KEY (rollout, stage, by)
+  constraint FOREIGN KEY (rollout) REFERENCES weir.rollouts(job) ON DELETE CASCADE
+table rollout_runs with (fillfactor=50)
+  task uuid not null
+  attempt smallint not null
+  token uuid not null
+  worker text
+  phase text not null
+  claimed_at timestamp with time zone not null
+  ended_at timestamp with time zone
+  unknown boolean not null default false
+  code text
+  note text
+  resolved_by text
+  resolved_at timestamp with time zone
+  looks integer not null default 0
+  look_at timestamp with time zone
+  constraint PRIMARY KEY (task, attempt)
+  constraint FOREIGN KEY (task) REFERENCES weir.rollout_tasks(task) ON DELETE CASCADE
+  constraint CHECK ((phase = ANY (ARRAY['claimed'::text, 'locked'::text, 'sent'::text, 'applied'::text])))
+  index rollout_runs_unknown btree (look_at) WHERE unknown
+table rollout_stages with (fillfactor=50)
+  rollout uuid not null
+  n smallint not null
+  name text not null
+  environment text
+  databases integer not null
+  approvals integer not null
+  manual boolean not null
+  on_failure text not null
+  max_failures integer not null
+  canary integer not null
+  promoted_at timestamp with time zone
+  promoted_by text
+  begun_at timestamp with time zone
+  state text not null default 'not_started'::text
+  waits text
+  constraint UNIQUE (rollout, name)
+  constraint PRIMARY KEY (rollout, n)
+  constraint FOREIGN KEY (rollout) REFERENCES weir.rollouts(job) ON DELETE CASCADE
+  constraint CHECK ((on_failure = ANY (ARRAY['stop'::text, 'continue'::text, 'at_most'::text])))
+table rollout_tasks
+  task uuid not null
+  rollout uuid not null
+  stage smallint not null
+  database text not null
+  change smallint not null
+  version text
+  name text not null
+  kind text not null
+  canary boolean not null
+  constraint PRIMARY KEY (task)
+  constraint FOREIGN KEY (rollout) REFERENCES weir.rollouts(job) ON DELETE CASCADE
+  index rollout_tasks_database_rollout_idx btree (database, rollout)
+  index rollout_tasks_rollout_stage_task_idx btree (rollout, stage, task)
+table rollouts with (fillfactor=50)
+  job uuid not null
+  plan jsonb not null
+  hash text not null
+  revision integer not null
+  replaces uuid
+  replaced_by uuid
+  warnings jsonb not null
+  note text
+  by text
+  created_at timestamp with time zone not null
+  started_at timestamp with time zone
+  started_by text
+  paused_at timestamp with time zone
+  paused_by text
+  pause_note text
+  aborted_at timestamp with time zone
+  aborted_by text
+  abort_note text
+  state text not null default 'not_started'::text
+  waits text
+  look_at integer not null default 0
+  constraint PRIMARY KEY (job)
+  constraint CHECK ((state = ANY (ARRAY['not_started'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'failed'::text, 'done'::text, 'canceled'::text])))
 table running with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
   task uuid not null
   token uuid not null
@@ -451,6 +566,15 @@ table sessions with (fillfactor=70)
   constraint CHECK ((length(hash) = 32))
   constraint CHECK ((method = ANY (ARRAY['password'::text, 'link'::text, 'oidc'::text])))
   index sessions_user_id_idx btree (user_id)
+table snapshots
+  database text not null
+  at timestamp with time zone not null
+  hash text not null
+  text text not null
+  by text
+  drifted boolean not null default false
+  constraint PRIMARY KEY (database)
+  constraint FOREIGN KEY (database) REFERENCES weir.databases(name) ON DELETE CASCADE
 table system_locks
   lock_name text not null
   holder_id text not null
@@ -547,6 +671,7 @@ table workers with (fillfactor=50)
   started_at timestamp with time zone not null
   seen_at timestamp with time zone not null
   stopped_at timestamp with time zone
+  holder text
   constraint UNIQUE (name)
   constraint PRIMARY KEY (id)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id)
@@ -561,6 +686,7 @@ table workflows
   by text
   created_at timestamp with time zone not null
   updated_at timestamp with time zone not null
+  deleted_at timestamp with time zone
   constraint UNIQUE (name, version)
   constraint PRIMARY KEY (id)
   constraint CHECK ((version > 0))
@@ -582,6 +708,11 @@ view _lane_holder: Holders of lanes.
   state text
   since timestamp with time zone
   opened_at timestamp with time zone
+view _rollout_status: Tasks of rollouts with their status.
+  task uuid
+  rollout uuid
+  stage smallint
+  status text
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -651,6 +782,74 @@ view pool: Pools and their use.
   available bigint
   running bigint
   resized_at timestamp with time zone
+view rollout: Every rollout with its state.
+  id uuid
+  name text
+  state text
+  waits text
+  hash text
+  revision integer
+  replaces uuid
+  replaced_by uuid
+  parallel integer
+  out_of_order boolean
+  run_at timestamp with time zone
+  note text
+  by text
+  created_at timestamp with time zone
+  started_at timestamp with time zone
+  started_by text
+  paused_at timestamp with time zone
+  paused_by text
+  pause_note text
+  aborted_at timestamp with time zone
+  aborted_by text
+  abort_note text
+  finished_at timestamp with time zone
+  total integer
+  warnings jsonb
+  plan jsonb
+view rollout_database: Databases that rollouts change.
+  name text
+  engine text
+  environment text
+  labels jsonb
+  secret text
+  note text
+  identity text
+  server text
+  version text
+  checked_at timestamp with time zone
+  fault text
+  by text
+  created_at timestamp with time zone
+  changed_at timestamp with time zone
+  live integer
+  drifted boolean
+view rollout_task: Every task of a rollout with its status and cause.
+  id uuid
+  rollout uuid
+  key text
+  stage text
+  stage_n smallint
+  database text
+  change text
+  version text
+  kind text
+  canary boolean
+  n integer
+  status text
+  cause text
+  blocker uuid
+  since timestamp with time zone
+  attempt integer
+  phase text
+  code text
+  error text
+  worker text
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  stopping boolean
 view task: Every task with its state.
   id uuid
   state weir.state
@@ -803,6 +1002,8 @@ function _be_patient(in_job uuid, patience jsonb) returns void
   sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
 function _blame(tasks jsonb) returns void
   plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
+function _bound_capacity(says jsonb, most jsonb) returns jsonb
+  sql immutable set search_path=weir, pg_temp: The capacity that a node says, within what it may have.
 function _bound_time(bound text) returns timestamp with time zone
   sql stable: A partition border as a time.
 function _check_labels(labels jsonb) returns void
@@ -815,10 +1016,14 @@ function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attemp
   sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
 function _class(of_service text, of_priority integer, of_labels jsonb) returns integer
   plpgsql volatile set search_path=weir, pg_temp: The id of a class.
+function _classes(specs weir.task_spec[], of uuid[]) returns void
+  plpgsql volatile set enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Makes the classes of tasks that join jobs.
 function _clock(at timestamp with time zone) returns timestamp with time zone
   sql volatile: The database clock, or the time a test sets.
 function _close(ended weir.finished[], source text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Terminal rows, their events and their keys.
+function _close_jobs(jobs uuid[], t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Closes jobs that are complete.
 function _close_queued(of_job uuid, outcome weir.state, cause text, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: queued → done, failed or canceled.
 function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
@@ -853,8 +1058,8 @@ function _give_up_lease(r weir.running, event text, message text, t timestamp wi
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
 function _go_on(ids uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
-function _grow(specs weir.task_spec[], in_job weir.jobs, base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
-  plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join a live job.
+function _grow(specs weir.task_spec[], of uuid[], base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join jobs.
 function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
   sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
 function _hint(specs weir.task_spec[]) returns void
@@ -869,8 +1074,12 @@ function _invalid(message text, hint text DEFAULT NULL::text) returns void
   plpgsql volatile: Raises WR422.
 function _jittered(name text, due timestamp with time zone, jitter interval) returns timestamp with time zone
   sql immutable: The time of a run, put off by its part of the jitter.
+function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
+function _map_pools(names text[], t timestamp with time zone, locked boolean DEFAULT false) returns void
+  plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the pools of maps, or makes them again.
 function _next_gate(plan boolean, run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
   sql immutable: The gate a task comes to stand at once its needs are met; null: none.
 function _not_found(what text, id text) returns void
@@ -901,10 +1110,50 @@ function _refuse_state(task uuid, command text, state weir.state, hint text) ret
   plpgsql volatile: Raises WR409.
 function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
+function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends tasks as they ended in the job that theirs repeats.
 function _revive(ended weir.finished[], by text, t timestamp with time zone, in_order boolean DEFAULT false, note text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what ended because of them.
 function _ring(specs weir.task_spec[]) returns text
   plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
+function _rollout(id uuid) returns weir.rollouts
+  plpgsql volatile set search_path=weir, pg_temp: The row of a rollout, with the lock of its commands, or WR404.
+function _rollout_again(r weir.rollouts, task uuid, by text, at timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Retries a task.
+function _rollout_answer(did text, id uuid) returns text
+  sql stable set search_path=weir, pg_temp: What was done, and what comes next.
+function _rollout_counted() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the holds of a rollout follow the ends of its tasks.
+function _rollout_facts(id uuid) returns TABLE(task uuid, stage smallint, database text, canary boolean, state text, outcome text, hold text, attempt integer, proven boolean)
+  sql stable set enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: The tasks of a rollout as its gates see them.
+function _rollout_go(id uuid, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Settles and opens.
+function _rollout_hash(plan jsonb) returns text
+  sql immutable: The hash of a frozen plan.
+function _rollout_lives(r weir.rollouts) returns void
+  plpgsql volatile set search_path=weir, pg_temp: WR409 for a rollout that has ended or was aborted.
+function _rollout_lost(r weir.rollouts, facts jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Marks runs whose executor was lost, and lanes that they block.
+function _rollout_of(task uuid) returns weir.rollouts
+  plpgsql volatile set search_path=weir, pg_temp: The rollout of a task, or WR404.
+function _rollout_replaced(id uuid, hash text) returns weir.rollouts
+  plpgsql volatile set search_path=weir, pg_temp: The rollout to be edited, or WR409.
+function _rollout_resolved(r weir.rollouts, task uuid, verdict text, note text, by text, at timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Writes down what became of an unknown run.
+function _rollout_settle(id uuid, t timestamp with time zone, OUT changed integer, OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set jit=off, search_path=weir, pg_temp: Holds and releases the tasks of a rollout as its gates say. Returns how many changed, and the keys to open.
+function _rollout_specs(plan jsonb, hold text, pool text) returns TABLE(n bigint, stage integer, database text, change integer, version text, name text, kind text, canary boolean, key text, spec jsonb)
+  sql immutable: The tasks of a plan as the engine takes them.
+function _rollout_stage(id uuid, stage text) returns weir.rollout_stages
+  plpgsql volatile set search_path=weir, pg_temp: A stage by name, or WR404.
+function _rollout_stages(r weir.rollouts, facts jsonb) returns TABLE(n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits text, canary_left integer, canary text, stopped text, open integer, left_first integer, active integer)
+  sql stable set search_path=weir, pg_temp: How far each stage is and what it waits for.
+function _rollout_stands(r weir.rollouts, stages jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
+function _rollout_start_text(id uuid) returns text
+  sql immutable: The hold of a rollout that was not started.
+function _rollout_want(r weir.rollouts, facts jsonb, stages jsonb) returns TABLE(task uuid, state text, want text)
+  sql stable set search_path=weir, pg_temp: The holds of a rollout that should be others.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
 function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
@@ -913,7 +1162,7 @@ function _serves(n weir.nodes, service text, labels jsonb, t timestamp with time
   sql stable set search_path=weir, pg_temp: Whether a node could do work of a service with these labels.
 function _set_clock(at timestamp with time zone) returns timestamp with time zone
   plpgsql stable: A time set by the owner, else WR422.
-function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone) returns record
+function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone, of uuid[] DEFAULT NULL::uuid[]) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
 function _sleepy(node integer, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Whether a node is to go to sleep now; marks it asleep.
@@ -927,8 +1176,6 @@ function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timest
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
 function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
-function _tally(ended uuid[], t timestamp with time zone) returns void
-  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Adds ended tasks to their jobs and closes the jobs that are complete.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
@@ -956,11 +1203,13 @@ function _with_keys(of_job uuid, keys text[]) returns uuid[]
 function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The row of a worker, made if it is new.
 function add_tasks(job uuid, tasks jsonb, params jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(key text, task uuid)
-  plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
+  plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
 function adopt_restore() returns bigint
   plpgsql volatile security definer set search_path=weir, pg_temp: Makes a database that was loaded from a dump go on. Returns how many events it moved.
 function analyze_parents() returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: ANALYZE of the partitioned tables.
+function bound_slots(node text, services text[], slots integer[], n integer) returns integer[]
+  sql stable security definer set search_path=weir, pg_temp: The slots for which a node may claim, of those it asks for.
 function cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a task: canceled, or requested when a worker must stop first.
 function cancel_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
@@ -975,6 +1224,8 @@ function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
+function drop_node(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Forgets a node that is gone, with its credential.
 function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Drops partitions older than keep and returns their names.
 function drop_pool(name text, force boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -983,6 +1234,8 @@ function drop_schedule(name text, by text DEFAULT NULL::text, at timestamp with 
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a schedule.
 function drop_secret(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Removes a secret.
+function drop_workflow(name text, version integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Deletes a version of a workflow, or all of them. Jobs keep what they ran.
 function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
   plpgsql volatile security definer set search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
 function events_after(after text DEFAULT '0.0'::text, n integer DEFAULT 1000, only_job uuid DEFAULT NULL::uuid, only_task uuid DEFAULT NULL::uuid) returns TABLE(cursor text, seq bigint, at timestamp with time zone, type text, kind text, subject text, job uuid, task uuid, attempt integer, worker text, source text, level text, message text, data jsonb)
@@ -1021,6 +1274,8 @@ function leased(node text, task uuid, attempt integer, token uuid) returns TABLE
   plpgsql stable security definer set search_path=weir, pg_temp: The job, key and run of a task that the node holds; WR410 if it does not.
 function mark_exported(partition text, location text, rows bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
+function note_bulk(kind text, action text, filter jsonb, matched integer, changed integer, refused integer DEFAULT 0, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Says in the timeline what was done to all tasks or jobs of a filter.
 function note_wake(name text, step text, note text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes a step in the waking of a node: waking, called, awake, failed or asleep.
 function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -1040,8 +1295,8 @@ function record(task uuid, attempt integer, token uuid, type text, message text 
 function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes an object of a leased task: ok, lease_lost or unknown.
 function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels, capacity, version and drivers.
-function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels, capacity, version and drivers, within what it may have.
+function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
 function relabel(task uuid, labels jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Changes the labels of a waiting task. False: it does not wait any more.
@@ -1059,6 +1314,52 @@ function retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zon
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Runs a task again that ended other than done.
 function retry_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Runs again what failed or was canceled of a job. Returns how many tasks.
+function rollout_abort(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Aborts a rollout.
+function rollout_approve(id uuid, stage text, by text, note text DEFAULT NULL::text, hash text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Approves a stage of a rollout.
+function rollout_brief(task uuid, attempt integer, token uuid, worker text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT code text, OUT problem text, OUT rollout uuid, OUT key text, OUT run_by text, OUT out_of_order boolean, OUT database text, OUT engine text, OUT secret text, OUT identity text, OUT change jsonb, OUT sql text, OUT first boolean) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: What a leased task is to do, or why it must not.
+function rollout_cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a run of a rollout.
+function rollout_checked(name text, identity text DEFAULT NULL::text, server text DEFAULT NULL::text, version text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, fault text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: What a look at a database found.
+function rollout_create(plan jsonb, texts jsonb, warnings jsonb DEFAULT '[]'::jsonb, note text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, replaces uuid DEFAULT NULL::uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Freezes a plan and makes its rollout. Returns its id, which is that of its job.
+function rollout_drop_database(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Forgets a database.
+function rollout_ended(task uuid, attempt integer, token uuid, code text DEFAULT NULL::text, unknown boolean DEFAULT false, note text DEFAULT NULL::text, version text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: How a run ended, as its executor knows it.
+function rollout_freeze(plan jsonb) returns jsonb
+  plpgsql stable security definer set search_path=weir, pg_temp: A plan with its databases written out.
+function rollout_pause(id uuid, by text DEFAULT NULL::text, note text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Pauses a rollout.
+function rollout_phase(task uuid, attempt integer, token uuid, phase text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: How far a run is, before it acts.
+function rollout_promote(id uuid, stage text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Promotes a stage.
+function rollout_put_database(name text, engine text, environment text, secret text, labels jsonb DEFAULT '{}'::jsonb, note text DEFAULT NULL::text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Registers a database; true: it is new.
+function rollout_resolve(task uuid, applied boolean, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Says what became of an unknown run.
+function rollout_resume(id uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Resumes a rollout.
+function rollout_retry(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Retries a task of a rollout.
+function rollout_revoke(id uuid, stage text, by text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Takes an approval back.
+function rollout_skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Skips a task of a rollout.
+function rollout_snapshot(database text, hash text, text text, by text DEFAULT NULL::text, drifted boolean DEFAULT false, accept boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: The schema of a database to compare with.
+function rollout_start(id uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Starts a rollout.
+function rollout_sweep(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Settles a rollout that needs it.
+function rollout_tidy(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Forgets rollouts that the engine has forgotten.
+function rollout_verdict(task uuid, attempt integer, verdict text, note text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: What the resolver found out about an unknown run.
 function set_job_note(job uuid, note text) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says what a queued job waits for.
 function set_node(name text, labels jsonb DEFAULT NULL::jsonb, capacity jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1102,7 +1403,7 @@ function why_job(job uuid, at timestamp with time zone DEFAULT NULL::timestamp w
 function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, depth integer)
   sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
 function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
-  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Gives queued jobs their tasks.
+  plpgsql volatile security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Gives queued jobs their tasks.
 function workflow_due(most integer DEFAULT 200, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(job uuid, note text)
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Due jobs to be built, and why others are not.
 function workflow_patience(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -1118,23 +1419,20 @@ weir_client: execute on function add_tasks
 weir_client: execute on function cancel
 weir_client: execute on function cancel_job
 weir_client: execute on function close_job
-weir_client: execute on function decide
 weir_client: execute on function drop_pool
 weir_client: execute on function drop_schedule
+weir_client: execute on function drop_workflow
 weir_client: execute on function events_after
 weir_client: execute on function events_tail
 weir_client: execute on function hold
+weir_client: execute on function note_bulk
 weir_client: execute on function open_gates
 weir_client: execute on function open_job
-weir_client: execute on function plan_task
 weir_client: execute on function put_workflow
-weir_client: execute on function relabel
 weir_client: execute on function release
 weir_client: execute on function reschedule_job
 weir_client: execute on function retry
 weir_client: execute on function retry_job
-weir_client: execute on function set_job_note
-weir_client: execute on function set_node
 weir_client: execute on function set_node_mode
 weir_client: execute on function set_pool
 weir_client: execute on function set_priority
@@ -1146,16 +1444,18 @@ weir_client: execute on function submit
 weir_client: execute on function submit_job
 weir_client: execute on function submit_many
 weir_client: execute on function task_events
-weir_client: execute on function wait_for
 weir_client: execute on function why
 weir_client: execute on function why_job
 weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
 weir_client: select on table or view _lane_holder
+weir_client: select on table or view _rollout_status
 weir_client: select on table or view artifacts
 weir_client: select on table or view available
+weir_client: select on table or view changes
 weir_client: select on table or view classes
+weir_client: select on table or view databases
 weir_client: select on table or view edges
 weir_client: select on table or view event
 weir_client: select on table or view events
@@ -1176,6 +1476,14 @@ weir_client: select on table or view patience
 weir_client: select on table or view pending
 weir_client: select on table or view pool
 weir_client: select on table or view pools
+weir_client: select on table or view rollout
+weir_client: select on table or view rollout_approvals
+weir_client: select on table or view rollout_database
+weir_client: select on table or view rollout_runs
+weir_client: select on table or view rollout_stages
+weir_client: select on table or view rollout_task
+weir_client: select on table or view rollout_tasks
+weir_client: select on table or view rollouts
 weir_client: select on table or view running
 weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
@@ -1195,6 +1503,7 @@ weir_client: delete, insert, select, update on view flow.nodes
 weir_client: delete, insert, select, update on view flow.task_artifacts
 weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
+weir_worker: execute on function bound_slots
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel
 weir_worker: execute on function expire
