@@ -52,7 +52,12 @@ var databaseListing = listing[rollout.Database]{
 		{title: "NAME", value: func(_ *output, d rollout.Database) string { return d.Name }},
 		{title: "ENGINE", value: func(_ *output, d rollout.Database) string { return d.Engine }},
 		{title: "ENVIRONMENT", value: func(_ *output, d rollout.Database) string { return d.Environment }},
-		{title: "STATE", value: func(_ *output, d rollout.Database) string { return databaseState(d) }, paint: stateColor},
+		{title: "STATE", value: func(_ *output, d rollout.Database) string { return databaseState(d) }, paint: func(s string) string {
+			if s == "drifted" {
+				return yellow
+			}
+			return stateColor(s)
+		}},
 		{title: "VERSION", value: func(_ *output, d rollout.Database) string { return d.Version }},
 		{title: "LIVE", value: func(_ *output, d rollout.Database) string { return fmt.Sprint(d.Live) }},
 		{title: "LABELS", value: func(_ *output, d rollout.Database) string { return labels(d.Labels) }},
@@ -68,11 +73,14 @@ var databaseListing = listing[rollout.Database]{
 	},
 }
 
-// databaseState is how the last look at a database ended.
+// databaseState is how the last look at a database ended. One that drifted was
+// changed by somebody else.
 func databaseState(d rollout.Database) string {
 	switch {
 	case d.Fault != "":
 		return "broken"
+	case d.Drifted:
+		return "drifted"
 	case d.CheckedAt == nil:
 		return "unseen"
 	}

@@ -321,6 +321,7 @@ func TestRolloutRefusals(t *testing.T) {
 		"status":         {"GET", "/rollouts/01890a5d-ac96-774b-bcce-b302099a8057/tasks?status=odd", nil, "status"},
 		"engine":         {"PUT", "/databases/d", map[string]any{"engine": "oracle", "environment": "x", "dsn": "x"}, "engine"},
 		"environment":    {"PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "", "dsn": "postgres://u@h/n"}, "environment"},
+		"bad dsn":        {"PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "x", "dsn": "postgres://h/n"}, "dsn"},
 		"no dsn":         {"PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "x"}, "dsn"},
 		"label":          {"GET", "/databases?label=x", nil, "label"},
 		"history's page": {"GET", "/databases/d/history?after=x", nil, "after"},
@@ -334,7 +335,7 @@ func TestRolloutRefusals(t *testing.T) {
 	}
 	// A bad address is refused, and not repeated.
 	got := boss.call("PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "x", "dsn": "postgres://u:hunter2@[bad"})
-	if got.status < 400 || got.status >= 500 || strings.Contains(string(got.body), "hunter2") || strings.Contains(r.log.String(), "hunter2") {
+	if p := got.refusal(); got.status != http.StatusUnprocessableEntity || p.Field != "dsn" || strings.Contains(string(got.body), "hunter2") || strings.Contains(r.log.String(), "hunter2") {
 		t.Errorf("a bad address: %d %s", got.status, got.body)
 	}
 	// Who names a secret must be one who may.
