@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/bench/internal/flow/temporal"
 	"github.com/weirhq/weir/bench/internal/flow/weirflow"
 	"github.com/weirhq/weir/bench/internal/report"
+	"github.com/weirhq/weir/bench/internal/rollouts"
 	"github.com/weirhq/weir/bench/internal/scenario"
 	"github.com/weirhq/weir/bench/internal/server"
 	"github.com/weirhq/weir/bench/internal/streams"
@@ -25,6 +26,7 @@ import (
 
 func main() {
 	weirflow.Child()
+	rollouts.Child()
 	if streams.Child() {
 		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: server of the streams:", err)

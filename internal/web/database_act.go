@@ -28,7 +28,7 @@ func entriesPaged(r *Request, rows []target.Entry) (page []target.Entry, newest,
 // databaseFields are a database as a form. Its address is written and never read.
 func databaseFields(r *Request, d rollout.Database, fresh bool) []ui.Field {
 	ctx := r.Context()
-	dsn := ui.Field{Name: "dsn", Label: say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: say(ctx, "form.dsn.hint"), Auto: "off", Optional: true}
+	dsn := ui.Field{Name: "dsn", Label: say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: say(ctx, "form.dsn.hint"), Auto: "off", Optional: true} // #nosec G101 -- the example of an address
 	if !fresh {
 		dsn.Hint = say(ctx, "form.dsn.keep")
 	}

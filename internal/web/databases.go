@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 
 	"github.com/a-h/templ"
 
@@ -119,6 +120,16 @@ type historyView struct {
 	foreign       *target.Foreign
 	fault         *problem.Problem
 	newest, older string
+}
+
+// imported says that what another tool left is taken over: its newest version is in
+// the history, or beyond the page.
+func (h historyView) imported() bool {
+	if h.newest != "" || h.older != "" || len(h.foreign.Entries) == 0 {
+		return len(h.rows) > 0
+	}
+	last := h.foreign.Entries[len(h.foreign.Entries)-1].Version
+	return slices.ContainsFunc(h.rows, func(e target.Entry) bool { return e.Version == last })
 }
 
 func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, error) {

@@ -107,6 +107,15 @@ func warningTone(severity string) ui.Tone {
 	return ui.Warn
 }
 
+// warningPlace is where a warning is about.
+func warningPlace(ctx context.Context, x rollout.PlanWarning) string {
+	out := plain(x.Change)
+	if x.Line > 0 {
+		out += ", " + say(ctx, "warnings.line", x.Line)
+	}
+	return out + " · " + plain(x.Code)
+}
+
 // aRollout serves one view of a rollout.
 func (w *Web) aRollout(tab string, body func(*Request, rolloutView) (templ.Component, error)) func(*Request) (View, error) {
 	return spoken(func(r *Request) (View, error) {

@@ -11,7 +11,7 @@ import (
 
 // told is what a command did, as the next page says it.
 func told(to string, a rollout.Answer, err error) (Done, error) {
-	return Done{To: to, Say: ui.Sentence(plain(a.Text))}, err
+	return Done{To: to, Say: waitsSaid(a.Text)}, err
 }
 
 // onRollout gives a command the rollout of the path, and goes back to it.

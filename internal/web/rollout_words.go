@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -87,4 +88,14 @@ func lookOf(looks map[string]look, word string) look {
 		return l
 	}
 	return look{"info", "is-pending"}
+}
+
+// waitsSaid is what a store says about a wait or an end, as a page says it: the
+// command that it advises is a button here, and the key of a task is no word.
+func waitsSaid(text string) string {
+	text, _, _ = strings.Cut(plain(text), ": weir ")
+	if first, _, _ := strings.Cut(text, " "); strings.Contains(first, "/") {
+		return text
+	}
+	return ui.Sentence(text)
 }

@@ -70,7 +70,6 @@ type rolloutsView struct {
 	rows          []rollout.Rollout
 	filter        rollout.Filter
 	newest, older string
-	back          string
 }
 
 func (v rolloutsView) filtered() bool { return v.filter != rollout.Filter{} }

@@ -150,6 +150,16 @@ var goals = []goal{
 		show:  unit(2, "s"), bound: 0.5,
 	},
 	{
+		scenario: "promote", text: "promote to the claim of the run ≤ 250 ms, p99",
+		value: figure("promote.weir.claimed_p99_ms"),
+		show:  unit(0, "ms"), bound: 250,
+	},
+	{
+		scenario: "waiting", text: "10,000 pending runs, nothing opens: 0 rows written",
+		value: figure("waiting.weir.rows_written"),
+		show:  unit(0, "rows"), bound: 0,
+	},
+	{
 		scenario: "pages", text: "every question of a page ≤ 200 ms at 1 M jobs and 10 M tasks, p95",
 		value: figure("pages.weir.worst_p95_ms"),
 		show:  unit(0, "ms"), bound: 200,
