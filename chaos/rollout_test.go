@@ -18,7 +18,7 @@ import (
 // TestRollouts lets two servers with eight claimers bring changes to real
 // databases while somebody starts, pauses, resumes, promotes, cancels, retries,
 // skips and aborts at random. The same with 10,000 runs over 200 databases is
-// TestManyRollouts (build tag chaos).
+// TestLongRollouts (build tag chaos).
 func TestRollouts(t *testing.T) {
 	t.Parallel()
 	c := newCampaign(t, rand.Uint64(), size{databases: 20, rollouts: 5, changes: 6})
