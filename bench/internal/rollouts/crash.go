@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// The points at which a tool is killed.
+// Points are where a tool is killed.
 var Points = []string{
 	"before begin", "after the change, before the version row", "after commit, before the report",
 	"during create index concurrently, which ends by itself", "during create index concurrently, its session ends too",
@@ -63,7 +63,7 @@ func Crash(ctx context.Context, tool, point, url string) (found Crashed, err err
 	}
 	// The first migration goes well, so that the tool's tables are there.
 	c.list = []Migration{{Version: 1, SQL: "create table base (id int);\ninsert into base values (1);"}}
-	if err := c.files(); err == nil {
+	if err = c.files(); err == nil {
 		err = apply(ctx, tool, url, c.dir, c.list, 1)
 	}
 	if err != nil {
