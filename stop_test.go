@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,18 @@ func TestStopHandsBack(t *testing.T) {
 	}
 }
 
+// waited tells when somebody begins to wait for its end.
+type waited struct {
+	context.Context
+	begun chan struct{}
+	once  sync.Once
+}
+
+func (w *waited) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.begun) })
+	return w.Context.Done()
+}
+
 // Within the grace handlers finish, and their ends are told.
 func TestStopWaitsForHandlers(t *testing.T) {
 	w := newWorld(t)
@@ -70,8 +83,9 @@ func TestStopWaitsForHandlers(t *testing.T) {
 	go func() { ended <- worker.Run(t.Context()) }()
 	id := w.submit(t, weir.Task{Service: "long"})
 	receive(t, "the handler begins", begun)
-	stopped := make(chan error, 1)
-	go func() { stopped <- worker.Stop(t.Context()) }()
+	stopped, waits := make(chan error, 1), &waited{Context: t.Context(), begun: make(chan struct{})}
+	go func() { stopped <- worker.Stop(waits) }()
+	receive(t, "Stop waits for the handler", waits.begun)
 	second := w.submit(t, weir.Task{Service: "long"})
 	close(release)
 	if err := receive(t, "Stop returns", stopped); err != nil {

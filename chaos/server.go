@@ -38,8 +38,11 @@ func NewServer(ctx context.Context, dir string) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) start(ctx context.Context) (err error) {
-	s.cluster, err = pg.Start(ctx, s.config)
+func (s *Server) start(ctx context.Context) error {
+	started, err := pg.Start(ctx, s.config)
+	if err == nil {
+		s.cluster = started
+	}
 	return err
 }
 

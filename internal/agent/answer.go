@@ -61,6 +61,13 @@ func final(err error) bool {
 	return false
 }
 
+// revoked reports whether a server no longer knows the node's credential. A
+// database that lets nobody in is another matter: that may pass.
+func revoked(err error) bool {
+	p := new(problem.Problem)
+	return errors.As(err, &p) && p.Kind == problem.Unauthenticated
+}
+
 // lost reports whether an answer says that the lease is over.
 func lost(err error) bool {
 	return errors.Is(err, weir.ErrLeaseLost) || problem.Explain(err).Kind == problem.Stale

@@ -19,7 +19,7 @@ func (a *Agent) beatLoop(ctx context.Context) {
 	for {
 		if err := a.beat(ctx); err != nil && ctx.Err() == nil {
 			a.failed("heartbeat", err)
-			if problem.Explain(err).Kind == problem.Unauthenticated {
+			if revoked(err) {
 				signal(a.kick) // the claim that waits should hear it too
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/agent/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 // claimMost is how many tasks one claim takes.
@@ -45,7 +44,7 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 		}
 		failures++
 		a.failed("claim", err)
-		if problem.Explain(err).Kind == problem.Unauthenticated {
+		if revoked(err) {
 			return err // nobody will let this node in again without a person
 		}
 		if err := a.overdue(); err != nil {

@@ -57,6 +57,7 @@ func given() map[string][3]string {
 		"wake_scripts":                {"a", "b", "c"},
 		"wake_urls":                   {"https://a/", "https://b/,https://c/", "https://d/"},
 		"wake_broadcast":              {"a:9", "b:9", "c:9"},
+		"rollout_workers":             {"1", "2", "-1"},
 		"node_name":                   {"a", "b", "c"},
 		"coordinator_ttl":             {"10s", "20s", "1m"},
 		"coordinator_idle_interval":   {"2s", "3s", "4s"},

@@ -32,7 +32,7 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 	if err := c.writeConf(bin); err != nil {
 		return err
 	}
-	patience := time.Now().Add(20 * time.Second)
+	patience := time.Now().Add(time.Minute) // a killed process that waits for the disk goes when the disk has answered
 	for avoid := 0; ; avoid = c.port {
 		if err := c.choosePort(avoid); err != nil {
 			return err

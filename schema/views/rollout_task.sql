@@ -26,8 +26,9 @@ left join lateral (
   select l.task, l.since, format('waits for %s, which %s', coalesce(k.key, l.task::text), l.does) as cause from (
     select l.task, l.rank, 'comes first and waits' as does, l.since, 1 as nth from (select * from weir.pending l where l.lane = q.lane and l.rank < q.rank order by l.rank limit 1) l
     union all select l.task, l.rank, 'comes first and ' || case when l.state = 'running' then 'runs' else 'may start' end, l.since, 1 from weir._lane_holder l where l.lane = q.lane and l.rank < q.rank
-    union all select l.task, l.rank, case when u.unknown then 'is UNKNOWN' else 'failed' end || ': retry, skip or resolve it', l.at, 1 from weir.lane_blocks l
-      left join weir.rollout_runs u on u.task = l.task and u.unknown where l.lane = q.lane and l.rank < q.rank
+    union all select l.task, l.rank, case when u.unknown then 'is UNKNOWN: resolve it' when e.outcome = 'canceled' then 'was canceled: retry or skip it' else 'failed: retry or skip it' end, l.at, 1 from weir.lane_blocks l
+      left join weir.rollout_runs u on u.task = l.task and u.unknown
+      left join lateral (select f.outcome from weir.finished f where f.task = l.task offset 0) e on true where l.lane = q.lane and l.rank < q.rank
     union all select l.task, null, 'has the database for itself', l.since, 2 from weir._lane_holder l where l.lane = q.lane and (q.exclusive or l.exclusive) and l.task <> x.task
     order by nth, rank limit 1) l
   left join lateral (select k.key from weir.tasks k where k.id = l.task offset 0) k on true

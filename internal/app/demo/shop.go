@@ -22,11 +22,11 @@ var Shops = map[string]string{"dev": "shop_dev", "staging": "shop_staging", "pro
 // Production waits for a person. dsn says where a database is. It goes on in the
 // background: reading SQL for the first time takes a second or two.
 func (d *Demo) Rollout(store *rollout.Store, dsn func(name string) string) {
-	d.group.Go(func() {
+	go func() { // nobody waits for it at the end: reading cannot be interrupted
 		if err := begin(d.life, store, dsn); err != nil && d.life.Err() == nil {
 			d.log.Warn("the demo's rollout did not begin", "error", err)
 		}
-	})
+	}()
 }
 
 func begin(ctx context.Context, store *rollout.Store, dsn func(name string) string) error {
