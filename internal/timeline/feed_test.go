@@ -86,9 +86,18 @@ func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 	if err := slow.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	events := collect(t, all, 2)
-	if len(events) != 2 || events[0].Task != early || events[1].Task != late || events[0].Seq > events[1].Seq {
-		t.Errorf("got %+v", events)
+	// The first task may come now, too: what others of this server do holds the
+	// horizon back.
+	var got []weir.ID
+	for !slices.Contains(got, late) {
+		for _, e := range next(t, all) {
+			if e.Task == early || e.Task == late {
+				got = append(got, e.Task)
+			}
+		}
+	}
+	if !slices.Equal(got, []weir.ID{early, late}) {
+		t.Errorf("got %v, want %v", got, []weir.ID{early, late})
 	}
 	// The narrow feed had moved its cursor over what it did not want, not further.
 	if events := next(t, only); len(events) != 1 || events[0].Task != early {
