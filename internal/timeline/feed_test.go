@@ -40,15 +40,6 @@ func next(t *testing.T, f *Feed) []*Event {
 	return events
 }
 
-// collect reads until there are n events.
-func collect(t *testing.T, f *Feed, n int) (events []*Event) {
-	t.Helper()
-	for len(events) < n {
-		events = append(events, next(t, f)...)
-	}
-	return events
-}
-
 func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 	db := testdb.New(t)
 	ctx := t.Context()
