@@ -113,7 +113,7 @@ func (w *warden) watch() {
 		wait := time.Second
 		for id, file := range files {
 			if until, err := readLeash(file); err == nil {
-				wait = min(wait, max(until-uptime.Now(), 20*time.Millisecond))
+				wait = min(wait, pause(until-uptime.Now()))
 			}
 			if w.over(id, file, orphaned) {
 				w.mu.Lock()
@@ -123,6 +123,15 @@ func (w *warden) watch() {
 		}
 		loop.Wait(context.Background(), wait, w.stir)
 	}
+}
+
+// pause is how long a look at a container can wait. One whose leash is over is
+// looked after at once, and ever less often: its engine may be gone for good.
+func pause(left time.Duration) time.Duration {
+	if left > 0 {
+		return max(left, 20*time.Millisecond)
+	}
+	return max(-left/4, 20*time.Millisecond)
 }
 
 // over tells whether there is nothing more to see to. The agent removes what was

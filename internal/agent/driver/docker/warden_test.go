@@ -3,8 +3,10 @@ package docker_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,4 +116,46 @@ func TestLeashIsLetOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wantNone()
+}
+
+// With an engine that is gone the warden goes on trying, and not in haste: it may
+// come back, or never.
+func TestWardenOfALostEngine(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	// An engine in its death: it takes calls and hangs up.
+	engine, err := net.Listen("unix", filepath.Join(folder, "docker.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close() //nolint:errcheck // there is nothing behind it
+	var calls atomic.Int64
+	go func() {
+		for {
+			conn, err := engine.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			_ = conn.Close() // that is the point
+		}
+	}()
+	d, err := docker.New(docker.Config{Host: "unix://" + engine.Addr().String(), Agent: "lost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // it has nothing that could fail to end
+	file := filepath.Join(folder, "leash")
+	if err := os.WriteFile(file, []byte("1"), 0o600); err != nil { // long ago
+		t.Fatal(err)
+	}
+	if err := docker.Ward(d, "gone", file); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, "first call", func() bool { return calls.Load() > 0 })
+	time.Sleep(3 * time.Second)
+	// Three looks a second apart, each with up to two questions that are asked again.
+	if n := calls.Load(); n > 60 {
+		t.Errorf("%d calls in three seconds", n)
+	}
 }
