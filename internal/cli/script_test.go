@@ -98,6 +98,9 @@ func runScript(t *testing.T, file, text string) {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, variables...)
 			e.Setenv("HOME", e.WorkDir)
+			if cache, err := os.UserCacheDir(); err == nil {
+				e.Setenv("XDG_CACHE_HOME", cache) // the parser's machine code is there
+			}
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			return os.Chmod(e.WorkDir, 0o711)
 		},

@@ -40,6 +40,6 @@
 //     WebAssembly, so no C compiler is needed), MySQL as its client reads it.
 //     What cannot be read is a Fault with its place and the way out.
 //
-// The parser takes a second or two to load when the first text is parsed, and
-// nothing is loaded before. One text is parsed at a time.
+// The parser (package pgparse) is loaded when the first text is parsed. One text
+// is parsed at a time.
 package script

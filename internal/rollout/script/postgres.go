@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/wasilibs/go-pgquery/parser"
+	"github.com/weirhq/weir/internal/rollout/script/pgparse"
 )
 
 // parsed is the outermost layer of a parse tree.
@@ -24,10 +24,10 @@ func parse(sql string) (out parsed, fault *Fault) {
 	if at := tooDeep(sql); at >= 0 {
 		return out, faultAt(sql, at, "the statement nests too deep for the parser", lessDeep)
 	}
-	text, deep, err := parseJSON(sql)
-	var refused *parser.Error
+	text, err := pgparse.JSON(sql)
+	var refused *pgparse.Refusal
 	switch {
-	case deep:
+	case errors.Is(err, pgparse.ErrTooDeep):
 		return out, &Fault{What: "a statement nests too deep for the parser", Next: lessDeep}
 	case errors.As(err, &refused):
 		return out, syntaxFault(sql, refused)
@@ -113,7 +113,7 @@ func copyFault(text string) *Fault {
 }
 
 // syntaxFault turns an error of the parser into one with a place and a way out.
-func syntaxFault(sql string, e *parser.Error) *Fault {
+func syntaxFault(sql string, e *pgparse.Refusal) *Fault {
 	offset := runeOffset(sql, e.Cursorpos-1)
 	if m := copyStdin.FindAllStringIndex(sql[:offset], -1); m != nil {
 		at := m[len(m)-1]
