@@ -240,7 +240,7 @@ func (s *Store) look(ctx context.Context, d Database) (f found, err error) {
 	if err != nil {
 		return f, unreached(err)
 	}
-	f.identity, f.server = identity(id), id.Version
+	f.identity, f.server = id.String(), id.Version
 	f.version, f.rank = newest(entries)
 	return f, nil
 }

@@ -30,7 +30,7 @@ const (
 
 // The codes of failures that no target has.
 const (
-	CodeDrift      = "drift"      // something is not as it was when the plan was made; nothing was run
+	CodeDrift      = target.CodeDrift
 	CodeUnresolved = "unresolved" // nobody knows what became of the attempt before; nothing was run
 	CodeReturned   = "returned"   // the server stopped; what was sent was undone
 )
@@ -105,13 +105,6 @@ func (e *executor) apply(ctx context.Context, l lease, o order) (target.Result, 
 		return target.Result{}, e.before(err)
 	}
 	defer t.Close()
-	id, err := t.Identity(ctx)
-	if err != nil {
-		return target.Result{}, e.before(err)
-	}
-	if is := identity(id); o.identity != "" && is != o.identity {
-		return target.Result{}, &target.Failure{Code: CodeDrift, What: fmt.Sprintf("the address of %s leads to another database than when the plan was made", o.database), Next: "Nothing was run."}
-	}
 	if o.identity == "" { // nobody had reached it before; from now on it is this one
 		if _, err := e.CheckDatabase(ctx, o.database); err != nil {
 			return target.Result{}, e.before(err)
@@ -121,7 +114,7 @@ func (e *executor) apply(ctx context.Context, l lease, o order) (target.Result, 
 		e.compare(ctx, t, o)
 	}
 	return t.Apply(ctx, target.Run{
-		Rollout: o.rollout.String(), Task: l.task.String(), Attempt: l.attempt, Token: l.token.String(), Change: change, Steps: steps, OutOfOrder: o.outOfOrder, By: o.by,
+		Rollout: o.rollout.String(), Task: l.task.String(), Attempt: l.attempt, Token: l.token.String(), Change: change, Steps: steps, Identity: o.identity, OutOfOrder: o.outOfOrder, By: o.by,
 	}, &watch{executor: e, lease: l, sql: o.sql})
 }
 
@@ -196,6 +189,9 @@ func (e *executor) compare(ctx context.Context, t target.Target, o order) {
 	was, err := e.base(ctx, o.database)
 	if err != nil || was.hash == "" || was.drifted {
 		return
+	}
+	if id, err := t.Identity(ctx); err != nil || id.String() != o.identity {
+		return // the run itself says what is wrong
 	}
 	now, err := t.Snapshot(ctx)
 	if err == nil && now.Hash != was.hash {

@@ -56,9 +56,6 @@ func unreached(err error) error {
 	return &problem.Problem{Kind: kind, What: f.Error(), Next: f.Next, Err: err}
 }
 
-// identity is the form in which it is kept and compared.
-func identity(i target.Identity) string { return i.System + "/" + i.Database }
-
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
 // secretFor is the name under which the address of a database is kept if nobody

@@ -102,7 +102,7 @@ func (a *attempt) work(ctx context.Context) error {
 	if err := a.s.limit(a.calm, limitsOf(a.run.Change)); err != nil {
 		return read(a.e, "set the timeouts", err)
 	}
-	for _, first := range []func(context.Context) error{a.evict, a.lock, a.prepare, a.raise} {
+	for _, first := range []func(context.Context) error{a.recognise, a.evict, a.lock, a.prepare, a.raise} {
 		if err := first(ctx); err != nil {
 			return a.failed(ctx, err)
 		}
@@ -128,6 +128,22 @@ func (a *attempt) work(ctx context.Context) error {
 		}
 	}
 	a.applied(ctx)
+	return nil
+}
+
+// recognise looks, on the connection that the change will run on, whether this is
+// the database that the plan was made for.
+func (a *attempt) recognise(context.Context) error {
+	if a.run.Identity == "" {
+		return nil
+	}
+	id, err := a.s.identity(a.calm)
+	if err != nil {
+		return err
+	}
+	if id.String() != a.run.Identity {
+		return &Failure{Code: CodeDrift, What: "the address leads to another database than when the plan was made", Next: "Nothing was run."}
+	}
 	return nil
 }
 

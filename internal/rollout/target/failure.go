@@ -10,6 +10,7 @@ import (
 
 // The codes of failures.
 const (
+	CodeDrift            = "drift"             // not what it was when the plan was made; nothing was run
 	CodeBusy             = "busy"              // another executor has the target
 	CodeFenced           = "fenced"            // a newer attempt was let in
 	CodeChecksum         = "checksum_changed"  // applied before with another text

@@ -24,6 +24,9 @@ type Run struct {
 	Change script.Change
 	// Steps are those of the change for this engine (script.Steps).
 	Steps []script.Step
+	// Identity is that of the database the plan was made for, as [Identity.String]
+	// has it. Empty: whichever the address leads to.
+	Identity string
 	// OutOfOrder allows a version below one that is applied.
 	OutOfOrder bool
 	// By is who runs it.

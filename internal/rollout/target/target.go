@@ -103,6 +103,9 @@ type Identity struct {
 	Version string `json:"version"`
 }
 
+// String is the form in which identities are kept and compared.
+func (i Identity) String() string { return i.System + "/" + i.Database }
+
 // Snapshot is a schema in a form that can be compared and read.
 type Snapshot struct {
 	Text string `json:"text"`
