@@ -57,6 +57,18 @@ type ledger struct {
 	schema, now string
 	// numbered: arguments are $1, not ?.
 	numbered bool
+	// seen: the tables are there, and the session need not ask again.
+	seen bool
+}
+
+// there tells whether the target has the tables.
+func (l *ledger) there(ctx context.Context) (bool, error) {
+	if l.seen {
+		return true, nil
+	}
+	is, err := l.exists(ctx)
+	l.seen = is && err == nil
+	return l.seen, err
 }
 
 // text is a statement for this engine.
@@ -85,7 +97,7 @@ func (l *ledger) do(ctx context.Context, s string, args ...any) (int64, error) {
 
 // history is what is applied, newest first.
 func (l *ledger) history(ctx context.Context) ([]Entry, error) {
-	if ok, err := l.exists(ctx); !ok || err != nil {
+	if ok, err := l.there(ctx); !ok || err != nil {
 		return nil, err
 	}
 	var list []Entry
@@ -117,7 +129,7 @@ func (l *ledger) record(ctx context.Context, e Entry) error {
 // marks are those of one change, by step.
 func (l *ledger) marks(ctx context.Context, key string) (map[int]mark, error) {
 	marks := map[int]mark{}
-	if ok, err := l.exists(ctx); !ok || err != nil {
+	if ok, err := l.there(ctx); !ok || err != nil {
 		return marks, err
 	}
 	err := l.query(ctx, l.text(`select step, attempt, hash, state, seen from {s}.weir_steps where script = ?`), []any{key}, func(scan func(...any) error) error {

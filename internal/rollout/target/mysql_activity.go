@@ -53,7 +53,7 @@ func (s *mySession) holders(ctx context.Context) ([]Session, error) {
 	if one == nil || err != nil {
 		return nil, err
 	}
-	if is, err := s.exists(ctx); !is || err != nil {
+	if is, err := s.ledger().there(ctx); !is || err != nil {
 		return []Session{*one}, err
 	}
 	type pair struct {

@@ -24,6 +24,8 @@ type mySession struct {
 	// named: the session holds the lock that is its name. MySQL shows no name of a
 	// session to others, but it tells who holds a lock.
 	named bool
+	// locked: it has the lock of the target; open: it may be in a transaction.
+	locked, open bool
 }
 
 // greet learns what the session needs to know of itself.
@@ -52,7 +54,14 @@ func (s *mySession) backend() int64 { return s.id }
 
 func (s *mySession) ledger() *ledger { return s.books }
 
+// close gives the locks back itself: the server does so only when it has noticed
+// that we hung up, and the next run would find them held.
 func (s *mySession) close() {
+	if s.locked && !s.open {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_, _ = s.conn.ExecContext(ctx, `do release_lock(?), release_lock(?)`, s.m.lock, s.application) // they go with the session at the latest
+		cancel()
+	}
 	_ = s.conn.Close() // it is gone either way
 	_ = s.db.Close()
 }
@@ -130,7 +139,7 @@ var myTables = []string{
 }
 
 func (s *mySession) create(ctx context.Context) error {
-	if is, err := s.exists(ctx); is || err != nil {
+	if is, err := s.ledger().there(ctx); is || err != nil {
 		return err
 	}
 	for _, table := range myTables {
@@ -173,6 +182,7 @@ func (s *mySession) tryLock(ctx context.Context, _ bool) (bool, error) {
 	}
 	var got sql.NullInt64
 	err := s.conn.QueryRowContext(ctx, `select get_lock(?, 0)`, s.m.lock).Scan(&got)
+	s.locked = s.locked || got.Int64 == 1
 	return got.Int64 == 1, err
 }
 
@@ -182,17 +192,20 @@ func (s *mySession) holdsLock(ctx context.Context) (has bool, err error) {
 }
 
 func (s *mySession) begin(ctx context.Context) error {
+	s.open = true
 	_, err := s.exec(ctx, "start transaction")
 	return err
 }
 
 func (s *mySession) commit(ctx context.Context) error {
 	_, err := s.exec(ctx, "commit")
+	s.open = err != nil
 	return err
 }
 
 func (s *mySession) rollback(ctx context.Context) error {
 	_, err := s.exec(ctx, "rollback")
+	s.open = err != nil
 	return err
 }
 

@@ -20,6 +20,7 @@ type pgSession struct {
 	pid     int64
 	books   *ledger
 	notices []string
+	locked  bool
 	// user is the session's own; disguised: a statement may have changed roles.
 	user      string
 	disguised bool
@@ -50,10 +51,14 @@ func (s *pgSession) backend() int64 { return s.pid }
 
 func (s *pgSession) ledger() *ledger { return s.books }
 
-// close says good-bye, so that the server frees its locks at once.
+// close gives the lock back itself: the server does so only when its backend ends,
+// some time after we have hung up, and the next run would find it held.
 func (s *pgSession) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	if s.locked && s.conn.PgConn().TxStatus() == 'I' {
+		_, _ = s.conn.Exec(ctx, `select pg_advisory_unlock_all()`) // it goes with the session at the latest
+	}
 	_ = s.conn.Close(ctx) // it is gone either way
 }
 
@@ -123,7 +128,7 @@ comment on table {s}.weir_fence is 'Per task the newest attempt that was let in'
 // them there.
 func (s *pgSession) create(ctx context.Context) error {
 	for try := 1; ; try++ {
-		is, err := s.exists(ctx)
+		is, err := s.books.there(ctx)
 		if is || err != nil {
 			return err
 		}
@@ -158,6 +163,7 @@ func (s *pgSession) tryLock(ctx context.Context, shared bool) (got bool, err err
 		query = `select pg_try_advisory_lock_shared($1::int, $2::int)`
 	}
 	err = s.conn.QueryRow(ctx, query, lockClass, lockObject).Scan(&got)
+	s.locked = s.locked || got
 	return got, err
 }
 
