@@ -80,13 +80,18 @@ func (r *Rollouts) Change(ctx context.Context, id weir.ID, change string) (rollo
 	return one[rollout.ChangeState](ctx, r.client, nil, "rollouts", id.String(), "changes", change)
 }
 
-// Tasks reads all tasks of a rollout, in the order of the plan.
-func (r *Rollouts) Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error) {
-	tasks, err := whole[rollout.Task](ctx, r.client, nil, "rollouts", id.String(), "tasks")
+// TaskPage lists tasks of a rollout, in the order of the plan.
+func (r *Rollouts) TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error) {
+	tasks, err := list[rollout.Task](ctx, r.client, values("status", f.Status, "stage", f.Stage, "database", f.Database, "key", f.Key), page, "rollouts", id.String(), "tasks")
 	for _, t := range tasks {
 		r.of.Store(t.ID, t.Rollout)
 	}
 	return tasks, err
+}
+
+// Tasks reads all tasks of a rollout, in the order of the plan, page by page.
+func (r *Rollouts) Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error) {
+	return rollout.AllTasks(ctx, r, id, rollout.TaskFilter{})
 }
 
 // path leads to a task. The API has it below its rollout, which the engine's task

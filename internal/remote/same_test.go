@@ -41,6 +41,7 @@ func (r *rig) live() found {
 			r.t.Fatalf("%s: %v", sql, err)
 		}
 	}
+	r.db.Settle(r.t)
 	tasks, err := r.store.Tasks(r.t.Context(), view.TaskFilter{}, view.Page{})
 	if err != nil {
 		r.t.Fatal(err)

@@ -26,6 +26,21 @@ type DB struct {
 // SkipDoctor says that the test leaves the database broken on purpose, and why.
 func (db *DB) SkipDoctor(reason string) { db.skipDoctor = reason }
 
+// Settle waits until all that this database tells of can be read. A reader of the
+// timeline stays behind the oldest transaction of the whole server, and other
+// tests have long ones.
+func (db *DB) Settle(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for settled := false; !settled; {
+		err := db.Pool.QueryRow(ctx, `select coalesce(max(xid), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint from weir.events`).Scan(&settled)
+		if err != nil {
+			t.Fatalf("wait for other transactions of the server: %v", err)
+		}
+	}
+}
+
 // New gives the test a database with the current schema.
 func New(t testing.TB) *DB {
 	t.Helper()

@@ -40,6 +40,7 @@ func TestTimelineBackwards(t *testing.T) {
 		`select weir.submit_many(jsonb_agg(jsonb_build_object('service', 's')), false) from generate_series(1, 4)`,
 		`select weir.finish_many(array_agg(task), array_agg(attempt), array_agg(token)) from weir.claim('w', '{s}', 20)`,
 		`select weir.fail(task, attempt, token, 'no') from weir.claim('w', '{s}', 2)`)
+	db.Settle(t)
 	forwards, err := s.EventsAfter(t.Context(), "0.0", weir.ID{}, weir.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
