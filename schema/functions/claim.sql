@@ -30,6 +30,12 @@ begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
     perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
   end if;
+  if 'fleet' = any (services) then
+    perform weir._invalid('services: tasks of the fleet need a device', 'claim them for a PC: weir.fleet_claim');
+  end if;
+  if claim.at is not null then
+    perform weir._clock(claim.at); -- not everybody may say so, also when there is nothing to claim
+  end if;
   free := coalesce(slots, array_fill(n, array[cardinality(services)]));
   select * into w from weir.workers x where x.name = worker;
   if not found then
@@ -65,8 +71,6 @@ begin
 
   has := w.labels || coalesce(nd.labels || jsonb_build_object('node', nd.name), '{}');
 
-  -- After all waiting, so that no task is claimed before the time it was submitted.
-  t := weir._clock(claim.at);
   return query
   with c as materialized (
     select x.row
@@ -91,6 +95,9 @@ begin
   ), d as (
     delete from weir.available a where a.ctid = any (array(select c.row from c))
     returning a.task, a.class, a.order_seq, a.position, a.attempt, a.opened_at, a.lane, a.pool
+  ), moment as materialized (
+    -- Once the tasks are ours, so that none is claimed before it was submitted, or before another one ended and let it through.
+    select weir._clock(claim.at) as t from (select count(*) as n from d) x where x.n > 0
   ), j as (
     select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.opened_at, d.lane, d.pool, d.order_seq, d.position, q.*
     from d, lateral (
@@ -98,23 +105,23 @@ begin
     ) q
   ), r as (
     insert into weir.running (task, token, claimed_at, until, worker, attempt, keyed, exclusive, orphan_stops, deadline, opened_at, node, class, job, lane, rank, pool)
-    select j.task, fence, t, t + lease, w.id, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
-      t + j.timeout, j.opened_at, w.node, case when w.node is not null then j.class end, j.job, j.lane, j.rank, j.pool
-    from j
+    select j.task, fence, m.t, m.t + lease, w.id, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
+      m.t + j.timeout, j.opened_at, w.node, case when w.node is not null then j.class end, j.job, j.lane, j.rank, j.pool
+    from moment m, j
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks)
-    select t, 'claimed', w.id, j.attempt, j.job, array_agg(j.task) from j group by j.attempt, j.job
+    select m.t, 'claimed', w.id, j.attempt, j.job, array_agg(j.task) from moment m, j group by m.t, j.attempt, j.job
   ), u as (
-    update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id and exists (select from j)
+    update weir.workers x set last_claim = fence, seen_at = m.t from moment m where x.id = w.id
   )
-  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, t + lease, t + j.timeout, coalesce(j.max_attempts, 3), t, j.trace,
+  select j.task, j.attempt::int, fence, c.service, j.params, j.job, j.key, m.t + lease, m.t + j.timeout, coalesce(j.max_attempts, 3), m.t, j.trace,
     (j.job is not null or j.lane is not null or j.pool is not null), j.run
-  from j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position;
+  from moment m, j join weir.classes c on c.id = j.class order by c.priority desc, j.order_seq, j.position;
 
   -- About once in 5,000 tasks: claims leave dead rows behind, and the next claim should not walk over them.
   get diagnostics taken = row_count;
   if random() < taken / 5000.0 then
-    perform weir._raise_floors(t);
+    perform weir._raise_floors(weir._clock(claim.at));
   end if;
 end $$;
 comment on function weir.claim is 'Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.';
