@@ -6,6 +6,7 @@ as $$
 #variable_conflict use_column
 begin
   insert into weir.pools (name, size, resized_at) select 'rollout/' || r.job, (r.plan ->> 'parallel')::int, weir._clock(_rollout_again.at) where (r.plan ->> 'parallel')::int > 0 on conflict do nothing;
+  perform weir._acts('rollout');
   perform weir.retry(_rollout_again.task, _rollout_again.by, at => _rollout_again.at);
 end $$;
 comment on function weir._rollout_again is 'Retries a task.';

@@ -11,6 +11,7 @@ declare
   was record;
   parts uuid[];
 begin
+  perform weir._free((select q.job from weir.tasks q where q.id = cancel.task));
   if weir._ask_to_stop(array[cancel.task], cancel.by, note, false, t) > 0 then
     return 'requested';
   end if;

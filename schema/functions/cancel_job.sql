@@ -11,6 +11,7 @@ declare
   note text := weir._note('canceled', cancel_job.by, cancel_job.reason);
   tasks uuid[];
 begin
+  perform weir._free(cancel_job.job);
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then
     perform weir._not_found('job', cancel_job.job::text);
   end if;

@@ -9,6 +9,7 @@ declare
   was record;
   p weir.pending;
 begin
+  perform weir._free((select q.job from weir.tasks q where q.id = hold.task));
   if coalesce(hold.by, '') = '' then
     perform weir._invalid('by: say who must release it');
   end if;

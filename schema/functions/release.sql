@@ -8,6 +8,7 @@ declare
   t timestamptz := weir._clock(release.at);
   p weir.pending;
 begin
+  perform weir._free((select q.job from weir.tasks q where q.id = release.task));
   update weir.pending x set hold = null where x.task = release.task and x.hold is not null returning x.* into p;
   if not found then
     if weir._state_of(release.task) is null then

@@ -10,6 +10,7 @@ declare
   t timestamptz := weir._clock(retry.at);
   back weir.finished[];
 begin
+  perform weir._free((select q.job from weir.tasks q where q.id = retry.task));
   -- The job comes before its tasks: see weir._settle.
   perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = retry.task) for update;
   with d as (

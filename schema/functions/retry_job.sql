@@ -11,6 +11,7 @@ declare
   l weir.job_live;
   back weir.finished[];
 begin
+  perform weir._free(retry_job.job);
   select * into l from weir.job_live x where x.job = retry_job.job for update;
   if not found and not exists (select from weir.jobs x where x.id = retry_job.job) then
     perform weir._not_found('job', retry_job.job::text);

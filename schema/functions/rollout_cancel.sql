@@ -22,6 +22,7 @@ begin
       hint = case x.status when 'NOT_STARTED' then 'skip it if it need not run' when 'UNKNOWN' then format('its session is gone or lost; say what became of it: weir rollout resolve %s', x.id) else 'it has ended' end;
   end if;
   changed := true;
+  perform weir._acts('rollout');
   answer := case weir.cancel(x.id, rollout_cancel.by, rollout_cancel.reason, at => rollout_cancel.at) when 'requested' then format('%s was asked to stop', x.key) else format('%s canceled', x.key) end;
 end $$;
 comment on function weir.rollout_cancel is 'Cancels a run of a rollout.';

@@ -11,6 +11,7 @@ declare
   was record;
   f weir.finished;
 begin
+  perform weir._free((select q.job from weir.tasks q where q.id = skip.task));
   if coalesce(skip.reason, '') = '' then
     perform weir._invalid('reason: say why the task need not run');
   end if;
