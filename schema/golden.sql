@@ -986,6 +986,8 @@ view flow.workflows: Workflows. INSERT (name, version, steps) stores a version: 
 -- Functions
 function _abandon(tasks uuid[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
+function _acts(kind text) returns void
+  sql volatile: The commands of this transaction come from the owner of such jobs.
 function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
 function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone, hint boolean DEFAULT true) returns integer
@@ -1054,6 +1056,8 @@ function _flow_refuse() returns trigger
   plpgsql volatile: Refuses to write to a view, and says what to use.
 function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
+function _free(job uuid) returns void
+  plpgsql volatile set search_path=weir, pg_temp: WR409 for what has commands of its own.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
 function _go_on(ids uuid[], t timestamp with time zone) returns void

@@ -16,7 +16,7 @@ begin
   if not exists (select from weir.job_live l where l.job = r.job) then
     select f.outcome into ended from weir.job_finished f where f.job = r.job;
     raise exception using errcode = 'WR409', message = format('rollout %s has ended: %s', r.job, coalesce(ended, 'long ago')),
-      hint = case when ended in ('failed', 'canceled') then 'retry or skip the tasks that did not succeed' else 'there is nothing left to do' end;
+      hint = case when ended in ('failed', 'canceled') then 'retry or skip the tasks that did not succeed, or abort it to give them up' else 'there is nothing left to do' end;
   end if;
 end $$;
 comment on function weir._rollout_lives is 'WR409 for a rollout that has ended or was aborted.';

@@ -24,6 +24,10 @@ begin
   insert into weir.lane_blocks (lane, rank, task, at)
   select q.lane, q.rank, q.id, t from unnest(canceled) c (task), lateral (select q.id, q.lane, q.rank from weir.tasks q where q.id = c.task offset 0) q
   where q.rank is not null and not exists (select from weir.lane_blocks b where b.task = q.id)
+    and not exists (
+      select from weir.rollout_tasks me join weir.rollout_tasks o on o.database = me.database and o.version = me.version and o.task <> me.task, lateral (
+        select from weir.finished f where f.task = o.task and f.outcome = 'done' offset 0) f
+      where me.task = q.id)
     and (r.aborted_at is null or exists (select from weir.rollout_runs g where g.task = q.id and g.unknown))
   on conflict do nothing;
   if lost then

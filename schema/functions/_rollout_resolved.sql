@@ -1,5 +1,5 @@
 -- What became of an UNKNOWN run is known. applied: the next attempt finds the history row and ends DONE without running anything. not_applied, partial: the task
--- is FAILED, and a retry is safe. Higher versions stay blocked until it is DONE or somebody skips it.
+-- is FAILED, and a retry is safe. Higher versions stay blocked until it is DONE, or somebody skips it or has given its rollout up.
 create or replace function weir._rollout_resolved(r weir.rollouts, task uuid, verdict text, note text, by text, at timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp

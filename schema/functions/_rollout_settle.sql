@@ -20,6 +20,13 @@ begin
   select * into r from weir.rollouts x where x.job = _rollout_settle.id;
   facts := (select coalesce(jsonb_agg(f), '[]') from weir._rollout_facts(r.job) f);
   perform weir._rollout_lost(r, facts, t);
+  if r.aborted_at is not null then
+    -- What was given up keeps no version waiting, but for what may have been applied.
+    with d as (
+      delete from weir.lane_blocks b using weir.rollout_tasks x
+      where x.rollout = r.job and b.task = x.task and not exists (select from weir.rollout_runs g where g.task = x.task and g.unknown) returning b.lane
+    ) select lanes || coalesce(array_agg(distinct d.lane), '{}') into lanes from d;
+  end if;
   stages := (select coalesce(jsonb_agg(s), '[]') from weir._rollout_stages(r, facts) s);
 
   select array_agg(w.task order by w.task) filter (where w.state = 'waiting' and w.want is not null) as held, array_agg(w.want order by w.task) filter (where w.state = 'waiting' and w.want is not null) as texts,

@@ -15,6 +15,11 @@ begin
   end if;
   update weir.rollout_runs g set ended_at = t, code = rollout_ended.code, unknown = rollout_ended.unknown, note = weir._text(left(rollout_ended.note, 4000)), look_at = case when rollout_ended.unknown then t end
   where g.task = rollout_ended.task and g.attempt = rollout_ended.attempt;
+  if rollout_ended.code is null then
+    -- Nobody has to decide any more about others that did not get this version done. The end of this task opens the lane.
+    delete from weir.lane_blocks b using weir.tasks q
+    where q.id = rollout_ended.task and b.lane = q.lane and b.rank = q.rank and not exists (select from weir.rollout_runs g where g.task = b.task and g.unknown);
+  end if;
   if rollout_ended.code is null and rollout_ended.rank is not null then
     update weir.databases d set version = rollout_ended.version, version_rank = rollout_ended.rank, fault = null
     from weir.rollout_tasks x where x.task = rollout_ended.task and d.name = x.database and coalesce(d.version_rank, -1) < rollout_ended.rank;

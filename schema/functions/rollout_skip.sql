@@ -30,6 +30,7 @@ begin
     perform weir._rollout_again(r, x.id, rollout_skip.by, rollout_skip.at);
   end if;
   changed := true;
+  perform weir._acts('rollout');
   perform weir.skip(x.id, rollout_skip.reason, rollout_skip.by, at => rollout_skip.at);
   answer := format('%s skipped', x.key);
 end $$;
