@@ -45,7 +45,7 @@ func Timeout(d time.Duration) Option { return func(h *handler) { h.timeout = d }
 // The context ends when the attempt's time is over, when the task is cancelled,
 // when the worker stops, and when the worker can no longer be sure of its lease;
 // [context.Cause] says which. A handler must then stop: what it returns later is
-// refused.
+// refused, unless the task was cancelled and the result is [Committed].
 func Handle[Args any](w *Worker, service string, f func(context.Context, *Run[Args]) (any, error), options ...Option) {
 	h := &handler{service: service, limit: w.config.Concurrency}
 	for _, option := range options {

@@ -19,7 +19,12 @@ func RetryAfter(d time.Duration, err error) error { return &retryAfter{err, d} }
 // is not spent.
 func Snooze(d time.Duration) error { return &snooze{d} }
 
+// Committed is a result that stands: what was done cannot be undone, so the task
+// ends as done even if somebody asked it to stop meanwhile.
+func Committed(result any) any { return &committed{result} }
+
 type (
+	committed  struct{ result any }
 	permanent  struct{ error }
 	retryAfter struct {
 		error
@@ -67,10 +72,14 @@ type ending struct {
 // judge decides how an attempt ended from what the handler returned and why its
 // context had ended, if it had.
 func judge(result any, err, cause error, timeout time.Duration) ending {
+	stands, ok := result.(*committed)
+	if ok {
+		result = stands.result
+	}
 	switch {
 	case errors.Is(cause, ErrLeaseLost) && !errors.Is(cause, errUnsure):
 		return ending{verdict: dropped}
-	case errors.Is(cause, ErrCanceled):
+	case errors.Is(cause, ErrCanceled) && (err != nil || !ok):
 		return ending{verdict: asCanceled, cause: text(err)}
 	case errors.Is(cause, errTimedOut):
 		e := ending{verdict: asFailed, cause: fmt.Sprintf("timed out after %s", timeout), late: err == nil}

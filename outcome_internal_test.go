@@ -25,6 +25,10 @@ func TestJudge(t *testing.T) {
 		"snooze":                     {nil, Snooze(time.Second), nil, asSnoozed, false},
 		"canceled":                   {nil, context.Canceled, ErrCanceled, asCanceled, false},
 		"canceled but done":          {1, nil, ErrCanceled, asCanceled, false},
+		"canceled but committed":     {Committed(1), nil, ErrCanceled, asDone, false},
+		"canceled, half committed":   {Committed(1), fault, ErrCanceled, asCanceled, false},
+		"committed":                  {Committed(1), nil, nil, asDone, false},
+		"committed, timed out":       {Committed(1), nil, errTimedOut, asFailed, false},
 		"stopped":                    {nil, context.Canceled, ErrStopped, asReturned, false},
 		"stopped, own error":         {nil, fault, ErrStopped, asReturned, false},
 		"stopped but done":           {1, nil, ErrStopped, asDone, false},
@@ -38,6 +42,9 @@ func TestJudge(t *testing.T) {
 		got := judge(c.result, c.err, c.cause, time.Second)
 		if got.verdict != c.want || got.final != c.final {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if _, ok := c.result.(*committed); ok && got.verdict == asDone && string(got.result) != "1" {
+			t.Errorf("%s: the result is %s", name, got.result)
 		}
 	}
 }

@@ -416,6 +416,9 @@ table rollout_runs with (fillfactor=50)
   resolved_at timestamp with time zone
   looks integer not null default 0
   look_at timestamp with time zone
+  says text
+  says_since timestamp with time zone
+  stays text
   constraint PRIMARY KEY (task, attempt)
   constraint FOREIGN KEY (task) REFERENCES weir.rollout_tasks(task) ON DELETE CASCADE
   constraint CHECK ((phase = ANY (ARRAY['claimed'::text, 'locked'::text, 'sent'::text, 'applied'::text])))
@@ -573,6 +576,7 @@ table snapshots
   text text not null
   by text
   drifted boolean not null default false
+  mixed text
   constraint PRIMARY KEY (database)
   constraint FOREIGN KEY (database) REFERENCES weir.databases(name) ON DELETE CASCADE
 table system_locks
@@ -708,6 +712,17 @@ view _lane_holder: Holders of lanes.
   state text
   since timestamp with time zone
   opened_at timestamp with time zone
+view _rollout_fact: The tasks of rollouts as their gates see them.
+  task uuid
+  rollout uuid
+  stage smallint
+  database text
+  canary boolean
+  state text
+  outcome text
+  hold text
+  attempt integer
+  proven boolean
 view _rollout_status: Tasks of rollouts with their status.
   task uuid
   rollout uuid
@@ -1034,6 +1049,8 @@ function _doctor_gates() returns TABLE(name text, ok boolean, level text, detail
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of lanes, ranks and pools.
 function _doctor_health(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set search_path=weir, pg_temp: Findings for an operator.
+function _doctor_rollouts(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of rollouts, and what a person has to decide.
 function _doctor_states(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of tasks, leases, jobs and keys.
 function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
@@ -1128,8 +1145,10 @@ function _rollout_answer(did text, id uuid) returns text
   sql stable set search_path=weir, pg_temp: What was done, and what comes next.
 function _rollout_counted() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the holds of a rollout follow the ends of its tasks.
-function _rollout_facts(id uuid) returns TABLE(task uuid, stage smallint, database text, canary boolean, state text, outcome text, hold text, attempt integer, proven boolean)
-  sql stable set enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: The tasks of a rollout as its gates see them.
+function _rollout_database_lock(name text) returns void
+  sql volatile: The lock of the name of a database.
+function _rollout_facts(ids uuid[]) returns jsonb
+  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_incremental_sort=off, enable_mergejoin=off, enable_seqscan=off, enable_sort=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks of rollouts as their gates see them, in groups.
 function _rollout_go(id uuid, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Settles and opens.
 function _rollout_hash(plan jsonb) returns text
@@ -1150,14 +1169,18 @@ function _rollout_specs(plan jsonb, hold text, pool text) returns TABLE(n bigint
   sql immutable: The tasks of a plan as the engine takes them.
 function _rollout_stage(id uuid, stage text) returns weir.rollout_stages
   plpgsql volatile set search_path=weir, pg_temp: A stage by name, or WR404.
-function _rollout_stages(r weir.rollouts, facts jsonb) returns TABLE(n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits text, canary_left integer, canary text, stopped text, open integer, left_first integer, active integer)
-  sql stable set search_path=weir, pg_temp: How far each stage is and what it waits for.
+function _rollout_stages(facts jsonb) returns TABLE(rollout uuid, n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits text, canary_left integer, canary text, stopped text, open integer, left_first integer, active integer)
+  plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: How far each stage is and what it waits for.
 function _rollout_stands(r weir.rollouts, stages jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
 function _rollout_start_text(id uuid) returns text
   sql immutable: The hold of a rollout that was not started.
-function _rollout_want(r weir.rollouts, facts jsonb, stages jsonb) returns TABLE(task uuid, state text, want text)
-  sql stable set search_path=weir, pg_temp: The holds of a rollout that should be others.
+function _rollout_want(facts jsonb, stages jsonb) returns TABLE(rollout uuid, stage smallint, canary boolean, state text, hold text, fresh boolean, proven boolean, n integer, want text)
+  plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The holds of rollouts that should be others.
+function _rollout_wanted(id uuid, wants jsonb) returns TABLE(task uuid, state text, want text)
+  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks whose holds should be others.
+function _rollout_wrong(ids uuid[]) returns TABLE(rollout uuid, state text, hold text, n integer, want text)
+  plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
 function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
@@ -1196,6 +1219,8 @@ function _wanted(within interval, t timestamp with time zone, without integer DE
   sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
 function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason text, OUT since timestamp with time zone) returns record
   sql stable set search_path=weir, pg_temp: Which sleeping node a task waits for.
+function _why_name(task uuid, job uuid) returns text
+  sql stable set search_path=weir, pg_temp: What people call a task that stands in the way of another.
 function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at the gate plan.
 function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
@@ -1322,11 +1347,11 @@ function rollout_abort(id uuid, by text DEFAULT NULL::text, reason text DEFAULT 
   plpgsql volatile security definer set search_path=weir, pg_temp: Aborts a rollout.
 function rollout_approve(id uuid, stage text, by text, note text DEFAULT NULL::text, hash text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Approves a stage of a rollout.
-function rollout_brief(task uuid, attempt integer, token uuid, worker text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT code text, OUT problem text, OUT rollout uuid, OUT key text, OUT run_by text, OUT out_of_order boolean, OUT database text, OUT engine text, OUT secret text, OUT identity text, OUT change jsonb, OUT sql text, OUT first boolean) returns record
+function rollout_brief(task uuid, attempt integer, token uuid, worker text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT code text, OUT problem text, OUT rollout uuid, OUT key text, OUT run_by text, OUT out_of_order boolean, OUT database text, OUT engine text, OUT secret text, OUT identity text, OUT change jsonb, OUT sql text, OUT first boolean, OUT base text, OUT drifted boolean) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: What a leased task is to do, or why it must not.
 function rollout_cancel(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a run of a rollout.
-function rollout_checked(name text, identity text DEFAULT NULL::text, server text DEFAULT NULL::text, version text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, fault text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function rollout_checked(name text, identity text DEFAULT NULL::text, server text DEFAULT NULL::text, version text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, fault text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, accept boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: What a look at a database found.
 function rollout_create(plan jsonb, texts jsonb, warnings jsonb DEFAULT '[]'::jsonb, note text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, replaces uuid DEFAULT NULL::uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Freezes a plan and makes its rollout. Returns its id, which is that of its job.
@@ -1342,7 +1367,7 @@ function rollout_phase(task uuid, attempt integer, token uuid, phase text, at ti
   plpgsql volatile security definer set search_path=weir, pg_temp: How far a run is, before it acts.
 function rollout_promote(id uuid, stage text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Promotes a stage.
-function rollout_put_database(name text, engine text, environment text, secret text, labels jsonb DEFAULT '{}'::jsonb, note text DEFAULT NULL::text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+function rollout_put_database(name text, engine text, environment text, secret text, labels jsonb DEFAULT '{}'::jsonb, note text DEFAULT NULL::text, by text DEFAULT NULL::text, moved boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a database; true: it is new.
 function rollout_resolve(task uuid, applied boolean, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Says what became of an unknown run.
@@ -1352,9 +1377,11 @@ function rollout_retry(task uuid, by text DEFAULT NULL::text, at timestamp with 
   plpgsql volatile security definer set search_path=weir, pg_temp: Retries a task of a rollout.
 function rollout_revoke(id uuid, stage text, by text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Takes an approval back.
+function rollout_says(task uuid, attempt integer, token uuid, type text, message text, data jsonb DEFAULT NULL::jsonb, quiet boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: A line of a run's log, and what it waits for.
 function rollout_skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Skips a task of a rollout.
-function rollout_snapshot(database text, hash text, text text, by text DEFAULT NULL::text, drifted boolean DEFAULT false, accept boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+function rollout_snapshot(database text, hash text, text text, by text DEFAULT NULL::text, drifted boolean DEFAULT false, accept boolean DEFAULT false, follows text DEFAULT NULL::text, mixed text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: The schema of a database to compare with.
 function rollout_start(id uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT changed boolean, OUT answer text) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Starts a rollout.
@@ -1454,6 +1481,7 @@ weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
 weir_client: select on table or view _lane_holder
+weir_client: select on table or view _rollout_fact
 weir_client: select on table or view _rollout_status
 weir_client: select on table or view artifacts
 weir_client: select on table or view available

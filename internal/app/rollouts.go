@@ -24,6 +24,7 @@ type Rollouts interface {
 	Database(ctx context.Context, name string) (rollout.Database, error)
 	DropDatabase(ctx context.Context, by, name string) error
 	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
+	AdoptDatabase(ctx context.Context, by, name string) (rollout.Database, error)
 	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
 	Foreign(ctx context.Context, name string) (*target.Foreign, error)
 	ImportHistory(ctx context.Context, by, name string) (int, error)
@@ -37,6 +38,7 @@ type Rollouts interface {
 	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
 	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
 	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
+	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
 	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
 	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
 

@@ -140,12 +140,22 @@ func databaseFields(o *output, d rollout.Database) []field {
 }
 
 func (e *env) databaseCheck() *cobra.Command {
+	var accept bool
 	c := &cobra.Command{
 		Use: "check NAME", Short: "Connect to a database: which is it, and what is applied there", Args: e.args("NAME"),
-		Long: `Connect to a database and write down which it is and what is applied there.
-The exit code is 1 when it cannot be reached.`,
+		Long: `Connect to a database and write down which it is and what is applied there. It also
+looks whether its user may create the tables in which Weir keeps the history.
+An address that leads to another database than before is a fault: no rollout runs
+there, unless --accept takes that database for the right one from now on.
+The exit code is 1 when it cannot be reached, is another one, or may not be changed.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			d, err := s.Rollouts.CheckDatabase(ctx, args[0])
+			check := s.Rollouts.CheckDatabase
+			if accept {
+				check = func(ctx context.Context, name string) (rollout.Database, error) {
+					return s.Rollouts.AdoptDatabase(ctx, whoami(), name)
+				}
+			}
+			d, err := check(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -156,12 +166,13 @@ The exit code is 1 when it cannot be reached.`,
 			if d.Version != "" {
 				version = "version " + clean(d.Version)
 			}
-			if err := e.output().did(d.Name, d, "Database %s answers: %s, %s.", clean(d.Name), clean(d.Server), version); err != nil || d.Fault == "" {
+			if err := e.output().did(d.Name, d, "Database %s answers: %s, its user may create tables, %s.", clean(d.Name), clean(d.Server), version); err != nil || d.Fault == "" {
 				return err
 			}
 			return quiet(problem.Failed)
 		}),
 	}
+	c.Flags().BoolVar(&accept, "accept", false, "take the database that the address leads to for the right one, whichever it was before")
 	return e.keyed(c)
 }
 
@@ -207,7 +218,7 @@ var historyListing = listing[target.Entry]{
 		{title: "NAME", value: func(_ *output, x target.Entry) string { return x.Name }},
 		{title: "KIND", value: func(_ *output, x target.Entry) string { return x.Kind }},
 		{title: "APPLIED", ages: true, value: func(o *output, x target.Entry) string { return o.ago(x.AppliedAt) }},
-		{title: "TOOK", value: func(_ *output, x target.Entry) string { return span(x.Took) }},
+		{title: "TOOK", value: func(_ *output, x target.Entry) string { return span(x.Took()) }},
 		{title: "STATEMENTS", value: func(_ *output, x target.Entry) string { return fmt.Sprint(x.Statements) }},
 		{title: "BY", value: func(_ *output, x target.Entry) string { return x.By }},
 		{title: "ROLLOUT", narrow: true, value: func(_ *output, x target.Entry) string {

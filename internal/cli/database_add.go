@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
@@ -74,6 +76,7 @@ reached is registered all the same.`,
 		if err != nil {
 			return err
 		}
+		e.sayTwins(ctx, s, made)
 		return e.registered(made, "is registered")
 	})
 	f.register(c)
@@ -108,6 +111,7 @@ func (e *env) databaseSet() *cobra.Command {
 		if d, err = s.Rollouts.PutDatabase(ctx, whoami(), d, dsn); err != nil {
 			return err
 		}
+		e.sayTwins(ctx, s, d)
 		return e.registered(d, "is set")
 	})
 	f.register(c)
@@ -137,11 +141,32 @@ func (f *databaseFlags) change(c *cobra.Command, d *rollout.Database) {
 	}
 }
 
+// sayTwins warns of a database that is registered under another name, too. What cannot
+// be read is not worth an error: the database is registered.
+func (e *env) sayTwins(ctx context.Context, s *app.Session, d rollout.Database) {
+	var names []string
+	for page := (view.Page{Limit: 1000}); d.Identity != ""; {
+		list, err := s.Rollouts.Databases(ctx, rollout.DatabaseFilter{Engine: d.Engine}, page)
+		for _, other := range list {
+			if other.Identity == d.Identity && other.Name != d.Name {
+				names = append(names, clean(other.Name))
+			}
+		}
+		if err != nil || len(list) < page.Limit {
+			break
+		}
+		page.After = list[len(list)-1].Name
+	}
+	if len(names) > 0 {
+		e.output().say("Warning: it is the same database as %s. Take one of the names away with: weir database remove NAME", who(names))
+	}
+}
+
 // registered tells what became of a database.
 func (e *env) registered(d rollout.Database, what string) error {
 	o := e.output()
 	if d.Fault != "" && o.table() {
-		defer o.say("It cannot be reached yet: %s\nTry again with: weir database check %s", clean(d.Fault), clean(d.Name))
+		defer o.say("It cannot be used yet: %s\nTry again with: weir database check %s", clean(d.Fault), clean(d.Name))
 	}
 	version := ""
 	if d.Version != "" {
@@ -172,10 +197,15 @@ func (e *env) readDSN(given string) (string, error) {
 	return strings.TrimSpace(dsn), nil
 }
 
+// schemes are what addresses begin with that Weir understands.
+var schemes = []string{"postgres", "postgresql", "mysql", "mariadb"}
+
 // engineOf reads the engine from the address, if nobody says.
 func engineOf(given, dsn string) (string, error) {
 	scheme, _, url := strings.Cut(dsn, "://")
 	switch {
+	case given == "" && url && !slices.Contains(schemes, scheme):
+		return "", problem.Refuse("dsn", "databases of PostgreSQL, MySQL and MariaDB can be changed: postgres://… or mysql://…", "%s is not supported", clean(scheme))
 	case given != "":
 		if given != engines[0] && given != engines[1] {
 			return "", invalid("postgres or mysql", "--engine: %q is not known", given)

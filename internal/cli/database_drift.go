@@ -63,6 +63,9 @@ func printDrift(o *output, r rollout.DriftReport) (err error) {
 			}
 			fmt.Fprintln(o.Out, o.paint(color, line))
 		}
+		if r.Note != "" {
+			o.say("Mind: %s.", clean(r.Note))
+		}
 		o.say("Take it for the right one with: weir database drift %s --accept", clean(r.Database))
 	}
 	if err == nil && r.Drifted {

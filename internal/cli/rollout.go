@@ -78,11 +78,17 @@ var rolloutListing = listing[rollout.Rollout]{
 		{title: "RUNS", value: func(_ *output, r rollout.Rollout) string {
 			return fmt.Sprintf("%d/%d", endedRuns(r.Counts), r.Counts.Total)
 		}},
-		{title: "FAILED", value: func(_ *output, r rollout.Rollout) string { return fmt.Sprint(r.Counts.Failed + r.Counts.Unknown) }},
+		{title: "FAILED", value: func(_ *output, r rollout.Rollout) string { return fmt.Sprint(r.Counts.Failed) }},
+		{title: "UNKNOWN", value: func(_ *output, r rollout.Rollout) string { return fmt.Sprint(r.Counts.Unknown) }},
 		{title: "BY", value: func(_ *output, r rollout.Rollout) string { return r.By }},
 		{title: "HASH", wide: true, value: func(_ *output, r rollout.Rollout) string { return r.Hash }},
 		{title: "CREATED", ages: true, value: func(o *output, r rollout.Rollout) string { return o.ago(r.CreatedAt) }},
-		{title: "WAITS FOR", value: func(_ *output, r rollout.Rollout) string { return r.Waits }},
+		{title: "WAITS FOR", value: func(_ *output, r rollout.Rollout) string {
+			if r.Counts.Unknown > 0 {
+				return strings.TrimPrefix(r.Waits+"; see weir rollout show "+short(r.ID)+" --status unknown", "; ")
+			}
+			return r.Waits
+		}},
 	},
 }
 
@@ -138,13 +144,11 @@ var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
 // if one rollout alone that has not ended, or the newest of those that have, is
 // called so.
 func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
-	var missing error
 	if idForm.MatchString(text) {
 		id, err := s.Store.JobID(ctx, text)
 		if err == nil || !isMissing(err) {
 			return id, err
 		}
-		missing = err
 	}
 	found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{Search: text}, view.Page{Limit: 1000})
 	if err != nil {
@@ -167,8 +171,6 @@ func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, err
 		return live[0].ID, nil
 	case len(ended) > 0:
 		return ended[0].ID, nil
-	case missing != nil:
-		return weir.ID{}, missing
 	}
 	return weir.ID{}, problem.New(problem.NotFound, "see them with: weir rollout list", "there is no rollout %q", text)
 }
@@ -190,14 +192,12 @@ func findRun(ctx context.Context, s *app.Session, text string) (weir.ID, error) 
 	if err != nil {
 		return id, err
 	}
-	tasks, err := s.Rollouts.Tasks(ctx, id)
+	tasks, err := s.Rollouts.TaskPage(ctx, id, rollout.TaskFilter{Key: key}, view.Page{Limit: 1})
 	if err != nil {
 		return id, err
 	}
-	for _, t := range tasks {
-		if t.Key == key {
-			return t.ID, nil
-		}
+	if len(tasks) > 0 {
+		return tasks[0].ID, nil
 	}
 	return id, problem.New(problem.NotFound, "see them with: weir rollout show "+short(id), "rollout %s has no task %q", short(id), key)
 }

@@ -85,6 +85,8 @@ func (l boardLane) draw(o *output, names, width int) string {
 	t := l.first
 	said := fmt.Sprintf("%s %s", changeLabel(t.Version, t.Change), t.Status)
 	switch cause := runCause(o, t); {
+	case t.Status == rollout.Unknown:
+		said += ": weir rollout resolve " + short(t.ID) + strings.TrimSuffix("; "+cause, "; ")
 	case t.Status == rollout.Running && t.StartedAt != nil:
 		said += " " + span(o.now.Sub(*t.StartedAt))
 		if t.Phase != "" {

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
@@ -14,6 +16,12 @@ import (
 type answered struct {
 	ID weir.ID `json:"id"`
 	rollout.Answer
+}
+
+// approved is what an approval did, and what it was given in the face of.
+type approved struct {
+	answered
+	Warnings []rollout.PlanWarning `json:"warnings,omitempty"`
 }
 
 // answer tells what a command did to a rollout or a task of one.
@@ -110,9 +118,27 @@ func (e *env) rolloutApprove() *cobra.Command {
 		Example: "  weir rollout approve 8057b302099a prod --note 'looked at the locks'",
 	}
 	c.Flags().StringVar(&note, "note", "", "kept with the approval")
-	return e.onRollout(c, func(ctx context.Context, s *app.Session, id weir.ID, args []string) (rollout.Answer, error) {
-		return s.Rollouts.Approve(ctx, whoami(), id, args[1], note)
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		id, err := findRollout(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		r, err := s.Rollouts.Rollout(ctx, id)
+		if err != nil {
+			return err
+		}
+		o := e.output()
+		if o.table() && len(r.Warnings) > 0 {
+			o.say("What the plan was warned of:")
+			printWarnings(o, o.Err, plainWarnings(r.Warnings), "  ", map[string]bool{})
+		}
+		a, err := s.Rollouts.Approve(ctx, whoami(), id, args[1], note)
+		if err != nil {
+			return err
+		}
+		return o.did(id.String(), approved{answered{id, a}, r.Warnings}, "Rollout %s: %s.", short(id), clean(a.Text))
 	})
+	return c
 }
 
 func (e *env) rolloutRevoke() *cobra.Command {
@@ -139,10 +165,64 @@ func (e *env) onRun(c *cobra.Command, do func(ctx context.Context, s *app.Sessio
 }
 
 func (e *env) rolloutRetry() *cobra.Command {
-	c := &cobra.Command{Use: "retry TASK", Short: "Run a task again that failed or was canceled", Example: "  weir rollout retry 8057b302099a\n  weir rollout retry orders-2026-11/prod/orders-eu/7"}
-	return e.onRun(c, func(ctx context.Context, s *app.Session, task weir.ID) (rollout.Answer, error) {
+	var failed bool
+	var stage string
+	c := &cobra.Command{
+		Use: "retry TASK", Short: "Run a task again that failed or was canceled, or all that failed",
+		Example: "  weir rollout retry 8057b302099a\n  weir rollout retry orders-2026-11/prod/orders-eu/7\n  weir rollout retry orders-2026-11 --failed --stage prod",
+	}
+	e.onRun(c, func(ctx context.Context, s *app.Session, task weir.ID) (rollout.Answer, error) {
 		return s.Rollouts.Retry(ctx, whoami(), task)
 	})
+	c.Long += "\n\nWith --failed it is the ID of a rollout: all of its tasks that are FAILED run again."
+	one := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if !failed && stage != "" {
+			return invalid("give --failed, too", "--stage goes with --failed alone")
+		}
+		if !failed {
+			return one(cmd, args)
+		}
+		return e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			return e.retryFailed(ctx, s, args[0], stage)
+		})(cmd, args)
+	}
+	c.Flags().BoolVar(&failed, "failed", false, "all tasks of a rollout that are FAILED")
+	c.Flags().StringVar(&stage, "stage", "", "with --failed: only those of this stage")
+	return c
+}
+
+// retryFailed runs all failed tasks of a rollout again, and answers for each. One that
+// is refused keeps the others from nothing.
+func (e *env) retryFailed(ctx context.Context, s *app.Session, text, stage string) error {
+	id, err := findRollout(ctx, s, text)
+	if err != nil {
+		return err
+	}
+	tasks, err := rollout.AllTasks(ctx, s.Rollouts, id, rollout.TaskFilter{Status: rollout.Failed, Stage: stage})
+	if err != nil {
+		return err
+	}
+	o := e.output()
+	if len(tasks) == 0 {
+		o.say("Rollout %s has no task that is FAILED.", short(id))
+	}
+	var refused error
+	for _, t := range tasks {
+		a, err := s.Rollouts.Retry(ctx, whoami(), t.ID)
+		switch {
+		case err != nil:
+			refused = err
+			o.say("%s: %s", clean(t.Key), clean(problem.Explain(err).What))
+		case o.table():
+			fmt.Fprintf(o.Out, "%s: %s.\n", clean(t.Key), clean(a.Text))
+		default:
+			if err := printEach(o, []answered{{t.ID, a}}, func(a answered) string { return a.ID.String() }); err != nil {
+				return err
+			}
+		}
+	}
+	return refused
 }
 
 func (e *env) rolloutSkip() *cobra.Command {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 const (
@@ -119,7 +122,15 @@ func scriptFault(dir string, err error) error {
 type planYAML struct {
 	source *planSource
 	file   string
-	faults []string
+	faults []placed
+	// stages are where the fields of each stage stand.
+	stages []map[string]*yaml.Node
+}
+
+// placed is a fault with its place.
+type placed struct {
+	line, column int
+	what         string
 }
 
 // readYAML reads a file as weir rollout init writes it. What it does not know is a
@@ -131,7 +142,8 @@ func (p *planSource) readYAML(path string) error {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return invalid("check indentation, quotes and colons at this place", "%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		f := definition.Syntax(path, text, err)
+		return invalid(f.Next, "%s:%d:%d: %s", path, f.Line, f.Column, f.What)
 	}
 	r := &planYAML{source: p, file: path}
 	if len(document.Content) == 0 {
@@ -140,35 +152,40 @@ func (p *planSource) readYAML(path string) error {
 		r.plan(document.Content[0])
 	}
 	if len(r.faults) > 0 {
-		return &problem.Problem{Kind: problem.Invalid, What: strings.Join(r.faults, "\n"), Next: "mend the file; weir rollout plan " + path + " --offline checks it without a server"}
+		slices.SortStableFunc(r.faults, func(a, b placed) int { return cmp.Or(a.line-b.line, a.column-b.column) })
+		var what []string
+		for _, f := range r.faults {
+			what = append(what, fmt.Sprintf("%s:%d:%d: %s", path, f.line, f.column, f.what))
+		}
+		return &problem.Problem{Kind: problem.Invalid, What: strings.Join(what, "\n"), Next: "mend the file; weir rollout plan " + path + " --offline checks it without a server"}
 	}
 	return nil
 }
 
 func (r *planYAML) fault(n *yaml.Node, format string, args ...any) {
-	r.faults = append(r.faults, fmt.Sprintf("%s:%d:%d: %s", r.file, max(n.Line, 1), max(n.Column, 1), fmt.Sprintf(format, args...)))
+	r.faults = append(r.faults, placed{max(n.Line, 1), max(n.Column, 1), fmt.Sprintf(format, args...)})
 }
 
-// fields hands the values of a mapping to those who read them.
-func (r *planYAML) fields(n *yaml.Node, what string, known map[string]func(*yaml.Node)) {
+// fields hands the values of a mapping to those who read them, and says where they are.
+func (r *planYAML) fields(n *yaml.Node, what string, known map[string]func(*yaml.Node)) map[string]*yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	if n.Kind != yaml.MappingNode {
 		r.fault(n, "%s: expected fields with values", what)
-		return
+		return nil
 	}
 	var names []string
 	for name := range known {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	seen := map[string]bool{}
+	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		read := known[key.Value]
 		switch near := nearest(key.Value, names); {
-		case seen[key.Value]:
+		case seen[key.Value] != nil:
 			r.fault(key, "%s: %s is there twice", what, key.Value)
 		case read != nil:
 			read(value)
@@ -177,8 +194,9 @@ func (r *planYAML) fields(n *yaml.Node, what string, known map[string]func(*yaml
 		default:
 			r.fault(key, "%s has no field %q: there are %s", what, key.Value, strings.Join(names, ", "))
 		}
-		seen[key.Value] = true
+		seen[key.Value] = value
 	}
+	return seen
 }
 
 // into reads a value of a kind, or says what was expected.
@@ -193,7 +211,7 @@ func into[T any](r *planYAML, name, want string, to *T) func(*yaml.Node) {
 func (r *planYAML) plan(n *yaml.Node) {
 	p := r.source
 	var stages *yaml.Node
-	r.fields(n, "a rollout", map[string]func(*yaml.Node){
+	at := r.fields(n, "a rollout", map[string]func(*yaml.Node){
 		"name": into(r, "name", "text", &p.Name), "note": into(r, "note", "text", &p.Note),
 		"parallel": into(r, "parallel", "a whole number", &p.Parallel), "out_of_order": into(r, "out_of_order", "true or false", &p.OutOfOrder),
 		"run_at": r.runAt, "changes": r.changes, "stages": func(n *yaml.Node) { stages = n },
@@ -215,6 +233,32 @@ func (r *planYAML) plan(n *yaml.Node) {
 	}
 	if p.Name == "" {
 		p.Name = nameOf(filepath.Dir(r.file))
+	}
+	r.check(n, at)
+}
+
+// check finds what is wrong with the plan as a whole, at the places of its fields.
+func (r *planYAML) check(n *yaml.Node, at map[string]*yaml.Node) {
+	for _, f := range r.source.Faults() {
+		fields, whole := at, n
+		if f.Stage >= 0 {
+			fields = r.stages[f.Stage]
+			whole = fields[""]
+			if f.Field == "name" && r.source.Stages[f.Stage].Name == "" {
+				continue // said where the stage was read
+			}
+		} else if f.Field == "stages" {
+			continue
+		}
+		place := fields[f.Field]
+		if place == nil {
+			place = whole
+		}
+		what := f.What
+		if f.Stage < 0 {
+			what = f.Field + ": " + what
+		}
+		r.fault(place, "%s; %s", what, f.Next)
 	}
 }
 
@@ -260,19 +304,21 @@ func (r *planYAML) changes(n *yaml.Node) {
 
 func (r *planYAML) stage(n *yaml.Node) {
 	var s rollout.Stage
+	at := map[string]*yaml.Node{}
 	if n.Kind == yaml.ScalarNode {
 		s.Name = n.Value
 	} else {
-		r.fields(n, "a stage", map[string]func(*yaml.Node){
+		maps.Copy(at, r.fields(n, "a stage", map[string]func(*yaml.Node){
 			"name": into(r, "name", "text", &s.Name), "environment": into(r, "environment", "text", &s.Environment),
 			"databases": into(r, "databases", "a list of names", &s.Databases), "labels": into(r, "labels", "fields with values", &s.Labels),
 			"approvals": into(r, "approvals", "a whole number", &s.Approvals), "promote": into(r, "promote", "auto or manual", &s.Promote),
 			"on_failure": into(r, "on_failure", "stop, continue or at_most", &s.OnFailure), "max_failures": into(r, "max_failures", "a whole number", &s.MaxFailures),
 			"canary": into(r, "canary", "a whole number", &s.Canary),
-		})
+		}))
 	}
+	at[""] = n
 	if s.Name == "" {
 		r.fault(n, "a stage needs a name")
 	}
-	r.source.Stages = append(r.source.Stages, s)
+	r.source.Stages, r.stages = append(r.source.Stages, s), append(r.stages, at)
 }

@@ -18,12 +18,12 @@ import (
 //go:embed rollout_starter.yaml
 var rolloutStarter string
 
-// firstChange is a change to begin with.
+// firstChange is a change to begin with. Every engine takes it.
 const firstChange = `-- The name of this file gives its version. Directives may stand here:
 -- weir: lock_timeout=2s statement_timeout=10m
 create table greeting (
-  id   bigint generated always as identity primary key,
-  text text not null default 'hello'
+  id    bigint primary key,
+  words varchar(200) not null default 'hello'
 );
 `
 
@@ -46,7 +46,7 @@ A file that is there already stays as it is.`,
 			if _, err := os.Stat(path); err == nil {
 				return problem.New(problem.Conflict, "edit it, or name another folder: weir rollout init FOLDER", "%s is there already", path)
 			}
-			changes, err := changesIn(dir)
+			changes, wrote, err := changesIn(dir)
 			if err != nil {
 				return err
 			}
@@ -54,25 +54,32 @@ A file that is there already stays as it is.`,
 			if err := writeNew(path, text); err != nil {
 				return err
 			}
+			files := []string{path}
+			if wrote != "" {
+				files = append(files, wrote)
+			}
 			return e.output().did(path, struct {
-				File string `json:"file"`
-			}{path}, "Wrote %s.\nSee what it would do with: weir rollout plan %s", path, path)
+				File  string   `json:"file"`
+				Files []string `json:"files"`
+			}{path, files}, "Wrote %s.\nSee what it would do with: weir rollout plan %s", strings.Join(files, " and "), path)
 		}),
 	}
 }
 
-// changesIn finds the SQL files that a plan in dir is for, or writes a first one.
-func changesIn(dir string) (string, error) {
+// changesIn finds the SQL files that a plan in dir is for, or writes a first one, which
+// it names.
+func changesIn(dir string) (folder, wrote string, err error) {
 	const usual = "migrations"
 	for _, at := range []string{".", usual} {
 		if found, _ := filepath.Glob(filepath.Join(dir, at, "*.sql")); len(found) > 0 {
-			return at, nil
+			return at, "", nil
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, usual), 0o755); err != nil { // #nosec G301 -- a folder for the person who named it
-		return "", err
+		return "", "", err
 	}
-	return usual, writeNew(filepath.Join(dir, usual, "V001__greeting.sql"), firstChange)
+	wrote = filepath.Join(dir, usual, "V001__greeting.sql")
+	return usual, wrote, writeNew(wrote, firstChange)
 }
 
 // writeNew writes a file that is not there yet.

@@ -3,8 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,139 +134,6 @@ func (e *env) askPreview(cmd *cobra.Command, p rollout.Plan) (preview rollout.Pr
 	return preview, true, err
 }
 
-func (e *env) printPreview(o *output, p planSource, v rollout.Preview, asked bool) error {
-	switch {
-	case o.data():
-		if err := o.value(v); err != nil {
-			return err
-		}
-	case o.format == "name":
-		for _, s := range v.Stages {
-			for _, t := range s.Tasks {
-				fmt.Fprintln(o.Out, clean(s.Name+"/"+t.Database+"/"+changeLabel(t.Version, t.Name)))
-			}
-		}
-	default:
-		printStages(o, v)
-		printChanges(o, v.Changes)
-		e.sayPreview(o, p, v, asked)
-	}
-	if v.Problems > 0 {
-		return quiet(problem.Failed)
-	}
-	return nil
-}
-
-// sayPreview tells what is left to know, and what comes next.
-func (e *env) sayPreview(o *output, p planSource, v rollout.Preview, asked bool) {
-	for _, x := range p.ignored {
-		o.say("Not run: %s (%s)", clean(x.File), clean(x.Why))
-	}
-	switch {
-	case !asked && len(p.Stages) == 0:
-		o.say("No stages are named, so it is not said where it would run. Name environments with --stage, or write a plan: weir rollout init %s", clean(p.path))
-	case !asked:
-		o.say("No server was asked, so it is not said which databases there are and what is applied already.")
-	case v.Problems > 0:
-		o.say("%s. Nothing was run.", plural(v.Problems, "run would fail", "runs would fail"))
-	default:
-		o.say("Nothing was run. Create it with: weir rollout create %s%s", clean(p.path), e.said("name", "note", "stage", "parallel", "run-at"))
-	}
-}
-
-// printStages writes, stage by stage, what each database gets.
-func printStages(o *output, v rollout.Preview) {
-	for _, s := range v.Stages {
-		fmt.Fprintf(o.Out, "%s%s\n", o.paint(bold, "Stage "+clean(s.Name)), clean(stageTerms(s.Stage)))
-		var names []string
-		tasks := map[string][]rollout.PreviewTask{}
-		for _, t := range s.Tasks {
-			if tasks[t.Database] == nil {
-				names = append(names, t.Database)
-			}
-			tasks[t.Database] = append(tasks[t.Database], t)
-		}
-		for _, name := range names {
-			canary := ""
-			if tasks[name][0].Canary {
-				canary = " (canary)"
-			}
-			fmt.Fprintf(o.Out, "  %s%s: %s\n", clean(name), canary, clean(plannedRuns(tasks[name])))
-			for _, t := range tasks[name] {
-				if t.Problem != "" {
-					fmt.Fprintf(o.Out, "    %s %s: %s\n", o.paint(red, "would fail"), clean(changeLabel(t.Version, t.Name)), clean(t.Problem))
-				}
-				printWarnings(o, t.Warnings, "    ")
-			}
-		}
-	}
-}
-
-// plannedRuns says which changes a database gets, and which it has.
-func plannedRuns(tasks []rollout.PreviewTask) string {
-	var runs, has []string
-	for _, t := range tasks {
-		if label := changeLabel(t.Version, t.Name); t.Skip != "" {
-			has = append(has, label)
-		} else {
-			runs = append(runs, label)
-		}
-	}
-	var parts []string
-	if len(runs) > 0 {
-		parts = append(parts, strings.Join(runs, ", "))
-	}
-	if len(has) > 0 {
-		parts = append(parts, strings.Join(has, ", ")+" applied already")
-	}
-	return strings.Join(parts, "; ")
-}
-
-// stageTerms says how a stage begins and goes on.
-func stageTerms(s rollout.Stage) string {
-	var terms []string
-	if s.Approvals > 0 {
-		terms = append(terms, plural(s.Approvals, "approval", "approvals"))
-	}
-	if s.Promote == rollout.PromoteManual {
-		terms = append(terms, "a person lets it begin")
-	}
-	if s.Canary > 0 {
-		terms = append(terms, plural(s.Canary, "canary", "canaries")+" first")
-	}
-	if s.OnFailure != "" && s.OnFailure != rollout.OnFailureStop {
-		terms = append(terms, "failures: "+onFailure(s.OnFailure, s.MaxFailures))
-	}
-	if len(terms) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(terms, ", ") + ")"
-}
-
-// printChanges writes each change with its statements, what they lock, and what a
-// person should know before.
-func printChanges(o *output, changes []rollout.PreviewChange) {
-	for _, c := range changes {
-		fmt.Fprintf(o.Out, "\n%s  %s, %s, %s: %s, %s\n", o.paint(bold, "Change "+clean(changeLabel(c.Version, c.Name))), clean(c.Name), c.Kind, c.Engine,
-			plural(len(c.Statements), "statement", "statements"), plural(c.Steps, "step", "steps"))
-		for _, s := range c.Statements {
-			alone := ""
-			if s.Alone {
-				alone = ", outside of a transaction"
-			}
-			fmt.Fprintf(o.Out, "  line %d: %s%s\n", s.Line, clean(s.Tag), alone)
-			for _, l := range s.Locks {
-				blocks := ""
-				if l.Blocks != "" {
-					blocks = ", blocks " + l.Blocks
-				}
-				fmt.Fprintf(o.Out, "    locks %s: %s%s\n", clean(l.Object), clean(l.Mode), clean(blocks))
-			}
-		}
-		printWarnings(o, c.Warnings, "  ")
-	}
-}
-
 func (e *env) rolloutCreate() *cobra.Command {
 	var f planFlags
 	var key, replaces string
@@ -289,9 +155,13 @@ place of a rollout of which nothing has run, which loses its approvals.`,
 		if err != nil {
 			return err
 		}
+		fails := wouldFail(ctx, s, p.Plan)
 		made, err := create(ctx, s, p.Plan, key, replaces)
 		if err != nil {
 			return err
+		}
+		if fails > 0 {
+			o.say("Warning: as the databases are now, %s. See which with: weir rollout plan %s%s", plural(fails, "run would fail", "runs would fail"), clean(p.path), e.said("name", "stage"))
 		}
 		if o.table() && len(made.Warnings) > 0 {
 			o.say("%s: read them with: weir rollout show %s", plural(len(made.Warnings), "warning", "warnings"), short(made.ID))
@@ -308,6 +178,21 @@ place of a rollout of which nothing has run, which loses its approvals.`,
 	c.Flags().BoolVar(&start, "start", false, "start it, too")
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "start it and watch it until it has ended")
 	return c
+}
+
+// foresight is how long a look at the databases may keep a rollout from being made.
+const foresight = 30 * time.Second
+
+// wouldFail counts the runs of a plan that would fail as things are. What cannot be
+// found out in time is not counted: the plan is made all the same.
+func wouldFail(ctx context.Context, s *app.Session, p rollout.Plan) int {
+	ctx, cancel := context.WithTimeout(ctx, foresight)
+	defer cancel()
+	preview, err := s.Rollouts.Preview(ctx, p, rollout.PreviewOptions{})
+	if err != nil || ctx.Err() != nil {
+		return 0
+	}
+	return preview.Problems
 }
 
 func create(ctx context.Context, s *app.Session, p rollout.Plan, key, replaces string) (rollout.Rollout, error) {

@@ -108,13 +108,29 @@ func printRollout(o *output, p rolloutPage) error {
 	}
 	if len(p.Warnings) > 0 {
 		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Warnings"))
-		printWarnings(o, p.Warnings, "  ")
+		printWarnings(o, o.Out, plainWarnings(p.Warnings), "  ", map[string]bool{})
 	}
 	if len(p.Tasks) == 0 {
 		return nil
 	}
 	fmt.Fprintln(o.Out)
-	return runListing.print(o, p.Tasks)
+	if err := runListing.print(o, p.Tasks); err != nil {
+		return err
+	}
+	sayUnknown(o, p)
+	return nil
+}
+
+// sayUnknown says what can be done about runs of which nobody knows the outcome.
+func sayUnknown(o *output, p rolloutPage) {
+	for _, t := range p.Tasks {
+		if t.Status != rollout.Unknown {
+			continue
+		}
+		o.say("%s of UNKNOWN outcome. Weir goes on asking the database, and settles what it can prove. If you know it, say so:\n"+
+			"  weir rollout resolve %s --applied --reason TEXT, or --not-applied", plural(p.Counts.Unknown, "run is", "runs are"), short(t.ID))
+		return
+	}
 }
 
 var stageListing = listing[rollout.StageState]{
@@ -182,29 +198,4 @@ func runCause(_ *output, t rollout.Task) string {
 		return t.Error
 	}
 	return ""
-}
-
-// printWarnings writes each warning with why it hurts and the safer form.
-func printWarnings(o *output, warnings []rollout.PlanWarning, indent string) {
-	for _, w := range warnings {
-		color := yellow
-		if w.Severity == "danger" {
-			color = red
-		}
-		at := ""
-		if w.Line > 0 {
-			at = fmt.Sprintf(" line %d", w.Line)
-		}
-		fmt.Fprintf(o.Out, "%s%s change %s%s: %s (%s)\n", indent, o.paint(color, w.Severity), clean(w.Change), at, clean(w.What), clean(w.Code))
-		for _, more := range []struct{ label, text string }{{"why", w.Why}, {"instead", w.Instead}} {
-			if more.text == "" {
-				continue
-			}
-			lines := strings.Split(strings.TrimRight(cleanLines(more.text), "\n"), "\n")
-			fmt.Fprintf(o.Out, "%s  %s: %s\n", indent, more.label, lines[0])
-			for _, line := range lines[1:] {
-				fmt.Fprintf(o.Out, "%s  %s  %s\n", indent, strings.Repeat(" ", len(more.label)), line)
-			}
-		}
-	}
 }

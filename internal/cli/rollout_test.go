@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	database "database/sql"
 	"fmt"
 	"net/url"
 	"strings"
@@ -47,6 +48,15 @@ func inTarget(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer conn.Close(context.Background())
 	_, err = conn.Exec(context.Background(), strings.Join(args[1:], " "))
+	ts.Check(err)
+}
+
+// inMaria is maria STATEMENT: it runs a statement in the script's MariaDB.
+func inMaria(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := database.Open("mysql", ts.Getenv("MARIA_DSN"))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.ExecContext(context.Background(), strings.Join(args, " "))
 	ts.Check(err)
 }
 

@@ -26,7 +26,7 @@ moved; with -o json the task.
 
 The exit code is 0 when the rollout is done, 1 when it failed, or a failure stopped it
 and nothing of it runs any more, 2 when it was canceled. A rollout that waits for a
-person is watched until somebody decides.`,
+person is watched until somebody decides. Ctrl-C ends the watching, never the rollout.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			id, err := findRollout(ctx, s, args[0])
 			if err != nil {
@@ -47,8 +47,8 @@ func watchRollout(ctx context.Context, o *output, s *app.Session, id weir.ID) er
 	defer unfollow()
 	for {
 		page, err := readRollout(ctx, s, id)
-		if ctx.Err() != nil && o.table() {
-			o.say("The rollout goes on. Watch it with: weir rollout watch %s", short(id))
+		if ctx.Err() != nil {
+			return unwatched(o, id)
 		}
 		if err != nil {
 			return err
@@ -61,12 +61,15 @@ func watchRollout(ctx context.Context, o *output, s *app.Session, id weir.ID) er
 			return endOfRollout(o, page.Rollout)
 		}
 		if !rest(ctx, lookEvery, drawEvery, wake) {
-			if o.table() {
-				o.say("The rollout goes on. Watch it with: weir rollout watch %s", short(id))
-			}
-			return context.Cause(ctx)
+			return unwatched(o, id)
 		}
 	}
+}
+
+// unwatched ends the watching. Nothing in it may be read as the end of the rollout.
+func unwatched(o *output, id weir.ID) error {
+	o.say("Stopped watching; the rollout goes on. Watch it with: weir rollout watch %s", short(id))
+	return quiet(problem.Canceled)
 }
 
 // over says that nothing more happens unless a person wants it to.
@@ -118,11 +121,19 @@ func showMoves(o *output) func(rolloutPage) error {
 			}
 		}
 		if now := p.State + ": " + p.Waits; now != waits && p.Waits != "" && o.table() && !p.over() {
-			fmt.Fprintf(o.Out, "%s  the rollout is %s: %s\n", o.now.UTC().Format("15:04:05"), p.State, clean(p.Waits))
+			fmt.Fprintf(o.Out, "%s  the rollout %s\n", o.now.UTC().Format("15:04:05"), clean(standing(p.Rollout)))
 			waits = now
 		}
 		return nil
 	}
+}
+
+// standing says in one phrase how a rollout stands: what it waits for says it mostly.
+func standing(r rollout.Rollout) string {
+	if strings.HasPrefix(r.Waits, "waits ") {
+		return r.Waits
+	}
+	return "is " + r.State + ": " + r.Waits
 }
 
 func printMove(o *output, t rollout.Task) error {
@@ -131,10 +142,13 @@ func printMove(o *output, t rollout.Task) error {
 	}
 	said := runCause(o, t)
 	if t.Status == rollout.Done && t.StartedAt != nil && t.FinishedAt != nil {
-		said = span(t.FinishedAt.Sub(*t.StartedAt))
+		said = strings.TrimSuffix(span(t.FinishedAt.Sub(*t.StartedAt))+": "+said, ": ")
 	}
-	if t.Code != "" && t.Status != rollout.Done {
-		said = t.Code + ": " + said
+	switch {
+	case t.Status == rollout.Unknown:
+		said = strings.TrimPrefix(said+"; ", "; ") + "Weir asks the database again; if you know: weir rollout resolve " + short(t.ID)
+	case t.Code != "" && t.Status == rollout.Failed:
+		said = t.Code + ": " + said // a run has the code of the attempt before it
 	}
 	_, err := fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", t.Since.UTC().Format("15:04:05"), clean(t.Key), o.paint(rolloutColor(t.Status), t.Status), clean(said)), " "))
 	return err

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/mariatest"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -83,6 +84,9 @@ func runScript(t *testing.T, file, text string) {
 	if strings.Contains(text, "EMPTY_DATABASE_URL") {
 		variables = append(variables, "EMPTY_DATABASE_URL="+testdb.NewEmpty(t).URL)
 	}
+	if strings.Contains(text, "MARIA_DSN") {
+		variables = append(variables, "MARIA_DSN="+mariatest.New(t).DSN)
+	}
 	if !strings.Contains(text, "exec weir up") {
 		variables = append(variables, "WEIR_DATABASE_URL="+testdb.New(t).URL)
 	}
@@ -105,7 +109,7 @@ func runScript(t *testing.T, file, text string) {
 			return os.Chmod(e.WorkDir, 0o711)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds, "archive": archive, "target": newTarget, "in": inTarget,
+			"exits": exits, "serve": serve, "sql": sql, "set": set, "ready": ready, "refused": refused, "gone": gone, "postmaster": postmaster, "holds": holds, "archive": archive, "target": newTarget, "in": inTarget, "maria": inMaria,
 		},
 	})
 }

@@ -23,8 +23,8 @@ type reason struct {
 
 func (e *env) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why ID", Short: "Say why a task or a job is where it is: by whom, since when", Args: e.args("ID"),
-		Example: "  weir why 8057b302099a\n  weir why JOB/STEP",
+		Use: "why ID", Short: "Say why a task, a job or a rollout is where it is: by whom, since when", Args: e.args("ID"),
+		Example: "  weir why 8057b302099a\n  weir why JOB/STEP\n  weir why orders-2026-11",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			task, missing := findTask(ctx, s, args[0])
 			if missing == nil {
@@ -32,6 +32,11 @@ func (e *env) whyCommand() *cobra.Command {
 			}
 			if missing == nil {
 				return e.printTaskWhy(ctx, s, task)
+			}
+			if id, err := findRollout(ctx, s, args[0]); err == nil {
+				if r, err := s.Rollouts.Rollout(ctx, id); err == nil {
+					return e.printRolloutWhy(r)
+				}
 			}
 			job, err := s.Store.JobID(ctx, args[0])
 			if err == nil {

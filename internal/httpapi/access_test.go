@@ -13,7 +13,7 @@ func fill(path string) string {
 	return strings.NewReplacer("{task}", "01890a5d-ac96-774b-bcce-b302099a8057", "{job}", "01890a5d-ac96-774b-bcce-b302099a8057").
 		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
 			"{attempt}", "1", "{workflow}", "ghost", "{artifact}", "1", "{secret}", "ghost",
-			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1").Replace(path))
+			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1", "{serial}", "ghost", "{pc}", "ghost").Replace(path))
 }
 
 // Every route with every kind of caller, over real HTTP, against what Can says.

@@ -134,10 +134,21 @@ func (a *API) dropDatabase(ctx context.Context, in *DatabaseInput) (*Empty, erro
 	return nil, store.DropDatabase(ctx, auth.From(ctx).By(), in.Database)
 }
 
-func (a *API) checkDatabase(ctx context.Context, in *DatabaseInput) (*One[rollout.Database], error) {
+// CheckDatabaseInput asks for a look at a database. The body may be left out.
+type CheckDatabaseInput struct {
+	DatabaseInput
+	Body *struct {
+		Accept bool `json:"accept,omitempty" doc:"Its address leads to another database than before: take that one from now on. Left out, it is a fault."`
+	}
+}
+
+func (a *API) checkDatabase(ctx context.Context, in *CheckDatabaseInput) (*One[rollout.Database], error) {
 	store, err := a.rollouts()
 	if err != nil {
 		return nil, err
+	}
+	if in.Body != nil && in.Body.Accept {
+		return one(store.AdoptDatabase(ctx, auth.From(ctx).By(), in.Database))
 	}
 	return one(store.CheckDatabase(ctx, in.Database))
 }

@@ -17,7 +17,7 @@ Errors are application/problem+json: code is what programs branch on, next says 
 Lists are {"items": […], "next": "…"}: send next as ?after= to get the page after.
 Creates of tasks, jobs and rollouts, and runs of workflows, take Idempotency-Key, so they can be sent again.
 Pools, schedules and databases carry an ETag; changing one wants If-Match.
-Durations are text such as "90s", "12h" or "30d", but what was measured (took, waited) is in nanoseconds; times are RFC 3339.`
+Durations are text such as "90s", "12h" or "30d", but what was measured is in milliseconds and called so (took_ms, waited_ms); times are RFC 3339.`
 
 // openAPIConfig describes the API to huma. The document and the page are routes
 // of our own, so huma serves neither.

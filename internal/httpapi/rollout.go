@@ -21,6 +21,7 @@ type Rollouts interface {
 	Database(ctx context.Context, name string) (rollout.Database, error)
 	DropDatabase(ctx context.Context, by, name string) error
 	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
+	AdoptDatabase(ctx context.Context, by, name string) (rollout.Database, error)
 	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
 	Foreign(ctx context.Context, name string) (*target.Foreign, error)
 	ImportHistory(ctx context.Context, by, name string) (int, error)
@@ -33,7 +34,7 @@ type Rollouts interface {
 	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
 	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
 	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
-	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
+	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
 	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
 	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
 
@@ -76,7 +77,7 @@ type StageBody struct {
 	Environment string            `json:"environment,omitempty" maxLength:"200" doc:"Take the databases of this environment."`
 	Databases   []string          `json:"databases,omitempty" maxItems:"10000" doc:"Take these."`
 	Labels      map[string]string `json:"labels,omitempty" doc:"Take those that have these labels."`
-	Approvals   int               `json:"approvals,omitempty" minimum:"0" maximum:"100" doc:"How many people must say yes before it begins."`
+	Approvals   int               `json:"approvals,omitempty" minimum:"0" maximum:"20" doc:"How many people must say yes before it begins."`
 	Promote     string            `json:"promote,omitempty" enum:"auto,manual" doc:"auto: it begins when the stage before is complete; manual: a person lets it begin. Default: auto."`
 	OnFailure   string            `json:"on_failure,omitempty" enum:"stop,continue,at_most" doc:"stop: nothing new starts in it; continue; at_most: max_failures are borne. Default: stop."`
 	MaxFailures int               `json:"max_failures,omitempty" minimum:"0" maximum:"100000"`
@@ -155,7 +156,7 @@ func (a *API) rolloutID(ctx context.Context, in RolloutInput) (Rollouts, weir.ID
 	if err != nil {
 		return nil, weir.ID{}, err
 	}
-	id, err := a.config.Store.JobID(ctx, in.Rollout)
+	id, err := a.config.Store.RolloutID(ctx, in.Rollout)
 	return store, id, err
 }
 
@@ -219,27 +220,23 @@ func (a *API) showChange(ctx context.Context, in *ChangeInput) (*One[rollout.Cha
 // RolloutTasksInput narrows the tasks of a rollout.
 type RolloutTasksInput struct {
 	RolloutInput
+	PageInput
 	Status   string `query:"status" enum:"NOT_STARTED,PENDING,AVAILABLE,RUNNING,DONE,FAILED,CANCELED,UNKNOWN,SKIPPED" doc:"Only tasks of this status."`
 	Stage    string `query:"stage" maxLength:"200" doc:"Only tasks of this stage."`
 	Database string `query:"database" maxLength:"200" doc:"Only tasks of this database."`
+	Key      string `query:"key" maxLength:"300" doc:"Only the task STAGE/DATABASE/VERSION."`
 }
 
-func (a *API) rolloutTasks(ctx context.Context, in *RolloutTasksInput) (*All[rollout.Task], error) {
+func (a *API) rolloutTasks(ctx context.Context, in *RolloutTasksInput) (*Listed[rollout.Task], error) {
 	store, id, err := a.rolloutID(ctx, in.RolloutInput)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := store.Tasks(ctx, id)
+	tasks, err := store.TaskPage(ctx, id, rollout.TaskFilter{Status: in.Status, Stage: in.Stage, Database: in.Database, Key: in.Key}, in.page())
 	if err != nil {
 		return nil, err
 	}
-	var found []rollout.Task
-	for _, t := range tasks {
-		if (in.Status == "" || t.Status == in.Status) && (in.Stage == "" || t.Stage == in.Stage) && (in.Database == "" || t.Database == in.Database) {
-			found = append(found, t)
-		}
-	}
-	return all(found), nil
+	return listed(ctx, tasks, in.Limit, func(t rollout.Task) string { return t.ID.String() }), nil
 }
 
 // RolloutTaskInput names a task of a rollout.
@@ -256,16 +253,14 @@ func (a *API) rolloutTask(ctx context.Context, in RolloutTaskInput) (Rollouts, r
 	}
 	missing := problem.New(problem.NotFound, "see what it has: weir rollout show "+id.String(), "rollout %s has no task %s", id, in.Task)
 	if strings.Contains(in.Task, "/") {
-		tasks, err := store.Tasks(ctx, id)
+		tasks, err := store.TaskPage(ctx, id, rollout.TaskFilter{Key: in.Task}, view.Page{Limit: 1})
 		if err != nil {
 			return nil, rollout.Task{}, err
 		}
-		for _, t := range tasks {
-			if t.Key == in.Task {
-				return store, t, nil
-			}
+		if len(tasks) == 0 {
+			return nil, rollout.Task{}, missing
 		}
-		return nil, rollout.Task{}, missing
+		return store, tasks[0], nil
 	}
 	task, err := a.config.Store.TaskID(ctx, in.Task)
 	if err != nil {

@@ -29,7 +29,7 @@ func rolloutRoutes() []Route {
 		{post, "/rollouts/{rollout}/stages/{stage}/promote", auth.Command, "rollout", Granted, "Let a stage begin that waits for a person", handle((*API).promoteStage)},
 		{post, "/rollouts/{rollout}/stages/{stage}/approve", auth.Override, "rollout", Granted, "Approve a stage of the plan as it is; one person counts once", handle((*API).approveStage)},
 		{post, "/rollouts/{rollout}/stages/{stage}/revoke", auth.Override, "rollout", Granted, "Take one's own approval back, before the stage begins", handle((*API).revokeStage)},
-		{get, "/rollouts/{rollout}/tasks", auth.Read, "rollout", Granted, "List all tasks of a rollout in the order of the plan", handle((*API).rolloutTasks)},
+		{get, "/rollouts/{rollout}/tasks", auth.Read, "rollout", Granted, "List tasks of a rollout in the order of the plan", handle((*API).rolloutTasks)},
 		{get, "/rollouts/{rollout}/tasks/{task}", auth.Read, "rollout", Granted, "Show a task: one change for one database", handle((*API).showRolloutTask)},
 		{get, "/rollouts/{rollout}/tasks/{task}/runs/{attempt}", auth.Read, "rollout", Granted, "Show a run: statements, waits, sessions, who blocks whom", handle((*API).showRun)},
 		{post, "/rollouts/{rollout}/tasks/{task}/retry", auth.Command, "rollout", Granted, "Run a task again that failed or was canceled; sent twice it is one run", handle((*API).retryRun)},

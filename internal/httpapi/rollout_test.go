@@ -191,9 +191,16 @@ func (r *rig) reads(boss *as, at string) {
 	t := r.t
 	var tasks Page[rollout.Task]
 	boss.want(http.StatusOK, "GET", at+"/tasks?stage=prod&database=p2&status=DONE", nil).into(&tasks)
-	if len(tasks.Items) != 2 || tasks.Items[1].Key != "prod/p2/2" {
+	if len(tasks.Items) != 2 || tasks.Items[1].Key != "prod/p2/2" || tasks.Next != "" {
 		t.Fatalf("tasks: %+v", tasks)
 	}
+	var first, rest Page[rollout.Task]
+	boss.want(http.StatusOK, "GET", at+"/tasks?database=p2&limit=1", nil).into(&first)
+	boss.want(http.StatusOK, "GET", at+"/tasks?database=p2&after="+first.Next, nil).into(&rest)
+	if len(first.Items) != 1 || first.Items[0].ID != tasks.Items[0].ID || len(rest.Items) != 1 || rest.Items[0].ID != tasks.Items[1].ID {
+		t.Fatalf("pages: %+v and %+v", first, rest)
+	}
+	boss.want(http.StatusUnprocessableEntity, "GET", at+"/tasks?after="+weir.ID{1}.String(), nil)
 	var run rollout.RunReport
 	boss.want(http.StatusOK, "GET", at+"/tasks/"+url.PathEscape("prod/p2/2")+"/runs/0", nil).into(&run)
 	if run.Attempt != 1 || len(run.Log) == 0 || run.Log[0].Statement == nil || run.Log[0].Statement.Tag != "CREATE INDEX" {

@@ -55,6 +55,12 @@ func (r *Rollouts) CheckDatabase(ctx context.Context, name string) (out rollout.
 	return out, err
 }
 
+// AdoptDatabase checks a database, and takes the one that it finds for the right one.
+func (r *Rollouts) AdoptDatabase(ctx context.Context, _, name string) (out rollout.Database, err error) {
+	err = r.client.post(ctx, map[string]bool{"accept": true}, &out, "databases", name, "check")
+	return out, err
+}
+
 // DatabaseHistory lists what is applied, newest first.
 func (r *Rollouts) DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error) {
 	return list[target.Entry](ctx, r.client, url.Values{}, page, "databases", name, "history")

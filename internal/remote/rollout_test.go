@@ -127,8 +127,11 @@ func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made r
 		"rollout": func(s app.Rollouts) (any, error) { return s.Rollout(t.Context(), made.ID) },
 		"change":  func(s app.Rollouts) (any, error) { return s.Change(t.Context(), made.ID, "2") },
 		"tasks":   func(s app.Rollouts) (any, error) { return s.Tasks(t.Context(), made.ID) },
-		"task":    func(s app.Rollouts) (any, error) { return s.Task(t.Context(), tasks[0].ID) },
-		"run":     func(s app.Rollouts) (any, error) { return s.Run(t.Context(), tasks[1].ID, 0) },
+		"task page": func(s app.Rollouts) (any, error) {
+			return s.TaskPage(t.Context(), made.ID, rollout.TaskFilter{Stage: tasks[1].Stage, Database: tasks[1].Database, Status: tasks[1].Status, Key: tasks[1].Key}, view.Page{Limit: 1, After: tasks[0].ID.String()})
+		},
+		"task": func(s app.Rollouts) (any, error) { return s.Task(t.Context(), tasks[0].ID) },
+		"run":  func(s app.Rollouts) (any, error) { return s.Run(t.Context(), tasks[1].ID, 0) },
 	} {
 		a, err := read(near)
 		if err != nil {

@@ -100,11 +100,17 @@ func (s *Store) mark(ctx context.Context, by string, task weir.ID, applied bool,
 	t, err := s.reach(ctx, m.engine, m.secret)
 	if err == nil {
 		defer t.Close()
+		err = isOne(ctx, t, m.database, m.identity)
+	}
+	if err == nil {
 		if applied {
 			err = t.MarkApplied(ctx, run, by, reason)
 		} else {
 			err = t.Forget(ctx, run)
 		}
+	}
+	if err == nil {
+		s.renew(ctx, t, m)
 	}
 	if err != nil && applied {
 		return nil, unreached(err)

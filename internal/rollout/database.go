@@ -61,12 +61,6 @@ type DatabaseFilter struct {
 // [Store.CheckDatabase] does: one that cannot be reached is registered all the same,
 // with its fault.
 func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn string) (Database, error) {
-	if d.Secret == "" {
-		d.Secret = secretFor(d.Name)
-		if was, err := s.databases(ctx, databaseNamed, d.Name); err == nil && len(was) > 0 {
-			d.Secret = was[0].Secret
-		}
-	}
 	if dsn != "" {
 		// An address that nobody could use is refused before it is kept.
 		t, err := target.Open(ctx, script.Engine(d.Engine), dsn, target.Options{})
@@ -81,16 +75,25 @@ func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn stri
 			return d, noVault()
 		}
 	}
-	// The row first: one that is refused leaves no secret behind.
-	if _, err := s.putDatabase(ctx, by, d); err != nil {
+	if err := s.putDatabase(ctx, by, d, secretFor(d.Name), dsn); err != nil {
 		return d, fmt.Errorf("register database: %w", err)
 	}
-	if dsn != "" {
-		if err := s.vault.Put(ctx, by, d.Secret, dsn, "address of database "+d.Name); err != nil {
-			return d, err
-		}
-	}
 	return s.CheckDatabase(ctx, d.Name)
+}
+
+// Environment is where databases belong.
+type Environment struct {
+	Name      string
+	Databases int
+}
+
+// Environments are those that have databases, by name, at most so many.
+func (s *Store) Environments(ctx context.Context, most int) ([]Environment, error) {
+	list, err := s.environments(ctx, most)
+	if err != nil {
+		return nil, fmt.Errorf("list environments: %w", err)
+	}
+	return list, nil
 }
 
 // Databases lists databases by name. After is the name of the last one of the page
@@ -122,22 +125,26 @@ func (s *Store) Database(ctx context.Context, name string) (Database, error) {
 // DropDatabase forgets a database and, if no other uses it, its secret. It is a
 // conflict while runs wait or run there.
 func (s *Store) DropDatabase(ctx context.Context, by, name string) error {
-	secret, err := s.dropDatabase(ctx, by, name)
-	if err != nil {
+	if err := s.dropDatabase(ctx, by, name); err != nil {
 		return fmt.Errorf("drop database: %w", err)
-	}
-	if secret == "" || s.vault == nil {
-		return nil
-	}
-	if err := s.vault.Delete(ctx, by, secret); err != nil {
-		s.log.Warn("the address of a dropped database stays in the vault", "database", name, "error", err)
 	}
 	return nil
 }
 
 // CheckDatabase connects and writes down which database it is and what is applied
-// there. A database that cannot be reached comes back with its fault, not as an error.
+// there. A database that cannot be reached comes back with its fault, not as an error,
+// and so does one whose address leads to another database than before.
 func (s *Store) CheckDatabase(ctx context.Context, name string) (Database, error) {
+	return s.check(ctx, "", name, false)
+}
+
+// AdoptDatabase checks a database, and takes the one that it finds for the right one,
+// whichever it was before.
+func (s *Store) AdoptDatabase(ctx context.Context, by, name string) (Database, error) {
+	return s.check(ctx, by, name, true)
+}
+
+func (s *Store) check(ctx context.Context, by, name string, accept bool) (Database, error) {
 	d, err := s.Database(ctx, name)
 	if err != nil {
 		return d, err
@@ -149,7 +156,7 @@ func (s *Store) CheckDatabase(ctx context.Context, name string) (Database, error
 		}
 		seen = found{fault: said(err)}
 	}
-	if err := s.checked(ctx, name, seen); err != nil {
+	if err := s.checked(ctx, name, seen, &d.ChangedAt, accept, by); err != nil {
 		return d, fmt.Errorf("check database: %w", err)
 	}
 	return s.Database(ctx, name)
@@ -190,6 +197,9 @@ func (s *Store) Foreign(ctx context.Context, name string) (*target.Foreign, erro
 func (s *Store) ImportHistory(ctx context.Context, by, name string) (int, error) {
 	n := 0
 	err := s.with(ctx, name, func(t target.Target) error {
+		if err := s.recognise(ctx, t, name); err != nil {
+			return err
+		}
 		f, err := t.Foreign(ctx)
 		if err != nil {
 			return err
@@ -234,6 +244,9 @@ func (s *Store) look(ctx context.Context, d Database) (f found, err error) {
 	defer cancel()
 	id, err := t.Identity(ctx)
 	if err != nil {
+		return f, unreached(err)
+	}
+	if err := t.Rights(ctx); err != nil {
 		return f, unreached(err)
 	}
 	entries, err := t.History(ctx)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -65,10 +66,12 @@ func Handle(worker *weir.Worker, config ExecutorConfig) {
 
 // report is the result of a task that is DONE.
 type report struct {
-	Replayed   bool  `json:"replayed,omitempty"`
-	Statements int   `json:"statements"`
-	Skipped    int   `json:"skipped,omitempty"`
-	Took       int64 `json:"took_ms"`
+	// Replayed: it was applied before, and nothing was run, as Note says.
+	Replayed   bool   `json:"replayed,omitempty"`
+	Note       string `json:"note,omitempty"`
+	Statements int    `json:"statements"`
+	Skipped    int    `json:"skipped,omitempty"`
+	Took       int64  `json:"took_ms"`
 }
 
 // run does one attempt. Whatever ends it, what is known of it is written down under
@@ -83,22 +86,27 @@ func (e *executor) run(ctx context.Context, l lease) (any, error) {
 	case o.code == "lease_lost":
 		return nil, weir.ErrLeaseLost
 	case o.code != "":
-		return e.fail(ctx, l, &target.Failure{Code: o.code, Unknown: o.code == CodeUnresolved, What: o.problem, Next: "Nothing was run."})
+		return e.fail(ctx, l, &o, &target.Failure{Code: o.code, Unknown: o.code == CodeUnresolved, What: o.problem, Next: "Nothing was run."})
 	}
-	result, err := e.apply(ctx, l, o)
+	result, err := e.apply(ctx, l, &o)
 	if err != nil {
-		return e.fail(ctx, l, err)
+		e.reached(ctx, o.database, err)
+		return e.fail(ctx, l, &o, err)
 	}
-	return e.done(ctx, l, o, result)
+	return e.done(ctx, l, &o, result)
 }
 
 // apply connects, looks once more whether this is the right database, and lets the
 // target do the change.
-func (e *executor) apply(ctx context.Context, l lease, o order) (target.Result, error) {
+func (e *executor) apply(ctx context.Context, l lease, o *order) (target.Result, error) {
 	change := o.change.change(o.sql)
 	steps, err := script.Steps(script.Engine(o.engine), change)
 	if err != nil {
 		return target.Result{}, &target.Failure{Code: target.CodeSyntax, What: said(fault("change", err))}
+	}
+	for _, step := range steps {
+		o.alone = o.alone || !step.Transaction
+		o.patient = o.patient || !step.Transaction && strings.Contains(strings.ToLower(step.Statements[0].Text), "concurrently")
 	}
 	t, err := e.reachWith(ctx, o.engine, o.secret, e.options)
 	if err != nil {
@@ -110,12 +118,14 @@ func (e *executor) apply(ctx context.Context, l lease, o order) (target.Result, 
 			return target.Result{}, e.before(err)
 		}
 	}
-	if o.first {
-		e.compare(ctx, t, o)
-	}
-	return t.Apply(ctx, target.Run{
+	e.compare(ctx, t, l, o)
+	result, err := t.Apply(ctx, target.Run{
 		Rollout: o.rollout.String(), Task: l.task.String(), Attempt: l.attempt, Token: l.token.String(), Change: change, Steps: steps, Identity: o.identity, OutOfOrder: o.outOfOrder, By: o.by,
-	}, &watch{executor: e, lease: l, sql: o.sql})
+	}, &watch{executor: e, lease: l, soon: !o.patient && change.LockTimeout <= soon})
+	if f := new(target.Failure); errors.As(err, &f) && f.Code == CodeDrift {
+		f.Next = "Nothing was run. " + capital(wayBack(o.database)) + ". Then make a new plan"
+	}
+	return result, err
 }
 
 // before makes a failure of an error that came before anything was sent.
@@ -129,31 +139,47 @@ func (e *executor) before(err error) *target.Failure {
 }
 
 // done writes down that the change is applied. Somebody may have asked the run to
-// stop when it was too late; then we end it as what it is, before the worker says
-// that it was canceled.
-func (e *executor) done(ctx context.Context, l lease, o order, result target.Result) (any, error) {
+// stop when it was too late: it ends as what it is.
+func (e *executor) done(ctx context.Context, l lease, o *order, result target.Result) (any, error) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportFor)
 	defer cancel()
-	answer, err := e.ended(last, l, "", false, "", o.change.Version, o.change.Rank)
+	note := ""
+	if result.Replayed && result.Was != nil {
+		note = replayed(l, o.change, *result.Was)
+		e.say(last, l, eventReplayed, note, nil, false)
+	}
+	answer, err := e.ended(last, l, "", false, note, o.change.Version, o.change.Rank)
 	if err != nil {
 		e.log.Warn("a run was applied and could not say so; the resolver will find out", "task", l.task, "error", err)
 	}
-	if answer == "last" && o.change.Kind != string(script.Data) {
+	if err == nil && answer != "lost" && (!result.Replayed || o.base == "") {
 		e.keep(last, o)
 	}
-	r := report{Replayed: result.Replayed, Statements: result.Statements, Skipped: result.Skipped, Took: result.Took.Milliseconds()}
-	if errors.Is(context.Cause(ctx), weir.ErrCanceled) {
-		if _, err := e.finish(last, l, r); err != nil {
-			e.log.Warn("a run that was asked to stop was applied and could not say so", "task", l.task, "error", err)
-		}
+	return weir.Committed(report{Replayed: result.Replayed, Note: note, Statements: result.Statements, Skipped: result.Skipped, Took: result.Took.Milliseconds()}), nil
+}
+
+// replayed says who applied a change that had nothing left to run.
+func replayed(l lease, change frozenChange, was target.Entry) string {
+	what := "change " + change.Name
+	if change.Version != "" {
+		what = "version " + change.Version
 	}
-	return r, nil
+	on := was.AppliedAt.UTC().Format("2006-01-02 15:04 UTC")
+	switch {
+	case was.Task == l.task.String():
+		return fmt.Sprintf("%s was applied on %s by attempt %d of this task; nothing was run", what, on, was.Attempt)
+	case was.Rollout != "":
+		return fmt.Sprintf("%s was applied on %s by rollout %s; nothing was run", what, on, was.Rollout)
+	case was.Kind == target.KindBaseline:
+		return fmt.Sprintf("%s is covered by the baseline %s, taken over on %s; nothing was run", what, was.Version, on)
+	}
+	return fmt.Sprintf("%s was applied before Weir, as was taken over on %s%s; nothing was run", what, on, strings.TrimSuffix(" ("+was.Note+")", " ()"))
 }
 
 // fail writes down why a run ended badly, and says how the engine should take it.
 // Only what provably changed nothing is handed back when the server stops; nothing
 // else is ever tried again by itself.
-func (e *executor) fail(ctx context.Context, l lease, err error) (any, error) {
+func (e *executor) fail(ctx context.Context, l lease, o *order, err error) (any, error) {
 	var f *target.Failure
 	if !errors.As(err, &f) {
 		f = &target.Failure{Code: target.CodeLost, Unknown: true, What: err.Error()}
@@ -167,15 +193,25 @@ func (e *executor) fail(ctx context.Context, l lease, err error) (any, error) {
 	if handBack {
 		code = CodeReturned
 	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportFor)
+	defer cancel()
 	text := f.Error()
+	if f.Done > 0 && !f.Unknown {
+		stays := fmt.Sprintf("%d of %d steps %s applied and %s; a retry goes on behind %s", f.Done, f.Steps, one(f.Done, "is", "are"), one(f.Done, "stays", "stay"), one(f.Done, "it", "them"))
+		e.say(last, l, eventPartial, stays, nil, false)
+		text += ". " + capital(stays)
+	}
 	if f.Next != "" {
 		text += ". " + f.Next
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportFor)
-	defer cancel()
-	if _, err := e.ended(last, l, code, f.Unknown, text, "", nil); err != nil {
+	answer, err := e.ended(last, l, code, f.Unknown, text, "", nil)
+	if err != nil {
 		e.log.Warn("a run could not say how it ended", "task", l.task, "code", code, "error", err)
 		handBack = false
+	}
+	// It may have left a part of the change behind.
+	if err == nil && answer != "lost" && !f.Unknown && f.Steps > 0 && (o.alone || f.Done > 0) {
+		e.keep(last, o)
 	}
 	if handBack {
 		return nil, errors.New(text)
@@ -183,36 +219,12 @@ func (e *executor) fail(ctx context.Context, l lease, err error) (any, error) {
 	return nil, weir.Permanent(errors.New(text))
 }
 
-// compare looks whether the schema is the one that was last accepted, before the
-// first change of a rollout. It keeps nobody from running.
-func (e *executor) compare(ctx context.Context, t target.Target, o order) {
-	was, err := e.base(ctx, o.database)
-	if err != nil || was.hash == "" || was.drifted {
-		return
+func one(n int, single, many string) string {
+	if n == 1 {
+		return single
 	}
-	if id, err := t.Identity(ctx); err != nil || id.String() != o.identity {
-		return // the run itself says what is wrong
-	}
-	now, err := t.Snapshot(ctx)
-	if err == nil && now.Hash != was.hash {
-		err = e.putBase(ctx, o.database, now.Hash, "", "executor", true, false)
-	}
-	if err != nil {
-		e.log.Warn("the schema of a database could not be compared", "database", o.database, "error", err)
-	}
+	return many
 }
 
-// keep writes the schema down after the last change of a rollout.
-func (e *executor) keep(ctx context.Context, o order) {
-	t, err := e.reachWith(ctx, o.engine, o.secret, e.options)
-	if err == nil {
-		var now target.Snapshot
-		if now, err = t.Snapshot(ctx); err == nil {
-			err = e.putBase(ctx, o.database, now.Hash, now.Text, "rollout "+o.rollout.String(), false, false)
-		}
-		t.Close()
-	}
-	if err != nil {
-		e.log.Warn("the schema of a database could not be written down", "database", o.database, "error", err)
-	}
-}
+// capital begins a sentence.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -147,10 +148,10 @@ func TestDriftBeforeARun(t *testing.T) {
 			if err := r.vault.Put(r.Context(), "eve", "DATABASE_ONE", r.empty("other"), ""); err != nil {
 				r.Fatal(err)
 			}
-			if _, err := r.store.CheckDatabase(r.Context(), "one"); err != nil {
+			if _, err := r.store.AdoptDatabase(r.Context(), "ann", "one"); err != nil {
 				r.Fatal(err)
 			}
-		}, "is another one than when the plan was made"},
+		}, "is another one than the plan was made for"},
 		"dropped": {func(r *rig, x Rollout) { r.exec(`delete from weir.databases`) }, "is not registered any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,26 +208,46 @@ func TestCancelWhileItRuns(t *testing.T) {
 	r.state(x.ID, StateCanceled)
 }
 
-// Asked to stop when it was too late: what is applied is DONE, not CANCELED.
+// Asked to stop when it was too late: what is applied is DONE, not CANCELED, and it
+// says so once. The run is kept between the two by a lock on what it writes last.
 func TestCancelTooLate(t *testing.T) {
 	r := newRig(t)
 	r.target("one", "test")
-	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}})
-	l := r.claim("test/one/1")
-	e := &executor{Store: r.store, log: r.store.log}
-	o := r.brief(l)
-	result, err := e.apply(t.Context(), l, o)
+	tx, err := r.db.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.must(r.store.Cancel(t.Context(), "bob", l.task, ""))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(weir.ErrCanceled)
-	if _, err := e.done(ctx, l, o, result); err != nil {
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table weir.snapshots in share mode`); err != nil {
 		t.Fatal(err)
 	}
+	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}})
+	r.executes(1)
+	r.until("the run is applied and waits", func() bool {
+		var n int
+		r.scan(&n, `select count(*) from pg_locks where relation = 'weir.snapshots'::regclass and not granted`)
+		return n == 1
+	})
+	task := r.task(x.ID, "test/one/1")
+	var before time.Time
+	r.scan(&before, `select until from weir.running where task = $1`, task.ID)
+	r.must(r.store.Cancel(t.Context(), "bob", task.ID, ""))
+	r.until("its worker has heard of it", func() bool {
+		var n int
+		r.scan(&n, `select count(*) from weir.running where task = $1 and until = $2`, task.ID, before)
+		return n == 0
+	})
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the end", func() bool { return r.task(x.ID, "test/one/1").FinishedAt != nil })
 	r.want(x.ID, "test/one/1 DONE")
 	r.state(x.ID, StateDone)
+	var told string
+	r.scan(&told, `select coalesce(string_agg(type, ' ' order by seq), '') from weir.events where (task = $1 or $1 = any (tasks)) and type in ('done', 'canceled', 'stale')`, task.ID)
+	if told != "done" {
+		t.Errorf("it said: %s", told)
+	}
 }
 
 // A server that stops hands back what it provably undid, and another one runs it.

@@ -153,13 +153,21 @@ func (l *leader) ask(ctx context.Context, m mystery) (target.Verdict, string) {
 		return target.CannotTell, said(err)
 	}
 	defer t.Close()
+	if err := isOne(ctx, t, m.database, m.identity); err != nil {
+		l.reached(ctx, m.database, err)
+		return target.CannotTell, said(unreached(err))
+	}
 	run, err := m.run()
 	if err != nil {
 		return target.CannotTell, said(err)
 	}
 	verdict, sentence, err := t.Resolve(ctx, run)
+	l.reached(ctx, m.database, err)
 	if err != nil {
 		return target.CannotTell, said(unreached(err))
+	}
+	if verdict == target.Applied || verdict == target.Partial {
+		l.renew(ctx, t, m)
 	}
 	return verdict, sentence
 }

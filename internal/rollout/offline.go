@@ -22,10 +22,12 @@ func Offline(p Plan, engine script.Engine) (Preview, error) {
 		return Preview{}, err
 	}
 	out := Preview{Name: p.Name}
-	for _, s := range p.Stages {
-		if err := s.check(); err != nil {
+	if len(p.Stages) > 0 {
+		if err := p.check(); err != nil {
 			return out, err
 		}
+	}
+	for _, s := range p.Stages {
 		out.Stages = append(out.Stages, PreviewStage{Stage: s, Tasks: []PreviewTask{}})
 	}
 	for _, c := range p.Changes {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,6 +73,8 @@ const (
 	nameMost = 80
 	// tasksMost is what one job may have.
 	tasksMost = 30_000
+	// approvalsMost is more people than decide about anything.
+	approvalsMost = 20
 )
 
 var goodStage = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,59}$`)
@@ -96,49 +99,93 @@ func (p Plan) read() (Plan, error) {
 }
 
 func (p Plan) check() error {
-	switch {
-	case strings.TrimSpace(p.Name) == "" || len(p.Name) > nameMost:
-		return problem.Refuse("name", "such as orders-2026-11", "a rollout has a name of at most %d bytes", nameMost)
-	case len(p.Stages) == 0:
-		return problem.Refuse("stages", "name an environment, or databases", "a plan has at least one stage")
-	case len(p.Changes) == 0:
-		return problem.Refuse("changes", "give a folder with files such as V001__create_orders.sql", "a plan has at least one change")
-	case p.Parallel < 0:
-		return problem.Refuse("parallel", "0 is no limit", "%d is negative", p.Parallel)
-	}
-	seen := map[string]bool{}
-	for _, s := range p.Stages {
-		if err := s.check(); err != nil {
-			return err
+	faults := p.Faults()
+	if len(faults) == 0 {
+		if len(p.Changes) == 0 {
+			return problem.Refuse("changes", "give a folder with files such as V001__create_orders.sql", "a plan has at least one change")
 		}
-		if seen[s.Name] {
-			return problem.Refuse("stages", "give each a name of its own", "two stages are called %s", s.Name)
-		}
-		seen[s.Name] = true
+		return nil
 	}
-	return nil
+	field, what, next := faults[0].field(), []string{}, []string{}
+	for _, f := range faults {
+		if f.field() == field {
+			what, next = append(what, f.What), append(next, f.Next)
+		}
+	}
+	return problem.Refuse(field, strings.Join(slices.Compact(next), "; "), "%s", strings.Join(what, "; "))
 }
 
-func (s Stage) check() error {
-	switch {
-	case !goodStage.MatchString(s.Name):
-		return problem.Refuse("stages", "letters, digits, and _ . : - inside, at most 60: such as prod", "%.80q is not a name for a stage", s.Name)
-	case s.Approvals < 0 || s.Approvals > 100:
-		return problem.Refuse("stages", "0 needs nobody", "stage %s: %d approvals are not 0 to 100", s.Name, s.Approvals)
-	case s.Promote != "" && s.Promote != PromoteAuto && s.Promote != PromoteManual:
-		return problem.Refuse("stages", "auto or manual", "stage %s: promote %.40q is not known", s.Name, s.Promote)
-	case !slices.Contains([]string{"", OnFailureStop, OnFailureContinue, OnFailureAtMost}, s.OnFailure):
-		return problem.Refuse("stages", "stop, continue or at_most", "stage %s: on_failure %.40q is not known", s.Name, s.OnFailure)
-	case s.OnFailure == OnFailureAtMost && s.MaxFailures < 1:
-		return problem.Refuse("stages", "or on_failure stop", "stage %s: at_most needs max_failures of 1 or more", s.Name)
-	case s.OnFailure != OnFailureAtMost && s.MaxFailures != 0:
-		return problem.Refuse("stages", "set on_failure to at_most", "stage %s: max_failures means something with at_most alone", s.Name)
-	case s.Canary < 0:
-		return problem.Refuse("stages", "0 is none", "stage %s: %d canaries", s.Name, s.Canary)
-	case len(s.Databases) > 0 && len(s.Labels) > 0:
-		return problem.Refuse("stages", "give one of the two", "stage %s: databases are named, or chosen by labels", s.Name)
+// PlanFault is one thing that is wrong with a plan, whatever databases there are.
+type PlanFault struct {
+	// Stage is the place of the stage that it is about; -1: the plan itself.
+	Stage int
+	// Field is a field of the stage or of the plan.
+	Field      string
+	What, Next string
+}
+
+// field is the field of the plan that a program reads of.
+func (f PlanFault) field() string {
+	if f.Stage >= 0 {
+		return "stages"
 	}
-	return nil
+	return f.Field
+}
+
+// Faults are all that is wrong with a plan, in its order. Its changes are not looked at.
+func (p Plan) Faults() (faults []PlanFault) {
+	add := func(field, next, format string, args ...any) {
+		faults = append(faults, PlanFault{Stage: -1, Field: field, What: fmt.Sprintf(format, args...), Next: next})
+	}
+	if strings.TrimSpace(p.Name) == "" || len(p.Name) > nameMost {
+		add("name", "such as orders-2026-11", "a rollout has a name of at most %d bytes", nameMost)
+	}
+	if len(p.Stages) == 0 {
+		add("stages", "name an environment, or databases", "a plan has at least one stage")
+	}
+	if p.Parallel < 0 {
+		add("parallel", "0 is no limit", "%d is negative", p.Parallel)
+	}
+	seen := map[string]bool{}
+	for i, s := range p.Stages {
+		found := s.faults()
+		if seen[s.Name] && s.Name != "" {
+			found = append(found, PlanFault{Field: "name", What: fmt.Sprintf("two stages are called %s", s.Name), Next: "give each a name of its own"})
+		}
+		seen[s.Name] = true
+		for _, f := range found {
+			f.Stage = i
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
+func (s Stage) faults() (faults []PlanFault) {
+	add := func(wrong bool, field, next, format string, args ...any) {
+		if wrong {
+			faults = append(faults, PlanFault{Field: field, What: fmt.Sprintf(format, args...), Next: next})
+		}
+	}
+	add(!goodStage.MatchString(s.Name), "name", "letters, digits, and _ . : - inside, at most 60: such as prod", "%.80q is not a name for a stage", s.Name)
+	add(s.Approvals < 0 || s.Approvals > approvalsMost, "approvals", "0 needs nobody", "stage %s: %d approvals are not 0 to %d", s.Name, s.Approvals, approvalsMost)
+	add(s.Promote != "" && s.Promote != PromoteAuto && s.Promote != PromoteManual, "promote", "auto or manual", "stage %s: promote %.40q is not known", s.Name, s.Promote)
+	known := slices.Contains([]string{"", OnFailureStop, OnFailureContinue, OnFailureAtMost}, s.OnFailure)
+	add(!known, "on_failure", "stop, continue or at_most", "stage %s: on_failure %.40q is not known", s.Name, s.OnFailure)
+	add(s.OnFailure == OnFailureAtMost && s.MaxFailures < 1, "on_failure", "or on_failure stop", "stage %s: at_most needs max_failures of 1 or more", s.Name)
+	add(known && s.OnFailure != OnFailureAtMost && s.MaxFailures != 0, "max_failures", "set on_failure to at_most", "stage %s: max_failures means something with at_most alone", s.Name)
+	add(s.Canary < 0, "canary", "0 is none", "stage %s: %d canaries", s.Name, s.Canary)
+	add(len(s.Databases) > 0 && s.Canary > len(s.Databases), "canary", "canaries go before the others: give fewer", "stage %s: canary is %d, and it has %s", s.Name, s.Canary, counted(len(s.Databases), "database"))
+	add(len(s.Databases) > 0 && len(s.Labels) > 0, "labels", "give one of the two", "stage %s: databases are named, or chosen by labels", s.Name)
+	return faults
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // order sorts changes as they are applied: versions upwards, then what has none, in

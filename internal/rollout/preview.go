@@ -3,10 +3,13 @@ package rollout
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
@@ -26,6 +29,8 @@ type Preview struct {
 	Changes []PreviewChange `json:"changes"`
 	// Hash is that which the plan would have if it were created now.
 	Hash string `json:"hash"`
+	// Notes are what a person should know of the databases, taken together.
+	Notes []string `json:"notes,omitempty"`
 	// Problems counts tasks with one, Skips those with nothing to do.
 	Problems int `json:"problems"`
 	Skips    int `json:"skips"`
@@ -95,8 +100,31 @@ type frozenPlan struct {
 }
 
 type frozenDatabase struct {
-	Name   string `json:"name"`
-	Engine string `json:"engine"`
+	Name     string `json:"name"`
+	Engine   string `json:"engine"`
+	Identity string `json:"identity"`
+}
+
+// twins says which databases are one and the same under several names.
+func (p frozenPlan) twins() (notes []string) {
+	names, order := map[string][]string{}, []string{}
+	for _, s := range p.Stages {
+		for _, d := range s.Databases {
+			if d.Identity == "" {
+				continue
+			}
+			if names[d.Identity] == nil {
+				order = append(order, d.Identity)
+			}
+			names[d.Identity] = append(names[d.Identity], d.Name)
+		}
+	}
+	for _, id := range order {
+		if n := names[id]; len(n) > 1 {
+			notes = append(notes, fmt.Sprintf("%s are one and the same database: what comes to the first is there already when it is the turn of the next", strings.Join(n, " and ")))
+		}
+	}
+	return notes
 }
 
 func (p frozenPlan) tasks() (n int) {
@@ -151,7 +179,7 @@ func readChange(e script.Engine, c script.Change) (PreviewChange, error) {
 	p.Steps = len(steps)
 	for _, step := range steps {
 		for _, x := range step.Statements {
-			s := Statement{Index: x.Index, Line: x.Line, EndLine: x.EndLine, Tag: x.Tag, Text: x.Text, Alone: x.Alone}
+			s := Statement{Index: x.Index, Line: x.Line, EndLine: x.EndLine, Tag: x.Title(), Text: x.Text, Alone: x.Alone}
 			for _, l := range x.Locks {
 				s.Locks = append(s.Locks, Lock{Object: l.Object, Mode: l.Mode, Blocks: l.Blocks})
 			}
@@ -183,6 +211,7 @@ func (s *Store) Preview(ctx context.Context, p Plan, o PreviewOptions) (Preview,
 	if err := json.Unmarshal(raw, &plan); err != nil {
 		return view, fmt.Errorf("freeze plan: %w", err)
 	}
+	view.Notes = plan.twins()
 	at := map[script.Engine]int{}
 	for _, e := range plan.engines() {
 		at[e] = len(view.Changes)
@@ -220,8 +249,11 @@ func (s *Store) Preview(ctx context.Context, p Plan, o PreviewOptions) (Preview,
 
 // known is what a look at a database for a preview found.
 type known struct {
-	engine  script.Engine
-	fault   string
+	engine script.Engine
+	// fault: it cannot be looked at; other: it is another database than the plan's.
+	fault, other string
+	// denied: its user may not keep Weir's tables there.
+	denied  string
 	history []target.Entry
 	sizes   script.Stats
 }
@@ -258,6 +290,16 @@ func (s *Store) learn(ctx context.Context, d frozenDatabase) *known {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	err := s.with(ctx, d.Name, func(t target.Target) (err error) {
+		if err = isOne(ctx, t, d.Name, d.Identity); err != nil {
+			if wrong := new(problem.Problem); errors.As(err, &wrong) {
+				k.other = wrong.What + "; " + wrong.Next
+			}
+			return err
+		}
+		if refused := t.Rights(ctx); refused != nil {
+			k.denied = said(unreached(refused))
+			return nil
+		}
 		if k.history, err = t.History(ctx); err != nil {
 			return err
 		}
@@ -274,6 +316,14 @@ func (s *Store) learn(ctx context.Context, d frozenDatabase) *known {
 // database has.
 func (k *known) judge(t *PreviewTask, p Plan, c script.Change, general []PlanWarning) {
 	if k == nil { // offline
+		return
+	}
+	if k.other != "" {
+		t.Problem = fmt.Sprintf("%s (%s)", k.other, CodeDrift)
+		return
+	}
+	if k.denied != "" {
+		t.Problem = fmt.Sprintf("%s (%s)", k.denied, target.CodeForbidden)
 		return
 	}
 	if k.fault != "" {

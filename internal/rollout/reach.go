@@ -56,6 +56,59 @@ func unreached(err error) error {
 	return &problem.Problem{Kind: kind, What: f.Error(), Next: f.Next, Err: err}
 }
 
+// recognise refuses a database that is not the one of that name.
+func (s *Store) recognise(ctx context.Context, t target.Target, name string) error {
+	d, err := s.Database(ctx, name)
+	if err != nil {
+		return err
+	}
+	return isOne(ctx, t, name, d.Identity)
+}
+
+// isOne refuses a database that has another identity; none is any.
+func isOne(ctx context.Context, t target.Target, name, identity string) error {
+	if identity == "" {
+		return nil
+	}
+	id, err := t.Identity(ctx)
+	if err != nil || id.String() == identity {
+		return err
+	}
+	return problem.New(problem.Conflict, wayBack(name), "the address of %s leads to another database: expected %s, found %s", name, identity, id)
+}
+
+// reached writes down that a database answers, or why it does not. Other errors say
+// nothing of that.
+func (s *Store) reached(ctx context.Context, name string, err error) {
+	var (
+		f     *target.Failure
+		other *problem.Problem
+		seen  found
+	)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return
+	case errors.As(err, &f):
+		if f.Code != target.CodeUnreachable && f.Code != target.CodePooled && f.Code != target.CodeDrift {
+			return
+		}
+		seen.fault = f.Error()
+	case errors.As(err, &other) && (other.Kind == problem.Conflict || other.Kind == problem.Unreachable):
+		seen.fault = other.What + "; " + other.Next
+	default:
+		return
+	}
+	if err := s.checked(ctx, name, seen, nil, false, ""); err != nil {
+		s.log.Warn("whether a database answers could not be written down", "database", name, "error", err)
+	}
+}
+
+// wayBack is what to do about an address that leads to another database.
+func wayBack(name string) string {
+	return "put the address back: weir database set " + name + "; or take the other one from now on: weir database check " + name + " --accept"
+}
+
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
 // secretFor is the name under which the address of a database is kept if nobody

@@ -182,6 +182,45 @@ func (s *Store) Change(ctx context.Context, id weir.ID, change string) (ChangeSt
 	return list[0], nil
 }
 
+// Plan reads the plan of a rollout back, as somebody would ask for it again: with the
+// text of its changes, and with an environment where a stage has all that are in it.
+// Other databases are named.
+func (s *Store) Plan(ctx context.Context, id weir.ID) (Plan, error) {
+	raw, note, err := s.planned(ctx, id)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", err)
+	}
+	var frozen struct {
+		Name       string         `json:"name"`
+		Changes    []frozenChange `json:"changes"`
+		Parallel   int            `json:"parallel"`
+		OutOfOrder bool           `json:"out_of_order"`
+		RunAt      *time.Time     `json:"run_at"`
+	}
+	if err := json.Unmarshal(raw, &frozen); err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", err)
+	}
+	p := Plan{Name: frozen.Name, Parallel: frozen.Parallel, OutOfOrder: frozen.OutOfOrder, RunAt: frozen.RunAt, Note: note}
+	stages, err := s.plannedStages(ctx, id)
+	if err != nil {
+		return p, fmt.Errorf("read stages: %w", err)
+	}
+	for _, f := range stages {
+		if !f.whole {
+			f.stage.Databases = f.names
+		}
+		p.Stages = append(p.Stages, f.stage)
+	}
+	texts, err := s.texts(ctx, id)
+	if err != nil {
+		return p, fmt.Errorf("read changes: %w", err)
+	}
+	for _, c := range frozen.Changes {
+		p.Changes = append(p.Changes, c.change(texts[c.Checksum]))
+	}
+	return p, nil
+}
+
 // Create freezes a plan and makes its rollout, which waits to be started. The same
 // idempotency key again gives the same rollout; empty: none.
 func (s *Store) Create(ctx context.Context, by string, p Plan, idempotencyKey string) (Rollout, error) {

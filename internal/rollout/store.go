@@ -14,13 +14,13 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout/target"
 )
 
 // Secrets keeps the addresses of databases. *vault.Vault is one.
 type Secrets interface {
-	Put(ctx context.Context, by, name, value, note string) error
+	PutWithin(ctx context.Context, tx pgx.Tx, by, name, value, note string) error
 	Open(ctx context.Context, names []string) (map[string]string, error)
-	Delete(ctx context.Context, by, name string) error
 }
 
 // Options of a store. Without a vault it reads and commands, and says what is
@@ -111,19 +111,41 @@ const databaseFilter = `where d.name > $1 collate "C" and ($2 = '' or d.environm
 
 const databaseNamed = `where d.name = $1`
 
-func (s *Store) putDatabase(ctx context.Context, by string, d Database) (created bool, err error) {
+// environments counts the databases of each environment.
+func (s *Store) environments(ctx context.Context, most int) ([]Environment, error) {
+	rows, err := s.pool.Query(ctx, `select d.environment, count(*)::int from weir.databases d group by 1 order by 1 limit $1`, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Environment])
+}
+
+// putDatabase writes a database and its address together, or neither. Without a secret
+// it keeps the one it has, or takes usual.
+func (s *Store) putDatabase(ctx context.Context, by string, d Database, usual, dsn string) error {
 	labels := d.Labels
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	err = s.pool.QueryRow(ctx, `select weir.rollout_put_database($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''))`, d.Name, d.Engine, d.Environment, d.Secret, labels, d.Note, by).Scan(&created)
-	return created, err
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `select weir._rollout_database_lock($1)`, d.Name); err != nil {
+			return err
+		}
+		err := tx.QueryRow(ctx, `select coalesce(nullif($2, ''), (select d.secret from weir.databases d where d.name = $1), $3)`, d.Name, d.Secret, usual).Scan(&d.Secret)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `select weir.rollout_put_database($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), $8)`, d.Name, d.Engine, d.Environment, d.Secret, labels, d.Note, by, dsn != "")
+		if err != nil || dsn == "" {
+			return err
+		}
+		return s.vault.PutWithin(ctx, tx, by, d.Secret, dsn, "address of database "+d.Name)
+	})
 }
 
-// dropDatabase returns the secret that nobody needs any more.
-func (s *Store) dropDatabase(ctx context.Context, by, name string) (secret string, err error) {
-	err = s.pool.QueryRow(ctx, `select coalesce(weir.rollout_drop_database($1, nullif($2, '')), '')`, name, by).Scan(&secret)
-	return secret, err
+func (s *Store) dropDatabase(ctx context.Context, by, name string) error {
+	_, err := s.pool.Exec(ctx, `select weir.rollout_drop_database($1, nullif($2, ''))`, name, by)
+	return err
 }
 
 // found is what a look at a database found.
@@ -133,8 +155,10 @@ type found struct {
 	fault                     string
 }
 
-func (s *Store) checked(ctx context.Context, name string, f found) error {
-	_, err := s.pool.Exec(ctx, `select weir.rollout_checked($1, nullif($2, ''), nullif($3, ''), nullif($4, ''), $5, nullif($6, ''))`, name, f.identity, f.server, f.version, f.rank, f.fault)
+// checked writes it down, unless the database was changed since it was seen; nil: no
+// matter when. With accept another database than before is taken for the right one.
+func (s *Store) checked(ctx context.Context, name string, f found, seen *time.Time, accept bool, by string) error {
+	_, err := s.pool.Exec(ctx, `select weir.rollout_checked($1, nullif($2, ''), nullif($3, ''), nullif($4, ''), $5, nullif($6, ''), $7, $8, nullif($9, ''))`, name, f.identity, f.server, f.version, f.rank, f.fault, seen, accept, by)
 	return err
 }
 
@@ -144,19 +168,29 @@ type base struct {
 	hash, text string
 	by         string
 	drifted    bool
+	// mixed says why the difference may show changes of rollouts, too.
+	mixed string
+	// busy: a run goes on there, or nobody knows how one ended.
+	busy bool
 }
 
 func (s *Store) base(ctx context.Context, database string) (b base, err error) {
-	err = s.pool.QueryRow(ctx, `select s.at, s.hash, s.text, coalesce(s.by, ''), s.drifted from weir.snapshots s where s.database = $1`, database).Scan(&b.at, &b.hash, &b.text, &b.by, &b.drifted)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return base{}, nil
-	}
+	err = s.pool.QueryRow(ctx, `select coalesce(s.at, 'epoch'), coalesce(s.hash, ''), coalesce(s.text, ''), coalesce(s.by, ''), coalesce(s.drifted, false), coalesce(s.mixed, ''),
+			exists (select from weir.running r where r.lane = 'database/' || $1) or exists (select from weir.rollout_runs g join weir.rollout_tasks x on x.task = g.task where g.unknown and x.database = $1)
+		from (values (1)) one left join weir.snapshots s on s.database = $1`, database).Scan(&b.at, &b.hash, &b.text, &b.by, &b.drifted, &b.mixed, &b.busy)
 	return b, err
 }
 
-func (s *Store) putBase(ctx context.Context, database, hash, text, by string, drifted, accept bool) error {
-	_, err := s.pool.Exec(ctx, `select weir.rollout_snapshot($1, $2, $3, nullif($4, ''), $5, $6)`, database, hash, text, by, drifted, accept)
-	return err
+// keeping is what is to become of the schema that is kept: see weir.rollout_snapshot.
+type keeping struct {
+	hash, text, by  string
+	drifted, accept bool
+	follows, mixed  string
+}
+
+func (s *Store) putBase(ctx context.Context, database string, k keeping) (changed bool, err error) {
+	err = s.pool.QueryRow(ctx, `select weir.rollout_snapshot($1, $2, $3, nullif($4, ''), $5, $6, nullif($7, ''), nullif($8, ''))`, database, k.hash, k.text, k.by, k.drifted, k.accept, k.follows, k.mixed).Scan(&changed)
+	return changed, err
 }
 
 // --- plans
@@ -184,8 +218,8 @@ func (s *Store) create(ctx context.Context, by string, plan json.RawMessage, tex
 const rolloutColumns = `r.id, r.name, r.state, coalesce(r.waits, ''), r.hash, r.revision, r.replaces, r.replaced_by, r.parallel, r.out_of_order, r.run_at, coalesce(r.note, ''), coalesce(r.by, ''), r.created_at,
 	r.started_at, coalesce(r.started_by, ''), r.paused_at, coalesce(r.paused_by, ''), coalesce(r.pause_note, ''), r.aborted_at, coalesce(r.aborted_by, ''), coalesce(r.abort_note, ''), r.finished_at, `
 
-// counted are the columns of Counts, from tasks t that have a status.
-const counted = `count(*)::int, count(*) filter (where t.status = 'NOT_STARTED')::int, count(*) filter (where t.status = 'PENDING')::int, count(*) filter (where t.status = 'AVAILABLE')::int,
+// countColumns are the columns of Counts, from tasks t that have a status.
+const countColumns = `count(*)::int, count(*) filter (where t.status = 'NOT_STARTED')::int, count(*) filter (where t.status = 'PENDING')::int, count(*) filter (where t.status = 'AVAILABLE')::int,
 	count(*) filter (where t.status = 'RUNNING')::int, count(*) filter (where t.status = 'DONE')::int, count(*) filter (where t.status = 'FAILED')::int, count(*) filter (where t.status = 'CANCELED')::int,
 	count(*) filter (where t.status = 'UNKNOWN')::int, count(*) filter (where t.status = 'SKIPPED')::int`
 
@@ -195,7 +229,7 @@ func (c *Counts) into() []any {
 
 func (s *Store) rollouts(ctx context.Context, rest string, args ...any) ([]Rollout, error) {
 	// The page first: only what is on it is counted.
-	rows, err := s.pool.Query(ctx, `select `+rolloutColumns+` n.* from (select r.* from weir.rollout r `+rest+`) r, lateral (select `+counted+` from weir._rollout_status t where t.rollout = r.id) n order by r.id desc`, args...)
+	rows, err := s.pool.Query(ctx, `select `+rolloutColumns+` n.* from (select r.* from weir.rollout r `+rest+`) r, lateral (select `+countColumns+` from weir._rollout_status t where t.rollout = r.id) n order by r.id desc`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +253,7 @@ func (s *Store) stages(ctx context.Context, id weir.ID) ([]StageState, error) {
 	rows, err := s.pool.Query(ctx, `select s.name, coalesce(s.environment, ''), s.databases, s.state, coalesce(s.waits, ''), s.approvals, case when s.manual then 'manual' else 'auto' end, s.promoted_at, coalesce(s.promoted_by, ''),
 			s.on_failure, s.max_failures, s.canary, coalesce((select jsonb_agg(jsonb_build_object('by', a.by, 'note', a.note, 'at', a.at, 'hash', a.hash) order by a.at)
 				from weir.rollout_approvals a join weir.rollouts r on r.job = a.rollout where a.rollout = s.rollout and a.stage = s.n and a.hash = r.hash), '[]'), n.*
-		from weir.rollout_stages s, lateral (select `+counted+` from weir._rollout_status t where t.rollout = s.rollout and t.stage = s.n) n where s.rollout = $1 order by s.n`, id)
+		from weir.rollout_stages s, lateral (select `+countColumns+` from weir._rollout_status t where t.rollout = s.rollout and t.stage = s.n) n where s.rollout = $1 order by s.n`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -248,13 +282,61 @@ func (s *Store) frozen(ctx context.Context, id weir.ID, only string) (changes []
 	return changes, warnings, err
 }
 
+// frozenStage is a stage as it was asked for, with the databases it took.
+type frozenStage struct {
+	stage Stage
+	names []string
+	// whole: they are all that its environment has today.
+	whole bool
+}
+
+// planned reads a frozen plan back: all but its stages and texts.
+func (s *Store) planned(ctx context.Context, id weir.ID) (plan json.RawMessage, note string, err error) {
+	err = s.pool.QueryRow(ctx, `select r.plan, coalesce(r.note, '') from weir.rollouts r where r.job = $1`, id).Scan((*[]byte)(&plan), &note)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = notFound("rollout", id.String(), "see what there is: weir rollout list")
+	}
+	return plan, note, err
+}
+
+func (s *Store) plannedStages(ctx context.Context, id weir.ID) ([]frozenStage, error) {
+	rows, err := s.pool.Query(ctx, `select s.value - 'databases', x.names,
+			not exists (select d.name from weir.databases d where d.environment = x.environment except select unnest(x.names))
+			and not exists (select unnest(x.names) except select d.name from weir.databases d where d.environment = x.environment)
+		from weir.rollouts r, jsonb_array_elements(r.plan -> 'stages') with ordinality s,
+			lateral (select coalesce(nullif(s.value ->> 'environment', ''), s.value ->> 'name') as environment, array(select d.value ->> 'name' from jsonb_array_elements(s.value -> 'databases') d) as names) x
+		where r.job = $1 order by s.ordinality`, id)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f frozenStage, err error) {
+		err = row.Scan(&f.stage, &f.names, &f.whole)
+		return f, err
+	})
+}
+
+// texts are those of the changes of a plan, by checksum.
+func (s *Store) texts(ctx context.Context, id weir.ID) (map[string]string, error) {
+	rows, err := s.pool.Query(ctx, `select x.checksum, x.sql from weir.rollouts r, jsonb_array_elements(r.plan -> 'changes') c join weir.changes x on x.checksum = c.value ->> 'checksum' where r.job = $1`, id)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	var sum, sql string
+	_, err = pgx.ForEachRow(rows, []any{&sum, &sql}, func() error {
+		out[sum] = sql
+		return nil
+	})
+	return out, err
+}
+
 // --- tasks and runs
 
 const rolloutTaskColumns = `t.id, t.rollout, t.key, t.stage, t.database, t.change, coalesce(t.version, ''), t.kind, t.canary, t.status, coalesce(t.cause, ''), t.blocker, t.since, t.attempt, coalesce(t.phase, ''), coalesce(t.code, ''),
 	coalesce(t.error, ''), coalesce(t.worker, ''), t.started_at, t.finished_at, coalesce(t.stopping, false)`
 
-func (s *Store) tasks(ctx context.Context, rest string, args ...any) ([]Task, error) {
-	rows, err := s.pool.Query(ctx, `select `+rolloutTaskColumns+` from weir.rollout_task t `+rest, args...)
+func (s *Store) tasks(ctx context.Context, from string, args ...any) ([]Task, error) {
+	rows, err := s.pool.Query(ctx, `select `+rolloutTaskColumns+` `+from, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +353,32 @@ func (s *Store) tasks(ctx context.Context, rest string, args ...any) ([]Task, er
 	})
 }
 
-// The tasks of a rollout, in the order of the plan, and one by itself.
-const (
-	tasksOf = `where t.rollout = $1 order by t.n`
-	taskOf  = `where t.id = $1`
-)
+// taskOf is one by itself.
+const taskOf = `from weir.rollout_task t where t.id = $1`
+
+// taskPage is a part of the tasks of a rollout, in the order of the plan. The index of
+// a job's tasks gives the page, and only what is on it is looked at closely: as a plain
+// join it may be planned as a look at all of them.
+const taskPage = `from (select q.id, q.position from weir.tasks q, lateral (select x.stage, x.database from weir.rollout_tasks x where x.task = q.id offset 0) x
+		where q.job = $1 and q.position > case when $2::uuid is null then 0 else (select a.position from weir.tasks a where a.id = $2 and a.job = $1) end and ($3 = '' or q.key = $3) and ($4 = '' or x.database = $4)
+			and ($5 = '' or x.stage = (select s.n from weir.rollout_stages s where s.rollout = $1 and s.name = $5)) and ($6 = '' or (select s.status from weir._rollout_status s where s.task = q.id) = $6)
+		order by q.position limit $7) page, lateral (select * from weir.rollout_task t where t.id = page.id offset 0) t order by page.position`
+
+// tasksNamed are some by their ids, of any rollout.
+const tasksNamed = `from unnest($1::uuid[]) u (id), lateral (select * from weir.rollout_task t where t.id = u.id offset 0) t`
+
+// boardOf is some tasks of each stage, by how much they matter. Only those are looked
+// at closely: why a task waits is the dear part.
+const boardOf = `from (select k.task, k.stage, array_position($2::text[], k.status) as place,
+			row_number() over (partition by k.stage order by array_position($2::text[], k.status), x.database, x.change) as nth
+		from weir._rollout_status k join weir.rollout_tasks x on x.task = k.task where k.rollout = $1) k,
+	lateral (select * from weir.rollout_task t where t.id = k.task offset 0) t where k.nth <= $3 order by k.stage, k.place, t.n`
+
+// hasTask says whether a rollout is there, and has this task.
+func (s *Store) hasTask(ctx context.Context, id weir.ID, task *weir.ID) (there, has bool, err error) {
+	err = s.pool.QueryRow(ctx, `select exists (select from weir.rollouts r where r.job = $1), exists (select from weir.rollout_tasks x where x.task = $2 and x.rollout = $1)`, id, task).Scan(&there, &has)
+	return there, has, err
+}
 
 // attempts reads the runs of a task. How one of them ended, if it is not the newest,
 // its successor tells: it was not done.
@@ -324,14 +427,23 @@ type order struct {
 	engine, secret, identity string
 	change                   frozenChange
 	sql                      string
+	// base is the hash of the schema that is kept, empty: none is. drifted: the
+	// database has another one.
+	base    string
+	drifted bool
+	// before is the schema just before the run, if somebody looked.
+	before *target.Snapshot
+	// alone: a step of the change runs in no transaction, so that a run that fails may
+	// leave something. patient: one waits for locks as long as it takes.
+	alone, patient bool
 }
 
 func (s *Store) brief(ctx context.Context, l lease, worker string) (o order, err error) {
 	var rollout *weir.ID
 	err = s.pool.QueryRow(ctx, `select coalesce(b.code, ''), coalesce(b.problem, ''), b.rollout, coalesce(b.key, ''), coalesce(b.run_by, ''), coalesce(b.out_of_order, false), coalesce(b.first, false), coalesce(b.database, ''),
-			coalesce(b.engine, ''), coalesce(b.secret, ''), coalesce(b.identity, ''), coalesce(b.change, '{}'), coalesce(b.sql, '')
+			coalesce(b.engine, ''), coalesce(b.secret, ''), coalesce(b.identity, ''), coalesce(b.change, '{}'), coalesce(b.sql, ''), coalesce(b.base, ''), coalesce(b.drifted, false)
 		from weir.rollout_brief($1, $2, $3, $4) b`, l.task, l.attempt, l.token, worker).Scan(
-		&o.code, &o.problem, &rollout, &o.key, &o.by, &o.outOfOrder, &o.first, &o.database, &o.engine, &o.secret, &o.identity, &o.change, &o.sql)
+		&o.code, &o.problem, &rollout, &o.key, &o.by, &o.outOfOrder, &o.first, &o.database, &o.engine, &o.secret, &o.identity, &o.change, &o.sql, &o.base, &o.drifted)
 	o.rollout = orZero(rollout)
 	return o, err
 }
@@ -354,15 +466,9 @@ func (s *Store) ended(ctx context.Context, l lease, code string, unknown bool, n
 	return answer, err
 }
 
-// record adds to the timeline of the attempt.
-func (s *Store) record(ctx context.Context, l lease, kind, level, message string, data any) (answer string, err error) {
-	err = s.pool.QueryRow(ctx, `select weir.record($1, $2, $3, $4, $5, $6, nullif($7, ''))`, l.task, l.attempt, l.token, kind, message, data, level).Scan(&answer)
-	return answer, err
-}
-
-// finish ends the lease as done, whoever asked for it to stop meanwhile.
-func (s *Store) finish(ctx context.Context, l lease, result any) (answer string, err error) {
-	err = s.pool.QueryRow(ctx, `select weir.finish($1, $2, $3, $4)`, l.task, l.attempt, l.token, result).Scan(&answer)
+// says adds to the log of the attempt: see weir.rollout_says.
+func (s *Store) says(ctx context.Context, l lease, kind, message string, data any, quiet bool) (answer string, err error) {
+	err = s.pool.QueryRow(ctx, `select weir.rollout_says($1, $2, $3, $4, $5, $6, $7)`, l.task, l.attempt, l.token, kind, message, data, quiet).Scan(&answer)
 	return answer, err
 }
 
@@ -387,11 +493,14 @@ type mystery struct {
 	key, by        string
 	database       string
 	engine, secret string
-	change         frozenChange
-	sql            string
+	// identity is that of the database the run was for; empty: nobody knew it.
+	identity string
+	change   frozenChange
+	sql      string
 }
 
-const mysteryColumns = `g.task, x.rollout, g.attempt, g.token, coalesce(k.key, ''), coalesce(r.started_by, r.by, ''), x.database, coalesce(d.engine, ''), coalesce(d.secret, ''), r.plan -> 'changes' -> x.change::int, coalesce(c.sql, '')`
+const mysteryColumns = `g.task, x.rollout, g.attempt, g.token, coalesce(k.key, ''), coalesce(r.started_by, r.by, ''), x.database, coalesce(d.engine, ''), coalesce(d.secret, ''),
+	coalesce((select f.value ->> 'identity' from jsonb_array_elements(r.plan -> 'stages' -> (x.stage - 1) -> 'databases') f where f.value ->> 'name' = x.database), d.identity, ''), r.plan -> 'changes' -> x.change::int, coalesce(c.sql, '')`
 
 const mysteryTables = ` from weir.rollout_runs g join weir.rollout_tasks x on x.task = g.task join weir.rollouts r on r.job = x.rollout left join weir.databases d on d.name = x.database
 	left join lateral (select q.key from weir.tasks q where q.id = g.task offset 0) k on true left join weir.changes c on c.checksum = r.plan -> 'changes' -> x.change::int ->> 'checksum' `
@@ -402,7 +511,7 @@ func (s *Store) mysteries(ctx context.Context, rest string, args ...any) ([]myst
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m mystery, err error) {
-		err = row.Scan(&m.task, &m.rollout, &m.attempt, &m.token, &m.key, &m.by, &m.database, &m.engine, &m.secret, &m.change, &m.sql)
+		err = row.Scan(&m.task, &m.rollout, &m.attempt, &m.token, &m.key, &m.by, &m.database, &m.engine, &m.secret, &m.identity, &m.change, &m.sql)
 		return m, err
 	})
 }

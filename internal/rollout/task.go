@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
@@ -43,8 +45,8 @@ type Task struct {
 	Kind    string `json:"kind"`
 	Canary  bool   `json:"canary,omitempty"`
 	Status  string `json:"status"`
-	// Cause says why a task waits, how it failed, or why it was skipped. AVAILABLE
-	// and RUNNING have none.
+	// Cause says why a task waits, how it failed, why it was skipped, or why nothing
+	// had to be run. RUNNING has one while it waits for a lock; AVAILABLE has none.
 	Cause string `json:"cause,omitempty"`
 	// Blocker is the task that it waits for, if it is one.
 	Blocker weir.ID   `json:"blocker,omitzero"`
@@ -98,20 +100,71 @@ type LogLine struct {
 	Level   string `json:"level,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Statement is set in lines of type statement.
-	Statement *target.StatementDone `json:"statement,omitempty"`
-	Data      json.RawMessage       `json:"data,omitempty"`
+	Statement *StatementDone  `json:"statement,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
 }
 
-// Tasks reads all tasks of a rollout, in the order of the plan.
-func (s *Store) Tasks(ctx context.Context, id weir.ID) ([]Task, error) {
-	list, err := s.tasks(ctx, tasksOf, id)
+// TaskFilter narrows the tasks of a rollout. Zero fields match everything.
+type TaskFilter struct {
+	Status   string `json:"status,omitempty"`
+	Stage    string `json:"stage,omitempty"`
+	Database string `json:"database,omitempty"`
+	// Key is STAGE/DATABASE/VERSION, whole.
+	Key string `json:"key,omitempty"`
+}
+
+// TaskPage lists tasks of a rollout, in the order of the plan. After is the id of the
+// last one of the page before.
+func (s *Store) TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page view.Page) ([]Task, error) {
+	after, err := idOrNil(page.After)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.tasks(ctx, taskPage, id, after, f.Key, f.Database, f.Stage, f.Status, limit(page))
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	if len(list) == 0 {
-		return nil, notFound("rollout", id.String(), "see what there is: weir rollout list")
+	if len(list) > 0 {
+		return list, nil
 	}
-	return list, nil
+	there, has, err := s.hasTask(ctx, id, after)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("list tasks: %w", err)
+	case !there:
+		return nil, notFound("rollout", id.String(), "see what there is: weir rollout list")
+	case after != nil && !has:
+		return nil, problem.Refuse("after", "use the id of the last row of the page before", "rollout %s has no task %s", id, after)
+	}
+	return nil, nil
+}
+
+// tasksAtOnce is how many tasks are read in one piece.
+const tasksAtOnce = 1000
+
+// Tasks reads all tasks of a rollout, in the order of the plan, page by page.
+func (s *Store) Tasks(ctx context.Context, id weir.ID) ([]Task, error) {
+	return AllTasks(ctx, s, id, TaskFilter{})
+}
+
+// Pager lists tasks of a rollout in pages. [*Store] does.
+type Pager interface {
+	TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page view.Page) ([]Task, error)
+}
+
+// AllTasks reads what a pager has, to its end.
+func AllTasks(ctx context.Context, p Pager, id weir.ID, f TaskFilter) ([]Task, error) {
+	var all []Task
+	for page := (view.Page{Limit: tasksAtOnce}); ; page.After = all[len(all)-1].ID.String() {
+		list, err := p.TaskPage(ctx, id, f, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if len(list) < tasksAtOnce {
+			return all, nil
+		}
+	}
 }
 
 // Task reads one.
@@ -124,6 +177,28 @@ func (s *Store) Task(ctx context.Context, task weir.ID) (Task, error) {
 		return Task{}, fmt.Errorf("read task: %w", err)
 	}
 	return list[0], nil
+}
+
+// byWeight are the statuses in the order in which they matter to whoever looks.
+var byWeight = []string{Failed, Unknown, Running, Available, Pending, NotStarted, Canceled, Skipped, Done}
+
+// Board reads at most so many tasks of each stage: those that failed first, then what
+// nobody knows, what runs, what waits, and what is over. Stages are in their order.
+func (s *Store) Board(ctx context.Context, id weir.ID, most int) ([]Task, error) {
+	list, err := s.tasks(ctx, boardOf, id, byWeight, most)
+	if err != nil {
+		return nil, fmt.Errorf("read board: %w", err)
+	}
+	return list, nil
+}
+
+// TasksByID reads some, of any rollout. Those that are no tasks of one are left out.
+func (s *Store) TasksByID(ctx context.Context, ids []weir.ID) ([]Task, error) {
+	list, err := s.tasks(ctx, tasksNamed, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	return list, nil
 }
 
 // Run reads one run of a task; attempt 0 is the newest. Sessions are asked of the

@@ -70,7 +70,8 @@ func TestUnknown(t *testing.T) {
 func (r *rig) apply(l lease) {
 	r.Helper()
 	e := &executor{Store: r.store, log: r.store.log}
-	if _, err := e.apply(r.Context(), l, r.brief(l)); err != nil {
+	o := r.brief(l)
+	if _, err := e.apply(r.Context(), l, &o); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -137,7 +138,10 @@ func TestUnknownWithoutProof(t *testing.T) {
 // resolves lets the leader look once.
 func (r *rig) resolves() {
 	r.Helper()
-	if _, err := r.leads().resolve(context.Background()); err != nil {
+	if r.leader == nil {
+		r.leader = r.leads()
+	}
+	if _, err := r.leader.resolve(context.Background()); err != nil {
 		r.Fatal(err)
 	}
 }

@@ -55,8 +55,22 @@ func New(pool *pgxpool.Pool, keys Keys, log *slog.Logger) *Vault {
 	return &Vault{pool: pool, keys: keys, log: log}
 }
 
+// querier is what a pool and a transaction have in common.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // Put sets a secret, or gives it a new version.
 func (v *Vault) Put(ctx context.Context, by, name, value, note string) error {
+	return v.set(ctx, v.pool, by, name, value, note)
+}
+
+// PutWithin is Put in a transaction of the caller: the secret is set if that ends well.
+func (v *Vault) PutWithin(ctx context.Context, tx pgx.Tx, by, name, value, note string) error {
+	return v.set(ctx, tx, by, name, value, note)
+}
+
+func (v *Vault) set(ctx context.Context, db querier, by, name, value, note string) error {
 	switch {
 	case !goodName.MatchString(name):
 		return problem.Refuse("name", "letters, digits and _, not a digit first, at most 100: such as DB_PASSWORD", "%.120q is not a name for a secret", name)
@@ -70,7 +84,7 @@ func (v *Vault) Put(ctx context.Context, by, name, value, note string) error {
 		return noKeys()
 	}
 	for range putTries {
-		set, err := v.put(ctx, by, name, value, note)
+		set, err := v.put(ctx, db, by, name, value, note)
 		if err != nil || set {
 			return err
 		}
@@ -80,9 +94,9 @@ func (v *Vault) Put(ctx context.Context, by, name, value, note string) error {
 
 // put seals for the next version and stores that, unless somebody else did
 // meanwhile.
-func (v *Vault) put(ctx context.Context, by, name, value, note string) (set bool, err error) {
+func (v *Vault) put(ctx context.Context, db querier, by, name, value, note string) (set bool, err error) {
 	version := 0
-	err = v.pool.QueryRow(ctx, `select s.version from weir.secrets s where s.name = $1`, name).Scan(&version)
+	err = db.QueryRow(ctx, `select s.version from weir.secrets s where s.name = $1`, name).Scan(&version)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("set secret %s: %w", name, err)
 	}
@@ -91,7 +105,7 @@ func (v *Vault) put(ctx context.Context, by, name, value, note string) (set bool
 	if err != nil {
 		return false, fmt.Errorf("set secret %s: %w", name, err)
 	}
-	err = v.pool.QueryRow(ctx, `select weir.put_secret($1, $2, $3, $4, by => nullif($5, ''), note => nullif($6, ''))`,
+	err = db.QueryRow(ctx, `select weir.put_secret($1, $2, $3, $4, by => nullif($5, ''), note => nullif($6, ''))`,
 		name, sealed, first.id, version+1, by, note).Scan(&set)
 	if err != nil {
 		return false, fmt.Errorf("set secret %s: %w", name, err)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"mime/multipart"
 	"net/http"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -22,7 +23,10 @@ type Action struct {
 	// Ask is the question, with its fields. Nil: the action can be undone and
 	// is done at once.
 	Ask func(*Request) (ui.Question, error)
-	Do  func(*Request) (Done, error)
+	// Form is the question as a page, for one that is more than some fields. Do then
+	// shows what it refuses itself, by Done.Show.
+	Form func(*Request) (View, error)
+	Do   func(*Request) (Done, error)
 }
 
 // Done is what follows an action.
@@ -40,6 +44,13 @@ func (w *Web) action(a Action) {
 	w.mux.HandleFunc("GET "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
 		err := r.allow(a.Verb, a.Kind, a.Own)
+		if err == nil && a.Form != nil {
+			var v View
+			if v, err = a.Form(r); err == nil {
+				w.show(rw, r, a.Nav, v)
+				return
+			}
+		}
 		if err == nil && a.Ask == nil {
 			err = &problem.Problem{Kind: problem.NotFound, What: "this address does something and shows nothing", Next: "go back and use the button on the page"}
 		}
@@ -61,7 +72,7 @@ func (w *Web) action(a Action) {
 			return
 		}
 		var done Done
-		if err = r.ParseForm(); err != nil {
+		if err = r.parse(); err != nil {
 			w.showProblem(rw, r, badForm(err))
 			return
 		}
@@ -84,6 +95,9 @@ func badForm(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return problem.New(problem.TooLarge, "send less, or use the API", "the form is over %d bytes", large.Limit)
+	}
+	if errors.Is(err, multipart.ErrMessageTooLarge) {
+		return problem.New(problem.TooLarge, "send fewer files, or use the API", "the form has too many parts")
 	}
 	return problem.New(problem.Invalid, "go back and fill it in again", "the form cannot be read")
 }

@@ -108,9 +108,9 @@ func putDatabase(r *Request, store Rollouts, d rollout.Database, dsn string) (Do
 		return Done{}, placed(err, "name", "engine", "environment", "dsn", "secret", "labels", "note")
 	}
 	if made.Fault != "" {
-		return Done{To: databasePath(made.Name), Say: "It is registered, and was not reached: " + plain(made.Fault)}, nil
+		return Done{To: databasePath(made.Name), Say: say(r.Context(), "said.unreached", plain(made.Fault))}, nil
 	}
-	return Done{To: databasePath(made.Name), Say: "Database " + plain(made.Name) + " is registered, and was reached."}, nil
+	return Done{To: databasePath(made.Name), Say: say(r.Context(), "said.registered", plain(made.Name))}, nil
 }
 
 // databaseOf is the database of the path.
@@ -167,7 +167,7 @@ func (w *Web) dropDatabase(r *Request) (Done, error) {
 	if err := store.DropDatabase(r.Context(), r.By(), d.Name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/databases", Say: "Database " + plain(d.Name) + " is removed. Nothing in it was touched."}, nil
+	return Done{To: "/databases", Say: say(r.Context(), "said.removed", plain(d.Name))}, nil
 }
 
 func (w *Web) checkDatabase(r *Request) (Done, error) {
@@ -178,9 +178,9 @@ func (w *Web) checkDatabase(r *Request) (Done, error) {
 	if d, err = store.CheckDatabase(r.Context(), d.Name); err != nil {
 		return Done{}, err
 	}
-	said := "It was reached: " + plain(d.Server)
+	said := say(r.Context(), "said.checked", plain(d.Server))
 	if d.Fault != "" {
-		said = "It was not reached: " + plain(d.Fault)
+		said = say(r.Context(), "said.unchecked", plain(d.Fault))
 	}
 	return Done{To: databasePath(d.Name), Say: said}, nil
 }
@@ -212,7 +212,7 @@ func (w *Web) importHistory(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: databasePath(d.Name) + "/history", Say: ui.Plural(n, "row is", "rows are") + " new in the history."}, nil
+	return Done{To: databasePath(d.Name) + "/history", Say: count(r.Context(), "said.imported", n)}, nil
 }
 
 func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
@@ -234,5 +234,5 @@ func (w *Web) acceptDrift(r *Request) (Done, error) {
 	if _, err := store.AcceptDrift(r.Context(), r.By(), d.Name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: databasePath(d.Name) + "/drift", Say: "The schema as it is now is the one to compare with."}, nil
+	return Done{To: databasePath(d.Name) + "/drift", Say: say(r.Context(), "said.accepted")}, nil
 }

@@ -58,6 +58,11 @@ func TestDatabases(t *testing.T) {
 	mia.Get(t, "/databases").Is(t, 200).Has(t, "drifted")
 	olga.Get(t, "/databases/orders/drift").Is(t, 200).Has(t, "by_hand").Lacks(t, "/databases/orders/accept")
 
+	// What is said afterwards is in the reader's language.
+	mia.Post(t, "/language", form("language", "ko", "back", "/databases")).Is(t, 303)
+	mia.Get(t, mia.Post(t, "/databases/orders/check", form()).Is(t, 303).To()).Is(t, 200).Has(t, "연결되었습니다: ")
+	mia.Post(t, "/language", form("language", "en", "back", "/databases")).Is(t, 303)
+
 	mia.Get(t, "/databases/orders/delete").Is(t, 200).Has(t, "Nothing in the database is touched")
 	olga.Post(t, "/databases/orders/delete", form()).Is(t, http.StatusForbidden)
 	mia.Post(t, "/databases/orders/delete", form()).Is(t, 303)

@@ -101,7 +101,9 @@
 // Ask returns a ui.Question: it names the consequence and may have fields. Do
 // returns where to go and what to say there. When Do is refused, the question is
 // shown again with the problem and with what was filled in. What can be undone
-// needs no question: leave Ask nil and use ui.Act for the button.
+// needs no question: leave Ask nil and use ui.Act for the button. What is more than
+// some fields has a page of its own, Form, and Do shows it again by Done.Show: see
+// rollout_new.go.
 //
 // # Lists, filters, raw data
 //

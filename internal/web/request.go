@@ -1,6 +1,7 @@
 package web
 
 import (
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -87,6 +88,18 @@ func (r *Request) ID(name string) (weir.ID, error) {
 		return weir.ID{}, problem.New(problem.NotFound, "check the address", "%q is no id", r.PathValue(name))
 	}
 	return id, nil
+}
+
+// parse reads a form that was posted. One with files is read into memory as a whole:
+// the guard has bounded it.
+func (r *Request) parse() error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "multipart/form-data" {
+		return nil
+	}
+	return r.ParseMultipartForm(maxPlan) // #nosec G120 -- the guard has bounded the body
 }
 
 // Field is a field of the form that was posted, without space around it.

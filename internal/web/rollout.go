@@ -16,16 +16,8 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-const (
-	// cardsMost is how many tasks of a stage are cards. More are grouped by status.
-	cardsMost = 60
-	// groupMost is how many tasks of a group the board lists.
-	groupMost = 100
-	// blockersMost is how many tasks of other rollouts a page looks up.
-	blockersMost = 20
-	// textsMost is how many changes a plan shows with their SQL.
-	textsMost = 20
-)
+// textsMost is how many changes a plan shows with their SQL.
+const textsMost = 20
 
 // rolloutTabs are the views of a rollout, by the end of their addresses.
 var rolloutTabs = []struct{ key, end string }{{"rollout.board", ""}, {"rollout.tasks", "/tasks"}, {"rollout.plan", "/plan"}}
@@ -55,6 +47,11 @@ func (v rolloutView) tabs(ctx context.Context) []ui.Tab {
 
 // over says that no command of the whole rollout does anything any more.
 func (v rolloutView) over() bool { return v.FinishedAt != nil || v.AbortedAt != nil }
+
+// mayEdit says that nothing has run, as far as the counts tell: the store knows.
+func (v rolloutView) mayEdit() bool {
+	return v.can.submit && !v.over() && v.Counts.Total == v.Counts.NotStarted+v.Counts.Pending+v.Counts.Available
+}
 
 func (v rolloutView) mayStart() bool { return v.can.command && v.StartedAt == nil && !v.over() }
 
@@ -146,120 +143,6 @@ func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
 	return v, err
 }
 
-// boardStage is a column of the board.
-type boardStage struct {
-	rollout.StageState
-	// cards are the tasks of a small stage, groups those of a large one.
-	cards  []rollout.Task
-	groups []statusGroup
-}
-
-// statusGroup is the tasks of a stage that share a status.
-type statusGroup struct {
-	status string
-	total  int
-	tasks  []rollout.Task
-}
-
-func (w *Web) rolloutBoard(r *Request, v rolloutView) (templ.Component, error) {
-	tasks, err := w.config.Rollouts.Tasks(r.Context(), v.ID)
-	if err != nil {
-		return nil, err
-	}
-	stages := board(v.Stages, tasks)
-	shown := shownTasks(stages)
-	names, err := w.blockers(r.Context(), tasks, shown)
-	if err != nil {
-		return nil, err
-	}
-	return rolloutBoardTab(v, stages, names), nil
-}
-
-// board puts tasks into the columns of their stages: in the order of statuses,
-// and of the plan within one.
-func board(stages []rollout.StageState, tasks []rollout.Task) []boardStage {
-	at := map[string]int{}
-	out := make([]boardStage, len(stages))
-	for i, s := range stages {
-		at[s.Name], out[i].StageState = i, s
-	}
-	for _, t := range tasks {
-		if i, ok := at[t.Stage]; ok {
-			out[i].cards = append(out[i].cards, t)
-		}
-	}
-	for i := range out {
-		s := &out[i]
-		slices.SortStableFunc(s.cards, func(a, b rollout.Task) int { return cmp.Compare(statusRank(a.Status), statusRank(b.Status)) })
-		if len(s.cards) > cardsMost {
-			s.groups, s.cards = grouped(s.cards), nil
-		}
-	}
-	return out
-}
-
-func statusRank(status string) int { return slices.Index(rollout.Statuses, status) }
-
-// grouped cuts tasks that are in the order of statuses.
-func grouped(tasks []rollout.Task) []statusGroup {
-	var out []statusGroup
-	for _, t := range tasks {
-		if len(out) == 0 || out[len(out)-1].status != t.Status {
-			out = append(out, statusGroup{status: t.Status})
-		}
-		g := &out[len(out)-1]
-		g.total++
-		if len(g.tasks) < groupMost {
-			g.tasks = append(g.tasks, t)
-		}
-	}
-	return out
-}
-
-func shownTasks(stages []boardStage) []rollout.Task {
-	var out []rollout.Task
-	for _, s := range stages {
-		out = append(out, s.cards...)
-		for _, g := range s.groups {
-			out = append(out, g.tasks...)
-		}
-	}
-	return out
-}
-
-// blockers are the tasks that others wait for, by id. Those of other rollouts are
-// looked up, as far as a page needs them.
-func (w *Web) blockers(ctx context.Context, tasks, shown []rollout.Task) (map[weir.ID]rollout.Task, error) {
-	own := make(map[weir.ID]rollout.Task, len(tasks))
-	for _, t := range tasks {
-		own[t.ID] = t
-	}
-	out := map[weir.ID]rollout.Task{}
-	asked := 0
-	for _, t := range shown {
-		if t.Blocker.IsZero() || t.Status != rollout.Pending {
-			continue
-		}
-		if b, ok := own[t.Blocker]; ok {
-			out[b.ID] = b
-			continue
-		}
-		if _, ok := out[t.Blocker]; ok || asked == blockersMost {
-			continue
-		}
-		asked++
-		b, err := w.config.Rollouts.Task(ctx, t.Blocker)
-		if err != nil {
-			if gone(err) {
-				continue // a task of no rollout, or one that ended meanwhile
-			}
-			return nil, err
-		}
-		out[b.ID] = b
-	}
-	return out, nil
-}
-
 func runPath(t rollout.Task) string {
 	return rolloutPath(t.Rollout) + ui.Path("tasks", t.ID.String())
 }
@@ -271,55 +154,6 @@ func taskLabel(t rollout.Task) string {
 
 func changeLabel(version, name string) string {
 	return strings.TrimSpace(plain(version) + " " + plain(name))
-}
-
-// tasksOfRollout is a list of the tasks of a rollout.
-type tasksOfRollout struct {
-	rows                    []rollout.Task
-	status, stage, database string
-	stages                  []string
-	total                   int
-	names                   map[weir.ID]rollout.Task
-	newest, older           string
-}
-
-func (w *Web) rolloutTasks(r *Request, v rolloutView) (templ.Component, error) {
-	status, err := r.OneOf("status", rollout.Statuses)
-	if err != nil {
-		return nil, err
-	}
-	list := tasksOfRollout{status: status, stage: r.Query("stage"), database: r.Query("database")}
-	for _, s := range v.Stages {
-		list.stages = append(list.stages, s.Name)
-	}
-	all, err := w.config.Rollouts.Tasks(r.Context(), v.ID)
-	if err != nil {
-		return nil, err
-	}
-	after := r.Query("after")
-	found := 0
-	past := after == ""
-	next := ""
-	for _, t := range all {
-		if status != "" && t.Status != status || list.stage != "" && t.Stage != list.stage || !strings.Contains(t.Database, list.database) {
-			continue
-		}
-		found++
-		switch {
-		case !past:
-			past = t.ID.String() == after
-		case len(list.rows) < perPage:
-			list.rows = append(list.rows, t)
-		case next == "":
-			next = list.rows[perPage-1].ID.String()
-		}
-	}
-	list.total = found
-	list.newest, list.older = pages(r, next)
-	if list.names, err = w.blockers(r.Context(), all, list.rows); err != nil {
-		return nil, err
-	}
-	return rolloutTasksTab(v, list), nil
 }
 
 func (w *Web) rolloutPlan(r *Request, v rolloutView) (templ.Component, error) {

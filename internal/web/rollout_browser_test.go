@@ -169,3 +169,67 @@ func TestBrowserDatabases(t *testing.T) {
 	b.WaitText("1 row is new in the history.")
 	b.Shots("database-history")
 }
+
+// A rollout is made in the browser: files and a pasted script, a look at what it would
+// do, and the button that creates it. Enter shows the plan, and creates nothing.
+func TestBrowserNewRollout(t *testing.T) {
+	h := newHarbour(t)
+	b := h.Open(t)
+	b.Login(h.User(t, "mia", auth.Maintainer))
+	b.Go("/new-rollout")
+	b.WaitText("No database yet")
+	b.Shots("new-rollout-empty")
+	h.target("test", "orders-test")
+	h.target("prod", "orders-eu", "orders-us")
+	b.Go("/rollouts")
+	b.ClickText("New rollout")
+	b.Wait("the form", `document.activeElement.id === "field-name"`)
+	b.Fill("#field-name", "orders 2026-11")
+	b.Fill(`[name="paste.version"]`, "1")
+	b.Fill(`[name="paste.name"]`, "create orders")
+	b.Click(`[name="paste.text"]`)
+	b.Keys("create table orders (id int, customer int);")
+	b.Wait("two files", `(() => {
+		const files = new DataTransfer();
+		files.items.add(new File(["create index on orders (customer);\n"], "V2__index.sql"));
+		files.items.add(new File(["alter table orders drop column customer;\n"], "V3__drop.sql"));
+		document.querySelector("#field-upload").files = files.files;
+		return true;
+	})()`)
+	b.Wait("two stages", `(() => {
+		document.querySelector('[name="stage.0.at"]').value = "1";
+		document.querySelector('[name="stage.1.at"]').value = "2";
+		document.querySelector('[name="stage.1.approvals"]').value = "1";
+		return true;
+	})()`)
+	b.Shots("new-rollout")
+	b.Fill("#field-note", "the new orders")
+	b.Keys("\r")
+	b.WaitText("What it would do")
+	b.WaitText("CONCURRENTLY")
+	if n := h.rollouts(); n != "0" {
+		t.Fatalf("there are %s rollouts", n)
+	}
+	b.Shots("new-rollout-preview")
+	b.ClickText("Create the rollout")
+	b.Wait("the board", `document.querySelectorAll('.run-card[data-status="NOT_STARTED"]').length === 9`)
+	b.WaitText("It waits to be started.")
+	b.ClickText("Edit")
+	b.WaitText("Approvals hold for one plan alone")
+	b.Shots("rollout-edit")
+	b.Fill("#field-name", "")
+	b.Wait("the form without a name", `(document.querySelector("form.plan-form").noValidate = true)`)
+	b.ClickText("Show what it would do")
+	b.Wait("what is wrong, with the cursor there", `document.querySelector("#field-name[aria-invalid]") && document.activeElement.id === "field-name"`)
+	b.Shots("rollout-edit-fault")
+	b.Fill("#field-name", "orders 2026-12")
+	b.ClickText("Show what it would do")
+	b.ClickText("Replace the rollout")
+	b.Wait("the next one", `document.querySelector("h1").innerText.includes("orders 2026-12")`)
+	b.WaitText("revision 2")
+	b.ClickText("한국어")
+	b.WaitText("개정 2")
+	b.Go("/new-rollout")
+	b.Wait("the form in Korean", `document.querySelector(".main > [lang=ko]")?.innerText.includes("미리보기")`)
+	b.Shots("new-rollout-ko")
+}

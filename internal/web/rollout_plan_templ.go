@@ -34,9 +34,9 @@ func rolloutTasksTab(v rolloutView, list tasksOfRollout) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.Filter(rolloutPath(v.ID)+"/tasks",
-			ui.Pick{Name: "stage", Label: say(ctx, "task.stage"), Value: list.stage, Options: list.stages},
-			ui.Pick{Name: "status", Label: say(ctx, "task.status"), Value: list.status, Options: rollout.Statuses},
-			ui.Pick{Name: "database", Label: say(ctx, "task.database"), Value: list.database}).Render(ctx, templ_7745c5c3_Buffer)
+			ui.Pick{Name: "stage", Label: say(ctx, "task.stage"), Value: list.filter.Stage, Options: list.stages},
+			ui.Pick{Name: "status", Label: say(ctx, "task.status"), Value: list.filter.Status, Options: rollout.Statuses},
+			ui.Pick{Name: "database", Label: say(ctx, "task.database"), Value: list.filter.Database}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

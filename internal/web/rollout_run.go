@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +57,7 @@ func (w *Web) rolloutRun(r *Request) (View, error) {
 	if v.of, err = w.rolloutOf(r); err != nil {
 		return View{}, err
 	}
-	if v.names, err = w.blockers(r.Context(), nil, []rollout.Task{v.Task}); err != nil {
+	if v.names, err = w.blockers(r.Context(), []rollout.Task{v.Task}); err != nil {
 		return View{}, err
 	}
 	v.mark(engineOf(r.Context(), store, t.Database))
@@ -134,8 +133,8 @@ func (v *runView) mark(engine script.Engine) {
 
 // statementsDone are the statements that stand, by their place. A retry undoes
 // those of its transaction.
-func statementsDone(log []rollout.LogLine) map[int]target.StatementDone {
-	done := map[int]target.StatementDone{}
+func statementsDone(log []rollout.LogLine) map[int]rollout.StatementDone {
+	done := map[int]rollout.StatementDone{}
 	for _, line := range log {
 		if line.Statement == nil {
 			continue
@@ -190,14 +189,11 @@ func reached(phase, step string) bool {
 }
 
 // linesSaid is where a statement stands in the script.
-func linesSaid(s *target.StatementDone) string {
-	switch {
-	case s == nil:
+func linesSaid(s *rollout.StatementDone) string {
+	if s == nil {
 		return ""
-	case s.EndLine > s.Line:
-		return fmt.Sprintf("%d–%d", s.Line, s.EndLine)
 	}
-	return strconv.Itoa(s.Line)
+	return rangeSaid(s.Line, s.EndLine)
 }
 
 // markSaid is the word beside a marked statement: colour alone says nothing.

@@ -170,23 +170,44 @@ func TestRolloutHostile(t *testing.T) {
 	}
 }
 
-// A stage with many tasks is grouped by status, and its groups are bounded.
+// A board has a bounded number of cards: of a large stage those that matter most, and
+// counts that lead to the rest.
 func TestRolloutMany(t *testing.T) {
 	h := newHarbour(t)
 	var names []string
-	for i := range 120 {
+	for i := range 100 {
 		names = append(names, fmt.Sprintf("db%03d", i))
 	}
 	h.paper("test", names...)
-	x := h.create(rollout.Plan{Stages: []rollout.Stage{{Name: "test", Canary: 2}}, Files: []rollout.File{file("V1__x.sql", "create table x (id int);")}})
-	c := h.Login(t, "vic", auth.Viewer)
-	page := c.Get(t, onBoard(x)).Is(t, 200).Has(t, `data-key="group-NOT_STARTED"`, "Show all of them", "canary: 2 first").Lacks(t, "run-card")
-	if n := strings.Count(page.Body, `<li data-key="`); n != 100 {
-		t.Errorf("the group lists %d tasks", n)
+	h.paper("prod", "p1", "p2")
+	var files []rollout.File
+	for i := range 20 {
+		files = append(files, file(fmt.Sprintf("V%d__x.sql", i+1), fmt.Sprintf("create table x%d (id int);", i+1)))
 	}
-	list := c.Get(t, onBoard(x)+"/tasks?stage=test&status=NOT_STARTED").Is(t, 200).Has(t, "db000", "db049", "rel=\"next\"").Lacks(t, "db050")
+	x := h.create(rollout.Plan{Stages: []rollout.Stage{{Name: "test", Canary: 2, OnFailure: rollout.OnFailureContinue}, {Name: "prod"}}, Files: files})
+	c := h.Login(t, "vic", auth.Viewer)
+	rest := func(stage, status string) string {
+		return fmt.Sprintf(`href="%s/tasks?stage=%s&amp;status=%s">`, onBoard(x), stage, status)
+	}
+	page := c.Get(t, onBoard(x)).Is(t, 200).Has(t, "1940 more tasks", rest("test", "NOT_STARTED"), "canary: 2 first").Lacks(t, rest("prod", "NOT_STARTED"))
+	if n := strings.Count(page.Body, `class="run-card`); n != 60+40 {
+		t.Errorf("the board has %d cards", n)
+	}
+
+	// What failed comes first, wherever the plan has it.
+	h.must(h.Rollouts.Start(t.Context(), "ann", x.ID))
+	lost := h.lose(x, "test/db001/1")
+	h.must(h.Rollouts.Resolve(t.Context(), "ann", lost.ID, false, "looked"))
+	h.status(x, "test/db001/1", rollout.Failed)
+	first, _, _ := strings.Cut(strings.SplitN(c.Get(t, onBoard(x)).Is(t, 200).Body, `<article class="`, 2)[1], ">")
+	if want := card(lost, rollout.Failed); !strings.Contains(first, want) {
+		t.Errorf("the first card is %s, want %s", first, want)
+	}
+
+	c.Get(t, onBoard(x)+"/tasks?stage=prod&status=NOT_STARTED").Is(t, 200).Has(t, "p1", "p2").Lacks(t, "db000", "rel=\"next\"")
+	list := c.Get(t, onBoard(x)+"/tasks?stage=test").Is(t, 200).Has(t, "db000", "db002", "rel=\"next\"").Lacks(t, "db003")
 	next := between(t, list.Body, `href="`, `" rel="next"`)
-	c.Get(t, strings.ReplaceAll(next, "&amp;", "&")).Is(t, 200).Has(t, "db050", "db099").Lacks(t, "db049", ">db000<")
+	c.Get(t, strings.ReplaceAll(next, "&amp;", "&")).Is(t, 200).Has(t, "db002", "db004").Lacks(t, ">db000<")
 }
 
 // between is the shortest text that ends with after and begins behind before.

@@ -35,6 +35,14 @@ func spokenAsk(ask func(*Request) (ui.Question, error)) func(*Request) (ui.Quest
 	}
 }
 
+// spokenDo makes what an action says speak the language of its reader.
+func spokenDo(do func(*Request) (Done, error)) func(*Request) (Done, error) {
+	return func(r *Request) (Done, error) {
+		speak(r)
+		return do(r)
+	}
+}
+
 func speak(r *Request) {
 	chosen := ""
 	if cookie, err := r.Cookie(languageCookie); err == nil {

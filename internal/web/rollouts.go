@@ -20,10 +20,18 @@ import (
 type Rollouts interface {
 	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
 	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
-	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
+	Board(ctx context.Context, id weir.ID, most int) ([]rollout.Task, error)
+	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
+	TasksByID(ctx context.Context, ids []weir.ID) ([]rollout.Task, error)
 	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
 	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
 	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
+
+	Environments(ctx context.Context, most int) ([]rollout.Environment, error)
+	Plan(ctx context.Context, id weir.ID) (rollout.Plan, error)
+	Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (rollout.Preview, error)
+	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
+	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
 
 	Start(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
 	Pause(ctx context.Context, by string, id weir.ID, note string) (rollout.Answer, error)
@@ -59,16 +67,17 @@ func (w *Web) rolls() (Rollouts, error) {
 func rolloutPath(id weir.ID) string { return ui.Path("rollouts", id.String()) }
 
 // rolloutRights are what the reader may do with rollouts.
-type rolloutRights struct{ command, override bool }
+type rolloutRights struct{ submit, command, override bool }
 
 func rolloutRightsOf(r *Request) rolloutRights {
-	return rolloutRights{r.Can(auth.Command, "rollout"), r.Can(auth.Override, "rollout")}
+	return rolloutRights{r.Can(auth.Submit, "rollout"), r.Can(auth.Command, "rollout"), r.Can(auth.Override, "rollout")}
 }
 
 // rolloutsView is a list of rollouts, each with its stages.
 type rolloutsView struct {
 	rows          []rollout.Rollout
 	filter        rollout.Filter
+	submit        bool
 	newest, older string
 }
 
@@ -76,7 +85,8 @@ func (v rolloutsView) filtered() bool { return v.filter != rollout.Filter{} }
 
 func (w *Web) rollouts(r *Request) (View, error) {
 	ctx := r.Context()
-	head := ui.Head{Title: say(ctx, "rollouts.title"), Actions: languages(r.URL.RequestURI())}
+	submit := r.Can(auth.Submit, "rollout") && w.config.Rollouts != nil
+	head := ui.Head{Title: say(ctx, "rollouts.title"), Actions: rolloutsActs(submit, r.URL.RequestURI())}
 	if w.config.Rollouts == nil {
 		return View{Head: head, Body: ui.Empty("rollout", say(ctx, "rollouts.off"), say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
@@ -84,7 +94,7 @@ func (w *Web) rollouts(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := rolloutsView{filter: rollout.Filter{State: state, Search: r.Query("search"), Database: r.Query("database")}}
+	v := rolloutsView{submit: submit, filter: rollout.Filter{State: state, Search: r.Query("search"), Database: r.Query("database")}}
 	rows, err := w.config.Rollouts.Rollouts(ctx, v.filter, namesPage(r))
 	if err != nil {
 		return View{}, err

@@ -21,13 +21,29 @@ func (w *Web) search(r *Request) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		hits = append(flows, hits...)
+		hits = append(flows, w.reachable(r, hits)...)
 	}
 	// One hit is what was meant.
 	if len(hits) == 1 && liveOf(r.Context()) == nil {
 		return View{}, SeeOther(hitPath(hits[0]))
 	}
 	return View{Head: ui.Head{Title: "Search"}, Body: searchPage(text, hits), Still: true}, nil
+}
+
+// reachable leaves out what the reader may not see. A server without rollouts has no
+// pages of them: there a rollout is the job that it is, too.
+func (w *Web) reachable(r *Request, hits []view.Hit) []view.Hit {
+	out := hits[:0]
+	for _, h := range hits {
+		if h.Kind == "rollout" && (w.config.Rollouts == nil || !r.Can(auth.Read, "rollout")) {
+			h.Kind, h.State = "job", ""
+		}
+		if h.Kind == "database" && (w.config.Rollouts == nil || !r.Can(auth.Read, "database")) {
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
 }
 
 // flowsFound is how many workflows a search lists.
@@ -62,6 +78,8 @@ func hitPath(h view.Hit) string {
 		return ui.Path("tasks", h.ID.String())
 	case "job":
 		return ui.Path("jobs", h.ID.String())
+	case "rollout":
+		return rolloutPath(h.ID)
 	case "service":
 		return "/tasks?service=" + url.QueryEscape(h.Name)
 	case "worker":

@@ -18,7 +18,7 @@ func TestBrowserWhy(t *testing.T) {
 	second := submit(t, s, weir.Task{Service: "publish", Key: "v2", Lane: "site", Exclusive: true})
 	b.Go(page(second))
 	b.WaitLive()
-	b.WaitText("Another task of lane site is available")
+	b.WaitText("has lane site and is available")
 	b.Click("#live-why .id a")
 	b.Wait("the page of the blocker", `location.pathname === "`+page(first)+`"`)
 	b.WaitText("No live worker serves publish")

@@ -24,7 +24,7 @@ func TestTaskWhy(t *testing.T) {
 		{st.held, []string{"Held by the editor: watch the trailer first", "closed"}},
 		{st.timed, []string{"Not before", "in 2h"}},
 		{st.pooled, []string{"Pool encoders is full: 1 of 1 places are taken", `title="`}},
-		{st.laned, []string{"Another task of lane site is running"}},
+		{st.laned, []string{"has lane site and is running"}},
 		{st.needing, []string{"Waits for 3 of 3: 1080p (pending), 720p (pending), thumbnails (pending)", "it needs this", "needs it"}},
 		{st.ready, []string{"No live worker serves nobody.serves.this"}},
 	} {

@@ -157,8 +157,11 @@ func (w *Web) guard(next http.Handler) http.Handler {
 		}()
 		request.SetSubject(hr.Context(), auth.From(hr.Context()).Kind)
 		most := int64(maxForm)
-		if strings.HasPrefix(hr.URL.Path, "/workflows") {
+		switch {
+		case strings.HasPrefix(hr.URL.Path, "/workflows"):
 			most = maxDefinition
+		case hr.URL.Path == "/new-rollout", strings.HasPrefix(hr.URL.Path, "/rollouts/"):
+			most = maxPlan
 		}
 		hr.Body = http.MaxBytesReader(rw, hr.Body, most)
 		next.ServeHTTP(rw, hr)
@@ -166,5 +169,6 @@ func (w *Web) guard(next http.Handler) http.Handler {
 }
 
 // maxForm bounds a form: the largest holds the parameters of a task. The
-// definition of a workflow may be one MiB and grows when it is encoded.
-const maxForm, maxDefinition = 1 << 20, 4 << 20
+// definition of a workflow may be one MiB and grows when it is encoded. A plan has
+// its files with it, as many bytes as the API takes.
+const maxForm, maxDefinition, maxPlan = 1 << 20, 4 << 20, 16 << 20

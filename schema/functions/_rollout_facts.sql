@@ -1,23 +1,23 @@
--- The tasks of a rollout as far as holds depend on them. state: waiting, available, running, passed (done or skipped) or bad (failed, canceled, unknown).
--- proven: its change is known to be applied, and the next attempt only says so.
-create or replace function weir._rollout_facts(id uuid)
-returns table (task uuid, stage smallint, database text, canary boolean, state text, outcome text, hold text, attempt int, proven boolean)
-language sql stable
+-- The tasks of rollouts as their gates see them, in groups that are held and released together: by stage, canary, state, hold, whether they are fresh (no run is over) and
+-- proven. However many tasks wait, the groups are few. bad names the tasks of a group that ended badly, task the first of them.
+create or replace function weir._rollout_facts(ids uuid[]) returns jsonb
+language plpgsql stable
 set search_path = weir, pg_temp
 set jit = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_sort = off
+set enable_incremental_sort = off
+set plan_cache_mode = force_generic_plan
 as $$
-  select x.task, x.stage, x.database, x.canary,
-    case when p.task is not null then 'waiting' when f.outcome is null then case when r.task is not null then 'running' else 'available' end
-      when f.outcome = 'done' or f.passes then 'passed' else 'bad' end,
-    f.outcome::text, p.hold, coalesce(p.attempt, r.attempt - 1, f.attempt)::int,
-    exists (select from weir.rollout_runs g where g.task = x.task and g.attempt = coalesce(p.attempt, r.attempt - 1) and g.code = 'applied')
-  from weir.rollout_tasks x
-    left join lateral (select p.task, p.hold, p.attempt from weir.pending p where p.task = x.task offset 0) p on true
-    left join lateral (select r.task, r.attempt from weir.running r where r.task = x.task offset 0) r on true
-    left join lateral (select f.outcome, f.passes, f.attempt from weir.finished f where f.task = x.task offset 0) f on true
-  where x.rollout = _rollout_facts.id
-$$;
-comment on function weir._rollout_facts is 'The tasks of a rollout as its gates see them.';
+#variable_conflict use_column
+begin
+  return (select coalesce(jsonb_agg(g), '[]') from (
+    select x.rollout, x.stage, x.canary, x.state, x.outcome, x.hold, x.attempt = 0 as fresh, x.proven, count(*)::int as n, min(x.task::text) filter (where x.state = 'bad') as task,
+      min(x.database) as database, array_agg(x.task) filter (where x.state = 'bad') as bad
+    from weir._rollout_fact x where x.rollout = any (ids) group by 1, 2, 3, 4, 5, 6, 7, 8
+  ) g);
+end $$;
+comment on function weir._rollout_facts is 'The tasks of rollouts as their gates see them, in groups.';

@@ -6,8 +6,8 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  bad uuid[] := array(select x.task from jsonb_to_recordset(facts) x (task uuid, state text) where x.state = 'bad');
-  canceled uuid[] := array(select x.task from jsonb_to_recordset(facts) x (task uuid, state text, outcome text) where x.state = 'bad' and x.outcome = 'canceled');
+  bad uuid[] := array(select unnest(x.bad) from jsonb_to_recordset(facts) x (bad uuid[]));
+  canceled uuid[] := array(select unnest(x.bad) from jsonb_to_recordset(facts) x (bad uuid[], outcome text) where x.outcome = 'canceled');
   lost boolean;
 begin
   if cardinality(bad) = 0 then

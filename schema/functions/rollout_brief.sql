@@ -1,7 +1,8 @@
 -- What an executor needs to run a task, for the lease that it has, and the last look at everything that its start depended on: the plan is the frozen one, its approvals
 -- are there, the database is the one it was, the text is that of the checksum. code says what is not so, and then nothing is run. The run is written down as claimed.
+-- first: nothing of the rollout has run there yet. base is the hash of the schema that was kept, drifted that the database has another one.
 create or replace function weir.rollout_brief(task uuid, attempt int, token uuid, worker text default null, at timestamptz default null,
-  out code text, out problem text, out rollout uuid, out key text, out run_by text, out out_of_order boolean, out database text, out engine text, out secret text, out identity text, out change jsonb, out sql text, out first boolean)
+  out code text, out problem text, out rollout uuid, out key text, out run_by text, out out_of_order boolean, out database text, out engine text, out secret text, out identity text, out change jsonb, out sql text, out first boolean, out base text, out drifted boolean)
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -39,13 +40,14 @@ begin
   change := r.plan -> 'changes' -> x.change::int;
   select c.sql into sql from weir.changes c where c.checksum = change ->> 'checksum';
   first := not exists (select from weir.rollout_tasks y join weir.rollout_runs g on g.task = y.task where y.rollout = r.job and y.database = x.database and (g.task, g.attempt) <> (x.task, rollout_brief.attempt));
+  select k.hash, k.drifted into base, drifted from weir.snapshots k where k.database = x.database;
   code := 'drift';
   problem := case
     when r.hash <> weir._rollout_hash(r.plan) then 'the plan is not the one that was frozen'
     when d.name is null then format('database %s is not registered any more', x.database)
     when d.engine <> frozen ->> 'engine' then format('database %s is %s, it was %s when the plan was made', d.name, d.engine, frozen ->> 'engine')
     when d.environment <> frozen ->> 'environment' then format('database %s belongs to environment %s, it was in %s when the plan was made', d.name, d.environment, frozen ->> 'environment')
-    when d.identity <> frozen ->> 'identity' then format('database %s is another one than when the plan was made', d.name)
+    when d.identity <> frozen ->> 'identity' then format('database %s is another one than the plan was made for: the plan has %s, and since then somebody took %s for the right one; make a new plan', d.name, frozen ->> 'identity', d.identity)
     when sql is null or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then format('the text of change %s is not the one of its checksum', change ->> 'name')
     when was.code = 'applied' then null
     when r.aborted_at is not null then format('the rollout was %s', weir._note('aborted', r.aborted_by, r.abort_note))

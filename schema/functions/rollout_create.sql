@@ -16,6 +16,8 @@ declare
   made uuid;
   pool text := 'rollout/' || id;
   size int := nullif((frozen ->> 'parallel')::int, 0);
+  names text[];
+  kept text[];
   bad text;
 begin
   select c.value ->> 'checksum' into bad from jsonb_array_elements(frozen -> 'changes') c
@@ -25,6 +27,12 @@ begin
   end if;
   if rollout_create.replaces is not null then
     was := weir._rollout_replaced(rollout_create.replaces, sum);
+  end if;
+  -- Whoever drops one of its databases from now on finds the rollout.
+  names := array(select d.value ->> 'name' from jsonb_array_elements(frozen -> 'stages') s, jsonb_array_elements(s.value -> 'databases') d);
+  kept := array(select d.name from weir.databases d where d.name = any (names) order by d.name for key share);
+  if cardinality(kept) < cardinality(names) then
+    raise exception using errcode = 'WR409', message = format('database %s was dropped meanwhile', (select n from unnest(names) n where n <> all (kept) order by n limit 1)), hint = 'look at the plan again';
   end if;
   made := weir.open_job(frozen ->> 'name', 'rollout', id => id, idempotency_key => rollout_create.idempotency_key, origin => rollout_create.replaces, hint => false, at => rollout_create.at);
   if made <> id then

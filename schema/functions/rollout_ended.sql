@@ -11,6 +11,8 @@ declare
 begin
   perform from weir.running l where l.task = rollout_ended.task and l.attempt = rollout_ended.attempt and l.token = rollout_ended.token for key share;
   if not found then
+    -- The word of one who woke too late is written down, and no more than that.
+    perform weir._refuse('report of ' || coalesce(rollout_ended.code, 'applied'), array[rollout_ended.task], array[rollout_ended.attempt], array[rollout_ended.token], '{}', '{}', t);
     return 'lost';
   end if;
   update weir.rollout_runs g set ended_at = t, code = rollout_ended.code, unknown = rollout_ended.unknown, note = weir._text(left(rollout_ended.note, 4000)), look_at = case when rollout_ended.unknown then t end

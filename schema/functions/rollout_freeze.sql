@@ -26,6 +26,10 @@ begin
     if chosen is null then
       perform weir._invalid(format('stages: stage %s has no database', stage ->> 'name'), 'name databases, or see which there are: weir database list');
     end if;
+    if (stage ->> 'canary')::int > jsonb_array_length(chosen) then
+      perform weir._invalid(format('stages: stage %s: canary is %s, and it has %s', stage ->> 'name', stage ->> 'canary', case jsonb_array_length(chosen) when 1 then '1 database' else format('%s databases', jsonb_array_length(chosen)) end),
+        'canaries go before the others: give fewer');
+    end if;
     stages := stages || jsonb_build_array(stage - 'labels' || jsonb_build_object('databases', chosen));
   end loop;
   select format('stages: database %s is in stage %s and in stage %s', x.name, min(x.stage), max(x.stage)) into bad

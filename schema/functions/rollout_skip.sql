@@ -7,6 +7,7 @@ as $$
 declare
   r weir.rollouts := weir._rollout_of(rollout_skip.task);
   x record;
+  stays text;
 begin
   if coalesce(rollout_skip.reason, '') = '' then
     perform weir._invalid('reason: say why the change need not run');
@@ -33,5 +34,11 @@ begin
   perform weir._acts('rollout');
   perform weir.skip(x.id, rollout_skip.reason, rollout_skip.by, at => rollout_skip.at);
   answer := format('%s skipped', x.key);
+  -- A part of it may be there, and nobody will ever look at it again.
+  select coalesce(g.stays, g.note) into stays from weir.rollout_runs g where g.task = x.id and (g.stays is not null or g.code = 'partial') order by g.attempt desc limit 1;
+  if stays is not null then
+    insert into weir.events (at, type, job, task, source, level, message) values (weir._clock(rollout_skip.at), 'partial', r.job, x.id, rollout_skip.by, 'warn', format('skipped, and a part of it stays: %s', stays));
+    answer := format('%s; a part of it stays: %s', answer, stays);
+  end if;
 end $$;
 comment on function weir.rollout_skip is 'Skips a task of a rollout.';

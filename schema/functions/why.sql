@@ -54,8 +54,8 @@ begin
       union all select o.task, o.rank, o.state, o.since from weir._lane_holder o where o.lane = q.lane and o.rank < q.rank and o.state in ('running', 'available')
       union all select o.task, o.rank, 'failed, and nobody has decided', o.at from weir.lane_blocks o where o.lane = q.lane and o.rank < q.rank
       order by 2 limit 1) x;
-    return query select 'order', b.task is null or state <> 'pending', case when b.task is null or state <> 'pending' then format('nothing before rank %s in lane %s', q.rank, q.lane)
-      else format('rank %s of lane %s comes first and is %s', b.rank, q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end;
+    return query select 'order', b.task is null or state <> 'pending', case when b.task is null or state <> 'pending' then format('nothing comes before it in lane %s', q.lane)
+      else format('%s comes first in lane %s and is %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end;
   end if;
   if q.lane is not null then
     select o.task, o.state, o.since into b from weir._lane_holder o where o.lane = q.lane and o.task <> q.id and (q.exclusive or o.exclusive) order by o.since limit 1;
@@ -67,7 +67,8 @@ begin
       end if;
     end if;
     return query select 'exclusion', b.task is null or state <> 'pending', case when b.task is null or state <> 'pending' then format('lane %s is free', q.lane)
-      else format('another task of lane %s is %s', q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end;
+      when b.state = 'next in the lane' then format('%s is next in lane %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane)
+      else format('%s has lane %s and is %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end;
   end if;
   if p.pool is not null or q.pool is not null then
     return query select * from weir._why_pool(coalesce(p.pool, q.pool), p, t);
@@ -78,6 +79,7 @@ begin
     return query select 'lease', true, format('attempt %s runs on %s until %s%s', r.attempt, w.name, to_char(r.until at time zone 'UTC', 'HH24:MI:SS UTC'),
       case when r.cancel_at is not null then ', asked to stop' else '' end), null::uuid, r.claimed_at
     from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
+    return query select 'database', false, g.says, null::uuid, g.says_since from weir.running r join weir.rollout_runs g on g.task = r.task and g.attempt = r.attempt where r.task = q.id and g.says is not null;
   end if;
 end $$;
 comment on function weir.why is 'Why a task waits: each gate, open or closed, with reason, blocker and since when.';

@@ -67,12 +67,23 @@ var illnesses = map[string]struct {
 		for p in select name from weir._partitions() where parent = 'job_finished' loop execute 'drop table weir.' || p.name; end loop; end $$`},
 }
 
+// inRollout: a rollout is needed to break them.
+const inRollout = "internal/rollout: TestDoctorFindsWhatIsBroken"
+
 // watched are rows that look at the server and not at tables: they have tests
 // of their own, or none is possible.
 var watched = map[string]string{
 	"no old transaction holds the timeline back": "TestDoctorSeesOldTransactions",
 	"no old snapshot keeps dead rows":            "TestDoctorSeesOldTransactions",
 	"vacuum keeps up with the hot tables":        "reads the server's statistics, which nobody can write",
+
+	"a database has one exclusive run at a time":      inRollout,
+	"no version runs before a lower one that is open": inRollout,
+	"no rollout runs more at once than it may":        inRollout,
+	"the holds of rollouts are what they should be":   inRollout,
+	"a run that nobody knows of is asked about":       inRollout,
+	"a rollout stands as its tasks do":                inRollout,
+	"nobody has to say what became of a run":          inRollout,
 }
 
 // TestDoctorCanFail breaks each invariant and sees exactly that row go red. A

@@ -92,7 +92,7 @@ func TestWhyOrder(t *testing.T) {
 	first := e.submit(1, spec{"service": "s", "lane": "db", "rank": 1})
 	second := e.submit(2, spec{"service": "s", "lane": "db", "rank": 2})
 	e.tend(3)
-	e.closed(4, second, "order", first, 3, "rank 1", "db", "available")
+	e.closed(4, second, "order", first, 3, "comes first", "db", "available")
 	l := e.run(5, first)
 	e.closed(6, second, "order", first, 5, "running")
 	e.fail(7, l, "syntax error")

@@ -15,7 +15,11 @@ func TestSearch(t *testing.T) {
 	do(t, db, `select weir.set_pool('render', 1)`, `select weir.register_node('render-1')`, `select weir.register_worker('render-1-a', '{render.frame}', 'render-1')`,
 		`select weir.set_schedule('render nightly', '@daily', '{"service": "render.frame"}', clock_timestamp() + interval '1 day')`,
 		`select weir.submit_job('[{"service": "render.frame", "key": "frame-1"}]', 'render of 100 %')`,
-		`select weir.submit_job('[{"service": "render.frame", "key": "frame-2"}]', 'Übung')`)
+		`select weir.submit_job('[{"service": "render.frame", "key": "frame-2"}]', 'Übung')`,
+		`select weir.rollout_put_database('stock-eu', 'postgres', 'test', 'NONE')`,
+		`select weir.rollout_create(jsonb_build_object('name', 'stock 2026', 'stages', '[{"name": "test"}]'::jsonb, 'changes', jsonb_build_array(jsonb_build_object('name', 'x', 'kind', 'ddl', 'checksum', s.sum))), jsonb_build_object(s.sum, 'select 1'))
+			from (select encode(sha256('select 1'), 'hex') as sum) s`)
+	rollout := ask[weir.ID](t, db, `select job from weir.rollouts`)
 	task := ask[weir.ID](t, db, `select id from weir.tasks where key = 'frame-1'`)
 	job := ask[weir.ID](t, db, `select id from weir.jobs where name like 'render%'`)
 	for text, want := range map[string][]string{
@@ -32,6 +36,10 @@ func TestSearch(t *testing.T) {
 		"a\x00b\xff":                        nil,
 		"":                                  nil,
 		"   ":                               nil,
+		"stock":                             {"rollout stock 2026 not_started", "database stock-eu "},
+		"stock-e":                           {"database stock-eu "},
+		rollout.String():                    {"rollout stock 2026 not_started"},
+		rollout.String()[24:]:               {"rollout stock 2026 not_started"},
 		task.String():                       {"task frame-1 available"},
 		strings.ToUpper(task.String()[24:]): {"task frame-1 available"},
 		job.String()[20:]:                   {"job render of 100 % running"},
@@ -46,7 +54,7 @@ func TestSearch(t *testing.T) {
 		var got []string
 		for _, h := range hits {
 			got = append(got, h.Kind+" "+h.Name+" "+h.State)
-			if (h.Kind == "task" || h.Kind == "job") == h.ID.IsZero() {
+			if (h.Kind == "task" || h.Kind == "job" || h.Kind == "rollout") == h.ID.IsZero() {
 				t.Errorf("%q: %+v", text, h)
 			}
 		}

@@ -63,10 +63,20 @@ func ReadDir(fsys fs.FS) ([]Change, []Ignored, error) {
 
 // sort tells what to do with an entry of a folder: read it, or why not.
 func sort(entry fs.DirEntry) (name fileName, why string, fault *Fault) {
-	file := entry.Name()
-	switch {
-	case entry.IsDir():
+	if entry.IsDir() {
 		return name, "is a folder: give it by itself", nil
+	}
+	return sortFile(entry.Name())
+}
+
+// Passed says why a file of this name is passed over in a folder; empty: it is not.
+func Passed(file string) (why string) {
+	_, why, _ = sortFile(file)
+	return why
+}
+
+func sortFile(file string) (name fileName, why string, fault *Fault) {
+	switch {
 	case strings.HasPrefix(file, "."):
 		return name, "is hidden", nil
 	case strings.HasSuffix(strings.ToLower(file), ".sql.conf"):

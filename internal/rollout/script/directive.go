@@ -60,6 +60,9 @@ func directive(word string, seen map[string]bool, c *Change) *Fault {
 			return &Fault{What: fmt.Sprintf("kind=%s is neither ddl nor data", value), Next: "write kind=data if other changes of data may run beside this one"}
 		}
 	case "lock_timeout":
+		if strings.EqualFold(value, "unlimited") {
+			return &Fault{What: "lock_timeout=unlimited is refused: everybody behind a change that waits for a lock waits, too", Next: "name a time, such as lock_timeout=10s; only statement_timeout may be unlimited"}
+		}
 		return period(key, value, &c.LockTimeout)
 	case "statement_timeout":
 		if strings.EqualFold(value, "unlimited") {

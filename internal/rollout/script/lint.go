@@ -58,6 +58,7 @@ var rules = map[string]struct{ severity, why string }{
 	"directive_late":       {Caution, "Directives count above the first statement only, so this one does nothing."},
 	"no_algorithm":         {Caution, "If MySQL cannot do it in place, it copies the table without a word, and writes wait."},
 	"other_database":       {Caution, "The history is kept in the database of the plan, so this change is known there and not where it ran."},
+	"placeholder":          {Caution, "Flyway replaces it before it sends the file; Weir sends the file as it is, so the text stays."},
 	"empty":                {Caution, "The change is recorded as applied, and nothing runs."},
 }
 
@@ -81,6 +82,9 @@ func Lint(e Engine, c Change, stats Stats) ([]Warning, error) {
 	l.script(e, c, found, begin)
 	for i := range found {
 		l.now = &found[i]
+		if at := placeholderIn.FindString(found[i].Text); at != "" {
+			l.warn("placeholder", "", "has "+excerpt(at)+" in a text", "write the value; files that differ by database are changes of a rollout of their own")
+		}
 		if e == Postgres {
 			l.postgres(found[i].node)
 		} else {

@@ -64,6 +64,8 @@ func (r *mysqlReader) step(i int) (int, *Fault) {
 		return 0, openFault(sql, t)
 	case t.kind == comment && !mysql.executable(text):
 		return t.end, r.annotation(i, text)
+	case placeholder.MatchString(sql[i:min(i+placeholderMost, len(sql))]):
+		return 0, placeholderFault(sql, i)
 	case t.kind == mark && text == `\`:
 		return 0, faultAt(sql, i, fmt.Sprintf("%s is a command of the mysql client, not SQL", excerpt(sql[i:min(i+2, len(sql))])), "end the statement with ; instead")
 	case t.kind == word && strings.ContainsFunc(text, foreignSpace):
@@ -173,6 +175,8 @@ func (s *statement) fillMySQL(bare bool) *Fault {
 		return &Fault{What: fmt.Sprintf("the body of %s ends at its first semicolon", article(s.Tag)), Next: "write DELIMITER // above it, // behind its END, and DELIMITER ; below"}
 	}
 	switch {
+	case len(p) > 0 && p[0].kind == word && !mysqlVerbs[p[0].text] && !labeled(p):
+		return &Fault{What: fmt.Sprintf("%s begins no statement", excerpt(p[0].raw)), Next: meant(p[0].text)}
 	case s.Tag == "SOURCE":
 		return &Fault{What: "SOURCE is a command of the mysql client, not SQL", Next: "make the other file a change of its own"}
 	case s.Tag == "LOAD" && len(p) > 2 && p[1].is("DATA") && p[2].is("LOCAL"):

@@ -90,7 +90,7 @@ func (l *linter) mysqlAlter(p []piece, table string) {
 	case lock == "EXCLUSIVE":
 		l.warn("full_lock", table, fmt.Sprintf("LOCK=EXCLUSIVE on %s", table), inPlace)
 	case why != "" && !refuses:
-		l.warn("table_rewrite", table, fmt.Sprintf("%s: %s", table, why), inPlace)
+		l.warn("table_rewrite", table, fmt.Sprintf("writes %s anew: %s", table, why), inPlace)
 	case !refuses:
 		l.warn("no_algorithm", table, fmt.Sprintf("changes %s without ALGORITHM and LOCK", table), inPlace)
 	}
@@ -106,12 +106,12 @@ func (l *linter) mysqlPart(p []piece, table string) {
 	case starts(p, "DROP", "PARTITION"), starts(p, "TRUNCATE", "PARTITION"):
 		l.warn("drop", table, "drops the rows of a partition of "+table, "be sure that nobody needs the rows, and keep a backup")
 	case starts(p, "CHANGE") && probe != nil && probe.What == ProbeColumn, starts(p, "RENAME", "COLUMN"):
-		l.warn("rename", table, fmt.Sprintf("a column of %s becomes %s", table, probe.Name), swap)
+		l.warn("rename", table, fmt.Sprintf("renames a column of %s to %s", table, probe.Name), swap)
 	case starts(p, "RENAME") && probe != nil && probe.What == ProbeTable:
 		l.warn("rename", table, fmt.Sprintf("renames %s to %s", table, probe.Name), "leave a view of the old name behind, and drop it when nobody uses it")
 	case starts(p, "ADD") && has(p, "FOREIGN", "KEY"):
 		l.warn("foreign_key", table, fmt.Sprintf("a foreign key on %s: MySQL copies the table to check it", table), "do it when nobody works, or keep the rule in the program")
 	case starts(p, "ADD") && has(p, "NOT", "NULL") && !has(p, "DEFAULT") && !has(p, "AUTO_INCREMENT") && probe != nil && probe.What == ProbeColumn:
-		l.warn("not_null_no_default", table, fmt.Sprintf("%s.%s is NOT NULL without a default", table, probe.Name), "give it a default")
+		l.warn("not_null_no_default", table, fmt.Sprintf("adds %s.%s, NOT NULL without a default", table, probe.Name), "give it a default")
 	}
 }

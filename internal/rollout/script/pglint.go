@@ -49,7 +49,11 @@ func (l *linter) upkeep(n node, table string) {
 	switch n.kind {
 	case "UpdateStmt", "DeleteStmt":
 		if !n.has("whereClause") && !l.isNew(table) {
-			l.warn("data_without_where", table, fmt.Sprintf("%s of every row of %s", l.now.Tag, table), "change some thousand rows at a time, each in a transaction of its own; TRUNCATE if all shall go")
+			instead := "change some thousand rows at a time, each in a transaction of its own"
+			if n.kind == "DeleteStmt" {
+				instead += "; TRUNCATE if all shall go"
+			}
+			l.warn("data_without_where", table, fmt.Sprintf("%s of every row of %s", l.now.Tag, table), instead)
 		}
 	case "TruncateStmt":
 		for _, r := range n.list("relations") {

@@ -24,11 +24,11 @@ func (l *linter) alter(table string, cmd, def node) {
 	case "AT_DropConstraint":
 		return
 	case "AT_SetLogged", "AT_SetUnLogged":
-		l.warn("table_rewrite", table, fmt.Sprintf("%s becomes logged or unlogged", table), "make a new table, copy the rows, and swap the names")
+		l.warn("table_rewrite", table, fmt.Sprintf("makes %s logged or unlogged", table), "make a new table, copy the rows, and swap the names")
 	case "AT_SetAccessMethod", "AT_SetTableSpace":
-		l.warn("table_rewrite", table, fmt.Sprintf("%s moves to another place on the disk", table), "make a new table, copy the rows, and swap the names")
+		l.warn("table_rewrite", table, fmt.Sprintf("moves %s to another place on the disk", table), "make a new table, copy the rows, and swap the names")
 	case "AT_SetExpression":
-		l.warn("table_rewrite", table, fmt.Sprintf("%s.%s is computed anew for every row", table, column), "add a new column, fill it in parts, and swap the names")
+		l.warn("table_rewrite", table, fmt.Sprintf("computes %s.%s anew for every row", table, column), "add a new column, fill it in parts, and swap the names")
 	case "AT_AttachPartition":
 		l.warn("check", relation(def.at("name")), fmt.Sprintf("all rows of %s are read to see that they belong there", relation(def.at("name"))),
 			"first add a CHECK constraint that says the same as the bounds, NOT VALID, and VALIDATE it: then nothing is read")
@@ -54,25 +54,25 @@ func (l *linter) addColumn(table string, def node) {
 			}
 		case "CONSTR_IDENTITY":
 			valued = true
-			l.warn("table_rewrite", table, fmt.Sprintf("%s numbers every row", column), "add a plain column, fill it in parts, and make it an identity then")
+			l.warn("table_rewrite", table, fmt.Sprintf("numbers every row in %s", column), "add a plain column, fill it in parts, and make it an identity then")
 		case "CONSTR_GENERATED":
 			valued = true
-			l.warn("table_rewrite", table, fmt.Sprintf("%s is computed for every row", column), "add a plain column with a trigger, and fill the old rows in parts")
+			l.warn("table_rewrite", table, fmt.Sprintf("computes %s for every row", column), "add a plain column with a trigger, and fill the old rows in parts")
 		case "CONSTR_FOREIGN":
-			l.warn("foreign_key", table, fmt.Sprintf("%s refers to %s", column, relation(c.at("pktable"))), "add the column first, then ADD FOREIGN KEY … NOT VALID, then VALIDATE CONSTRAINT in another file")
+			l.warn("foreign_key", table, fmt.Sprintf("lets %s refer to %s", column, relation(c.at("pktable"))), "add the column first, then ADD FOREIGN KEY … NOT VALID, then VALIDATE CONSTRAINT in another file")
 		case "CONSTR_CHECK":
 			l.warn("check", table, fmt.Sprintf("the CHECK on %s reads all rows", column), "add the column first, then ADD CONSTRAINT … CHECK … NOT VALID, then VALIDATE CONSTRAINT in another file")
 		}
 		if t := c.text("contype"); t == "CONSTR_UNIQUE" || t == "CONSTR_PRIMARY" {
-			l.warn("index_not_concurrent", table, fmt.Sprintf("%s builds a unique index", column), uniqueInstead)
+			l.warn("index_not_concurrent", table, fmt.Sprintf("builds a unique index for %s", column), uniqueInstead)
 		}
 	}
 	if _, kind := qualified(names(node{"TypeName", def.at("typeName")})); strings.Contains(kind, "serial") {
 		valued = true
-		l.warn("table_rewrite", table, fmt.Sprintf("%s is %s and numbers every row", column, kind), "add a plain column, fill it in parts, and give it a sequence then")
+		l.warn("table_rewrite", table, fmt.Sprintf("numbers every row in %s, which is %s", column, kind), "add a plain column, fill it in parts, and give it a sequence then")
 	}
 	if notNull && !valued {
-		l.warn("not_null_no_default", table, fmt.Sprintf("%s is NOT NULL without a default", column), "give it a default, or add it without NOT NULL and fill it in parts")
+		l.warn("not_null_no_default", table, fmt.Sprintf("adds %s, NOT NULL without a default", column), "give it a default, or add it without NOT NULL and fill it in parts")
 	}
 }
 
@@ -84,11 +84,11 @@ func (l *linter) addConstraint(table string, def node) {
 	switch def.text("contype") {
 	case "CONSTR_FOREIGN":
 		if !def.flag("skip_validation") {
-			l.warn("foreign_key", table, fmt.Sprintf("%s refers to %s, without NOT VALID", table, relation(def.at("pktable"))), later)
+			l.warn("foreign_key", table, fmt.Sprintf("lets %s refer to %s, without NOT VALID", table, relation(def.at("pktable"))), later)
 		}
 	case "CONSTR_CHECK":
 		if !def.flag("skip_validation") {
-			l.warn("check", table, fmt.Sprintf("a CHECK on %s without NOT VALID", table), later)
+			l.warn("check", table, fmt.Sprintf("adds a CHECK on %s without NOT VALID", table), later)
 		}
 	case "CONSTR_UNIQUE", "CONSTR_PRIMARY":
 		if def.text("indexname") == "" {
@@ -104,7 +104,7 @@ func (l *linter) addConstraint(table string, def node) {
 func (l *linter) retype(table, column string, def node) {
 	_, kind := qualified(names(node{"TypeName", def.at("typeName")}))
 	free := slices.Contains([]string{"text", "varchar"}, kind) && !def.has("raw_default")
-	what := fmt.Sprintf("%s.%s becomes %s", table, column, kind)
+	what := fmt.Sprintf("changes the type of %s.%s to %s", table, column, kind)
 	if free {
 		what += ", which is free only from a shorter text"
 	}

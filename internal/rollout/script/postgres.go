@@ -121,6 +121,11 @@ func syntaxFault(sql string, e *pgparse.Refusal) *Fault {
 		fault.Line, fault.Column = place(sql, at[0])
 		return fault
 	}
+	for at := max(offset-1, 0); at <= offset; at++ { // the parser stops at the $ or behind it
+		if placeholder.MatchString(sql[at:min(at+placeholderMost, len(sql))]) {
+			return placeholderFault(sql, at)
+		}
+	}
 	if word := postgres.word(sql, offset); strings.ContainsFunc(word, foreignSpace) {
 		at := offset + strings.IndexFunc(word, foreignSpace)
 		return faultAt(sql, at, foreignSpaceWhat(sql[at:]), foreignSpaceNext)

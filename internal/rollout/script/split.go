@@ -22,6 +22,23 @@ type Statement struct {
 	Probe *Probe
 }
 
+// Title is the tag as people write it: with CONCURRENTLY where the statement says so,
+// for that is what tells whom it stops.
+func (s Statement) Title() string {
+	if !s.Alone {
+		return s.Tag
+	}
+	for _, p := range postgres.pieces(s.Text, titlePieces) {
+		if p.is("CONCURRENTLY") {
+			return s.Tag + " CONCURRENTLY"
+		}
+	}
+	return s.Tag
+}
+
+// titlePieces is how far into a statement CONCURRENTLY is looked for.
+const titlePieces = 16
+
 // Lock is what a statement takes and who waits for it meanwhile.
 type Lock struct {
 	Object string

@@ -99,6 +99,9 @@ func (a *attempt) connect(ctx context.Context) error {
 // work is the order of things. Up to PhaseSent nothing of the change has
 // gone to the server, so an error means that nothing happened.
 func (a *attempt) work(ctx context.Context) error {
+	if err := a.s.own(a.calm); err != nil {
+		return a.failed(ctx, err)
+	}
 	if err := a.s.limit(a.calm, limitsOf(a.run.Change)); err != nil {
 		return read(a.e, "set the timeouts", err)
 	}
@@ -119,7 +122,7 @@ func (a *attempt) work(ctx context.Context) error {
 	}
 	for i := range a.run.Steps {
 		if err := a.step(ctx, i, marks); err != nil {
-			return a.beaten(ctx, a.failed(ctx, err))
+			return a.beaten(ctx, a.behind(i, a.failed(ctx, err)))
 		}
 	}
 	if len(a.run.Steps) == 0 {
@@ -142,7 +145,10 @@ func (a *attempt) recognise(context.Context) error {
 		return err
 	}
 	if id.String() != a.run.Identity {
-		return &Failure{Code: CodeDrift, What: "the address leads to another database than when the plan was made", Next: "Nothing was run."}
+		return &Failure{
+			Code: CodeDrift, What: fmt.Sprintf("the address leads to another database: expected %s, found %s", a.run.Identity, id),
+			Next: "Nothing was run. Put the address back, or take the other database for the right one and make a new plan.",
+		}
 	}
 	return nil
 }
@@ -155,7 +161,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	if err := a.s.create(a.calm); err != nil {
 		f := read(a.e, "create Weir's tables in the target", err)
 		if f.Code == CodeForbidden {
-			f.Next = "Let the user of the DSN create tables in that schema, or give the database a history schema where it may."
+			f.Next = createNext
 		}
 		return f
 	}
@@ -175,7 +181,7 @@ func (a *attempt) replayed(ctx context.Context) (bool, error) {
 	if applied == nil {
 		return false, nil
 	}
-	a.result = Result{Replayed: true}
+	a.result = Result{Replayed: true, Was: applied}
 	a.applied(ctx)
 	return true, nil
 }
@@ -189,6 +195,15 @@ func (a *attempt) beaten(ctx context.Context, err error) error {
 	}
 	if done, _ := a.replayed(ctx); done {
 		return nil
+	}
+	return err
+}
+
+// behind says how many steps are done before the one that failed.
+func (a *attempt) behind(done int, err error) error {
+	var f *Failure
+	if errors.As(err, &f) {
+		f.Done, f.Steps = done, len(a.run.Steps)
 	}
 	return err
 }
@@ -218,16 +233,12 @@ func (a *attempt) applied(ctx context.Context) {
 // record writes the history row and drops the marks. It belongs into the last
 // transaction of the change (rule 2).
 func (a *attempt) record() error {
-	n := 0
-	for _, step := range a.run.Steps {
-		n += len(step.Statements)
-	}
 	return a.s.asItself(a.calm, func() error {
 		l := a.s.ledger()
 		if err := l.clear(a.calm, a.run); err != nil {
 			return err
 		}
-		return l.record(a.calm, a.entry(n, a.run.By, ""))
+		return l.record(a.calm, a.entry(a.run.statements(), a.run.By, ""))
 	})
 }
 
@@ -235,7 +246,7 @@ func (a *attempt) entry(statements int, by, note string) Entry {
 	c := a.run.Change
 	return Entry{
 		Version: c.Version, Name: c.Name, Kind: string(c.Kind), Checksum: c.Checksum, Rollout: a.run.Rollout, Task: a.run.Task,
-		Attempt: a.run.Attempt, Took: time.Since(a.began), By: by, Note: note, Statements: statements,
+		Attempt: a.run.Attempt, TookMS: time.Since(a.began).Milliseconds(), By: by, Note: note, Statements: statements,
 	}
 }
 

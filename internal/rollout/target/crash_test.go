@@ -31,6 +31,7 @@ func TestKilledAnywhere(t *testing.T) {
 			{"after the change, before the history row", twoTables, "statement 2", target.NotApplied, 0},
 			{"after commit, before the report", twoTables, "applied", target.Applied, 0},
 			{"between a transaction and an index", twoTables + "create index concurrently a_note on a (note);\n", "statement 2", target.NotApplied, 0},
+			{"after an index, before the history row", twoTables + "create index concurrently a_note on a (note);\n", "statement 3", target.Applied, 0},
 			{"after an index, before its mark", twoTables + "create index concurrently a_note on a (note);\ninsert into a values (2);\n", "statement 3", target.Partial, 2},
 			{"after an index, in the last transaction", twoTables + "create index concurrently a_note on a (note);\ninsert into a values (2);\n", "statement 4", target.Partial, 2},
 			{"rows, before the history row", onlyRows, "statement 1", target.NotApplied, 0},
@@ -43,7 +44,7 @@ func TestKilledAnywhere(t *testing.T) {
 			{"before begin", twoTables, "sent", target.NotApplied, 0},
 			{"after the first statement, before its mark", twoTables, "statement 0", target.Partial, 1},
 			{"between two DDL steps, before rows are committed", twoTables, "statement 1", target.Partial, 1},
-			{"after the change, before the history row", twoTables, "statement 2", target.Partial, 3},
+			{"after the change, before the history row", twoTables, "statement 2", target.Applied, 0},
 			{"after commit, before the report", twoTables, "applied", target.Applied, 0},
 			{"rows, before the history row", onlyRows, "statement 1", target.NotApplied, 0},
 			{"rows, after commit", onlyRows, "applied", target.Applied, 0},
@@ -203,6 +204,18 @@ func TestKilledDuringDDL(t *testing.T) {
 	}
 	same(t, p, twin)
 	p.expect(t, "1", "select count(*) from weir_history")
+}
+
+// TestKilledWithAnotherText: what an attempt did with another text is no proof, even
+// where every step is there.
+func TestKilledWithAnotherText(t *testing.T) {
+	const file = "V002__two.sql"
+	p := onMaria(t)
+	first := p.start(t, order{Run: p.change(t, 1, file, "create table a (id int);\ncreate table b (id int);\n"), At: "statement 1"})
+	first.await(t, "statement 1")
+	first.kill()
+	p.resolves(t, p.change(t, 1, file, "create table a (id bigint);\ncreate table b (id int);\n"), target.Partial)
+	p.expect(t, "0", "select count(*) from weir_history")
 }
 
 // TestKilledWhereNothingTells is a statement that no probe covers: the second

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/weirhq/weir/internal/rollout/script"
@@ -21,7 +22,7 @@ func Decide(history []Entry, run Run) (applied *Entry, refused *Failure) {
 	if err != nil {
 		return nil, &Failure{Code: CodeInvalid, What: fmt.Sprintf("version %q", run.Change.Version), Err: err}
 	}
-	var newer *Entry
+	var same, base, newer *Entry
 	for i := range history {
 		e := &history[i]
 		if e.Version == "" {
@@ -38,11 +39,17 @@ func Decide(history []Entry, run Run) (applied *Entry, refused *Failure) {
 				What: fmt.Sprintf("version %s was applied on %s with another text (checksum %.12s, now %.12s)", e.Version, e.AppliedAt.UTC().Format("2006-01-02 15:04"), e.Checksum, run.Change.Checksum),
 				Next: "Put the file back as it was, and write what is to change into a new version.",
 			}
-		case rank == mine, rank > mine && e.Kind == KindBaseline:
-			return e, nil
+		case rank == mine && same == nil:
+			same = e
+		case rank > mine && e.Kind == KindBaseline && base == nil:
+			base = e
 		case rank > mine && newer == nil:
 			newer = e
 		}
+	}
+	// Its own row says more than one that stands for all before it.
+	if found := cmp.Or(same, base); found != nil {
+		return found, nil
 	}
 	if newer != nil && !run.OutOfOrder {
 		return nil, &Failure{

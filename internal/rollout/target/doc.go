@@ -12,7 +12,8 @@
 //
 //	 1  One executor per target. The lock is a session lock of the connection that
 //	    runs the change, polled and never waited for inside the server: a waiter
-//	    holds no snapshot that CREATE INDEX CONCURRENTLY would wait for.  lock.go
+//	    holds no snapshot that CREATE INDEX CONCURRENTLY would wait for. A pooler
+//	    that lends the backend to others is refused.    lock.go, postgres_pooler.go
 //	 2  The history row is written in the transaction of the change. A replay
 //	    finds it and does nothing.                          decide.go, transaction.go
 //	 3  A version whose text changed is refused, and so is one that is older than

@@ -26,10 +26,16 @@ type engine interface {
 type session interface {
 	// backend is the number the server knows the connection by.
 	backend() int64
+	// own makes sure that the connection has this backend for itself: nothing that
+	// belongs to a session may be done on one that a pooler lends to others.
+	own(ctx context.Context) error
 	// ledger is the bookkeeping in the target.
 	ledger() *ledger
 	// create makes the tables of the ledger, if they are missing.
 	create(ctx context.Context) error
+
+	// mayCreate tells whether create would be allowed, and where.
+	mayCreate(ctx context.Context) (may bool, where string, err error)
 
 	// limit sets the timeouts (rule 4); relimit puts back those that a statement
 	// of the change lifted.

@@ -44,7 +44,10 @@ type Failure struct {
 	// Line is where in the change, from 1 on; zero: nowhere. Statement counts from
 	// zero and means something only with a line.
 	Statement, Line int
-	Err             error
+	// Done of the Steps of the change are applied and stay: a retry goes on behind
+	// them. It says nothing of a failure that is Unknown.
+	Done, Steps int
+	Err         error
 
 	// undone: it was lost inside a transaction whose commit was never sent.
 	undone bool
@@ -111,4 +114,12 @@ func read(e engine, doing string, err error) *Failure {
 // badEngine names the engines there are.
 func badEngine(e script.Engine) error {
 	return &Failure{Code: CodeInvalid, What: fmt.Sprintf("engine %q is not known", e), Next: "Use postgres or mysql."}
+}
+
+// pooled refuses a connection whose backend is not its own.
+func pooled(what string, err error) *Failure {
+	return &Failure{
+		Code: CodePooled, What: what, Err: err,
+		Next: "Connect to the server itself, or through a pool in session mode: one in transaction mode moves sessions about.",
+	}
 }

@@ -69,10 +69,9 @@ func (a *attempt) passes() error {
 		return err
 	}
 	if !held {
-		return &Failure{
-			Code: CodePooled, What: "the session does not have the lock any more",
-			Next: "Connect to the server itself: a pooler in transaction mode moves sessions about. Nor may a change give advisory locks back.",
-		}
+		f := pooled("the session does not have the lock any more", nil)
+		f.Next += " Nor may a change give advisory locks back."
+		return f
 	}
 	return nil
 }

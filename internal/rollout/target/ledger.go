@@ -9,18 +9,18 @@ import (
 
 // Entry is a change that is applied: a row of weir_history.
 type Entry struct {
-	Version    string        `json:"version,omitempty"`
-	Name       string        `json:"name"`
-	Kind       string        `json:"kind"`
-	Checksum   string        `json:"checksum,omitempty"`
-	Rollout    string        `json:"rollout,omitempty"`
-	Task       string        `json:"task,omitempty"`
-	Attempt    int           `json:"attempt,omitempty"`
-	AppliedAt  time.Time     `json:"applied_at"`
-	Took       time.Duration `json:"took"`
-	By         string        `json:"by"`
-	Note       string        `json:"note,omitempty"`
-	Statements int           `json:"statements"`
+	Version    string    `json:"version,omitempty"`
+	Name       string    `json:"name"`
+	Kind       string    `json:"kind"`
+	Checksum   string    `json:"checksum,omitempty"`
+	Rollout    string    `json:"rollout,omitempty"`
+	Task       string    `json:"task,omitempty"`
+	Attempt    int       `json:"attempt,omitempty"`
+	AppliedAt  time.Time `json:"applied_at"`
+	TookMS     int64     `json:"took_ms"`
+	By         string    `json:"by"`
+	Note       string    `json:"note,omitempty"`
+	Statements int       `json:"statements"`
 }
 
 // mark is a row of weir_steps: how far a step is that no history row covers.
@@ -105,11 +105,9 @@ func (l *ledger) history(ctx context.Context) ([]Entry, error) {
 		select coalesce(version, ''), name, kind, checksum, coalesce(rollout, ''), coalesce(task, ''), attempt, applied_at, duration_ms, applied_by, note, statements
 		from {s}.weir_history order by id desc`), nil, func(scan func(...any) error) error {
 		var e Entry
-		var ms int64
-		if err := scan(&e.Version, &e.Name, &e.Kind, &e.Checksum, &e.Rollout, &e.Task, &e.Attempt, &e.AppliedAt, &ms, &e.By, &e.Note, &e.Statements); err != nil {
+		if err := scan(&e.Version, &e.Name, &e.Kind, &e.Checksum, &e.Rollout, &e.Task, &e.Attempt, &e.AppliedAt, &e.TookMS, &e.By, &e.Note, &e.Statements); err != nil {
 			return err
 		}
-		e.Took = time.Duration(ms) * time.Millisecond
 		list = append(list, e)
 		return nil
 	})
@@ -122,7 +120,7 @@ func (l *ledger) record(ctx context.Context, e Entry) error {
 	_, err := l.do(ctx, `
 		insert into {s}.weir_history (version, name, kind, checksum, rollout, task, attempt, applied_at, duration_ms, applied_by, note, statements)
 		values (?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?)`,
-		null(e.Version), e.Name, e.Kind, e.Checksum, null(e.Rollout), null(e.Task), e.Attempt, e.Took.Milliseconds(), e.By, e.Note, e.Statements)
+		null(e.Version), e.Name, e.Kind, e.Checksum, null(e.Rollout), null(e.Task), e.Attempt, e.TookMS, e.By, e.Note, e.Statements)
 	return err
 }
 
@@ -185,6 +183,9 @@ func (l *ledger) raise(ctx context.Context, run Run, was int) error {
 	_, err := l.do(ctx, `update {s}.weir_fence set attempt = ?, token = ?, at = {now} where task = ?`, run.Attempt, run.Token, run.Task)
 	return err
 }
+
+// Took is how long it took to apply.
+func (e Entry) Took() time.Duration { return time.Duration(e.TookMS) * time.Millisecond }
 
 // null stores "" as none, so that it is not unique.
 func null(s string) *string {

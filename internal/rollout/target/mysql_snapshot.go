@@ -43,7 +43,7 @@ func (s *mySession) snapshot(ctx context.Context) (Snapshot, error) {
 			lines = append(lines, counter.ReplaceAllString(text, "")+";")
 		}
 	}
-	return snapshotOf(lines), nil
+	return SnapshotOf(lines), nil
 }
 
 // show is one column of what SHOW CREATE answers: others hold settings of the

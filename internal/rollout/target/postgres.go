@@ -159,7 +159,7 @@ func (p *postgres) connectFailure(err error) error {
 	if errors.As(err, &f) {
 		return f
 	}
-	f = &Failure{Code: CodeUnreachable, What: "connect to the target", Err: p.hide(err), Next: "See whether the server is up and the address is right. Nothing was changed.", again: true}
+	f = &Failure{Code: CodeUnreachable, What: "connect to the target", Err: inOneLine(p.hide(err)), Next: "See whether the server is up and the address is right. Nothing was changed.", again: true}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		f.State = answer.Code

@@ -31,10 +31,11 @@ func (s *pgSession) snapshot(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, read(s.p, "read the schema", err)
 	}
-	return snapshotOf(lines), nil
+	return SnapshotOf(lines), nil
 }
 
-func snapshotOf(lines []string) Snapshot {
+// SnapshotOf is the snapshot that has these lines.
+func SnapshotOf(lines []string) Snapshot {
 	var b strings.Builder
 	for _, line := range lines {
 		b.WriteString(strings.TrimRight(line, "\n"))

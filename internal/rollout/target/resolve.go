@@ -19,7 +19,8 @@ const (
 
 // Resolve answers rule 6: the history row, and for steps outside a transaction
 // their marks and probes. As long as a session of the run lives it may still
-// commit, so nothing can be told.
+// commit, so nothing can be told. A run that did all its steps and died before the
+// history row gets that row now: the next attempt has nothing left to do.
 func (b *base) Resolve(ctx context.Context, run Run) (v Verdict, sentence string, err error) {
 	err = b.look(ctx, func(s session) error {
 		v, sentence, err = b.resolve(ctx, s, run)
@@ -61,18 +62,24 @@ func (b *base) resolve(ctx context.Context, s session, run Run) (Verdict, string
 // resolveSteps reads the marks: how many steps are done, and what became of the
 // one that began.
 func (b *base) resolveSteps(ctx context.Context, s session, run Run, marks map[int]mark) (Verdict, string, error) {
-	done, left := 0, false
+	done, left, same := 0, false, true
 	for i, step := range run.Steps {
 		m, marked := marks[i]
 		if !marked {
 			continue
 		}
+		same = same && m.hash == hashOf(step)
 		if m.state == stepDone {
 			done++
 			continue
 		}
 		if m.hash != hashOf(step) && m.state == stepStarted {
 			return CannotTell, fmt.Sprintf("step %d began with another text", i+1), nil
+		}
+		if len(step.Session) > 0 {
+			if err := s.own(ctx); err != nil {
+				return CannotTell, "", err
+			}
 		}
 		for _, set := range step.Session {
 			if _, _, err := s.run(ctx, set.Text); err != nil {
@@ -93,6 +100,12 @@ func (b *base) resolveSteps(ctx context.Context, s session, run Run, marks map[i
 		}
 	}
 	switch {
+	case done > 0 && done == len(run.Steps) && same:
+		const proven = "every step was found done"
+		if err := b.recordApplied(ctx, run, run.By, proven, run.statements()); err != nil {
+			return CannotTell, "", err
+		}
+		return Applied, proven + ", and its history row is written now", nil
 	case done > 0:
 		return Partial, fmt.Sprintf("%d of %d steps are done: a retry goes on from there", done, len(run.Steps)), nil
 	case left:
@@ -105,6 +118,9 @@ func (b *base) resolveSteps(ctx context.Context, s session, run Run, marks map[i
 // down, and does it in a transaction.
 func (b *base) settle(ctx context.Context, doing string, do func(s session) error) error {
 	return b.look(ctx, func(s session) error {
+		if err := s.own(ctx); err != nil {
+			return err
+		}
 		if err := s.limit(ctx, limits{lock: defaultLockTimeout, statement: time.Minute}); err != nil {
 			return read(b.engine, doing, err)
 		}
@@ -138,6 +154,12 @@ func (b *base) settle(ctx context.Context, doing string, do func(s session) erro
 
 // MarkApplied writes the history row for a change that a person found applied.
 func (b *base) MarkApplied(ctx context.Context, run Run, by, reason string) error {
+	return b.recordApplied(ctx, run, by, reason, 0)
+}
+
+// recordApplied writes the history row of a change that is applied, unless it is
+// there.
+func (b *base) recordApplied(ctx context.Context, run Run, by, note string, statements int) error {
 	if err := run.check(); err != nil {
 		return &Failure{Code: CodeInvalid, What: "the run", Err: err}
 	}
@@ -159,7 +181,7 @@ func (b *base) MarkApplied(ctx context.Context, run Run, by, reason string) erro
 			return err
 		}
 		a := attempt{run: run, began: time.Now()}
-		return l.record(ctx, a.entry(0, by, reason))
+		return l.record(ctx, a.entry(statements, by, note))
 	})
 }
 

@@ -35,8 +35,10 @@ type Run struct {
 
 // Result is how a run went that applied its change.
 type Result struct {
-	// Replayed: the change was applied before, nothing was done now.
+	// Replayed: the change was applied before, nothing was done now. Was is the row
+	// of the history that says so.
 	Replayed bool
+	Was      *Entry
 	// Statements counts those that ran now, Skipped the steps that an earlier
 	// attempt had done.
 	Statements, Skipped int
@@ -123,6 +125,14 @@ func (r Run) label() string {
 		return r.Change.Name
 	}
 	return strings.TrimSpace(r.Change.Version + " " + r.Change.Name)
+}
+
+// statements counts those of the change.
+func (r Run) statements() (n int) {
+	for _, step := range r.Steps {
+		n += len(step.Statements)
+	}
+	return n
 }
 
 // progressKey is what the marks of the steps are kept under. A version goes on

@@ -33,6 +33,9 @@ type Target interface {
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Sizes are the estimated rows per table, by "table" and "schema.table".
 	Sizes(ctx context.Context) (map[string]int64, error)
+	// Rights says whether the user of the DSN can keep Weir's tables there: nil, or
+	// what it lacks. It changes nothing.
+	Rights(ctx context.Context) error
 	// Activity shows the sessions of an application name (see ApplicationName).
 	Activity(ctx context.Context, application string) ([]Session, error)
 	// Cancel asks the statements of these sessions to stop, or ends the sessions.

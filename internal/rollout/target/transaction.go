@@ -37,9 +37,9 @@ func (a *attempt) patiently(ctx context.Context, doing string, once func(try int
 		rest := pause(try)
 		by := ""
 		if b := a.g.blocker(); b != "" {
-			by = "; it waited for " + b
+			by = "; last blocked by " + b
 		}
-		a.tell.waiting(ctx, fmt.Sprintf("%s: %s%s; try %d of %d follows", doing, f.Code, by, try+1, a.o.Tries))
+		a.tell.waiting(ctx, fmt.Sprintf("%s: %s, try %d of %d follows%s", doing, f.Code, try+1, a.o.Tries, by))
 		if !loop.Wait(ctx, rest, nil) {
 			return a.canceled(ctx)
 		}

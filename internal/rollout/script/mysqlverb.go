@@ -1,0 +1,63 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mysqlVerbs are the words that a statement of MySQL or MariaDB begins with. Nothing
+// but the server reads the rest, but a word that is none of these it would refuse
+// after earlier statements of the file have been committed.
+var mysqlVerbs = verbs(`ALTER ANALYZE BACKUP BEGIN BINLOG CACHE CALL CASE CHANGE CHECK CHECKSUM CLONE COMMIT CREATE DEALLOCATE DECLARE DELETE DESC DESCRIBE DO DROP
+	END EXECUTE EXPLAIN FLUSH FOR FROM GET GRANT HANDLER HELP IF IMPORT INSERT INSTALL ITERATE KILL LEAVE LOAD LOCK LOOP OPEN OPTIMIZE PREPARE PURGE RELEASE RENAME
+	REPAIR REPEAT REPLACE RESET RESIGNAL RESTART RETURN REVOKE ROLLBACK SAVEPOINT SELECT SET SHOW SHUTDOWN SIGNAL SOURCE START STOP TABLE TRUNCATE UNINSTALL UNLOCK
+	UPDATE USE VALUES WHILE WITH XA`)
+
+func verbs(words string) map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		all[w] = true
+	}
+	return all
+}
+
+// labeled says whether a block with a label begins: again: LOOP.
+func labeled(p []piece) bool { return len(p) > 1 && p[1].is(":") }
+
+// meant is advice for a word that begins no statement.
+func meant(word string) string {
+	best, least := "", 3
+	for verb := range mysqlVerbs {
+		if d := apart(word, verb); 2*d < len(verb) && (d < least || d == least && verb < best) {
+			best, least = verb, d
+		}
+	}
+	if best == "" {
+		return "begin it with a word that MySQL knows, such as CREATE, ALTER or UPDATE; a comment begins with -- and a space"
+	}
+	return fmt.Sprintf("did you mean %s?", best)
+}
+
+// apart is how many letters must be changed, added or left out to make one word of
+// the other.
+func apart(a, b string) int {
+	if len(a) > 2*len(b) {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost++
+			}
+			before, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

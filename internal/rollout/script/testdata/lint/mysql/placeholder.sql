@@ -1,0 +1,1 @@
+insert into settings values ('env', '${env}');

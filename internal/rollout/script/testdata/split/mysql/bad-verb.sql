@@ -1,0 +1,2 @@
+create table a (id int);
+selct 2;

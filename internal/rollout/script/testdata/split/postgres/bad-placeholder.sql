@@ -1,0 +1,2 @@
+select 1;
+create table ${schema}.a (id int);
