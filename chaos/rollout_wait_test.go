@@ -41,7 +41,7 @@ func TestRolloutBesideAnIndex(t *testing.T) {
 	other.until(guest, "the other Weir names who has the database", func() bool {
 		return slices.ContainsFunc(other.log(guest, 1), func(line string) bool { return strings.Contains(line, holder) })
 	})
-	if got := s.one(s.first, `select count(*) from pg_locks where not granted and locktype = 'advisory'`); got != "0" {
+	if got := s.one(s.first, `select count(*) from pg_locks where not granted and locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`); got != "0" {
 		t.Errorf("%s wait for the lock inside the server", got)
 	}
 	if w := s.task(index); w.Status != rollout.Running {

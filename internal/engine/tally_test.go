@@ -74,6 +74,7 @@ func TestTheTallyCountsEveryEventOnce(t *testing.T) {
 	}
 	t.Cleanup(one.Close)
 	busy(t, &testdb.DB{Pool: one, URL: db.URL})
+	db.Settle(t)
 	if tally := drain(t, db, term); tally.due().IsZero() {
 		t.Error("it does not look again soon, though something happened")
 	}
@@ -95,6 +96,7 @@ func TestTheTallyCountsEveryEventOnce(t *testing.T) {
 		t.Errorf("waited %v, ran %v", wait, run)
 	}
 	again := minutes(t, db)
+	db.Settle(t)
 	if tally := drain(t, db, term); !tally.due().IsZero() {
 		t.Error("it looks again soon, though nothing happened")
 	}
@@ -108,6 +110,7 @@ func TestTheTallyCountsEveryEventOnce(t *testing.T) {
 func TestTheTallyWritesNothingWhenNothingHappened(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select weir.submit('s')`)
+	db.Settle(t)
 	drain(t, db, leadOnly(t, db.Pool))
 	tx, err := db.Pool.Begin(t.Context())
 	if err != nil {
@@ -155,6 +158,7 @@ func TestTheTallyIsBoundedAndForgets(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `insert into weir.minutes (at, done) values (clock_timestamp() - interval '9 days', 1), (clock_timestamp() - interval '7 days', 1)`)
 	exec(t, db, `select weir.submit('s') from generate_series(1, 7)`)
+	db.Settle(t)
 	var counted int
 	more := true
 	for calls := 0; more; calls++ {

@@ -105,6 +105,7 @@ func work(t *testing.T, db *testdb.DB) {
 	if err = errors.Join(err, worker.Stop(t.Context()), <-ended); err != nil {
 		t.Fatal(err)
 	}
+	db.Settle(t)
 	for more := true; more; {
 		if err := db.Pool.QueryRow(t.Context(), `select t.more from weir.tally() t`).Scan(&more); err != nil {
 			t.Fatal(err)

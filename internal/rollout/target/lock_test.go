@@ -59,7 +59,7 @@ func TestRule1AWaiterDoesNotDisturbAnIndex(t *testing.T) {
 		return p.one(t, "select count(*) from pg_stat_activity where application_name = $1 and state = 'idle' and xact_start is null and backend_xmin is null",
 			target.ApplicationName(next.Task, 1)) == "1"
 	})
-	p.expect(t, "0", "select count(*) from pg_locks where locktype = 'advisory' and not granted")
+	p.expect(t, "0", "select count(*) from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())")
 	if err := other.Rollback(); err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestRule1APoolThatLendsBackends(t *testing.T) {
 			failure(t, db.MarkApplied(t.Context(), run, "ann", "seen"), target.CodePooled)
 			failure(t, db.Forget(t.Context(), run), target.CodePooled)
 			p.expect(t, "", "select coalesce(to_regclass('weir_history'), to_regclass('people'))")
-			p.expect(t, "0", "select count(*) from pg_locks where locktype = 'advisory'")
+			p.expect(t, "0", "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())")
 			// What looks only, works.
 			if _, err := db.Identity(t.Context()); err != nil {
 				t.Error(err)
@@ -216,5 +216,5 @@ func TestAPoolInSessionMode(t *testing.T) {
 	}
 	p.expect(t, "true", "select indisvalid from pg_index where indexrelid = 'base_note'::regclass")
 	p.expect(t, "2", "select count(*) from weir_history")
-	until(t, "no lock is left", func() bool { return p.one(t, "select count(*) from pg_locks where locktype = 'advisory'") == "0" })
+	until(t, "no lock is left", func() bool { return p.one(t, "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())") == "0" })
 }
