@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/rollout"
 	changes "github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/rollout/target"
 )
 
 // crash is a server that dies by kill -9 while it changes a database. A lock of
@@ -119,11 +120,17 @@ func (c crash) run(s *site) {
 	s.server()
 	s.lapse(id)
 	if c.lingers {
-		// As long as its session lives it may still commit.
-		s.until(id, "it is unknown, and the resolver has looked", func() bool {
+		// As long as its session lives it may still commit. On a busy machine the
+		// session may be over before anybody looks.
+		judged := false
+		s.until(id, "the resolver has looked", func() bool {
 			t := s.task(id)
-			return t.Status == rollout.Unknown && strings.Contains(t.Cause+t.Error+s.note(id), "it still runs")
+			judged = t.Status == rollout.Failed
+			return judged || t.Status == rollout.Unknown && strings.Contains(t.Cause+t.Error+s.note(id), "it still runs")
 		})
+		if judged {
+			s.expect(s.first, "0", `select count(*) from pg_stat_activity where application_name = $1`, target.ApplicationName(id.String(), 1))
+		}
 	}
 	release()
 	if c.codes == nil {

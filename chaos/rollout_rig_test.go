@@ -60,7 +60,7 @@ create function stumble() returns void language plpgsql as $$ begin if random() 
 
 func newCampaign(t *testing.T, seed uint64, s size, edits ...edit) *campaign {
 	r := newRun(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute+time.Duration(s.runs())*200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute+time.Duration(s.runs())*500*time.Millisecond)
 	t.Cleanup(cancel)
 	r.ctx = ctx
 	for _, e := range edits {

@@ -21,7 +21,7 @@ import (
 // TestLongRollouts (build tag chaos).
 func TestRollouts(t *testing.T) {
 	t.Parallel()
-	c := newCampaign(t, rand.Uint64(), size{databases: 20, rollouts: 5, changes: 6})
+	c := newCampaign(t, rand.Uint64(), size{databases: 12, rollouts: 4, changes: 5})
 	c.conclude()
 }
 

@@ -216,5 +216,7 @@ func TestAPoolInSessionMode(t *testing.T) {
 	}
 	p.expect(t, "true", "select indisvalid from pg_index where indexrelid = 'base_note'::regclass")
 	p.expect(t, "2", "select count(*) from weir_history")
-	until(t, "no lock is left", func() bool { return p.one(t, "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())") == "0" })
+	until(t, "no lock is left", func() bool {
+		return p.one(t, "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())") == "0"
+	})
 }
