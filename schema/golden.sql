@@ -118,6 +118,31 @@ table databases with (fillfactor=70)
   changed_at timestamp with time zone not null
   constraint PRIMARY KEY (name)
   constraint CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text])))
+table devices with (fillfactor=70)
+  id integer not null identity
+  serial text not null
+  node integer
+  hub text
+  target text
+  labels jsonb not null default '{}'::jsonb
+  online boolean not null
+  online_at timestamp with time zone not null
+  missing_at timestamp with time zone
+  health text not null default 'unknown'::text
+  health_at timestamp with time zone not null
+  health_note text
+  health_by text
+  health_job uuid
+  evidence uuid[] not null default '{}'::uuid[]
+  checks smallint not null default 0
+  check_at timestamp with time zone
+  registered_at timestamp with time zone not null
+  constraint UNIQUE (serial)
+  constraint PRIMARY KEY (id)
+  constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE SET NULL
+  constraint CHECK ((health = ANY (ARRAY['good'::text, 'unknown'::text, 'suspect'::text, 'quarantined'::text, 'maintenance'::text, 'retired'::text])))
+  index devices_missing btree (missing_at) WHERE (missing_at IS NOT NULL)
+  index devices_node btree (node)
 table edges
   need uuid not null
   task uuid not null
@@ -167,6 +192,66 @@ table finished partition by RANGE (task)
   constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state, 'skipped'::weir.state])))
   index finished_outcome_task_idx btree (outcome, task) WHERE (outcome <> 'done'::weir.state)
 table finished_default default of weir.finished with (autovacuum_vacuum_insert_threshold=-1)
+table fleet_jobs with (fillfactor=50)
+  job uuid not null
+  order_seq bigint not null
+  priority smallint not null
+  state text not null default 'waiting'::text
+  spec jsonb not null
+  by text
+  max_attempts smallint not null
+  timeout interval not null
+  backoff interval not null
+  infra_attempts smallint not null
+  place text not null
+  breaker integer not null
+  linger interval not null
+  joins boolean not null
+  created_at timestamp with time zone not null
+  planned_at timestamp with time zone
+  activated_at timestamp with time zone
+  ended_at timestamp with time zone
+  lingers_at timestamp with time zone
+  targeted integer not null default 0
+  missed integer not null default 0
+  stopped text
+  constraint PRIMARY KEY (job)
+  constraint CHECK ((place = ANY (ARRAY['same'::text, 'other_device'::text, 'other_pc'::text])))
+  constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'active'::text, 'ended'::text])))
+  index fleet_active UNIQUE btree ((true)) WHERE (state = 'active'::text)
+  index fleet_jobs_created btree (created_at)
+  index fleet_jobs_waiting btree (priority DESC, order_seq) WHERE (state = 'waiting'::text)
+table fleet_policy
+  one boolean not null default true
+  policy text not null default 'strict'::text
+  health jsonb
+  overlap boolean not null default false
+  slots integer not null default 20
+  constraint PRIMARY KEY (one)
+  constraint CHECK (((slots >= 1) AND (slots <= 1000)))
+  constraint CHECK ((policy = ANY (ARRAY['strict'::text, 'evidence'::text])))
+  constraint CHECK (one)
+table fleet_units with (fillfactor=70)
+  job uuid not null
+  unit integer not null
+  device integer
+  round smallint not null
+  state text not null default 'waiting'::text
+  task uuid
+  excluded integer[] not null default '{}'::integer[]
+  infra smallint not null default 0
+  good boolean
+  cause text
+  constraint PRIMARY KEY (job, unit)
+  constraint CHECK (((state = ANY (ARRAY['running'::text, 'retrying'::text, 'done'::text, 'failed'::text])) <= (task IS NOT NULL)))
+  constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'retrying'::text, 'done'::text, 'failed'::text, 'missed'::text, 'canceled'::text])))
+  index fleet_units_device btree (device, job) WHERE (device IS NOT NULL)
+  index fleet_units_failed btree (job) WHERE (state = 'failed'::text)
+  index fleet_units_live btree (job, state) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text, 'retrying'::text]))
+  index fleet_units_open btree (job, unit) WHERE ((device IS NULL) AND (state = ANY (ARRAY['waiting'::text, 'retrying'::text])))
+  index fleet_units_retrying btree (device) WHERE (state = 'retrying'::text)
+  index fleet_units_task UNIQUE btree (task) WHERE (task IS NOT NULL)
+  index fleet_units_waiting btree (device, job, unit) WHERE (state = 'waiting'::text)
 table forgiven
   task uuid not null
   crashes integer not null default 0
@@ -216,6 +301,7 @@ table job_live with (fillfactor=50)
   schedule text
   parent uuid
   watched boolean
+  fleet boolean
   constraint PRIMARY KEY (job)
   index job_live_definition btree (definition) WHERE (definition IS NOT NULL)
   index job_live_due btree (due) WHERE (due IS NOT NULL)
@@ -351,6 +437,17 @@ table patience
   labels jsonb
   fail interval
   constraint PRIMARY KEY (task)
+table pcs with (fillfactor=50)
+  node integer not null
+  slots integer
+  reported_slots integer
+  reported_at timestamp with time zone not null
+  paused_until timestamp with time zone
+  pause_note text
+  constraint PRIMARY KEY (node)
+  constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
+  constraint CHECK (((reported_slots >= 1) AND (reported_slots <= 1000)))
+  constraint CHECK (((slots >= 0) AND (slots <= 1000)))
 table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000)
   task uuid not null
   order_seq bigint not null
@@ -502,7 +599,9 @@ table running with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_
   pool text
   cancel_at timestamp with time zone
   cancel_note text
+  device integer
   constraint PRIMARY KEY (task)
+  index running_device UNIQUE btree (device) WHERE (device IS NOT NULL)
   index running_lane btree (lane) WHERE (lane IS NOT NULL)
   index running_node btree (node) WHERE (node IS NOT NULL)
   index running_pool btree (pool) WHERE (pool IS NOT NULL)
@@ -698,6 +797,7 @@ table workflows
 -- Sequences
 sequence artifacts_id_seq
 sequence classes_id_seq
+sequence devices_id_seq
 sequence event_seq
 sequence nodes_id_seq
 sequence order_seq
@@ -728,6 +828,32 @@ view _rollout_status: Tasks of rollouts with their status.
   rollout uuid
   stage smallint
   status text
+view device: Devices, whether they are there and well, and what they do.
+  id integer
+  serial text
+  pc text
+  hub text
+  target text
+  labels jsonb
+  online boolean
+  online_at timestamp with time zone
+  missing_at timestamp with time zone
+  health text
+  health_at timestamp with time zone
+  health_note text
+  health_by text
+  health_job uuid
+  evidence uuid[]
+  checks smallint
+  check_at timestamp with time zone
+  registered_at timestamp with time zone
+  task uuid
+  job uuid
+  attempt integer
+  claimed_at timestamp with time zone
+  deadline timestamp with time zone
+  why text
+  eligible boolean
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -742,6 +868,49 @@ view event: The timeline.
   level text
   message text
   data jsonb
+view fleet_job: Every fleet job with its state and counts.
+  id uuid
+  name text
+  state text
+  priority integer
+  order_seq bigint
+  by text
+  schedule text
+  targeted integer
+  done integer
+  failed integer
+  canceled integer
+  missed integer
+  running integer
+  retrying integer
+  waiting integer
+  cause text
+  stopped text
+  created_at timestamp with time zone
+  planned_at timestamp with time zone
+  activated_at timestamp with time zone
+  ended_at timestamp with time zone
+  lingers_at timestamp with time zone
+  linger interval
+  spec jsonb
+view fleet_unit: The units of fleet jobs.
+  job uuid
+  unit integer
+  round integer
+  state text
+  device text
+  pc text
+  task uuid
+  infra integer
+  excluded integer[]
+  cause text
+  attempt integer
+  claimed_at timestamp with time zone
+  deadline timestamp with time zone
+  retry_at timestamp with time zone
+  started_at timestamp with time zone
+  ended_at timestamp with time zone
+  result jsonb
 view job: Every job with its state and progress.
   id uuid
   state text
@@ -787,6 +956,24 @@ view node: Nodes and what they run.
   sleep_after interval
   version text
   drivers text[]
+view pc: PCs, their slots and their devices.
+  name text
+  state text
+  why text
+  slots integer
+  target integer
+  running integer
+  eligible integer
+  devices integer
+  online integer
+  quarantined integer
+  paused_until timestamp with time zone
+  pause_note text
+  reported_at timestamp with time zone
+  seen_at timestamp with time zone
+  registered_at timestamp with time zone
+  set_slots integer
+  labels jsonb
 view pool: Pools and their use.
   name text
   size integer
@@ -1043,8 +1230,30 @@ function _close_jobs(jobs uuid[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Closes jobs that are complete.
 function _close_queued(of_job uuid, outcome weir.state, cause text, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: queued → done, failed or canceled.
+function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
+function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
+  plpgsql volatile set search_path=weir, pg_temp: A command for a device.
+function _device_freed() returns trigger
+  plpgsql volatile security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Trigger: units, devices and jobs follow the end of a lease.
+function _device_gone(ids integer[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: online → offline for devices that stayed away.
+function _device_health(of_device integer, health text, note text, by text, of_job uuid, evidence uuid[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Another health of a device, with actor, reason and evidence.
+function _device_lost(ids integer[], reason text, t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
+  plpgsql volatile set search_path=weir, pg_temp: Ends attempts whose device is gone.
+function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Registers devices.
+function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_why(d weir.devices, checked boolean) returns text
+  sql stable: Why a device gets no work, or null.
+function _device_worked(of_device integer, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: suspect or unknown → good.
 function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
   sql immutable: A finding of the doctor.
+function _doctor_fleets() returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of fleets.
 function _doctor_gates() returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of lanes, ranks and pools.
 function _doctor_health(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
@@ -1065,8 +1274,70 @@ function _fail(r weir.running, error text, final boolean, retry_at timestamp wit
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
 function _fire(runs jsonb, t timestamp with time zone) returns jsonb
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Submits due runs of schedules exactly once.
+function _fire_fleet(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
+  plpgsql volatile set search_path=weir, pg_temp: Submits the fleet jobs of due runs.
 function _fire_workflow(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=weir, pg_temp: Opens the jobs of due runs of a workflow.
+function _fleet_advance(of_job uuid, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends a fleet job that cannot come further.
+function _fleet_again(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: available → running for retries on devices.
+function _fleet_alive(n weir.nodes, slots integer, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Notes that a PC lives.
+function _fleet_cancel_units(of_job uuid, why text, t timestamp with time zone) returns void
+  plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: Cancels what is left of a fleet job.
+function _fleet_check(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
+function _fleet_claimed(of_node integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
+  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: What a PC holds from one claim.
+function _fleet_closed() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the end of a fleet job makes the next one active.
+function _fleet_counted() returns trigger
+  plpgsql volatile security definer set enable_seqscan=off, search_path=weir, pg_temp: Trigger: units follow tasks that ended without having run.
+function _fleet_dropout(n weir.nodes, absent integer[], t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
+  plpgsql volatile set search_path=weir, pg_temp: Gives back what ran on devices that were lost together.
+function _fleet_failed(u weir.fleet_units, f weir.finished, of_device integer, t timestamp with time zone) returns void
+  plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: FAILED_FINAL: the device leaves the schedule, or the job is stopped.
+function _fleet_fresh(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Units become tasks that run.
+function _fleet_infra(r weir.running, error text, t timestamp with time zone) returns boolean
+  plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
+function _fleet_join(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
+function _fleet_lives(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
+  plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
+function _fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
+  sql immutable: Is the device in the target?
+function _fleet_next(t timestamp with time zone, patient boolean DEFAULT true) returns uuid
+  plpgsql volatile set search_path=weir, pg_temp: waiting → active for the oldest fleet job, if none is active.
+function _fleet_number(spec jsonb, field text, usual integer, lowest integer, highest integer) returns integer
+  plpgsql immutable: A number of a spec, or WR422.
+function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timestamp with time zone) returns uuid
+  plpgsql volatile set search_path=weir, pg_temp: The next fleet job, for overlap.
+function _fleet_pc(pc text, slots integer, t timestamp with time zone) returns weir.nodes
+  plpgsql volatile set search_path=weir, pg_temp: The node of a PC.
+function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
+  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: What idle devices of a PC could do next.
+function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
+  plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
+function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
+  plpgsql volatile set search_path=weir, pg_temp: What a PC takes of a job.
+function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
+  plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the units of a fleet job.
+function _fleet_seen(devices jsonb) returns void
+  plpgsql stable: WR422 unless it is a report of devices.
+function _fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
+  plpgsql immutable: A span of a spec, or WR422.
+function _fleet_spec(spec jsonb) returns weir.fleet_jobs
+  plpgsql stable set search_path=weir, pg_temp: The row of a fleet job from its spec, or WR422.
+function _fleet_stop(of_job uuid, why text, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Stops a bad job and restores its devices.
+function _fleet_supply(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Leases picked units to a PC.
+function _fleet_unit_why(of_device integer, checked boolean, t timestamp with time zone) returns text
+  sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
+function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
+  plpgsql volatile set search_path=weir, pg_temp: The worker of a PC.
 function _flow_job() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
 function _flow_refuse() returns trigger
@@ -1117,6 +1388,10 @@ function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
   sql stable set search_path=weir, pg_temp: Partitions and their range in time.
+function _pc_slots(p weir.pcs) returns integer
+  sql stable: The slots of a PC.
+function _pc_why(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
+  sql stable: Why a PC gets no work, or null.
 function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
 function _planning(of_task uuid) returns weir.pending
@@ -1251,6 +1526,14 @@ function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAUL
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
+function device_maintain(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  sql volatile security definer set search_path=weir, pg_temp: Takes a device out of the schedule for maintenance.
+function device_quarantine(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  sql volatile security definer set search_path=weir, pg_temp: Puts a device out.
+function device_release(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  sql volatile security definer set search_path=weir, pg_temp: Gives a device back to the schedule.
+function device_retire(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  sql volatile security definer set search_path=weir, pg_temp: Takes a device out for good.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Checks every invariant of the database.
 function drop_node(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1287,6 +1570,22 @@ function fire_schedule(name text, was timestamp with time zone, due timestamp wi
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits due runs of a schedule exactly once.
 function fire_schedules(runs jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   sql volatile security definer set jit=off, search_path=weir, pg_temp: Submits due runs of many schedules exactly once.
+function fleet_cancel(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a fleet job.
+function fleet_claim(worker text, pc text, max integer DEFAULT 20, lease interval DEFAULT '00:00:45'::interval, claim_id uuid DEFAULT NULL::uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
+  plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases work to a PC for its idle devices, within its slots. The same claim_id again returns the same leases.
+function fleet_fail(task uuid, attempt integer, token uuid, error text, infra boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Ends an attempt on a device as failed, by the test or by the infrastructure.
+function fleet_report(pc text, devices jsonb, slots integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: The devices that a PC sees. Returns attempts that it must stop.
+function fleet_submit(name text, spec jsonb, by text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, schedule text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job for devices of the fleet and returns its id.
+function fleet_tend(at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT offline integer, OUT missed integer, OUT more boolean) returns record
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about for fleets.
+function fleet_tidy(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Forgets fleet jobs that the engine has forgotten.
+function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(device text, pc text, why text)
+  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a fleet job is not further: in one line, and per device.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1311,6 +1610,8 @@ function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL
   plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
 function open_job(name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, due timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, order_seq bigint DEFAULT NULL::bigint, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, id uuid DEFAULT NULL::uuid, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.
+function pc_slots(pc text) returns integer
+  sql stable security definer set search_path=weir, pg_temp: The slots of a PC.
 function plan_task(task uuid, params jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, run jsonb DEFAULT NULL::jsonb, hold text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.
 function plan_wakes(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
@@ -1391,6 +1692,8 @@ function rollout_tidy(at timestamp with time zone DEFAULT NULL::timestamp with t
   plpgsql volatile security definer set search_path=weir, pg_temp: Forgets rollouts that the engine has forgotten.
 function rollout_verdict(task uuid, attempt integer, verdict text, note text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: What the resolver found out about an unknown run.
+function set_fleet_policy(change jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the policy of the fleet and returns it.
 function set_job_note(job uuid, note text) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says what a queued job waits for.
 function set_node(name text, labels jsonb DEFAULT NULL::jsonb, capacity jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1403,6 +1706,8 @@ function set_priority(task uuid, priority integer, by text DEFAULT NULL::text, a
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the priority of a waiting task.
 function set_schedule(name text, spec text, task jsonb, next_at timestamp with time zone, zone text DEFAULT 'UTC'::text, missed text DEFAULT 'one'::text, paused boolean DEFAULT false, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, workflow text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, overlap text DEFAULT 'allow'::text, catch_up interval DEFAULT NULL::interval, jitter interval DEFAULT NULL::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
+function set_slots(pc text, slots integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: How many devices of a PC work at once.
 function set_wake(name text, method text DEFAULT NULL::text, params jsonb DEFAULT '{}'::jsonb, sleep_after interval DEFAULT NULL::interval, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says how a node is woken, and after how long with nothing to do it may sleep.
 function set_workflow(name text, version integer, active boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1445,7 +1750,10 @@ function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jso
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
 
 -- Grants
+weir_client: execute on function _device_why
 weir_client: execute on function _id_time
+weir_client: execute on function _pc_slots
+weir_client: execute on function _pc_why
 weir_client: execute on function add_tasks
 weir_client: execute on function cancel
 weir_client: execute on function cancel_job
@@ -1455,6 +1763,9 @@ weir_client: execute on function drop_schedule
 weir_client: execute on function drop_workflow
 weir_client: execute on function events_after
 weir_client: execute on function events_tail
+weir_client: execute on function fleet_cancel
+weir_client: execute on function fleet_submit
+weir_client: execute on function fleet_why
 weir_client: execute on function hold
 weir_client: execute on function note_bulk
 weir_client: execute on function open_gates
@@ -1488,11 +1799,18 @@ weir_client: select on table or view available
 weir_client: select on table or view changes
 weir_client: select on table or view classes
 weir_client: select on table or view databases
+weir_client: select on table or view device
+weir_client: select on table or view devices
 weir_client: select on table or view edges
 weir_client: select on table or view event
 weir_client: select on table or view events
 weir_client: select on table or view exports
 weir_client: select on table or view finished
+weir_client: select on table or view fleet_job
+weir_client: select on table or view fleet_jobs
+weir_client: select on table or view fleet_policy
+weir_client: select on table or view fleet_unit
+weir_client: select on table or view fleet_units
 weir_client: select on table or view forgiven
 weir_client: select on table or view horizon
 weir_client: select on table or view idempotency
@@ -1505,6 +1823,8 @@ weir_client: select on table or view minutes
 weir_client: select on table or view node
 weir_client: select on table or view nodes
 weir_client: select on table or view patience
+weir_client: select on table or view pc
+weir_client: select on table or view pcs
 weir_client: select on table or view pending
 weir_client: select on table or view pool
 weir_client: select on table or view pools
@@ -1543,12 +1863,17 @@ weir_worker: execute on function fail
 weir_worker: execute on function fail_many
 weir_worker: execute on function finish
 weir_worker: execute on function finish_many
+weir_worker: execute on function fleet_claim
+weir_worker: execute on function fleet_fail
+weir_worker: execute on function fleet_report
+weir_worker: execute on function fleet_tend
 weir_worker: execute on function foreign_leases
 weir_worker: execute on function give_back_many
 weir_worker: execute on function heartbeat
 weir_worker: execute on function inputs
 weir_worker: execute on function leased
 weir_worker: execute on function open_gates
+weir_worker: execute on function pc_slots
 weir_worker: execute on function record
 weir_worker: execute on function record_artifact
 weir_worker: execute on function register_node

@@ -36,3 +36,7 @@ grant execute on function weir.note_bulk to weir_client;
 grant execute on function weir.drop_workflow to weir_client;
 -- Rollouts: who commands them asks a server, which knows who asks; in SQL it is the owner's. A client may read them, but not what was found in the schemas of others.
 revoke all on weir.snapshots from weir_client;
+-- Fleets: an agent reports and claims for its PC through a server, which knows which PC it is; in SQL a worker may say so itself. Commands are the server's, which knows who asks.
+grant execute on function weir.fleet_report, weir.fleet_claim, weir.fleet_fail, weir.fleet_tend, weir.pc_slots to weir_worker;
+grant execute on function weir.fleet_submit, weir.fleet_cancel, weir.fleet_why to weir_client;
+grant execute on function weir._pc_why, weir._pc_slots, weir._device_why to weir_client;

@@ -16,6 +16,7 @@ declare
   keyed boolean;
   gated boolean;
   linked boolean;
+  fleet boolean;
   by_key jsonb;
 begin
   t := date_trunc('milliseconds', t);
@@ -25,9 +26,12 @@ begin
   ids := array(select (stem || lpad(to_hex(g & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid from generate_series(1, cardinality(specs)) g);
 
   select bool_or(c.id is null), bool_or(s.idempotency_key is not null or s.unique_key is not null),
-    bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null or s.plan is true), bool_or(s.needs is not null)
-  into new_class, keyed, gated, linked
+    bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null or s.plan is true), bool_or(s.needs is not null), bool_or(s.service = 'fleet')
+  into new_class, keyed, gated, linked, fleet
   from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}');
+  if fleet then
+    perform weir._invalid('service: tasks of the fleet are made when a PC asks for them', 'submit a fleet job: weir.fleet_submit');
+  end if;
   if new_class then
     insert into weir.classes (service, priority, labels)
     select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s order by 1, 2, 3

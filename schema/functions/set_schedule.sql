@@ -33,7 +33,12 @@ begin
   end if;
   if set_schedule.workflow is null then
     perform weir._parse(jsonb_build_array(set_schedule.task));
-    if set_schedule.overlap <> 'allow' then
+    if set_schedule.task ->> 'service' = 'fleet' then
+      perform weir._fleet_spec(set_schedule.task -> 'params');
+      if set_schedule.jitter > interval '0' then
+        perform weir._invalid('jitter: a fleet job starts when it is its turn', 'leave it out');
+      end if;
+    elsif set_schedule.overlap <> 'allow' then
       perform weir._invalid('overlap: only the runs of a workflow can wait for one another', 'give the task a unique_key, a lane or a pool');
     end if;
     if set_schedule.options is not null then

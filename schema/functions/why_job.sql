@@ -22,6 +22,10 @@ begin
     return query select 'ended', true, concat_ws(': ', f.outcome, f.cause), null::uuid, f.at from weir.job_finished f where f.job = j.id;
     return;
   end if;
+  if l.fleet and l.due is not null then
+    return query select 'fleet', false, w.why, null::uuid, j.created_at from weir.fleet_why(j.id, 1, at => why_job.at) w where w.device is null limit 1;
+    return;
+  end if;
   if l.due is not null then
     return query select 'time', l.due <= t, case when l.due <= t then 'its time has come'
       else format('due at %s, in %s', to_char(l.due at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), weir._span(l.due - t)) end, null::uuid, case when l.due > t then j.created_at end;

@@ -67,6 +67,9 @@ var illnesses = map[string]struct {
 		for p in select name from weir._partitions() where parent = 'job_finished' loop execute 'drop table weir.' || p.name; end loop; end $$`},
 }
 
+// inFleet: a fleet is needed to break them.
+const inFleet = "internal/fleet: TestDoctorCanFail"
+
 // inRollout: a rollout is needed to break them.
 const inRollout = "internal/rollout: TestDoctorFindsWhatIsBroken"
 
@@ -84,6 +87,15 @@ var watched = map[string]string{
 	"a run that nobody knows of is asked about":       inRollout,
 	"a rollout stands as its tasks do":                inRollout,
 	"nobody has to say what became of a run":          inRollout,
+
+	"at most one fleet job is active":                           inFleet,
+	"no PC runs more devices than it has slots":                 inFleet,
+	"a device runs one thing at a time":                         inFleet,
+	"a lease on a device belongs to a unit or to a health task": inFleet,
+	"a unit is where its task is":                               inFleet,
+	"a fleet job counts its units right":                        inFleet,
+	"a fleet job lives as long as its job":                      inFleet,
+	"a fleet job that could be active is":                       inFleet,
 }
 
 // TestDoctorCanFail breaks each invariant and sees exactly that row go red. A

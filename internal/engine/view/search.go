@@ -9,14 +9,15 @@ import (
 
 // Hit is one thing that a search found.
 type Hit struct {
-	// Kind is task, job, rollout, service, node, worker, pool, schedule or database.
-	// A rollout is a job, and found as one.
+	// Kind is task, job, rollout, fleet, service, node, worker, pool, schedule, database
+	// or device. A rollout is a job, and found as one; so is a fleet job.
 	Kind string `json:"kind"`
-	// ID is set for tasks, jobs and rollouts. Name is what the thing is called: of a task its
+	// ID is set for tasks, jobs, rollouts and fleet jobs. Name is what the thing is called: of a task its
 	// key or else its service.
 	ID   weir.ID `json:"id,omitzero"`
 	Name string  `json:"name,omitempty"`
-	// State is empty for services, pools, schedules and databases.
+	// State is empty for services, pools, schedules and databases; of a device it is
+	// its health.
 	State string `json:"state,omitempty"`
 }
 
@@ -28,8 +29,8 @@ const (
 )
 
 // Search finds things by what a person types, at most 20: a task, job or rollout by
-// its id or the end of it; a job, rollout, node, worker, pool, schedule, database or
-// service by how its name begins; a task by its key, among the newest. It looks at a
+// its id or the end of it; a job, rollout, node, worker, pool, schedule, database,
+// device or service by how its name begins; a task by its key, among the newest. It looks at a
 // bounded number of rows, so that a miss is as fast as a hit.
 func (s *Store) Search(ctx context.Context, text string) ([]Hit, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", ""))
@@ -84,8 +85,9 @@ func (s *Store) found(ctx context.Context, tasks, jobs []weir.ID) ([]Hit, error)
 	if len(tasks)+len(jobs) == 0 {
 		return nil, nil
 	}
-	return list(ctx, s, searching, `select case when r.id is null then 'job' else 'rollout' end, j.id, j.name, coalesce(r.state, j.state) from unnest($2::uuid[]) u (id), lateral (select * from weir.job j where j.id = u.id offset 0) j
+	return list(ctx, s, searching, `select case when r.id is not null then 'rollout' when f.id is not null then 'fleet' else 'job' end, j.id, j.name, coalesce(r.state, f.state, j.state) from unnest($2::uuid[]) u (id), lateral (select * from weir.job j where j.id = u.id offset 0) j
 			left join lateral (select r.id, r.state from weir.rollout r where r.id = j.id offset 0) r on true
+			left join lateral (select f.id, f.state from weir.fleet_job f where f.id = j.id offset 0) f on true
 		union all select 'task', t.id, coalesce(t.key, t.service), t.state::text from unnest($1::uuid[]) u (id), lateral (select * from weir.task t where t.id = u.id offset 0) t`,
 		[]any{tasks, jobs}, hitInto)
 }
@@ -104,6 +106,7 @@ func (s *Store) searchNames(ctx context.Context, text string) ([]Hit, error) {
 		return nil, err
 	}
 	named, err := list(ctx, s, searching, `(select 'database', null::uuid, d.name, null from weir.databases d where `+begin("d.name")+`)
+		union all (select 'device', null, d.serial, d.health from weir.devices d where `+begin("d.serial")+`)
 		union all (select 'service', null, c.service, null from weir.classes c where `+begins("c.service")+` group by 3 order by 3 limit $3)
 		union all (select 'node', null, n.name, n.state from weir.node n where `+begin("n.name")+`)
 		union all (select 'worker', null, w.name, w.state from weir.worker w where `+begin("w.name")+`)

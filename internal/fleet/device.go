@@ -1,0 +1,150 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+)
+
+// The health of a device.
+const (
+	HealthGood        = "good"
+	HealthUnknown     = "unknown"
+	HealthSuspect     = "suspect"
+	HealthQuarantined = "quarantined"
+	HealthMaintenance = "maintenance"
+	HealthRetired     = "retired"
+)
+
+// Healths are all of them, in the order in which they are shown.
+var Healths = []string{HealthGood, HealthUnknown, HealthSuspect, HealthQuarantined, HealthMaintenance, HealthRetired}
+
+// Device is a thing that hangs on a PC.
+type Device struct {
+	Serial string            `json:"serial"`
+	PC     string            `json:"pc,omitempty"`
+	Hub    string            `json:"hub,omitempty"`
+	Target string            `json:"target,omitempty"`
+	Labels map[string]string `json:"labels"`
+
+	// Online and OnlineAt are its presence, and since when that is so. MissingAt is
+	// set while it is absent for less than 30 s.
+	Online    bool       `json:"online"`
+	OnlineAt  time.Time  `json:"online_at"`
+	MissingAt *time.Time `json:"missing_at,omitempty"`
+
+	Health   string    `json:"health"`
+	HealthAt time.Time `json:"health_at"`
+	// HealthNote is the reason, HealthBy who decided, HealthJob the fleet job that was
+	// it, Evidence the tasks that speak against the device.
+	HealthNote string    `json:"health_note,omitempty"`
+	HealthBy   string    `json:"health_by,omitempty"`
+	HealthJob  weir.ID   `json:"health_job,omitzero"`
+	Evidence   []weir.ID `json:"evidence,omitempty"`
+	// Checks counts health tasks that failed since it was put out; CheckAt is when the
+	// next one is due.
+	Checks       int        `json:"checks,omitempty"`
+	CheckAt      *time.Time `json:"check_at,omitempty"`
+	RegisteredAt time.Time  `json:"registered_at"`
+
+	// Eligible: it may get work. Why says why not.
+	Eligible bool   `json:"eligible"`
+	Why      string `json:"why,omitempty"`
+
+	// Task is what runs on it, Job the fleet job of that; zero: nothing, a health task.
+	Task      weir.ID    `json:"task,omitzero"`
+	Job       weir.ID    `json:"job,omitzero"`
+	Attempt   int        `json:"attempt,omitempty"`
+	ClaimedAt *time.Time `json:"claimed_at,omitempty"`
+	Deadline  *time.Time `json:"deadline,omitempty"`
+}
+
+// DeviceFilter narrows a list of devices. Zero fields match everything.
+type DeviceFilter struct {
+	PC     string            `json:"pc,omitempty"`
+	Health string            `json:"health,omitempty"`
+	Online *bool             `json:"online,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// Search is a part of the serial.
+	Search string `json:"search,omitempty"`
+}
+
+// DeviceEvent is a line of the log of a device.
+type DeviceEvent struct {
+	At       time.Time `json:"at"`
+	Type     string    `json:"type"`
+	By       string    `json:"by,omitempty"`
+	Note     string    `json:"note,omitempty"`
+	Job      weir.ID   `json:"job,omitzero"`
+	Was      string    `json:"was,omitempty"`
+	Evidence []weir.ID `json:"evidence,omitempty"`
+}
+
+// Devices lists devices by serial. After is the serial of the last one of the page
+// before.
+func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]Device, error) {
+	labels := f.Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	list, err := s.devices(ctx, deviceFilter, page.After, f.PC, f.Health, f.Online, labels, f.Search, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list devices: %w", err)
+	}
+	return list, nil
+}
+
+// Device reads one.
+func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
+	list, err := s.devices(ctx, deviceOf, serial)
+	if err == nil && len(list) == 0 {
+		err = notFound("device", serial, "see what there is: weir device list")
+	}
+	if err != nil {
+		return Device{}, fmt.Errorf("read device: %w", err)
+	}
+	return list[0], nil
+}
+
+// DeviceLog is what became of a device, the newest first.
+func (s *Store) DeviceLog(ctx context.Context, serial string, most int) ([]DeviceEvent, error) {
+	list, err := s.deviceEvents(ctx, serial, limit(view.Page{Limit: most}))
+	if err != nil {
+		return nil, fmt.Errorf("read log of device: %w", err)
+	}
+	return list, nil
+}
+
+// DeviceUnits are the latest runs on a device, the newest first.
+func (s *Store) DeviceUnits(ctx context.Context, serial string, most int) ([]Unit, error) {
+	list, err := s.units(ctx, unitOfDevice, serial, limit(view.Page{Limit: most}))
+	if err != nil {
+		return nil, fmt.Errorf("list runs on device: %w", err)
+	}
+	return list, nil
+}
+
+// Maintain takes a device out of the schedule for work on it. False: it was already.
+func (s *Store) Maintain(ctx context.Context, by, serial, reason string) (changed bool, err error) {
+	return s.command(ctx, "maintain device", maintainSQL, serial, by, reason)
+}
+
+// Release gives a device back to the schedule. Where there is a health task, the
+// device has to pass it first. False: it was already.
+func (s *Store) Release(ctx context.Context, by, serial, reason string) (changed bool, err error) {
+	return s.command(ctx, "release device", releaseSQL, serial, by, reason)
+}
+
+// Retire takes a device out for good. False: it was already.
+func (s *Store) Retire(ctx context.Context, by, serial, reason string) (changed bool, err error) {
+	return s.command(ctx, "retire device", retireSQL, serial, by, reason)
+}
+
+// Quarantine puts a device out, as a run that failed for good does. False: it was
+// already.
+func (s *Store) Quarantine(ctx context.Context, by, serial, reason string) (changed bool, err error) {
+	return s.command(ctx, "quarantine device", quarantineSQL, serial, by, reason)
+}

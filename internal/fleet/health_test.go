@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+const invalid = problem.Invalid
+
+func page(n int) view.Page { return view.Page{Limit: n} }
+
+func (r *rig) policy(c PolicyChange) {
+	r.Helper()
+	if _, err := r.store.SetPolicy(r.Context(), "ann", c); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestEvidence(t *testing.T) {
+	r := newRig(t)
+	r.policy(PolicyChange{Policy: ptr(PolicyEvidence)})
+	r.report("PC-01", named("d", 1)...)
+	a := r.submit("a", nil)
+	r.failed("PC-01", r.claim("PC-01", 1)[0])
+	r.job(a, JobFailed)
+	d := r.health("d01", HealthSuspect)
+	if !d.Eligible {
+		t.Fatalf("a suspect device works: %+v", d)
+	}
+	// A success clears it.
+	r.submit("b", nil)
+	r.done(r.claim("PC-01", 1)...)
+	if d = r.health("d01", HealthGood); len(d.Evidence) != 0 {
+		t.Fatalf("%+v", d)
+	}
+	// Failures of two jobs put it out.
+	for _, name := range []string{"c", "d"} {
+		r.submit(name, nil)
+		r.failed("PC-01", r.claim("PC-01", 1)[0])
+	}
+	if d = r.health("d01", HealthQuarantined); len(d.Evidence) != 2 {
+		t.Fatalf("%+v", d)
+	}
+	log, err := r.store.DeviceLog(t.Context(), "d01", 10)
+	if err != nil || len(log) != 5 || log[0].Type != HealthQuarantined || log[0].Was != HealthSuspect || len(log[0].Evidence) != 2 || log[4].Type != "registered" {
+		t.Fatalf("%+v %v", log, err)
+	}
+}
+
+func TestHealthTask(t *testing.T) {
+	r := newRig(t)
+	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+	r.report("PC-01", named("d", 1)...)
+	id := r.submit("job", nil)
+	check := r.claim("PC-01", 10)
+	if len(check) != 1 || check[0].Key != "health d01" || check[0].Job != nil {
+		t.Fatalf("an unknown device is checked first: %+v", check)
+	}
+	r.done(check...)
+	r.health("d01", HealthGood)
+	r.failed("PC-01", r.claim("PC-01", 1)[0])
+	r.job(id, JobFailed)
+	d := r.health("d01", HealthQuarantined)
+	r.want("the first try", d.CheckAt.Sub(d.HealthAt), 5*time.Minute)
+	r.wait(4 * time.Minute)
+	r.want("not yet", len(r.claim("PC-01", 10)), 0)
+	r.wait(time.Minute)
+	check = r.claim("PC-01", 10)
+	r.want("due", len(check), 1)
+	r.fail(check...)
+	d = r.health("d01", HealthQuarantined)
+	r.want("the second try", d.CheckAt.Sub(r.now), time.Hour)
+	r.wait(time.Hour)
+	r.fail(r.claim("PC-01", 10)...)
+	if d = r.health("d01", HealthQuarantined); d.CheckAt != nil || d.Checks != 2 {
+		t.Fatalf("then a person: %+v", d)
+	}
+	r.wait(24 * time.Hour)
+	r.want("no more", len(r.claim("PC-01", 10)), 0)
+	r.exec(`select weir.device_release('d01', 'ann', 'new cable', at => $1)`, r.now)
+	r.health("d01", HealthUnknown)
+	r.done(r.claim("PC-01", 10)...)
+	r.health("d01", HealthGood)
+}
+
+func TestHealthTaskBringsBack(t *testing.T) {
+	r := newRig(t)
+	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+	r.report("PC-01", named("d", 1)...)
+	r.fail(r.claim("PC-01", 10)...)
+	r.health("d01", HealthQuarantined)
+	r.wait(5 * time.Minute)
+	check := r.claim("PC-01", 10)
+	r.want("a health task", len(check), 1)
+	// Cut off: it says nothing, and comes again.
+	r.infra(check[0])
+	r.health("d01", HealthQuarantined)
+	r.wait(time.Minute)
+	check = r.claim("PC-01", 10)
+	r.want("again", len(check), 1)
+	r.done(check...)
+	r.health("d01", HealthGood)
+}
+
+func TestBreaker(t *testing.T) {
+	r := newRig(t)
+	r.report("PC-01", named("a", 20)...)
+	r.report("PC-02", named("b", 20)...)
+	bad := r.submit("bad", func(s *Spec) { s.Attempts = 1 })
+	next := r.submit("next", nil)
+	first := r.claim("PC-01", 100)
+	r.claim("PC-02", 5)
+	r.done(first[0], first[1])
+	r.fail(first[2:6]...)
+	r.want("out so far", r.count(`select count(*) from weir.devices where health = 'quarantined'`), 4)
+	r.fail(first[6])
+	j := r.job(bad, JobActive)
+	if !strings.Contains(j.Stopped, "failed on 5 devices") {
+		t.Fatalf("%+v", j)
+	}
+	r.want("nobody is out", r.count(`select count(*) from weir.devices where health in ('quarantined', 'suspect')`), 0)
+	r.units(bad, "18 running 5 failed 15 canceled 2 done")
+	r.want("asked to stop", r.count(`select count(*) from weir.running where cancel_at is not null`), 18)
+	r.want("nothing more of it", len(r.claim("PC-02", 100)), 0)
+	// What still fails is not punished, and the last end makes the next one active.
+	r.exec(`select weir.fail(task, attempt, token, 'stopped', at => $1) from weir.running`, r.now)
+	j = r.job(bad, JobFailed)
+	r.want("cause", j.Cause, j.Stopped)
+	r.want("nobody is out", r.count(`select count(*) from weir.devices where health in ('quarantined', 'suspect')`), 0)
+	r.job(next, JobActive)
+}
+
+// A job that succeeds on most is not bad: the devices are.
+func TestBreakerSparesGoodJobs(t *testing.T) {
+	r := newRig(t)
+	r.report("PC-01", named("a", 20)...)
+	id := r.submit("good", func(s *Spec) { s.Attempts = 1 })
+	list := r.claim("PC-01", 100)
+	r.done(list[:12]...)
+	r.fail(list[12:]...)
+	if j := r.job(id, JobFailed); j.Stopped != "" {
+		t.Fatal(j.Stopped)
+	}
+	r.want("out", r.count(`select count(*) from weir.devices where health = 'quarantined'`), 8)
+}
+
+func TestDeviceCommands(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	r.report("PC-01", named("d", 2)...)
+	type command func() (bool, error)
+	do := func(what string, c command, changed bool, health string) {
+		t.Helper()
+		got, err := c()
+		if err != nil || got != changed {
+			t.Fatalf("%s: %v %v", what, got, err)
+		}
+		r.health("d01", health)
+	}
+	do("quarantine", func() (bool, error) { return r.store.Quarantine(ctx, "ann", "d01", "smells") }, true, HealthQuarantined)
+	do("again", func() (bool, error) { return r.store.Quarantine(ctx, "ann", "d01", "smells") }, false, HealthQuarantined)
+	do("maintain", func() (bool, error) { return r.store.Maintain(ctx, "ann", "d01", "open it") }, true, HealthMaintenance)
+	do("release", func() (bool, error) { return r.store.Release(ctx, "ann", "d01", "fixed") }, true, HealthGood)
+	_, err := r.store.Retire(ctx, "ann", "d01", "")
+	r.refused(invalid, err)
+	_, err = r.store.Retire(ctx, "ann", "nobody", "x")
+	r.refused(problem.NotFound, err)
+	do("retire", func() (bool, error) { return r.store.Retire(ctx, "ann", "d01", "broken glass") }, true, HealthRetired)
+	_, err = r.store.Release(ctx, "ann", "d01", "x")
+	if p := r.refused(problem.Conflict, err); p.Next == "" {
+		t.Errorf("%+v", p)
+	}
+	if d := r.health("d01", HealthRetired); d.HealthBy != "ann" || !strings.Contains(d.HealthNote, "broken glass") {
+		t.Errorf("%+v", d)
+	}
+	id := r.submit("rest", nil)
+	r.units(id, "1 waiting")
+}

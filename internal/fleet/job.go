@@ -1,0 +1,233 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// The states of a fleet job.
+const (
+	JobWaiting   = "waiting"
+	JobActive    = "active"
+	JobCanceling = "canceling"
+	JobDone      = "done"
+	JobFailed    = "failed"
+	JobCanceled  = "canceled"
+)
+
+// JobStates are all of them, in the order in which they are shown.
+var JobStates = []string{JobActive, JobWaiting, JobCanceling, JobDone, JobFailed, JobCanceled}
+
+// The states of a unit.
+const (
+	UnitWaiting  = "waiting"
+	UnitRunning  = "running"
+	UnitRetrying = "retrying"
+	UnitDone     = "done"
+	UnitFailed   = "failed"
+	UnitMissed   = "missed"
+	UnitCanceled = "canceled"
+)
+
+// UnitStates are all of them, in the order in which they are shown.
+var UnitStates = []string{UnitRunning, UnitRetrying, UnitWaiting, UnitFailed, UnitMissed, UnitCanceled, UnitDone}
+
+// Job is a fleet job.
+type Job struct {
+	// ID is that of the engine's job, too.
+	ID       weir.ID `json:"id"`
+	Name     string  `json:"name"`
+	State    string  `json:"state"`
+	Priority int     `json:"priority,omitempty"`
+	By       string  `json:"by,omitempty"`
+	Schedule string  `json:"schedule,omitempty"`
+	// Cause says why it failed; Stopped why it was stopped as bad.
+	Cause   string `json:"cause,omitempty"`
+	Stopped string `json:"stopped,omitempty"`
+
+	Counts Counts `json:"counts"`
+
+	CreatedAt   time.Time  `json:"created_at"`
+	ActivatedAt *time.Time `json:"activated_at,omitempty"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	// LingersAt is since when no device can serve what is left; MissedAt when that is
+	// missed.
+	LingersAt *time.Time `json:"lingers_at,omitempty"`
+	MissedAt  *time.Time `json:"missed_at,omitempty"`
+	// Spec is read with one job, not in lists.
+	Spec *Spec `json:"spec,omitempty"`
+}
+
+// Counts are the units of a job by state.
+type Counts struct {
+	Total    int `json:"total"`
+	Waiting  int `json:"waiting"`
+	Running  int `json:"running"`
+	Retrying int `json:"retrying"`
+	Done     int `json:"done"`
+	Failed   int `json:"failed"`
+	Missed   int `json:"missed"`
+	Canceled int `json:"canceled"`
+}
+
+// Unit is one run that a job wants.
+type Unit struct {
+	Job   weir.ID `json:"job"`
+	Unit  int     `json:"unit"`
+	Round int     `json:"round"`
+	State string  `json:"state"`
+	// Device is empty while any may serve it.
+	Device string `json:"device,omitempty"`
+	PC     string `json:"pc,omitempty"`
+	// Task is zero until the unit was first served.
+	Task    weir.ID `json:"task,omitzero"`
+	Attempt int     `json:"attempt"`
+	// Infra counts attempts that the infrastructure broke.
+	Infra     int        `json:"infra,omitempty"`
+	Cause     string     `json:"cause,omitempty"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	Deadline  *time.Time `json:"deadline,omitempty"`
+	RetryAt   *time.Time `json:"retry_at,omitempty"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+}
+
+// JobFilter narrows a list of jobs. Zero fields match everything.
+type JobFilter struct {
+	State string `json:"state,omitempty"`
+	// Search is a part of the name.
+	Search string `json:"search,omitempty"`
+}
+
+// UnitFilter narrows a list of units. Zero fields match everything.
+type UnitFilter struct {
+	State  string `json:"state,omitempty"`
+	Device string `json:"device,omitempty"`
+	PC     string `json:"pc,omitempty"`
+}
+
+// Why says why a job is not further: in one line, and for each device that waits or
+// was missed.
+type Why struct {
+	Summary string      `json:"summary"`
+	Devices []WhyDevice `json:"devices,omitempty"`
+}
+
+// WhyDevice is the reason of one device; Device is empty for a unit that any may
+// serve.
+type WhyDevice struct {
+	Device string `json:"device,omitempty"`
+	PC     string `json:"pc,omitempty"`
+	Why    string `json:"why"`
+}
+
+// Canceled is what a cancel did: so many ended, so many were asked to stop.
+type Canceled struct {
+	Canceled  int `json:"canceled"`
+	Requested int `json:"requested"`
+}
+
+// Submit submits a job. The same idempotency key again gives the same job; empty:
+// none.
+func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey string) (Job, error) {
+	if spec.Name == "" {
+		return Job{}, problem.Refuse("name", "say what the job is called", "a fleet job needs a name")
+	}
+	if err := spec.Check(); err != nil {
+		return Job{}, err
+	}
+	text, err := spec.stored()
+	if err != nil {
+		return Job{}, fmt.Errorf("submit fleet job: %w", err)
+	}
+	id, err := s.submit(ctx, spec.Name, text, by, idempotencyKey)
+	if err != nil {
+		return Job{}, fmt.Errorf("submit fleet job: %w", err)
+	}
+	return s.Job(ctx, id)
+}
+
+// Jobs lists jobs, the newest first. After is the id of the last one of the page
+// before.
+func (s *Store) Jobs(ctx context.Context, f JobFilter, page view.Page) ([]Job, error) {
+	after, err := idOrNil(page.After)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.jobs(ctx, jobFilter, after, f.State, f.Search, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list fleet jobs: %w", err)
+	}
+	return list, nil
+}
+
+// Active is the one job that is served. Zero ID: none is.
+func (s *Store) Active(ctx context.Context) (Job, error) {
+	list, err := s.jobs(ctx, jobActive)
+	if err != nil || len(list) == 0 {
+		return Job{}, err
+	}
+	return list[0], nil
+}
+
+// Job reads one with its spec.
+func (s *Store) Job(ctx context.Context, id weir.ID) (Job, error) {
+	list, err := s.jobs(ctx, jobOf, id)
+	if err == nil && len(list) == 0 {
+		err = notFound("fleet job", id.String(), "see what there is: weir fleet list")
+	}
+	if err != nil {
+		return Job{}, fmt.Errorf("read fleet job: %w", err)
+	}
+	j := list[0]
+	text, err := s.spec(ctx, id)
+	if err != nil {
+		return j, fmt.Errorf("read fleet job: %w", err)
+	}
+	j.Spec = new(Spec)
+	if err := json.Unmarshal(text, j.Spec); err != nil {
+		return j, fmt.Errorf("read fleet job: %w", err)
+	}
+	j.Spec.Name = j.Name
+	return j, nil
+}
+
+// Units lists the units of a job in order. After is the number of the last one of the
+// page before.
+func (s *Store) Units(ctx context.Context, id weir.ID, f UnitFilter, page view.Page) ([]Unit, error) {
+	after, err := numberAfter(page.After)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.units(ctx, unitFilter, id, after, f.State, f.Device, f.PC, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list units: %w", err)
+	}
+	return list, nil
+}
+
+// Cancel cancels what is left of a job. What runs is asked to stop.
+func (s *Store) Cancel(ctx context.Context, by string, id weir.ID, reason string) (Canceled, error) {
+	c, err := s.cancel(ctx, id, by, reason)
+	if err != nil {
+		return c, fmt.Errorf("cancel fleet job: %w", err)
+	}
+	return c, nil
+}
+
+// Why says why a job is not further, for at most so many devices. Zero: 500.
+func (s *Store) Why(ctx context.Context, id weir.ID, most int) (Why, error) {
+	if most <= 0 {
+		most = 500
+	}
+	w, err := s.why(ctx, id, most)
+	if err != nil {
+		return w, fmt.Errorf("why fleet job: %w", err)
+	}
+	return w, nil
+}

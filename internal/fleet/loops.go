@@ -1,0 +1,63 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/loop"
+)
+
+const (
+	// tendEvery is how often time is asked what it brought about.
+	tendEvery = time.Second
+	// tidyEvery is how often jobs are looked for that the engine has forgotten.
+	tidyEvery = 10 * time.Minute
+)
+
+// Config says on which database the loops work. Pool is needed.
+type Config struct {
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+}
+
+// Loops are what the leader does for fleets during one term.
+func Loops(config Config, term Term) []loop.Loop {
+	l := &leader{pool: config.Pool, term: term, log: config.Log}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	return []loop.Loop{
+		{Name: "fleet", Tick: l.tend, Every: tendEvery, Gap: 100 * time.Millisecond},
+		{Name: "fleet tidy", Tick: l.tidy, Every: tidyEvery},
+	}
+}
+
+// leader is the one server that tends the fleet. Two of them at once are harmless.
+type leader struct {
+	pool *pgxpool.Pool
+	term Term
+	log  *slog.Logger
+}
+
+func (l *leader) tend(ctx context.Context, _ time.Time) (more bool, err error) {
+	var offline, missed int
+	if err := l.term.QueryRow(ctx, l.pool, tendSQL, nil, &offline, &missed, &more); err != nil {
+		return false, err
+	}
+	if offline > 0 {
+		l.log.Warn("devices went offline", "devices", offline)
+	}
+	if missed > 0 {
+		l.log.Warn("a fleet job ended without devices that did not come back", "units", missed)
+	}
+	return more, nil
+}
+
+func (l *leader) tidy(ctx context.Context, _ time.Time) (more bool, err error) {
+	var forgotten int
+	err = l.term.QueryRow(ctx, l.pool, tidySQL, nil, &forgotten)
+	return forgotten > 0, err
+}

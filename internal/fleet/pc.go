@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir"
+)
+
+// The states of a PC.
+const (
+	PCActive   = "active"
+	PCPaused   = "paused"
+	PCDraining = "draining"
+	PCDead     = "dead"
+)
+
+// PC is a node that has devices.
+type PC struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	// Why says why it gets no work. Empty: it may.
+	Why   string `json:"why,omitempty"`
+	Slots int    `json:"slots"`
+	// SetSlots is what a person said. Nil: as the PC reports, or the policy says.
+	SetSlots *int `json:"set_slots,omitempty"`
+	// Target is how many devices should be at work: as many as are eligible, within
+	// the slots. Running is how many are.
+	Target      int        `json:"target"`
+	Running     int        `json:"running"`
+	Eligible    int        `json:"eligible"`
+	Devices     int        `json:"devices"`
+	Online      int        `json:"online"`
+	Quarantined int        `json:"quarantined"`
+	PausedUntil *time.Time `json:"paused_until,omitempty"`
+	ReportedAt  time.Time  `json:"reported_at"`
+	SeenAt      time.Time  `json:"seen_at"`
+}
+
+// Slot is what one device of a PC does now.
+type Slot struct {
+	PC        string    `json:"pc"`
+	Serial    string    `json:"serial"`
+	Health    string    `json:"health"`
+	Task      weir.ID   `json:"task"`
+	Job       weir.ID   `json:"job,omitzero"`
+	JobName   string    `json:"job_name,omitempty"`
+	Attempt   int       `json:"attempt"`
+	ClaimedAt time.Time `json:"claimed_at"`
+	Deadline  time.Time `json:"deadline"`
+}
+
+// PCs lists all PCs by name.
+func (s *Store) PCs(ctx context.Context) ([]PC, error) {
+	list, err := s.pcs(ctx, pcAll)
+	if err != nil {
+		return nil, fmt.Errorf("list PCs: %w", err)
+	}
+	return list, nil
+}
+
+// PC reads one.
+func (s *Store) PC(ctx context.Context, name string) (PC, error) {
+	list, err := s.pcs(ctx, pcOf, name)
+	if err == nil && len(list) == 0 {
+		err = notFound("PC", name, "a node is a PC from its first report of devices on")
+	}
+	if err != nil {
+		return PC{}, fmt.Errorf("read PC: %w", err)
+	}
+	return list[0], nil
+}
+
+// Slots are what devices do now, by PC, the oldest first. PC empty: of all.
+func (s *Store) Slots(ctx context.Context, pc string) ([]Slot, error) {
+	list, err := s.slots(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("list slots: %w", err)
+	}
+	return list, nil
+}
+
+// SetSlots says how many devices of a PC may work at once. Nil: as the PC reports.
+// False: it was so already.
+func (s *Store) SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error) {
+	if changed, err = s.setSlots(ctx, by, pc, slots); err != nil {
+		return false, fmt.Errorf("set slots: %w", err)
+	}
+	return changed, nil
+}

@@ -1,0 +1,243 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Where a retry goes after the infrastructure broke an attempt.
+const (
+	PlaceSame        = "same"
+	PlaceOtherDevice = "other_device"
+	PlaceOtherPC     = "other_pc"
+)
+
+// Which jobs a device joins that is new.
+const (
+	JoinPending = "pending"
+	JoinRunning = "running"
+)
+
+// Spec is a fleet job as a person asks for it. It is a snapshot: nothing that changes
+// later changes a job that was submitted. Zero fields are as the comment says.
+type Spec struct {
+	Name string `json:"name,omitempty"`
+	// Run is what runs on each device, on its PC. The program finds the device in
+	// WEIR_DEVICE_SERIAL and WEIR_DEVICE_TARGET.
+	Run    node.Run       `json:"run"`
+	Params map[string]any `json:"params,omitempty"`
+	Target Target         `json:"target"`
+	// Any asks for so many runs that any device of the target may serve. Zero: one
+	// run on each.
+	Any int `json:"any,omitempty"`
+	// Repeat is the number of rounds. Zero: 1.
+	Repeat int `json:"repeat,omitempty"`
+	// Attempts is how often a run is tried. Zero: 3.
+	Attempts int `json:"attempts,omitempty"`
+	// Timeout is how long an attempt may take. Zero: 20 min.
+	Timeout node.Span `json:"timeout,omitzero"`
+	// Backoff is the longest wait before the second attempt; it doubles. Nil: 10 s.
+	Backoff *node.Span `json:"backoff,omitempty"`
+	Infra   *Infra     `json:"infra,omitempty"`
+	// Join is pending, or running: a device that is new joins the job while it runs.
+	Join string `json:"join,omitempty"`
+	// Breaker is on how many good devices the job may fail before it is stopped as
+	// bad, if it fails more than it succeeds. Nil: 5. Zero: it is never stopped.
+	Breaker *int `json:"breaker,omitempty"`
+	// Linger is how long the job waits for devices that cannot serve it once nothing
+	// else is left. Nil: 2 min.
+	Linger *node.Span `json:"linger,omitempty"`
+	// Priority: a higher one goes before older jobs.
+	Priority int `json:"priority,omitempty"`
+}
+
+// Target says on which devices. All that it names must hold for a device.
+type Target struct {
+	All     bool              `json:"all,omitempty"`
+	Devices []string          `json:"devices,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	// Tag is the label tag.
+	Tag string `json:"tag,omitempty"`
+}
+
+// Infra is what happens to attempts that the infrastructure broke.
+type Infra struct {
+	// Attempts is how many of them a run survives, less one. Zero: 3.
+	Attempts int `json:"attempts,omitempty"`
+	// Exit are exit codes that mean it.
+	Exit []int `json:"exit,omitempty"`
+	// Place is same, other_device or other_pc. Empty: same.
+	Place string `json:"place,omitempty"`
+}
+
+// specMost bounds the text of a spec.
+const specMost = 1 << 20
+
+// ParseSpec reads a fleet job from YAML or JSON. A fault names the field and the fix.
+func ParseSpec(text []byte) (Spec, error) {
+	var s Spec
+	if len(text) > specMost {
+		return s, problem.Refuse("spec", "give data as files, not as params", "the fleet job is over 1 MB")
+	}
+	var tree any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		return s, problem.Refuse("spec", "check indentation and quotes", "it is neither YAML nor JSON: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return s, problem.Refuse("spec", "write at least run: and target:", "a fleet job is a mapping of fields")
+	}
+	plain, err := json.Marshal(tree)
+	if err != nil {
+		return s, problem.Refuse("spec", "use text as keys", "it cannot be written as JSON: %v", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(plain))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return s, decodeFault(err)
+	}
+	return s, s.Check()
+}
+
+var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+
+// decodeFault says in plain words which field is of the wrong form.
+func decodeFault(err error) error {
+	if found := unknownField.FindStringSubmatch(err.Error()); found != nil {
+		return problem.Refuse(found[1], "fields are "+strings.Join(fields, ", ")+"; see docs/fleets.md", "there is no field %s", found[1])
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return problem.Refuse(wrong.Field, "write "+form(wrong.Type.String()), "%s is %s", wrong.Field, wrong.Value)
+	}
+	return problem.Refuse("spec", "write spans as 90s, 20m or 1h30m", "%s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+var fields = []string{"name", "run", "params", "target", "any", "repeat", "attempts", "timeout", "backoff", "infra", "join", "breaker", "linger", "priority"}
+
+// form names a Go type as a person writes it.
+func form(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "[]"):
+		return "a list"
+	case strings.HasPrefix(kind, "map["), strings.HasPrefix(kind, "fleet."), strings.HasPrefix(kind, "node."):
+		return "a mapping"
+	case kind == "bool":
+		return "true or false"
+	case kind == "string":
+		return "text"
+	}
+	return "a whole number"
+}
+
+// Check says which field cannot be taken, why, and what to write instead.
+func (s Spec) Check() error {
+	if len(s.Name) > 200 {
+		return problem.Refuse("name", "use at most 200 characters", "the name is too long")
+	}
+	if len(s.Run.Argv) == 0 && s.Run.Image == "" && s.Run.Compose == nil && s.Run.URL == "" {
+		return problem.Refuse("run", "for example run: {argv: [./test.sh]}", "it does not say what runs on a device")
+	}
+	if err := s.Target.check(); err != nil {
+		return err
+	}
+	if err := s.Infra.check(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", JoinPending, JoinRunning}, s.Join) {
+		return problem.Refuse("join", "write pending or running", "%q is no way to join", s.Join)
+	}
+	for _, n := range []struct {
+		field         string
+		is, low, high int
+	}{
+		{"any", s.Any, 0, 100_000},
+		{"repeat", s.Repeat, 0, 10_000},
+		{"attempts", s.Attempts, 0, 100},
+		{"priority", s.Priority, -100, 100},
+		{"breaker", number(s.Breaker), 0, 100_000},
+	} {
+		if n.is < n.low || n.is > n.high {
+			return problem.Refuse(n.field, fmt.Sprintf("write a number between %d and %d", n.low, n.high), "%s is %d", n.field, n.is)
+		}
+	}
+	for _, d := range []struct {
+		field     string
+		is        *node.Span
+		low, high time.Duration
+	}{
+		{"timeout", given(s.Timeout), time.Second, 30 * 24 * time.Hour},
+		{"backoff", s.Backoff, 0, 24 * time.Hour},
+		{"linger", s.Linger, 0, 30 * 24 * time.Hour},
+	} {
+		if d.is != nil && (time.Duration(*d.is) < d.low || time.Duration(*d.is) > d.high) {
+			return problem.Refuse(d.field, fmt.Sprintf("write a span between %s and %s, as 90s, 20m or 1h30m", d.low, d.high), "%s is %s", d.field, time.Duration(*d.is))
+		}
+	}
+	return nil
+}
+
+func number(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func given(s node.Span) *node.Span {
+	if s == 0 {
+		return nil
+	}
+	return &s
+}
+
+func (t Target) check() error {
+	if !t.All && len(t.Devices) == 0 && len(t.Labels) == 0 && t.Tag == "" {
+		return problem.Refuse("target", "for example target: {all: true}, {devices: [SERIAL]}, {labels: {model: x}} or {tag: x}", "it does not say on which devices")
+	}
+	for _, serial := range t.Devices {
+		if err := (node.Device{Serial: serial}).Check(); err != nil {
+			return problem.Refuse("target.devices", "see what there is: weir device list", "%q is no serial", serial)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Labels)) {
+		if key == "" {
+			return problem.Refuse("target.labels", "name the label", "a label has no name")
+		}
+	}
+	return nil
+}
+
+func (i *Infra) check() error {
+	if i == nil {
+		return nil
+	}
+	if !slices.Contains([]string{"", PlaceSame, PlaceOtherDevice, PlaceOtherPC}, i.Place) {
+		return problem.Refuse("infra.place", "write same, other_device or other_pc", "%q is no place for a retry", i.Place)
+	}
+	if i.Attempts < 0 || i.Attempts > 100 {
+		return problem.Refuse("infra.attempts", "write a number between 1 and 100", "infra.attempts is %d", i.Attempts)
+	}
+	for _, code := range i.Exit {
+		if code < 1 || code > 255 {
+			return problem.Refuse("infra.exit", "write codes between 1 and 255", "%d is no exit code of a failure", code)
+		}
+	}
+	return nil
+}
+
+// stored is the spec as the database takes it: without what it has besides.
+func (s Spec) stored() (json.RawMessage, error) {
+	s.Name = ""
+	return json.Marshal(s)
+}

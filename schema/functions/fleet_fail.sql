@@ -1,0 +1,25 @@
+-- Ends an attempt on a device as failed. infra: the infrastructure broke it, not the test; that has a budget of its own, and the retry may go elsewhere. Without it this is
+-- weir.fail. Returns ok, or why it was not accepted: repeated, lease_lost, unknown.
+create or replace function weir.fleet_fail(task uuid, attempt int, token uuid, error text, infra boolean default false, at timestamptz default null) returns text
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz;
+  r weir.running;
+begin
+  if not coalesce(fleet_fail.infra, false) then
+    return weir.fail(fleet_fail.task, fleet_fail.attempt, fleet_fail.token, fleet_fail.error, at => fleet_fail.at);
+  end if;
+  t := weir._clock(fleet_fail.at);
+  delete from weir.running x where x.task = fleet_fail.task and x.attempt = fleet_fail.attempt and x.token = fleet_fail.token and x.device is not null returning * into r;
+  if not found then
+    return (select x.refusal from weir._refuse('fail', array[fleet_fail.task], array[fleet_fail.attempt], array[fleet_fail.token], null, null, t) x);
+  end if;
+  if weir._fleet_infra(r, weir._text(coalesce(fleet_fail.error, 'no reason given')), t) then
+    perform weir._after(array[r.task], '{}', '{}', t);
+  end if;
+  return 'ok';
+end $$;
+comment on function weir.fleet_fail is 'Ends an attempt on a device as failed, by the test or by the infrastructure.';

@@ -1,0 +1,15 @@
+-- Forgets fleet jobs whose jobs were dropped with their partition. Returns how many.
+create or replace function weir.fleet_tidy(at timestamptz default null) returns int
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  t timestamptz := weir._clock(fleet_tidy.at);
+  old uuid[] := array(select o.job from weir.fleet_jobs o where o.state = 'ended' and o.created_at < t - interval '1 day' and not exists (select from weir.jobs j where j.id = o.job) order by o.created_at limit 20);
+begin
+  delete from weir.fleet_units u where u.job = any (old);
+  delete from weir.fleet_jobs j where j.job = any (old);
+  return cardinality(old);
+end $$;
+comment on function weir.fleet_tidy is 'Forgets fleet jobs that the engine has forgotten.';
