@@ -35,9 +35,10 @@ type Agent struct {
 	// look asks for a renewal now.
 	look chan struct{}
 	// told wakes the reporter.
-	told  chan struct{}
-	group sync.WaitGroup
-	stats stats
+	told   chan struct{}
+	group  sync.WaitGroup
+	stats  stats
+	survey survey
 
 	mu sync.Mutex
 	// settled is broadcast when a renewal was answered.
@@ -68,7 +69,7 @@ func New(config Config) *Agent {
 		drain: make(chan struct{}), leave: make(chan struct{}),
 		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1),
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
-		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{},
+		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, survey: survey{looker: make(chan struct{}, 1)},
 	}
 	a.settled = sync.NewCond(&a.mu)
 	for service := range config.Info.Capacity {
@@ -127,6 +128,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() { a.renewLoop(working) })
 	loops.Go(func() { a.guardLoop(working) })
 	loops.Go(func() { a.idleLoop(working) })
+	loops.Go(func() { a.surveyLoop(working) })
 	reporting, hush := context.WithCancel(life)
 	var reporter sync.WaitGroup
 	reporter.Go(func() { a.reportLoop(reporting) })

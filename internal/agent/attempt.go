@@ -74,7 +74,7 @@ func (at *attempt) slack() time.Duration { return min(at.Deadline/10, slackMost)
 // grace, even when it has been given some before.
 func (at *attempt) stop(cause error) {
 	at.agent.mu.Lock()
-	hard := errors.Is(cause, errLost) || errors.Is(cause, errUnsure)
+	hard := mustDie(cause)
 	if at.cause == nil || hard && !errors.Is(at.cause, errLost) {
 		if at.cause == nil {
 			at.agent.log.Info("an attempt is stopped", "task", at.Task, "attempt", at.Attempt, "because", cause)
@@ -86,6 +86,13 @@ func (at *attempt) stop(cause error) {
 	if hard {
 		at.doom()
 	}
+}
+
+// mustDie reports whether there is no time for grace: somebody else may have the
+// task, or the device.
+func mustDie(cause error) bool {
+	var gone *deviceLost
+	return errors.Is(cause, errLost) || errors.Is(cause, errUnsure) || errors.As(cause, &gone)
 }
 
 // why is the reason it is being stopped for, if it is.
@@ -102,6 +109,7 @@ func (a *Agent) serve(at *attempt) {
 	stopLeave := at.followLeave()
 	defer stopLeave()
 	e := at.perform()
+	at.examine(&e)
 	// From here on the work is over, whatever comes.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
 		e.err = errors.Join(e.err, at.collect(e))
@@ -109,6 +117,19 @@ func (a *Agent) serve(at *attempt) {
 	at.report(e)
 	a.release(at)
 	a.clearFolder(at.dir)
+}
+
+// examine looks whether an attempt that failed has lost its device. What there is is
+// reported before the end is told: when many are lost together, that counts first.
+func (at *attempt) examine(e *evidence) {
+	if e.onDevice = at.Device != nil; !e.onDevice || !e.failed() {
+		return
+	}
+	over := uptime.Now()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(at.ctx), at.agent.config.Lease/2)
+	defer cancel()
+	at.agent.surveyDevices(ctx, over)
+	e.gone = at.agent.missing(at.Device.Serial, over)
 }
 
 // followLeave stops the attempt when the agent leaves.
@@ -142,7 +163,7 @@ func (at *attempt) perform() evidence {
 		at.clear()
 		return e
 	}
-	e.retryOn = at.run.RetryOn
+	e.retryOn, e.infraOn = at.run.RetryOn, at.run.InfraOn
 	e.exit, e.err = work.Wait(at.ctx)
 	if at.ctx.Err() != nil && e.err != nil {
 		e.cause = at.why()
@@ -164,7 +185,7 @@ func (at *attempt) end(work driver.Running) {
 	grace := at.agent.config.Grace
 	var late *timedOut
 	switch cause := at.why(); {
-	case errors.Is(cause, errLost), errors.Is(cause, errUnsure):
+	case mustDie(cause):
 		grace = 0
 	case errors.As(cause, &late) && at.deadline > 0:
 		grace = min(grace, max(0, at.deadline-uptime.Now()-at.slack()/2))
@@ -233,6 +254,9 @@ func (at *attempt) readRun() error {
 	if own, ok := at.agent.config.Services[at.Service]; ok && run.Driver == "" {
 		run = own
 	}
+	if name := at.agent.config.DeviceDriver; name != "" && at.Device != nil {
+		run.Driver = name
+	}
 	if run.Driver == "" {
 		return &refused{fmt.Errorf("neither the task nor node %s says how service %s is run", at.agent.config.Info.Name, at.Service)}
 	}
@@ -260,6 +284,13 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	w := driver.Work{
 		Task: at.Task.String(), Job: jobName(at.Assignment), Key: at.Key, Service: at.Service, Fence: at.Token, Node: a.config.Info.Name,
 		Attempt: at.Attempt, Params: at.Params, Run: at.run, Env: env, Dir: at.dir.path(workFolder), State: at.dir.path(stateFolder),
+	}
+	if at.Device != nil {
+		here := a.where(*at.Device)
+		w.Device = &here
+		if w.Run.Argv, err = arguments(at.run.Argv, here); err != nil {
+			return nil, err
+		}
 	}
 	a.mu.Lock()
 	safe := at.safe

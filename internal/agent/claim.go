@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -97,6 +98,12 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 		slots := a.config.Info.Capacity[service]
 		if told, ok := a.orders.Capacity[service]; ok {
 			slots = told
+		}
+		if service == node.Fleet {
+			if !a.survey.known {
+				continue // nobody knows yet that this is a PC
+			}
+			slots = cmp.Or(a.survey.slots, slots)
 		}
 		if free := slots - used[service]; free > 0 {
 			r.Services = append(r.Services, service)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/weirhq/weir/internal/agent/device"
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/node"
 )
@@ -35,6 +36,14 @@ type Config struct {
 	Poll time.Duration
 	// OutputMost is how many bytes of files one attempt may leave. Zero: 10 GiB.
 	OutputMost int64
+	// Devices are what hangs on this machine: work of the service fleet is done on
+	// them. Nil: it has none.
+	Devices device.Source
+	// DeviceDriver runs all work on devices, whatever it asks for. Empty: what it
+	// asks for does.
+	DeviceDriver string
+	// Look is the time between two looks for devices. Zero: 5 s.
+	Look time.Duration
 	// Sleep is called when the node may go to sleep. Nil: it stays awake.
 	Sleep func()
 }
@@ -45,6 +54,7 @@ func (c Config) withDefaults() Config {
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)
 	c.Patience = cmp.Or(c.Patience, time.Minute)
 	c.Poll = cmp.Or(c.Poll, 20*time.Second)
+	c.Look = cmp.Or(c.Look, 5*time.Second)
 	c.OutputMost = cmp.Or(c.OutputMost, 10<<30)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -64,6 +74,9 @@ func (c Config) Check() error {
 	}
 	if len(c.Info.Capacity) == 0 {
 		faults = append(faults, errors.New("an agent needs services to do"))
+	}
+	if c.Devices == nil && c.Info.Capacity[node.Fleet] > 0 {
+		faults = append(faults, errors.New("an agent that serves a fleet needs devices"))
 	}
 	if len(c.Drivers) == 0 {
 		faults = append(faults, errors.New("an agent needs a driver"))

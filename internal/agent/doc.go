@@ -18,6 +18,9 @@
 //   - What the work prints is never trusted: lines, results and events are
 //     bounded, made valid and freed of secrets before they leave the machine.
 //   - An attempt leaves nothing behind: no process, no folder.
+//   - Devices are reported whole, or not at all: see package device. When work on a
+//     device fails the agent looks for it, and reports what is there, before it
+//     says so: a lost hub is seen as one, and costs no attempt.
 //   - An agent that was killed goes on with what it finds, or kills it.
 //
 // The line protocol on stdout: "::progress 40", "::result {json}" and

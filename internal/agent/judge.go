@@ -45,12 +45,48 @@ type evidence struct {
 	// last is the end of what it printed to stderr.
 	last    string
 	retryOn []int
+	infraOn []int
+	// onDevice: it was work on a device, gone: that device is not there any more.
+	onDevice, gone bool
+}
+
+// failed reports whether it failed, and we did not stop it for a reason of our own.
+func (e evidence) failed() bool {
+	var late *timedOut
+	return errors.As(e.cause, &late) || e.cause == nil && (e.err != nil || e.exit.Code != 0)
+}
+
+// infra reports whether a failure is that of what the work ran on. Work that could
+// not be begun or followed says nothing about its device.
+func (e evidence) infra() bool {
+	var bad *refused
+	switch {
+	case !e.onDevice:
+		return false
+	case e.gone, e.exit.Infra:
+		return true
+	case e.cause == nil && e.err != nil && e.exit.Code == 0:
+		return !errors.As(e.err, &bad) && !lasting(e.err)
+	}
+	return e.cause == nil && slices.Contains(e.infraOn, e.exit.Code)
 }
 
 // judge decides how an attempt ended. No verdict: say nothing, for the lease is
 // gone.
 func judge(e evidence) node.Outcome {
+	o := verdict(e)
+	if o.Verdict != node.Failed {
+		return o
+	}
+	if o.Infra = o.Infra || e.infra(); e.gone {
+		o.Error = "the device is lost: " + o.Error
+	}
+	return o
+}
+
+func verdict(e evidence) node.Outcome {
 	var late *timedOut
+	var gone *deviceLost
 	var bad *refused
 	switch {
 	case errors.Is(e.cause, errLost):
@@ -59,6 +95,8 @@ func judge(e evidence) node.Outcome {
 		return node.Outcome{Verdict: node.Returned, Error: e.cause.Error()}
 	case errors.Is(e.cause, errCanceled):
 		return node.Outcome{Verdict: node.Canceled}
+	case errors.As(e.cause, &gone):
+		return node.Outcome{Verdict: node.Failed, Error: gone.Error(), Infra: true}
 	case errors.As(e.cause, &late):
 		return node.Outcome{Verdict: node.Failed, Error: withLast(late.what, e.last)}
 	case e.err != nil:

@@ -90,7 +90,7 @@ func (at *attempt) report(e evidence) {
 		a.log.Warn("a lease was lost; its work is stopped", "task", at.Task, "attempt", at.Attempt)
 		return
 	}
-	o.Lease = at.Holds()
+	o.Lease, o.Quiet = at.Holds(), at.Device != nil
 	o.Error = clean.Cut(clean.Text(at.mask.String(o.Error)), 8<<10)
 	if o.Result != nil {
 		o.Result = at.cleanResult(o.Result)

@@ -13,6 +13,9 @@ import (
 type Transport interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
+	// Devices reports all devices that are there; the answer says which attempts
+	// have lost theirs.
+	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
 	// Claim returns at once when ctx ends; a claim that was made all the same is
 	// found again by its ID.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)

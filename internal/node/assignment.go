@@ -50,6 +50,8 @@ type Assignment struct {
 	Lease time.Duration
 	// Deadline is how long the attempt may take. Zero: for ever.
 	Deadline time.Duration
+	// Device is what it works on, if its service is [Fleet].
+	Device *Device `json:",omitempty"`
 }
 
 // Holds names the lease.

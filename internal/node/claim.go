@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,6 +56,10 @@ func (d *Desk) pollMost() time.Duration {
 	return pollDeaf
 }
 
+// claimColumns are those of weir.claim and weir.fleet_claim that [assignment] reads.
+const claimColumns = `task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
+		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8`
+
 func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) {
 	id, err := weir.ParseID(r.ID)
 	if err != nil {
@@ -67,19 +72,32 @@ func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) 
 	// A statement that is cut off costs the connection, and its leases a repeat.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimMost)
 	defer cancel()
-	rows, err := d.pool.Query(ctx, `select task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
-		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8
+	if i := slices.Index(r.Services, Fleet); i >= 0 {
+		// A worker has one last claim. So either this part of a claim gives leases or
+		// the other does, and the same ID again finds them.
+		tasks, err := d.claimDevices(ctx, id, room(r, i), length)
+		if err != nil || len(tasks) > 0 {
+			return tasks, err
+		}
+		if r = without(r, i); len(r.Services) == 0 {
+			return nil, nil
+		}
+	}
+	rows, err := d.pool.Query(ctx, `select `+claimColumns+`
 		from weir.claim($1, $2, $3, weir.bound_slots($7, $2, $4, $3), $5, $6)`, d.worker, r.Services, r.N, r.Slots, id, length, d.node)
 	if err != nil {
 		return nil, wrap("claim", err)
 	}
-	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Assignment, err error) {
-		var lease, deadline float64
-		err = row.Scan(&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline)
-		a.Lease, a.Deadline = seconds(lease), seconds(deadline)
-		return a, err
-	})
+	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Assignment, error) { return assignment(row) })
 	return tasks, wrap("claim", err)
+}
+
+// assignment reads a row of a claim, and what follows its own columns.
+func assignment(row pgx.CollectableRow, more ...any) (a Assignment, err error) {
+	var lease, deadline float64
+	err = row.Scan(append([]any{&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline}, more...)...)
+	a.Lease, a.Deadline = seconds(lease), seconds(deadline)
+	return a, err
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

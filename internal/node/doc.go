@@ -10,5 +10,8 @@
 // what another one does. Calls are batched and can be repeated: an answer that
 // was lost does no harm.
 //
+// A node that reports devices is a PC: work of the service [Fleet] is claimed for
+// it together with the device that it runs on.
+//
 // The types here are what the agent, the server's routes and the drivers share.
 package node

@@ -29,6 +29,12 @@ type Outcome struct {
 	Error   string
 	// Final: a failure that no further attempt would mend.
 	Final bool
+	// Infra: what the work ran on failed, and not the work itself. Only work on a
+	// device can end so: it has a budget of its own for that.
+	Infra bool
+	// Quiet: its end lets no work of others through, so nobody is woken for it. With a
+	// thousand PCs, all of them would be for each device.
+	Quiet bool
 	// RetryIn is when to try again after a failure, instead of the back-off.
 	RetryIn time.Duration
 }

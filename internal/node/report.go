@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,10 +78,12 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 // End says how attempts ended. Whoever was not refused, or was Repeated, is
 // ended.
 func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
-	var done, failed []Outcome
+	var done, failed, broken []Outcome
 	returned := map[string][]Lease{}
-	// What ends may let others through, here and elsewhere.
-	defer d.hints.say()
+	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Quiet }) {
+		// What ends may let others through, here and elsewhere.
+		defer d.hints.say()
+	}
 	var refused []Refusal
 	add := func(more []Refusal, err error) error {
 		refused = append(refused, more...)
@@ -97,13 +100,20 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 				return refused, err
 			}
 		default:
-			failed = append(failed, o)
+			if o.Infra {
+				broken = append(broken, o)
+			} else {
+				failed = append(failed, o)
+			}
 		}
 	}
 	if err := add(d.finish(ctx, done)); err != nil {
 		return refused, err
 	}
 	if err := add(d.fail(ctx, failed)); err != nil {
+		return refused, err
+	}
+	if err := add(d.failDevices(ctx, broken)); err != nil {
 		return refused, err
 	}
 	for note, leases := range returned {

@@ -40,6 +40,9 @@ type Run struct {
 	Timeout Timeout `json:"timeout,omitzero"`
 	// RetryOn are the exit codes worth another attempt. Empty: all of them.
 	RetryOn []int `json:"retry_on,omitempty"`
+	// InfraOn are the exit codes that say that not the work failed, but what it ran
+	// on. They count for work on devices.
+	InfraOn []int `json:"infra_on,omitempty"`
 }
 
 // Compose is a service of a compose file.

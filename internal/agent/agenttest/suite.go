@@ -38,6 +38,10 @@ func Suite(t *testing.T, make New) {
 		{"artifacts", artifacts},
 		{"logs", logs},
 		{"stop hands back", stops},
+		{"devices are reported", reportsDevices},
+		{"a claim gives work on devices", claimsDevices},
+		{"what fails on a device", failsDevices},
+		{"devices that are lost together", losesDevices},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(newRig(t, make)) })
 	}

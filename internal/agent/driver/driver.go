@@ -98,6 +98,8 @@ type Exit struct {
 	Reason string
 	// Leashed: its leash killed it, and nothing that it did.
 	Leashed bool
+	// Infra: what it ran on failed, and not the work itself.
+	Infra bool
 	// Result is what the work returned besides its output, as the http driver
 	// gets it. A ::result line wins over it.
 	Result json.RawMessage
@@ -113,6 +115,8 @@ type Work struct {
 	Attempt int
 	Params  json.RawMessage
 	Run     node.Run
+	// Device is what it works on, if it is work of a fleet.
+	Device *node.Device
 	// Env is what the definition says and the secrets, without WEIR_*: see
 	// [Work.Environ].
 	Env map[string]string
@@ -162,6 +166,10 @@ func (w Work) Environ(root string) []string {
 	all["WEIR_OUT"] = filepath.Join(root, OutFolder)
 	all["WEIR_IN"] = filepath.Join(root, InFolder)
 	all["WEIR_SECRETS"] = filepath.Join(root, SecretsFolder)
+	if w.Device != nil {
+		all["WEIR_DEVICE_SERIAL"] = w.Device.Serial
+		all["WEIR_DEVICE_TARGET"] = w.Device.Reach()
+	}
 	env := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		env = append(env, name+"="+all[name])

@@ -146,3 +146,35 @@ func TestAnOperatorsWordOnABoundNode(t *testing.T) {
 		t.Errorf("what it may do is %s, %v", left, err)
 	}
 }
+
+// A node whose token is for other work gets none on devices, and takes no device of
+// others by saying that it is here.
+func TestANodeThatMayServeNoDevices(t *testing.T) {
+	r := newRig(t, blobtest.Folder(t))
+	ctx := t.Context()
+	report := node.DeviceReport{Devices: []node.Device{{Serial: "A1"}, {Serial: "A2"}, {Serial: "A3"}}, Slots: 50}
+	lab, edge := r.joined("lab", auth.Bound{Services: map[string]int{"fleet": 2}}), r.joined("edge", auth.Bound{Services: map[string]int{"render": 2}})
+	if err := lab.Register(ctx, node.Info{Capacity: map[string]int{"fleet": 50}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := edge.Register(ctx, node.Info{Capacity: map[string]int{"render": 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Devices(ctx, report); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := edge.Devices(ctx, report); err == nil || problem.Explain(err).Kind != problem.Forbidden {
+		t.Errorf("it took the devices of another: %v", err)
+	}
+	r.exec(`select weir.fleet_submit('x', '{"run": {"argv": ["true"]}, "target": {"all": true}}')`)
+	for transport, want := range map[*Transport]int{edge: 0, lab: 2} {
+		got, err := transport.Claim(ctx, node.ClaimRequest{ID: claimOne, Services: []string{"fleet", "render"}, Slots: []int{50, 50}, N: 100})
+		if err != nil || len(got.Tasks) != want {
+			t.Errorf("%s got %d, not %d: %v", transport.node, len(got.Tasks), want, err)
+		}
+	}
+	var slots int
+	if err := r.db.Pool.QueryRow(ctx, `select reported_slots from weir.pcs`).Scan(&slots); err != nil || slots != 2 {
+		t.Errorf("the PC has %d slots, %v", slots, err)
+	}
+}

@@ -100,6 +100,14 @@ func (t *Transport) Heartbeat(ctx context.Context) (node.Orders, error) {
 	return orders.Node(), err
 }
 
+// Devices says which devices hang on this machine, and hears which attempts have
+// lost theirs.
+func (t *Transport) Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error) {
+	var orders wire.DeviceOrders
+	err := t.post(ctx, "devices", wire.DevicesOf(report), &orders, 0)
+	return orders.Node(), err
+}
+
 // Claim asks for work and waits for it.
 func (t *Transport) Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error) {
 	var got wire.Claimed

@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weirhq/weir/internal/node"
+)
+
+// arguments puts the device into a command: {serial} and {target} stand for its
+// own. They stand in arguments that are one word, such as --device={serial}. In one
+// with white space, which is likely a line for a shell, a name that somebody else
+// chose would become part of a program: there the variables are for.
+func arguments(argv []string, d node.Device) ([]string, error) {
+	filled := slices.Clone(argv)
+	put := strings.NewReplacer("{serial}", d.Serial, "{target}", d.Reach())
+	for i, argument := range filled {
+		text := put.Replace(argument)
+		if text == argument {
+			continue
+		}
+		if strings.ContainsAny(argument, " \t\r\n") {
+			return nil, &refused{fmt.Errorf("argv[%d]: {serial} and {target} stand in an argument that is one word; in a script read $WEIR_DEVICE_SERIAL and $WEIR_DEVICE_TARGET", i)}
+		}
+		filled[i] = text
+	}
+	return filled, nil
+}

@@ -1,0 +1,234 @@
+package device
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weirhq/weir/internal/node"
+)
+
+// askWithin is how long one device may take to say its serial.
+const askWithin = 5 * time.Second
+
+// ADB is a source that asks the Android Debug Bridge.
+type ADB struct {
+	run runner
+
+	mu sync.Mutex
+	// serials are those of devices that are reached over the network, by their
+	// address and connection: a new connection is asked again.
+	serials map[string]string
+}
+
+// OpenADB finds adb.
+func OpenADB(program string) (*ADB, error) {
+	run, err := newRunner([]string{program})
+	return &ADB{run: run, serials: map[string]string{}}, err
+}
+
+func (a *ADB) String() string { return "adb devices -l" }
+
+// List asks which devices there are. Those that are reached over the network are
+// asked for the serial of their hardware, for their name is only an address.
+func (a *ADB) List(ctx context.Context) (Listing, error) {
+	text, err := a.run.output(ctx, "devices", "-l")
+	if err != nil {
+		return Listing{}, err
+	}
+	found, err := parseADB(text)
+	if err != nil {
+		return Listing{}, err
+	}
+	var devices []node.Device
+	var skipped []Skipped
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := map[string]string{}
+	for _, f := range found {
+		if why, next := f.unfit(); why != "" {
+			skipped = append(skipped, Skipped{f.name, why, next})
+			continue
+		}
+		d := f.device()
+		if f.wireless() {
+			link := f.name + " " + f.facts["transport_id"]
+			if d.Serial = a.serials[link]; d.Serial == "" {
+				d.Serial, err = a.ask(ctx, f.name)
+			}
+			if ctx.Err() != nil {
+				return Listing{}, ctx.Err()
+			}
+			if err != nil {
+				skipped = append(skipped, Skipped{f.name, "it does not say its serial: " + err.Error(), "look whether it answers: adb -s " + f.name + " shell getprop ro.serialno"})
+				err = nil
+				continue
+			}
+			known[link] = d.Serial
+		}
+		if err := d.Check(); err != nil {
+			skipped = append(skipped, Skipped{f.name, err.Error(), ""})
+			continue
+		}
+		devices = append(devices, d)
+	}
+	a.serials = known
+	devices, more := once(devices)
+	return listing(devices, append(skipped, more...))
+}
+
+// once keeps the first way to each device, which is the cable if there is one.
+func once(devices []node.Device) (kept []node.Device, skipped []Skipped) {
+	at := map[string]int{}
+	for _, d := range devices {
+		i, twice := at[d.Serial]
+		switch {
+		case !twice:
+			at[d.Serial] = len(kept)
+			kept = append(kept, d)
+		case kept[i].Hub == "" && d.Hub != "":
+			skipped = append(skipped, Skipped{kept[i].Target, "it is " + d.Serial + ", which is plugged in too", ""})
+			kept[i] = d
+		default:
+			skipped = append(skipped, Skipped{d.Target, "it is " + d.Serial + ", which is there already", ""})
+		}
+	}
+	return kept, skipped
+}
+
+// ask reads the serial of a device from itself.
+func (a *ADB) ask(ctx context.Context, name string) (string, error) {
+	run := a.run
+	run.within = askWithin
+	text, err := run.output(ctx, "-s", name, "shell", "getprop", "ro.serialno")
+	if err != nil {
+		return "", err
+	}
+	serial := strings.TrimSpace(string(text))
+	if serial == "" || serial == "unknown" {
+		return "", errors.New("it has none")
+	}
+	return serial, nil
+}
+
+// attached is one line of adb devices -l.
+type attached struct {
+	name, state string
+	// facts are what follows: usb, product, model, device, transport_id.
+	facts map[string]string
+}
+
+// states of adb that say why a device cannot be used, and what to do.
+var states = map[string]struct{ why, next string }{
+	"offline":        {"it is offline", "unplug it and plug it in again, or restart it"},
+	"unauthorized":   {"it has not allowed this PC", "confirm the key of this PC on its screen"},
+	"authorizing":    {"it is being asked to allow this PC", ""},
+	"connecting":     {"it is connecting", ""},
+	"no permissions": {"this user may not use it", "add a udev rule for it, or the user to the group plugdev"},
+	"bootloader":     {"it is in its bootloader", "let it start: fastboot reboot"},
+	"recovery":       {"it is in recovery", "let it start: adb reboot"},
+	"sideload":       {"it is in recovery, for a sideload", "let it start: adb reboot"},
+	"rescue":         {"it is in rescue mode", "let it start: adb reboot"},
+}
+
+// unfit says why it cannot be used.
+func (f attached) unfit() (why, next string) {
+	if f.state == "device" {
+		return "", ""
+	}
+	if s, ok := states[f.state]; ok {
+		return s.why, s.next
+	}
+	return "its state is " + f.state, ""
+}
+
+// wireless reports whether its name is an address: host:port, or one that it
+// announces by mDNS.
+func (f attached) wireless() bool {
+	return strings.Contains(f.name, "._adb") || strings.Contains(f.name, ":")
+}
+
+// device is it as we know it.
+func (f attached) device() node.Device {
+	d := node.Device{Serial: f.name, Target: f.name, Hub: hubOf(f.facts["usb"]), Labels: map[string]string{}}
+	for _, key := range []string{"model", "product"} {
+		if value := f.facts[key]; value != "" {
+			d.Labels[key] = value
+		}
+	}
+	return d
+}
+
+// port is a USB path as Linux has it: the bus, then the port of each hub.
+var port = regexp.MustCompile(`^\d+-\d+(\.\d+)*$`)
+
+// hubOf is the hub of a USB path: 1-1.2 is port 2 of the hub at 1-1, and 1-1 a port
+// of the machine itself.
+func hubOf(path string) string {
+	if !port.MatchString(path) {
+		return ""
+	}
+	if i := strings.LastIndexByte(path, '.'); i > 0 {
+		return "usb:" + path[:i]
+	}
+	bus, _, _ := strings.Cut(path, "-")
+	return "usb:" + bus
+}
+
+// head is the line that the list begins with. Without it adb did not list.
+const head = "List of devices attached"
+
+// fact is what may follow the state.
+var fact = regexp.MustCompile(`^(usb|product|model|device|features|transport_id):(\S*)$`)
+
+// parseADB reads what adb devices -l prints.
+func parseADB(text []byte) (found []attached, err error) {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, outputMost)
+	begun := false
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		switch {
+		case strings.HasPrefix(line, head):
+			begun = true
+		case !begun, line == "", strings.HasPrefix(line, "*"): // the daemon starts
+		default:
+			found = append(found, parseAttached(line))
+		}
+	}
+	if !begun {
+		return nil, errors.New("adb devices printed no list" + said(text))
+	}
+	return found, lines.Err()
+}
+
+// parseAttached reads a line. A name that adb made of mDNS may hold spaces, and so
+// may a state: facts end the line, and the first word that is a state begins it.
+func parseAttached(line string) attached {
+	f := attached{facts: map[string]string{}}
+	words := strings.Fields(line)
+	for len(words) > 1 {
+		m := fact.FindStringSubmatch(words[len(words)-1])
+		if m == nil {
+			break
+		}
+		f.facts[m[1]] = m[2]
+		words = words[:len(words)-1]
+	}
+	f.name = words[0]
+	rest := words[1:]
+	for len(rest) > 1 && strings.HasPrefix(rest[0], "(") { // "adb-X (2)._adb-tls-connect._tcp"
+		f.name += " " + rest[0]
+		rest = rest[1:]
+	}
+	f.state = strings.Join(rest, " ")
+	if strings.HasPrefix(f.state, "no permissions") {
+		f.state = "no permissions"
+	}
+	return f
+}

@@ -1,0 +1,259 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/agent/device"
+	"github.com/weirhq/weir/internal/agent/device/simulate"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// pc is the configuration of an agent that serves the devices of a source.
+func (w *world) pc(name string, slots int, source device.Source) agent.Config {
+	c := w.config(name, map[string]int{node.Fleet: slots})
+	c.Devices, c.Look = source, 20*time.Millisecond
+	return c
+}
+
+// lab is a PC with simulated devices.
+func (w *world) lab(name string, slots int, s simulate.Config) (agent.Config, *simulate.Lab) {
+	w.Helper()
+	s.PC = name
+	lab, err := simulate.New(s)
+	if err != nil {
+		w.Fatal(err)
+	}
+	c := w.pc(name, slots, lab)
+	c.Drivers[lab.Name()], c.DeviceDriver = lab, lab.Name()
+	return c, lab
+}
+
+// listed is a PC whose devices stand in a file.
+func (w *world) listed(name string, slots int, text string) (c agent.Config, rewrite func(text string)) {
+	w.Helper()
+	path := filepath.Join(w.TempDir(), "devices.yaml")
+	rewrite = func(text string) {
+		w.Helper()
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			w.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			w.Fatal(err)
+		}
+	}
+	rewrite(text)
+	source, err := device.Open(path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.pc(name, slots, source), rewrite
+}
+
+// fleet submits a job for all devices, once the PC has so many.
+func (w *world) fleet(devices int, spec string) weir.ID {
+	w.Helper()
+	w.until(fmt.Sprintf("%d devices are known", devices), func() bool {
+		return one[int](w, `select count(*) from weir.devices where online and missing_at is null`) == devices
+	})
+	return one[weir.ID](w, `select weir.fleet_submit('test', '{"run": {"argv": ["true"]}, "target": {"all": true}, "backoff": "0 s", "linger": "0 s"}'::jsonb || $1::jsonb)`, spec)
+}
+
+// units says how many units of a job are in which state.
+func (w *world) units(job weir.ID) string {
+	w.Helper()
+	return one[string](w, `select coalesce(string_agg(state || ' ' || n, ', ' order by state), '') from (select state, count(*) as n from weir.fleet_units where job = $1 group by state) u`, job)
+}
+
+func (w *world) becomes(job weir.ID, want string) {
+	w.Helper()
+	w.until("the units are "+want, func() bool { return w.units(job) == want })
+}
+
+// An agent with 30 devices and 20 slots serves each of them in each round, never
+// two things on one, never more than 20 at once.
+func TestAgentServesAFleet(t *testing.T) {
+	w := newWorld(t)
+	config, lab := w.lab("pc1", 20, simulate.Config{Devices: 30, Seed: 1, Shortest: time.Millisecond, Longest: 50 * time.Millisecond})
+	a := w.run(config)
+	job := w.fleet(30, `{"repeat": 2}`)
+	w.becomes(job, "done 60")
+	w.until("the job is over", func() bool { return one[string](w, `select state from weir.fleet_jobs where job = $1`, job) == "ended" })
+	w.until("all ends are counted", func() bool { return a.Stats().Done == 60 })
+	if s := lab.Stats(); s.Done != 60 || s.Overlaps != 0 || s.Busiest > 20 {
+		t.Errorf("the lab says %+v", s)
+	}
+	if n := one[int](w, `select count(*) from weir.task where job = $1 and result ->> 'serial' = split_part(key, '#', 1)`, job); n != 60 {
+		t.Errorf("%d results are those of their device", n)
+	}
+	if n := one[int](w, `select count(*) from weir.events where job = $1 and type = 'progress'`, job); n == 0 {
+		t.Error("nobody told how far it was")
+	}
+}
+
+// A lab with all its troubles ends every job: what fails is tried again, what hangs
+// is killed at its deadline, and the trouble of connections costs no test attempt.
+func TestAgentOfATroubledLab(t *testing.T) {
+	w := newWorld(t)
+	config, lab := w.lab("pc1", 8, simulate.Config{Devices: 12, Seed: 4, Fail: 0.2, Infra: 0.2, Hang: 0.1, Shortest: time.Millisecond, Longest: 30 * time.Millisecond})
+	config.Grace = 50 * time.Millisecond
+	w.run(config)
+	job := w.fleet(12, `{"timeout": "3 s", "attempts": 10, "infra": {"attempts": 20}, "breaker": 0}`)
+	w.becomes(job, "done 12")
+	s := lab.Stats()
+	if s.Overlaps != 0 || s.Busiest > 8 || s.Failed == 0 || s.Broken == 0 {
+		t.Errorf("the lab says %+v", s)
+	}
+	if infra := one[int](w, `select sum(infra) from weir.fleet_units where job = $1`, job); infra != s.Broken {
+		t.Errorf("%d were told as trouble of connections, not %d", infra, s.Broken)
+	}
+}
+
+// A hub with seven devices is lost: what ran on them goes back, nobody pays, and
+// the agent's late words are refused.
+func TestAgentLosesAHub(t *testing.T) {
+	w := newWorld(t)
+	config, lab := w.lab("pc1", 20, simulate.Config{Devices: 30, Seed: 1})
+	config.Look = time.Hour // so that it looks because something failed
+	a := w.run(config)
+	job := w.fleet(30, `{"params": {"simulate": {"hang": 1, "seconds": 0}}}`)
+	running := func() int { return one[int](w, `select count(*) from weir.running where device is not null`) }
+	w.until("all slots are filled", func() bool { return running() == 20 })
+	serials := one[[]string](w, `select array_agg(d.serial) from weir.running r join weir.devices d on d.id = r.device where d.hub = 'pc1/hub-1'`)
+	if len(serials) < 2 {
+		t.Fatalf("%d of the hub run", len(serials))
+	}
+	var hub []string
+	for i := range 7 {
+		hub = append(hub, fmt.Sprintf("SIM-pc1-%04d", i+1))
+	}
+	lab.Unplug(hub...)
+	w.until("the PC is paused", func() bool { return one[bool](w, `select paused_until is not null from weir.pcs`) })
+	w.until("what ran there is back", func() bool { return running() == 20-len(serials) })
+	w.until("the agent has let go", func() bool { return a.Stats().Lost == int64(len(serials)) })
+	if n := one[int](w, `select count(*) from weir.devices where health <> 'unknown'`); n != 0 {
+		t.Errorf("%d devices were punished", n)
+	}
+	if n := one[int](w, `select coalesce(sum(infra), 0) from weir.fleet_units where job = $1`, job); n != 0 {
+		t.Errorf("%d attempts were spent", n)
+	}
+	if s := lab.Stats(); s.Busiest > 20 || s.Overlaps != 0 {
+		t.Errorf("the lab says %+v", s)
+	}
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.fleet_cancel($1, 'ann', 'enough')`, job); err != nil {
+		t.Fatal(err)
+	}
+	w.until("nothing runs", func() bool { return running() == 0 })
+}
+
+// The command of a job gets its device, by variables and in its arguments, and
+// where it is reached at that moment.
+func TestCommandOfADevice(t *testing.T) {
+	w := newWorld(t)
+	config, rewrite := w.listed("pc1", 2, `devices: [{serial: A1, target: "10.0.0.1:5555"}, B2]`)
+	w.run(config)
+	script := `test "$1" = "$WEIR_DEVICE_SERIAL" && echo "::result \"$1 $2 $WEIR_DEVICE_TARGET\""`
+	spec := func(argument string) string {
+		return fmt.Sprintf(`{"run": {"argv": ["/bin/sh", "-c", %q, "sh", %q, "--at={target}"]}, "attempts": 1, "breaker": 0}`, script, argument)
+	}
+	results := func(job weir.ID) string {
+		return one[string](w, `select string_agg(result #>> '{}', ', ' order by key) from weir.task where job = $1`, job)
+	}
+	job := w.fleet(2, spec("{serial}"))
+	w.becomes(job, "done 2")
+	if got := results(job); got != "A1 --at=10.0.0.1:5555 10.0.0.1:5555, B2 --at=B2 B2" {
+		t.Errorf("got %s", got)
+	}
+	rewrite(`devices: [{serial: A1, target: "10.0.0.9:5555"}, B2]`)
+	w.until("the address is known", func() bool {
+		return one[bool](w, `select target = '10.0.0.9:5555' from weir.devices where serial = 'A1'`)
+	})
+	job = w.fleet(2, spec("{serial}"))
+	w.becomes(job, "done 2")
+	if got := results(job); !strings.HasPrefix(got, "A1 --at=10.0.0.9:5555 10.0.0.9:5555") {
+		t.Errorf("then %s", got)
+	}
+	job = w.fleet(2, spec("a line with {serial}"))
+	w.becomes(job, "failed 2")
+	if cause := one[string](w, `select cause from weir.task where job = $1 limit 1`, job); !strings.Contains(cause, "one word") {
+		t.Errorf("it failed: %s", cause)
+	}
+}
+
+// A code of the infrastructure spends its own budget and costs the device nothing.
+func TestCommandThatMeansInfrastructure(t *testing.T) {
+	w := newWorld(t)
+	config, _ := w.listed("pc1", 1, `devices: [A1]`)
+	w.run(config)
+	job := w.fleet(1, `{"run": {"argv": ["/bin/sh", "-c", "test $WEIR_ATTEMPT -gt 2 || exit 75"]}, "attempts": 1, "infra": {"attempts": 3, "exit": [74, 75]}}`)
+	w.becomes(job, "done 1")
+	if got := one[string](w, `select concat_ws(' ', u.infra, d.health) from weir.fleet_units u, weir.devices d where u.job = $1`, job); got != "2 good" {
+		t.Errorf("got %s", got)
+	}
+	job = w.fleet(1, `{"run": {"argv": ["/bin/sh", "-c", "exit 1"]}, "attempts": 2, "infra": {"exit": [74, 75]}}`)
+	w.becomes(job, "failed 1")
+	if got := one[string](w, `select concat_ws(' ', u.infra, d.health) from weir.fleet_units u, weir.devices d where u.job = $1`, job); got != "0 quarantined" {
+		t.Errorf("a test that fails: %s", got)
+	}
+}
+
+// A device that goes away alone takes its work with it, once it is sure; a source
+// that fails takes nothing.
+func TestAgentLosesADevice(t *testing.T) {
+	w := newWorld(t)
+	const all = `devices: [A1, A2, A3, A4, A5, A6]`
+	config, rewrite := w.listed("pc1", 6, all)
+	w.run(config)
+	job := w.fleet(6, `{"run": {"argv": ["/bin/sh", "-c", "exec sleep 300"]}}`)
+	w.until("all run", func() bool { return len(alive(job)) >= 6 && w.units(job) == "running 6" })
+	rewrite(`devices: [A1, A2`)
+	w.until("the fault is told", func() bool { return strings.Contains(w.log.String(), "the devices cannot be found out") })
+	rewrite(`devices: [A1, A2, A3, A4, A5]`)
+	w.until("it is missed", func() bool {
+		return one[bool](w, `select missing_at is not null from weir.devices where serial = 'A6'`)
+	})
+	if n := one[int](w, `select count(*) from weir.devices where online and missing_at is null`); n != 5 {
+		t.Errorf("%d devices are left", n)
+	}
+	if got := w.units(job); got != "running 6" {
+		t.Errorf("too soon: %s", got)
+	}
+	if _, err := w.db.Pool.Exec(context.Background(), `update weir.devices set missing_at = missing_at - interval '40 s' where serial = 'A6'`); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(`devices: [A1, A2, A3, A4, {serial: A5, hub: x}]`) // a reason to report at once
+	w.becomes(job, "retrying 1, running 5")
+	w.until("its command is dead", func() bool { return len(alive(job)) == 5 })
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.fleet_cancel($1, 'ann', 'enough')`, job); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(job)
+}
+
+// Somebody changes the slots of a PC while it works: the agent follows.
+func TestSlotsChange(t *testing.T) {
+	w := newWorld(t)
+	config, lab := w.lab("pc1", 3, simulate.Config{Devices: 9, Seed: 1})
+	config.Beat = 200 * time.Millisecond // so that it reports often
+	w.run(config)
+	job := w.fleet(9, `{"params": {"simulate": {"hang": 1, "seconds": 0}}}`)
+	w.becomes(job, "running 3, waiting 6")
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.set_slots('pc1', 8, 'ann')`); err != nil {
+		t.Fatal(err)
+	}
+	w.becomes(job, "running 8, waiting 1")
+	if s := lab.Stats(); s.Busiest > 8 {
+		t.Errorf("the lab says %+v", s)
+	}
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.fleet_cancel($1, 'ann', 'enough')`, job); err != nil {
+		t.Fatal(err)
+	}
+	w.until("nothing runs", func() bool { return one[int](w, `select count(*) from weir.running`) == 0 })
+}

@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/weirhq/weir/internal/agent/device"
+	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
+)
+
+// surveyMost is how long it may take to find the devices and to report them.
+const surveyMost = 30 * time.Second
+
+// deviceLost is why work is stopped whose device is not there any more.
+type deviceLost struct{ why string }
+
+func (d *deviceLost) Error() string {
+	if d.why == "" {
+		return "the device is lost"
+	}
+	return "the device is lost: " + d.why
+}
+
+// survey is what the agent knows of its devices. One look is made at a time.
+type survey struct {
+	// looker is held by who looks; what follows is theirs.
+	looker chan struct{}
+	// tried is the uptime at which the last look began, told that of the last one
+	// whose report was answered. 0: there was none.
+	tried, told time.Duration
+	// skipped and fault were logged already.
+	skipped []device.Skipped
+	fault   string
+
+	// Guarded by the agent's mutex.
+
+	// begun is the uptime at which the last good look began; 0: there was none.
+	begun time.Duration
+	// known: a report was answered, so there may be work for the devices. Slots is how
+	// many may work at once, if that was said.
+	known   bool
+	slots   int
+	devices map[string]node.Device
+}
+
+// surveyLoop looks for devices and reports them until ctx ends.
+func (a *Agent) surveyLoop(ctx context.Context) {
+	if a.config.Devices == nil {
+		return
+	}
+	for ctx.Err() == nil {
+		a.surveyDevices(ctx, uptime.Now())
+		loop.Wait(ctx, a.config.Look, nil)
+	}
+}
+
+// surveyDevices looks for the devices, unless somebody has done so since then.
+// A source that could not look says nothing about them: then nothing is reported,
+// for nobody shall take a broken program for a hundred lost devices.
+func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
+	s := &a.survey
+	ctx, cancel := context.WithTimeout(ctx, surveyMost)
+	defer cancel()
+	select {
+	case s.looker <- struct{}{}:
+		defer func() { <-s.looker }()
+	case <-ctx.Done():
+		return
+	}
+	if s.tried >= since && s.tried > 0 {
+		return // somebody else has looked meanwhile
+	}
+	begun := uptime.Now()
+	s.tried = begun
+	found, err := a.config.Devices.List(ctx)
+	if err != nil {
+		if text := err.Error(); text != s.fault && ctx.Err() == nil {
+			s.fault = text
+			a.log.Warn("the devices cannot be found out; what is known of them stays", "source", a.config.Devices.String(), "error", err)
+		}
+		return
+	}
+	s.fault = ""
+	a.logSkipped(found.Skipped)
+	devices := make(map[string]node.Device, len(found.Devices))
+	for _, d := range found.Devices {
+		devices[d.Serial] = d
+	}
+	a.mu.Lock()
+	was := s.devices
+	s.begun, s.devices = begun, devices
+	a.mu.Unlock()
+	changed := was == nil || !maps.EqualFunc(was, devices, func(x, y node.Device) bool { return reflect.DeepEqual(x, y) })
+	if changed {
+		a.logDevices(was, devices)
+		s.told = 0
+	}
+	if s.told == 0 || begun-s.told >= a.config.Beat {
+		a.reportDevices(ctx, found.Devices, begun)
+	}
+}
+
+// reportDevices tells which devices there are, and stops what has lost its own.
+func (a *Agent) reportDevices(ctx context.Context, devices []node.Device, begun time.Duration) {
+	orders, err := a.transport.Devices(ctx, node.DeviceReport{Devices: devices, Slots: a.config.Info.Capacity[node.Fleet]})
+	if err != nil {
+		if ctx.Err() == nil {
+			a.failed("devices", err)
+		}
+		return // told stays, so that the next look tells
+	}
+	a.hear()
+	news := a.survey.told == 0
+	a.survey.told = begun
+	a.mu.Lock()
+	news = news || orders.Slots != a.survey.slots
+	a.survey.known, a.survey.slots = true, orders.Slots
+	a.mu.Unlock()
+	for _, stop := range orders.Stop {
+		a.mu.Lock()
+		var gone *attempt
+		for l, at := range a.held {
+			if l.Task == stop.Task && l.Attempt == stop.Attempt && !at.ended {
+				gone = at
+			}
+		}
+		a.mu.Unlock()
+		if gone != nil {
+			gone.stop(&deviceLost{stop.Why})
+		}
+	}
+	if news {
+		signal(a.kick) // there may be work for what came
+	}
+}
+
+// missing reports whether the last good look, which began at that time or later,
+// did not find the device.
+func (a *Agent) missing(serial string, since time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, there := a.survey.devices[serial]
+	return a.survey.begun >= since && a.survey.devices != nil && !there
+}
+
+// where is the device as it is reached now: its address may have changed since the
+// claim.
+func (a *Agent) where(d node.Device) node.Device {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now, ok := a.survey.devices[d.Serial]; ok {
+		return now
+	}
+	return d
+}
+
+// logDevices says what has changed, in one line.
+func (a *Agent) logDevices(was, are map[string]node.Device) {
+	var came, went []string
+	for serial := range are {
+		if _, ok := was[serial]; !ok {
+			came = append(came, serial)
+		}
+	}
+	for serial := range was {
+		if _, ok := are[serial]; !ok {
+			went = append(went, serial)
+		}
+	}
+	slices.Sort(came)
+	slices.Sort(went)
+	a.log.Info("the devices changed", "devices", len(are), "came", shown(came), "went", shown(went))
+}
+
+// shown is as much of a list as fits into a line.
+func shown(list []string) []string { return list[:min(len(list), 20)] }
+
+// logSkipped says once what is plugged in and cannot be used.
+func (a *Agent) logSkipped(skipped []device.Skipped) {
+	for _, s := range skipped {
+		if !slices.Contains(a.survey.skipped, s) {
+			a.log.Warn("a device cannot be used", "device", s.Name, "why", s.Why, "next", s.Next)
+		}
+	}
+	a.survey.skipped = skipped
+}

@@ -1,0 +1,107 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Devices says which devices hang on this node, and so makes it a PC. It returns
+// which attempts have lost theirs.
+func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, error) {
+	var orders DeviceOrders
+	if len(report.Devices) > DevicesMost {
+		return orders, problem.Refuse("devices", "spread them over more PCs", "%d are more than the %d that a PC may have", len(report.Devices), DevicesMost)
+	}
+	for i, device := range report.Devices {
+		if err := device.Check(); err != nil {
+			p := problem.Explain(err)
+			return orders, problem.Refuse(fmt.Sprintf("devices[%d].%s", i, p.Field), p.Next, "%s", strings.TrimPrefix(p.What, p.Field+": "))
+		}
+	}
+	// A node that may not serve devices must not take those of others either, by
+	// saying that they are here.
+	var most int
+	if err := d.pool.QueryRow(ctx, `select (weir.bound_slots($1, array[$2], array[$3::int], $3))[1]`, d.node, Fleet, max(report.Slots, 1)).Scan(&most); err != nil {
+		return orders, wrap("report devices", err)
+	}
+	if most < 1 {
+		return orders, problem.New(problem.Forbidden, "let it join with a token for the service "+Fleet, "the node %s may not serve devices", d.node)
+	}
+	var slots *int
+	if report.Slots > 0 {
+		slots = &most
+	}
+	devices := report.Devices
+	if devices == nil {
+		devices = []Device{} // not nil: it becomes an empty list
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`select task, attempt, coalesce(why, '') from weir.fleet_report($1, $2, slots => $3)`, d.node, devices, slots).Query(func(rows pgx.Rows) (err error) {
+		orders.Stop, err = pgx.CollectRows(rows, pgx.RowToStructByPos[DeviceStop])
+		return err
+	})
+	batch.Queue(`select coalesce(weir.pc_slots($1), 0)`, d.node).QueryRow(func(row pgx.Row) error { return row.Scan(&orders.Slots) })
+	return orders, wrap("report devices", d.pool.SendBatch(ctx, batch).Close())
+}
+
+// claimDevices leases work on the devices of this node.
+func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.Duration) ([]Assignment, error) {
+	if n < 1 {
+		return nil, nil
+	}
+	// A node that may serve no devices makes no row of b, and so no claim.
+	rows, err := d.pool.Query(ctx, `select `+claimColumns+`, coalesce(serial, ''), coalesce(target, '')
+		from (select (weir.bound_slots($2, array[$3], array[$4::int], $4))[1] as most offset 0) b, lateral (select b.most where b.most > 0 offset 0) c,
+		lateral weir.fleet_claim($1, $2, max => c.most, lease => $5, claim_id => $6)`, d.worker, d.node, Fleet, n, length, id)
+	if err != nil {
+		return nil, wrap("claim", err)
+	}
+	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Assignment, error) {
+		var device Device
+		a, err := assignment(row, &device.Serial, &device.Target)
+		if device.Serial != "" {
+			a.Device = &device
+		}
+		return a, err
+	})
+	return tasks, wrap("claim", err)
+}
+
+// failDevices says that what attempts ran on has failed.
+func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, error) {
+	var refused []Refusal
+	for _, o := range batch {
+		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5, infra => true) from g`, clean.Text(o.Error))
+		refused = append(refused, more...)
+		if err != nil {
+			return refused, err
+		}
+	}
+	return refused, nil
+}
+
+// room is how many tasks of the ith service there is room for.
+func room(r ClaimRequest, i int) int {
+	if i < len(r.Slots) {
+		return min(r.N, r.Slots[i])
+	}
+	return r.N
+}
+
+// without is the request without its ith service.
+func without(r ClaimRequest, i int) ClaimRequest {
+	r.Services = slices.Delete(slices.Clone(r.Services), i, i+1)
+	if i < len(r.Slots) {
+		r.Slots = slices.Delete(slices.Clone(r.Slots), i, i+1)
+	}
+	return r
+}
