@@ -24,7 +24,11 @@ func subjectPath(e view.Event) string {
 		return ""
 	}
 	switch e.Kind {
-	case "database", "node", "pool", "rollout", "schedule", "worker", "workflow":
+	case "fleet":
+		return ui.Path("fleet", "jobs", e.Subject)
+	case "pc":
+		return pcPath(e.Subject)
+	case "database", "device", "node", "pool", "rollout", "schedule", "worker", "workflow":
 		return ui.Path(e.Kind+"s", e.Subject)
 	}
 	return ""

@@ -51,6 +51,9 @@ func (w *Web) aJob(tab string, body func(*Request, jobView) (templ.Component, er
 		if err != nil {
 			return View{}, err
 		}
+		if tab == "" && j.Kind == "fleet" && w.config.Fleets != nil && r.Can(auth.Read, "fleet") {
+			return View{}, SeeOther(fleetJobPath(j.ID)) // its devices say more than a graph of tasks
+		}
 		f, err := w.jobFlow(r, j)
 		if err != nil {
 			return View{}, err

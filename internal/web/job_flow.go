@@ -54,10 +54,14 @@ func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
 		f.by, f.from = asked.By, asked.Rerun.From
 	}
 	f.mayRerun = f.known() && j.Ended() && r.Can(auth.Submit, "job")
-	f.mayRetry = j.Ended() && j.Failed+j.Canceled > 0 && r.Can(auth.Command, "job")
+	// A device is not tried again by hand: the fleet job is submitted again.
+	f.mayRetry = j.Ended() && j.Failed+j.Canceled > 0 && j.Kind != "fleet" && r.Can(auth.Command, "job")
 	f.mayRelease = r.Can(auth.Command, "task")
 	if err = w.childJobs(r, j, &f); err != nil {
 		return f, err
+	}
+	if j.Kind == "fleet" {
+		return f, nil // why it is not further is on its own page, by device
 	}
 	if j.State == "queued" {
 		f.why, err = w.config.Commands.WhyJob(r.Context(), j.ID)

@@ -27,6 +27,7 @@ var navigation = []struct {
 		{label: "Jobs", path: "/jobs", icon: "job", key: "j"},
 		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
 		{label: "Rollouts", path: "/rollouts", icon: "rollout", key: "r"},
+		{label: "Fleet", path: "/fleet", icon: "fleet", key: "f"},
 		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
 		{label: "Timeline", path: "/timeline", icon: "timeline", key: "e"},
 	}},

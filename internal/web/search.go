@@ -30,13 +30,19 @@ func (w *Web) search(r *Request) (View, error) {
 	return View{Head: ui.Head{Title: "Search"}, Body: searchPage(text, hits), Still: true}, nil
 }
 
-// reachable leaves out what the reader may not see. A server without rollouts has no
-// pages of them: there a rollout is the job that it is, too.
+// reachable leaves out what the reader may not see. A server without rollouts or a
+// fleet has no pages of them: there a rollout is the job that it is, too.
 func (w *Web) reachable(r *Request, hits []view.Hit) []view.Hit {
 	out := hits[:0]
 	for _, h := range hits {
 		if h.Kind == "rollout" && (w.config.Rollouts == nil || !r.Can(auth.Read, "rollout")) {
 			h.Kind, h.State = "job", ""
+		}
+		if h.Kind == "fleet" && (w.config.Fleets == nil || !r.Can(auth.Read, "fleet")) {
+			h.Kind, h.State = "job", ""
+		}
+		if h.Kind == "device" && (w.config.Fleets == nil || !r.Can(auth.Read, "device")) {
+			continue
 		}
 		if h.Kind == "database" && (w.config.Rollouts == nil || !r.Can(auth.Read, "database")) {
 			continue
@@ -80,6 +86,8 @@ func hitPath(h view.Hit) string {
 		return ui.Path("jobs", h.ID.String())
 	case "rollout":
 		return rolloutPath(h.ID)
+	case "fleet":
+		return fleetJobPath(h.ID)
 	case "service":
 		return "/tasks?service=" + url.QueryEscape(h.Name)
 	case "worker":

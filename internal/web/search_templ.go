@@ -34,12 +34,12 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if text == "" {
-			templ_7745c5c3_Err = ui.Empty("search", "What do you look for?", "The end of an id, the beginning of the name of a job or a rollout, a database, a service, a pool, a node or a worker.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("search", "What do you look for?", "The end of an id, the beginning of the name of a job or a rollout, a database, the serial of a device, a service, a pool, a node or a worker.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(hits) == 0 {
-			templ_7745c5c3_Err = ui.Empty("search", "Nothing is called "+ui.Cut(text, 80), "Search takes a whole id or its end, the beginning of the name of a job or a rollout, or a database, service, pool, schedule, node or worker.", "weir task list", "weir job list").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("search", "Nothing is called "+ui.Cut(text, 80), "Search takes a whole id or its end, the beginning of the name of a job or a rollout, or a database, device, service, pool, schedule, node or worker.", "weir task list", "weir job list").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,6 +136,16 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 					}
 					if h.Kind == "rollout" {
 						templ_7745c5c3_Err = rolloutState(h.State).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					} else if h.Kind == "fleet" {
+						templ_7745c5c3_Err = fleetJobState(h.State).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					} else if h.Kind == "device" {
+						templ_7745c5c3_Err = deviceHealth(h.State).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

@@ -16,7 +16,7 @@ import (
 const audit = "auth"
 
 // eventKinds are those of events, for the filter.
-var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "bulk", "lock", "partition"}
+var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
 
 // hiddenKinds are the kinds of events that the reader may not see.
 func hiddenKinds(r *Request) []string {

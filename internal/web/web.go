@@ -33,10 +33,11 @@ type Config struct {
 	// Health says how this server is; Settings how it is set up.
 	Health   func(context.Context) Health
 	Settings func() []Setting
-	// Workflows, Rollouts, Secrets, Waker and Bucket are what their pages show and use. Nil:
+	// Workflows, Rollouts, Fleets, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
 	Workflows Workflows
 	Rollouts  Rollouts
+	Fleets    Fleets
 	Secrets   Secrets
 	Waker     Waker
 	Bucket    blob.Bucket

@@ -1,4 +1,4 @@
-// Package locale has the words of the pages of rollouts and databases in several
+// Package locale has the words of the pages of rollouts, databases and the fleet in several
 // languages: the names of states above all, because people decide by them.
 //
 //	cookie weir_language ─┐

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/locale"
 )
@@ -62,6 +63,21 @@ func TestStates(t *testing.T) {
 	for _, s := range rollout.States {
 		keys = append(keys, "state."+s)
 	}
+	for _, s := range fleet.Healths {
+		keys = append(keys, "health."+s)
+	}
+	for _, s := range fleet.JobStates {
+		keys = append(keys, "fleetjob."+s)
+	}
+	for _, s := range fleet.UnitStates {
+		keys = append(keys, "unit."+s)
+	}
+	for _, s := range []string{fleet.PCActive, fleet.PCPaused, fleet.PCDraining, fleet.PCDead} {
+		keys = append(keys, "pcstate."+s)
+	}
+	for _, s := range []string{fleet.PolicyStrict, fleet.PolicyEvidence} {
+		keys = append(keys, "policy."+s, "policy.text."+s)
+	}
 	for _, key := range keys {
 		if !slices.Contains(en.Keys(), key) || en.Say(key) == ko.Say(key) {
 			t.Errorf("%s: %q and %q", key, en.Say(key), ko.Say(key))
@@ -72,7 +88,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-var used = regexp.MustCompile(`(?:say|count)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
+var used = regexp.MustCompile(`(?:say|count|wordOf)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
 
 // Every word that a page says is there, and every word that is there is said.
 func TestUsed(t *testing.T) {
@@ -91,7 +107,7 @@ func TestUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range used.FindAllStringSubmatch(string(data), -1) {
-			if m[2] != "" {
+			if m[2] != "" || strings.HasSuffix(m[1], ".") {
 				begins = append(begins, m[1])
 				continue
 			}

@@ -77,6 +77,7 @@ var shortcuts = []key{
 	{"Go to jobs", []string{"g", "j"}},
 	{"Go to tasks", []string{"g", "t"}},
 	{"Go to rollouts", []string{"g", "r"}},
+	{"Go to the fleet", []string{"g", "f"}},
 	{"Go to databases", []string{"g", "d"}},
 	{"Go to pools", []string{"g", "p"}},
 	{"Go to nodes", []string{"g", "n"}},

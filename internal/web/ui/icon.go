@@ -59,6 +59,8 @@ var icons = map[string]string{
 	"worker":      `<rect x="4" y="4" width="8" height="8" rx="1.5"/><path d="M6.5 1.5V4M9.5 1.5V4M6.5 12v2.5M9.5 12v2.5M1.5 6.5H4M1.5 9.5H4M12 6.5h2.5M12 9.5h2.5"/>`,
 	"database":    `<ellipse cx="8" cy="3.8" rx="5" ry="2"/><path d="M3 3.8v8.4c0 1.1 2.2 2 5 2s5-.9 5-2V3.8M3 8c0 1.1 2.2 2 5 2s5-.9 5-2"/>`,
 	"rollout":     `<rect x="1.8" y="2.5" width="3.4" height="11" rx="1"/><rect x="6.3" y="2.5" width="3.4" height="8" rx="1"/><rect x="10.8" y="2.5" width="3.4" height="5" rx="1"/>`,
+	"fleet":       `<rect x="1.8" y="2" width="3.4" height="3.4" rx=".8"/><rect x="6.3" y="2" width="3.4" height="3.4" rx=".8"/><rect x="10.8" y="2" width="3.4" height="3.4" rx=".8"/><rect x="1.8" y="10.6" width="3.4" height="3.4" rx=".8"/><rect x="6.3" y="10.6" width="3.4" height="3.4" rx=".8"/><path d="M1.8 8h12.4"/>`,
+	"device":      `<rect x="4.5" y="1.5" width="7" height="13" rx="1.5"/><path d="M7.2 12.2h1.6"/>`,
 	"not-started": `<circle cx="8" cy="8" r="6"/>`,
 	"pending":     `<circle cx="8" cy="8" r="6"/><path d="M8 4.8V8l2 1.5"/>`,
 	"available":   `<circle cx="8" cy="8" r="6" stroke-dasharray="2.6 2.1"/>`,

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/rollout"
@@ -23,6 +24,7 @@ func (s *Server) stores(t testing.TB, log *slog.Logger) {
 	s.Flows = workflow.New(s.DB.Pool, workflow.Options{Log: log})
 	s.Vault = vault.New(s.DB.Pool, vault.RandomKeys(), log)
 	s.Rollouts = rollout.New(s.DB.Pool, rollout.Options{Vault: s.Vault, Log: log})
+	s.Fleets = fleet.New(s.DB.Pool)
 	s.Waker = wake.New(s.DB.Pool, wake.Config{Log: log})
 	var err error
 	if s.Bucket, err = blob.Open(t.Context(), "folder://"+t.TempDir()); err != nil {

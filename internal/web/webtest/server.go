@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/rollout"
@@ -39,10 +40,11 @@ type Server struct {
 	Auth   *auth.Store
 	Store  *view.Store
 	Client *weir.Client
-	// Flows, Rollouts, Bucket, Vault and Waker are the real ones; the bucket is a
+	// Flows, Rollouts, Fleets, Bucket, Vault and Waker are the real ones; the bucket is a
 	// folder.
 	Flows    *workflow.Store
 	Rollouts *rollout.Store
+	Fleets   *fleet.Store
 	Bucket   blob.Bucket
 	Vault    *vault.Vault
 	Waker    *wake.Waker
@@ -80,7 +82,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
 		Store: s.Store, Commands: s.Client, Bulk: bulk.New(s.DB.Pool, s.Client, s.Store), Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
-		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
+		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Fleets: s.Fleets, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
 		change(&config)

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// Fleets is what pages read and change of PCs, devices and fleet jobs. *fleet.Store
+// is one.
+type Fleets interface {
+	Active(ctx context.Context) (fleet.Job, error)
+	Jobs(ctx context.Context, f fleet.JobFilter, page view.Page) ([]fleet.Job, error)
+	Job(ctx context.Context, id weir.ID) (fleet.Job, error)
+	Units(ctx context.Context, id weir.ID, f fleet.UnitFilter, page view.Page) ([]fleet.Unit, error)
+	Why(ctx context.Context, id weir.ID, most int) (fleet.Why, error)
+	Cancel(ctx context.Context, by string, id weir.ID, reason string) (fleet.Canceled, error)
+
+	Devices(ctx context.Context, f fleet.DeviceFilter, page view.Page) ([]fleet.Device, error)
+	Device(ctx context.Context, serial string) (fleet.Device, error)
+	DeviceLog(ctx context.Context, serial string, most int) ([]fleet.DeviceEvent, error)
+	DeviceUnits(ctx context.Context, serial string, most int) ([]fleet.Unit, error)
+	Maintain(ctx context.Context, by, serial, reason string) (changed bool, err error)
+	Release(ctx context.Context, by, serial, reason string) (changed bool, err error)
+	Retire(ctx context.Context, by, serial, reason string) (changed bool, err error)
+	Quarantine(ctx context.Context, by, serial, reason string) (changed bool, err error)
+
+	PCs(ctx context.Context) ([]fleet.PC, error)
+	PC(ctx context.Context, name string) (fleet.PC, error)
+	Slots(ctx context.Context, pc string) ([]fleet.Slot, error)
+	SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error)
+	Policy(ctx context.Context) (fleet.Policy, error)
+	SetPolicy(ctx context.Context, by string, c fleet.PolicyChange) (fleet.Policy, error)
+}
+
+func (w *Web) fleets() (Fleets, error) {
+	if w.config.Fleets == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no fleet")
+	}
+	return w.config.Fleets, nil
+}
+
+func fleetJobPath(id weir.ID) string { return ui.Path("fleet", "jobs", id.String()) }
+
+func devicePath(serial string) string { return ui.Path("devices", serial) }
+
+func pcPath(name string) string { return queryPath("/devices", "pc", name) }
+
+// fleetTabs are the pages of the fleet, by address. Their names are words.
+var fleetTabs = []struct{ name, path string }{
+	{"grid", "/fleet"},
+	{"jobs", "/fleet/jobs"},
+	{"devices", "/devices"},
+	{"quarantine", "/fleet/quarantine"},
+	{"pcs", "/fleet/pcs"},
+	{"policy", "/fleet/policy"},
+}
+
+func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
+	out := make([]ui.Tab, len(fleetTabs))
+	for i, t := range fleetTabs {
+		out[i] = ui.Tab{Label: say(ctx, "fleet.tab."+t.name), Href: t.path, Current: t.path == current}
+	}
+	return out
+}
+
+// aFleet serves one of the pages of the fleet. A server without one says so.
+func (w *Web) aFleet(path string, load func(*Request, Fleets) (View, error)) func(*Request) (View, error) {
+	return spoken(func(r *Request) (View, error) {
+		ctx := r.Context()
+		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: languages(r.URL.RequestURI())}
+		if w.config.Fleets == nil {
+			return View{Head: head, Body: ui.Empty("fleet", say(ctx, "fleet.off"), say(ctx, "fleet.off.text")), Still: true}, nil
+		}
+		v, err := load(r, w.config.Fleets)
+		if err != nil {
+			return View{}, err
+		}
+		if v.Title == "" {
+			v.Head = head
+		}
+		v.Body = fleetFrame(fleetTabsOf(ctx, path), v.Body)
+		if v.Follow == nil {
+			v.Follow = fleetEvents()
+		}
+		return v, nil
+	})
+}
+
+// fleetEvents are those that may change a page of the fleet. That a device began or
+// ended something is told by its task.
+func fleetEvents() *timeline.Filter {
+	return &timeline.Filter{Kinds: []string{"device", "pc", "fleet", "task", "job"}}
+}
+
+// chip is a choice of a filter that is one click away.
+type chip struct {
+	label, href string
+	current     bool
+}
+
+// chips are the choices of a parameter of the address, the first one: all.
+func chips(r *Request, name, prefix string, words []string, value string) []chip {
+	ctx := r.Context()
+	out := []chip{{label: say(ctx, "fleet.all"), href: ui.With(r.URL, name, "", "after", ""), current: value == ""}}
+	for _, word := range words {
+		out = append(out, chip{label: wordOf(ctx, prefix, word), href: ui.With(r.URL, name, word, "after", ""), current: value == word})
+	}
+	return out
+}
+
+// wordOf is a word of the store in the reader's language; one that a newer server may
+// have is shown as it is.
+func wordOf(ctx context.Context, prefix, word string) string {
+	key := prefix + word
+	if said := say(ctx, key); said != key { // every word of today is there: see the tests
+		return said
+	}
+	return plain(word)
+}
+
+// deviceLooks are those of the health of a device.
+var deviceLooks = map[string]look{
+	fleet.HealthGood:        {"done", "is-done"},
+	fleet.HealthUnknown:     {"help", "is-idle"},
+	fleet.HealthSuspect:     {"alert", "is-held"},
+	fleet.HealthQuarantined: {"failed", "is-failed"},
+	fleet.HealthMaintenance: {"settings", "is-canceled"},
+	fleet.HealthRetired:     {"skipped", "is-skipped"},
+}
+
+// pcLooks are those of PCs.
+var pcLooks = map[string]look{
+	fleet.PCActive:   {"done", "is-done"},
+	fleet.PCPaused:   {"held", "is-held"},
+	fleet.PCDraining: {"down", "is-held"},
+	fleet.PCDead:     {"offline", "is-failed"},
+}
+
+// fleetJobLooks are those of fleet jobs, unitLooks those of their units.
+var (
+	fleetJobLooks = map[string]look{
+		fleet.JobWaiting:   {"pending", "is-pending"},
+		fleet.JobActive:    {"running", "is-running"},
+		fleet.JobCanceling: {"stop", "is-held"},
+		fleet.JobDone:      {"done", "is-done"},
+		fleet.JobFailed:    {"failed", "is-failed"},
+		fleet.JobCanceled:  {"canceled", "is-canceled"},
+	}
+	unitLooks = map[string]look{
+		fleet.UnitWaiting:  {"pending", "is-pending"},
+		fleet.UnitRunning:  {"running", "is-running"},
+		fleet.UnitRetrying: {"retry", "is-unknown"},
+		fleet.UnitDone:     {"done", "is-done"},
+		fleet.UnitFailed:   {"failed", "is-failed"},
+		fleet.UnitMissed:   {"skipped", "is-skipped"},
+		fleet.UnitCanceled: {"canceled", "is-canceled"},
+	}
+)
+
+// fleetRights are what the reader may do with the fleet.
+type fleetRights struct{ cancel, device, slots, policy bool }
+
+func fleetRightsOf(r *Request) fleetRights {
+	return fleetRights{r.Can(auth.Command, "fleet"), r.Can(auth.Command, "device"), r.Can(auth.Manage, "pc"), r.Can(auth.Manage, "fleet")}
+}
+
+// minutesOf is how long something runs, as a cell says it.
+func minutesOf(now, from time.Time) int { return max(0, int(now.Sub(from).Minutes())) }
+
+func timeOr(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

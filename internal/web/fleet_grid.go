@@ -1,0 +1,237 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+const (
+	// pcsShown is how many PCs a page of the grid has: each is a live part of its
+	// own, so that a freed slot sends one row and not all of them.
+	pcsShown = 25
+	// cellsShown is how many cells a row has; a PC may have a thousand slots.
+	cellsShown = 60
+	// devicesShown is how many devices a page has that shows them by health.
+	devicesShown = 400
+)
+
+// cell is one slot of a PC, or one device.
+type cell struct {
+	// kind is the word for what it is: running, retry, check, free, none, or the
+	// health of a device.
+	kind, class string
+	// text is what stands in it. Minutes are a part of that, or empty; a sign says
+	// without a colour that it is another attempt (↻) or a health task (?).
+	text, minutes string
+	key, href     string
+	serial, note  string
+}
+
+// gridRow is a PC of the grid.
+type gridRow struct {
+	fleet.PC
+	cells []cell
+	// more counts the cells that are not shown.
+	more int
+}
+
+// gridView is the grid.
+type gridView struct {
+	rows   []gridRow
+	active fleet.Job
+	// sum counts all PCs, not only those of the page.
+	sum           fleetSum
+	search        string
+	health        string
+	chips         []chip
+	newest, older string
+}
+
+// fleetSum is the fleet in numbers.
+type fleetSum struct{ pcs, still, running, target, eligible, devices, online, quarantined int }
+
+func sumOf(pcs []fleet.PC) (s fleetSum) {
+	for _, p := range pcs {
+		s.pcs++
+		if p.State != fleet.PCActive {
+			s.still++
+		}
+		s.running += p.Running
+		s.target += p.Target
+		s.eligible += p.Eligible
+		s.devices += p.Devices
+		s.online += p.Online
+		s.quarantined += p.Quarantined
+	}
+	return s
+}
+
+func (w *Web) fleetGrid(r *Request, store Fleets) (View, error) {
+	ctx := r.Context()
+	health, err := r.OneOf("health", fleet.Healths)
+	if err != nil {
+		return View{}, err
+	}
+	pcs, err := store.PCs(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	v := gridView{sum: sumOf(pcs), search: r.Query("pc"), health: health, chips: chips(r, "health", "health.", fleet.Healths, health)}
+	if v.active, err = store.Active(ctx); err != nil {
+		return View{}, err
+	}
+	pcs = slices.DeleteFunc(pcs, func(p fleet.PC) bool { return !strings.Contains(strings.ToLower(p.Name), strings.ToLower(v.search)) })
+	if health != "" {
+		err = v.byHealth(r, store, pcs)
+	} else {
+		err = v.bySlot(r, store, pcs)
+	}
+	if err != nil {
+		return View{}, err
+	}
+	return View{Body: gridPage(v)}, nil
+}
+
+// bySlot fills the grid with the slots of a page of PCs.
+func (v *gridView) bySlot(r *Request, store Fleets, pcs []fleet.PC) error {
+	ctx := r.Context()
+	if after := r.Query("after"); after != "" {
+		at := slices.IndexFunc(pcs, func(p fleet.PC) bool { return p.Name > after })
+		if at < 0 {
+			at = len(pcs)
+		}
+		pcs = pcs[at:]
+	}
+	next := ""
+	if len(pcs) > pcsShown {
+		pcs, next = pcs[:pcsShown], pcs[pcsShown-1].Name
+	}
+	v.newest, v.older = pages(r, next)
+	busy := map[string][]fleet.Slot{}
+	if v.sum.pcs <= pcsShown {
+		all, err := store.Slots(ctx, "")
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			busy[s.PC] = append(busy[s.PC], s)
+		}
+		v.sum.running = len(all) // as of the cells, which are read after the PCs
+	}
+	for _, p := range pcs {
+		if v.sum.pcs > pcsShown && p.Running > 0 {
+			var err error
+			if busy[p.Name], err = store.Slots(ctx, p.Name); err != nil {
+				return err
+			}
+		}
+		v.rows = append(v.rows, slotRow(ctx, p, busy[p.Name], r.Now))
+	}
+	return nil
+}
+
+// slotRow is a PC with its slots: what runs, the longest first, then the slots that
+// wait for work, then those that no device can fill.
+func slotRow(ctx context.Context, p fleet.PC, busy []fleet.Slot, now time.Time) gridRow {
+	row := gridRow{PC: p}
+	row.Running = len(busy)
+	for _, s := range busy {
+		c := cell{kind: "running", class: "is-running", minutes: ui.Number(minutesOf(now, s.ClaimedAt)), key: s.Serial, href: devicePath(s.Serial), serial: plain(s.Serial)}
+		c.text, c.note = c.minutes, ui.Cut(plain(s.JobName), 60)
+		switch {
+		case s.Job.IsZero():
+			c.kind, c.class, c.text, c.note = "check", "is-available", "?"+c.minutes, say(ctx, "cell.check.text")
+		case s.Attempt > 1:
+			c.kind, c.class, c.text = "retry", "is-unknown", "↻"+c.minutes
+			c.note += ", " + say(ctx, "task.attempt", s.Attempt)
+		}
+		row.cells = append(row.cells, c)
+	}
+	for i := len(row.cells); i < min(p.Slots, cellsShown); i++ {
+		c := cell{kind: "none", class: "is-none"}
+		if i < p.Target {
+			c = cell{kind: "free", class: "is-free"}
+		}
+		row.cells = append(row.cells, c)
+	}
+	row.cut(max(p.Slots, len(busy)))
+	return row
+}
+
+// cut bounds a row that has so many cells in all.
+func (g *gridRow) cut(all int) {
+	g.cells = g.cells[:min(len(g.cells), cellsShown)]
+	g.more = all - len(g.cells)
+}
+
+// byHealth fills the grid with the devices that are so, each with its PC.
+func (v *gridView) byHealth(r *Request, store Fleets, pcs []fleet.PC) error {
+	ctx := r.Context()
+	found, err := store.Devices(ctx, fleet.DeviceFilter{Health: v.health}, view.Page{Limit: devicesShown + 1, After: r.Query("after")})
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(found) > devicesShown {
+		found = found[:devicesShown]
+		next = found[devicesShown-1].Serial
+	}
+	v.newest, v.older = pages(r, next)
+	by := map[string][]cell{}
+	for _, d := range found {
+		by[d.PC] = append(by[d.PC], deviceCell(ctx, d, r.Now))
+	}
+	if by[""] != nil && v.search == "" {
+		pcs = append([]fleet.PC{{}}, pcs...) // devices that hang on no PC
+	}
+	for _, p := range pcs {
+		if cells := by[p.Name]; len(cells) > 0 {
+			row := gridRow{PC: p, cells: cells}
+			row.cut(len(cells))
+			v.rows = append(v.rows, row)
+		}
+	}
+	return nil
+}
+
+// deviceCell is a device as a cell: its serial, and minutes while it works.
+func deviceCell(ctx context.Context, d fleet.Device, now time.Time) cell {
+	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(plain(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: plain(d.Serial), note: ui.Cut(plain(cmp.Or(d.Why, d.HealthNote)), 120)}
+	switch {
+	case d.ClaimedAt != nil:
+		c.minutes = ui.Number(minutesOf(now, *d.ClaimedAt))
+		c.text += " · " + c.minutes
+		c.note = strings.TrimPrefix(c.note+", "+say(ctx, "cell.running"), ", ")
+	case !d.Online:
+		c.class += " is-away"
+		c.text = "× " + c.text
+	}
+	return c
+}
+
+// said is a cell in words.
+func (c cell) said(ctx context.Context, nth int) string {
+	out := say(ctx, "cell.slot", nth) + ": "
+	if c.serial != "" {
+		out = c.serial + ": "
+	}
+	if _, known := deviceLooks[c.kind]; known {
+		out += wordOf(ctx, "health.", c.kind)
+	} else {
+		out += wordOf(ctx, "cell.", c.kind)
+	}
+	if c.minutes != "" {
+		out += ", " + say(ctx, "cell.minutes", c.minutes)
+	}
+	if c.note != "" {
+		out += ". " + c.note
+	}
+	return out
+}

@@ -1,0 +1,249 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// fleetJobsView is a list of fleet jobs, the active one on top.
+type fleetJobsView struct {
+	rows          []fleet.Job
+	active        fleet.Job
+	filter        fleet.JobFilter
+	chips         []chip
+	newest, older string
+}
+
+func (v fleetJobsView) filtered() bool { return v.filter != fleet.JobFilter{} }
+
+func (w *Web) fleetJobs(r *Request, store Fleets) (View, error) {
+	ctx := r.Context()
+	state, err := r.OneOf("state", fleet.JobStates)
+	if err != nil {
+		return View{}, err
+	}
+	v := fleetJobsView{filter: fleet.JobFilter{State: state, Search: r.Query("search")}, chips: chips(r, "state", "fleetjob.", fleet.JobStates, state)}
+	rows, err := store.Jobs(ctx, v.filter, namesPage(r))
+	if err != nil {
+		return View{}, err
+	}
+	v.rows, v.newest, v.older = namesPaged(r, rows, func(j fleet.Job) string { return j.ID.String() })
+	if !v.filtered() && r.Query("after") == "" {
+		if v.active, err = store.Active(ctx); err != nil {
+			return View{}, err
+		}
+	}
+	return View{Body: fleetJobsPage(v), Follow: &timeline.Filter{Kinds: []string{"fleet", "task", "job"}}}, nil
+}
+
+// rest are the jobs of the page without the one that stands on top.
+func (v fleetJobsView) rest() []fleet.Job {
+	out := make([]fleet.Job, 0, len(v.rows))
+	for _, j := range v.rows {
+		if v.active.ID.IsZero() || j.ID != v.active.ID {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// fleetJobTabs are the views of a fleet job, by the end of their addresses.
+var fleetJobTabs = []struct{ name, end string }{{"progress", ""}, {"units", "/units"}, {"spec", "/spec"}}
+
+// fleetJobView is what all views of a fleet job show.
+type fleetJobView struct {
+	fleet.Job
+	can  fleetRights
+	tab  string
+	back string
+}
+
+func (v fleetJobView) tabs(ctx context.Context) []ui.Tab {
+	out := make([]ui.Tab, 0, len(fleetJobTabs)+1)
+	for _, t := range fleetJobTabs {
+		tab := ui.Tab{Label: say(ctx, "fleetjob.tab."+t.name), Href: fleetJobPath(v.ID) + t.end, Current: t.end == v.tab}
+		if t.end == "/units" {
+			tab.Count = ui.Number(v.Counts.Total)
+		}
+		out = append(out, tab)
+	}
+	return append(out, ui.Tab{Label: say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
+}
+
+func (v fleetJobView) over() bool { return v.EndedAt != nil }
+
+func (v fleetJobView) mayCancel() bool {
+	return v.can.cancel && !v.over() && v.State != fleet.JobCanceling
+}
+
+// attempts is how often a run may be tried.
+func (v fleetJobView) attempts() int {
+	if v.Spec == nil || v.Spec.Attempts == 0 {
+		return 3
+	}
+	return v.Spec.Attempts
+}
+
+// aFleetJob serves one view of a fleet job.
+func (w *Web) aFleetJob(tab string, body func(*Request, Fleets, fleetJobView) (templ.Component, error)) func(*Request) (View, error) {
+	return spoken(func(r *Request) (View, error) {
+		store, v, err := w.fleetJobOf(r)
+		if err != nil {
+			return View{}, err
+		}
+		v.tab = tab
+		inner, err := body(r, store, v)
+		if err != nil {
+			return View{}, err
+		}
+		// Why it is not further is said by devices and PCs, too.
+		follow := &timeline.Filter{Match: func(e *timeline.Event) bool {
+			return e.Job == v.ID || e.Kind == "device" || e.Kind == "pc" || e.Kind == "fleet" || e.Kind == "task" && e.Job.IsZero()
+		}}
+		return View{Head: ui.Head{Title: fleetJobName(v.Job)}, Plain: true, Body: fleetJobPage(v, inner), Follow: follow}, nil
+	})
+}
+
+func (w *Web) fleetJobOf(r *Request) (Fleets, fleetJobView, error) {
+	store, err := w.fleets()
+	if err != nil {
+		return nil, fleetJobView{}, err
+	}
+	id, err := r.ID("id")
+	if err != nil {
+		return nil, fleetJobView{}, err
+	}
+	v := fleetJobView{can: fleetRightsOf(r), back: r.URL.RequestURI()}
+	v.Job, err = store.Job(r.Context(), id)
+	return store, v, err
+}
+
+// whyMost is for how many devices the page of a job says why they wait.
+const whyMost = 200
+
+func (w *Web) fleetJobProgress(r *Request, store Fleets, v fleetJobView) (templ.Component, error) {
+	why, err := store.Why(r.Context(), v.ID, whyMost)
+	if err != nil {
+		return nil, err
+	}
+	now, err := store.Units(r.Context(), v.ID, fleet.UnitFilter{State: fleet.UnitRunning}, r.Page())
+	if err != nil {
+		return nil, err
+	}
+	return fleetJobProgressTab(v, why, now), nil
+}
+
+// unitsView is a list of the units of a job.
+type unitsView struct {
+	rows          []fleet.Unit
+	filter        fleet.UnitFilter
+	chips         []chip
+	newest, older string
+}
+
+func (w *Web) fleetJobUnits(r *Request, store Fleets, v fleetJobView) (templ.Component, error) {
+	state, err := r.OneOf("state", fleet.UnitStates)
+	if err != nil {
+		return nil, err
+	}
+	list := unitsView{filter: fleet.UnitFilter{State: state, Device: r.Query("device"), PC: r.Query("pc")}, chips: chips(r, "state", "unit.", fleet.UnitStates, state)}
+	rows, err := store.Units(r.Context(), v.ID, list.filter, namesPage(r))
+	if err != nil {
+		return nil, err
+	}
+	list.rows, list.newest, list.older = namesPaged(r, rows, func(u fleet.Unit) string { return fmt.Sprint(u.Unit) })
+	return fleetJobUnitsTab(v, list), nil
+}
+
+func (w *Web) fleetJobSpec(_ *Request, _ Fleets, v fleetJobView) (templ.Component, error) {
+	text, err := json.Marshal(v.Spec)
+	return fleetJobSpecTab(text), err
+}
+
+// byUnitState are the counts of a job, in the order in which they are shown.
+func byUnitState(c fleet.Counts) []share {
+	by := map[string]int{
+		fleet.UnitRunning: c.Running, fleet.UnitRetrying: c.Retrying, fleet.UnitWaiting: c.Waiting, fleet.UnitFailed: c.Failed,
+		fleet.UnitMissed: c.Missed, fleet.UnitCanceled: c.Canceled, fleet.UnitDone: c.Done,
+	}
+	out := make([]share, 0, len(by))
+	for _, state := range fleet.UnitStates {
+		out = append(out, share{status: state, class: lookOf(unitLooks, state).class, n: by[state]})
+	}
+	return out
+}
+
+// barOrder is that of the parts of a bar: what has ended stands left, as on a bar
+// that fills, and what waits at its end.
+var barOrder = []string{fleet.UnitDone, fleet.UnitFailed, fleet.UnitMissed, fleet.UnitCanceled, fleet.UnitRunning, fleet.UnitRetrying, fleet.UnitWaiting}
+
+// unitShares cut a bar by state.
+func unitShares(c fleet.Counts) []share {
+	all := byUnitState(c)
+	total := 0
+	for _, p := range all {
+		total += p.n
+	}
+	slices.SortFunc(all, func(a, b share) int {
+		return cmp.Compare(slices.Index(barOrder, a.status), slices.Index(barOrder, b.status))
+	})
+	var out []share
+	at := 0.0
+	for _, p := range all {
+		if p.n == 0 {
+			continue
+		}
+		p.x, p.width = at, 100*float64(p.n)/float64(total)
+		at += p.width
+		out = append(out, p)
+	}
+	return out
+}
+
+func unitsSaid(ctx context.Context, c fleet.Counts) string {
+	var out []string
+	for _, p := range byUnitState(c) {
+		if p.n > 0 {
+			out = append(out, wordOf(ctx, "unit.", p.status)+" "+ui.Number(p.n))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// progressSaid is how far a job is.
+func progressSaid(ctx context.Context, c fleet.Counts) string {
+	return say(ctx, "fleet.progress", ui.Number(c.Done+c.Failed+c.Missed+c.Canceled), ui.Number(c.Total))
+}
+
+func unitColumns(ctx context.Context, ofDevice bool) []ui.Column {
+	names := []string{say(ctx, "device.name"), say(ctx, "pc.name")}
+	if ofDevice {
+		names = []string{say(ctx, "fleetjobs.name")}
+	}
+	return ui.Columns(append(names, say(ctx, "fleetjobs.state"), say(ctx, "unit.round")+"#", say(ctx, "unit.attempts")+"#", say(ctx, "unit.task"), say(ctx, "unit.took"), say(ctx, "fleetjobs.cause"))...)
+}
+
+// triesSaid is how often a run was tried, of how many times, and beside that how
+// often the infrastructure broke it. What a PC gave back was not spent, so there may
+// be more than the most.
+func triesSaid(ctx context.Context, u fleet.Unit, most int) string {
+	tried := max(0, u.Attempt-u.Infra)
+	out := ui.Number(tried)
+	if tried <= most {
+		out += " / " + ui.Number(most)
+	}
+	if u.Infra > 0 {
+		out += " " + say(ctx, "unit.infra", u.Infra)
+	}
+	return out
+}
