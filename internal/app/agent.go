@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/agent/device/simulate"
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/compose"
 	"github.com/weirhq/weir/internal/agent/driver/docker"
@@ -74,12 +75,19 @@ type AgentConfig struct {
 	Docker        docker.Config
 	HTTP          http.Config
 	ComposeFolder string
+	// Devices is where the devices of a PC are found: see device.Open. Simulate has
+	// devices that are not there instead. DeviceSlots is how many work at once. Zero: 20.
+	Devices     string
+	DeviceSlots int
+	Simulate    simulate.Config
 }
 
 // Agent is an agent that was set up and is yet to run.
 type Agent struct {
 	agent *agent.Agent
 	info  node.Info
+	// devices names where its devices come from; empty: it has none.
+	devices string
 	// Missing says why drivers do not work here.
 	Missing map[string]string
 	close   []func()
@@ -91,7 +99,11 @@ func (a *Agent) Describe() string {
 	for _, service := range slices.Sorted(maps.Keys(a.info.Capacity)) {
 		slots = append(slots, fmt.Sprintf("%s=%d", service, a.info.Capacity[service]))
 	}
-	return fmt.Sprintf("node %s, %s", a.info.Name, strings.Join(slots, " "))
+	text := fmt.Sprintf("node %s, %s", a.info.Name, strings.Join(slots, " "))
+	if a.devices != "" {
+		text += ", devices: " + a.devices
+	}
+	return text
 }
 
 // Run works until ctx ends; then it finishes what runs. When force ends too it
@@ -199,6 +211,7 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 		return err
 	}
 	a.Missing = missing
+	c.serveDevices()
 	a.info = node.Info{Name: c.Node, Labels: c.Labels, Capacity: c.Slots, Drivers: slices.Sorted(maps.Keys(drivers)), Version: version}
 	if len(a.info.Capacity) == 0 {
 		a.info.Capacity = map[string]int{}
@@ -207,6 +220,9 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 		}
 	}
 	config := agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log}
+	if err := a.addDevices(&c, &config); err != nil {
+		return err
+	}
 	if len(c.SleepCommand) > 0 {
 		config.Sleep = func() { sleep(context.WithoutCancel(ctx), c.SleepCommand, log) }
 	}

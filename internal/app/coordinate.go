@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/weirhq/weir/internal/agent"
 	"github.com/weirhq/weir/internal/app/demo"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob/garbage"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
@@ -101,6 +104,7 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans, lost *listen
 	}
 	loops = append(loops, workflow.Loops(workflow.Config{Pool: p.pool, Hints: plans.C(), Store: p.flows, Log: s.log}, t)...)
 	loops = append(loops, rollout.Loops(rollout.Config{Pool: p.pool, Store: p.rollouts, Hints: lost.C(), Log: s.log}, t)...)
+	loops = append(loops, fleet.Loops(fleet.Config{Pool: p.pool, Log: s.log}, t)...)
 	loops = append(loops, p.waker.Loops(t)...)
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
 	if p.bucket != nil {
@@ -157,6 +161,13 @@ func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) 
 		return "", err
 	}
 	said := "worker " + p.demo.Worker()
+	if s.private {
+		desk := func(name string) agent.Transport { return p.desk(name) }
+		if err := p.demo.Fleet(p.fleets, desk, filepath.Join(s.config.Data, agentFolder)); err != nil {
+			return "", err
+		}
+		said += fmt.Sprintf(", %d PCs with simulated devices", len(demo.Labs))
+	}
 	if s.cluster == nil || p.vault == nil || p.executor == nil {
 		return said, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
@@ -77,6 +78,7 @@ type Session struct {
 	Flows    Flows
 	Bulk     Bulk
 	Rollouts Rollouts
+	Fleets   Fleets
 	// Target is where it is connected.
 	Target Target
 
@@ -112,7 +114,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
-	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Target: t, close: func() {
+	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Fleets: fleet.New(pool), Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

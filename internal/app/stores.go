@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/bulk"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
@@ -32,6 +33,7 @@ const (
 type stores struct {
 	flows    *workflow.Store
 	rollouts *rollout.Store
+	fleets   *fleet.Store
 	bucket   blob.Bucket
 	vault    *vault.Vault
 	waker    *wake.Waker
@@ -73,6 +75,7 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 		return "", err
 	}
 	p.rollouts = newRollouts(p.pool, p.vault, s.log)
+	p.fleets = fleet.New(p.pool)
 	at := s.bucketURL()
 	if at == "" {
 		return "none: artifacts and logs of agents are not kept; set bucket", nil
@@ -106,7 +109,7 @@ func (p *parts) desk(name string) *node.Desk {
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
-	c.Rollouts = p.rollouts
+	c.Rollouts, c.Fleets = p.rollouts, p.fleets
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
@@ -120,7 +123,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
-	c.Rollouts = p.rollouts
+	c.Rollouts, c.Fleets = p.rollouts, p.fleets
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
 		c.Secrets = p.vault

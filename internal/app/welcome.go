@@ -66,6 +66,7 @@ func (s *Server) try() {
 		s.say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
 		s.say.line("            %s workflow init && %s run hello.yaml --watch%s", weir, weir, where)
 		s.say.line("            %s rollout list%s    # one waits for your approval: %s rollout approve ID prod%s", weir, where, weir, where)
+		s.say.line("            %s pc list --watch%s    # three PCs with simulated devices", weir, where)
 	} else {
 		s.say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
 	}

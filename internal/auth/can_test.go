@@ -130,7 +130,11 @@ func twin(role int, verb Verb, kind string, own bool) bool {
 	switch kind {
 	case "task", "job", "rollout":
 		return verb == Read || (verb == Submit || verb == Command) && role >= 1 || verb == Override && role >= 2
-	case "pool", "schedule", "node", "database":
+	case "fleet":
+		return verb == Read || verb == Command && role >= 1 || (verb == Submit || verb == Manage) && role >= 2
+	case "device":
+		return verb == Read || verb == Command && role >= 1
+	case "pool", "schedule", "node", "database", "pc":
 		return verb == Read || verb == Manage && role >= 2
 	case "worker", "event", "health", "metrics", "artifact":
 		return verb == Read

@@ -20,6 +20,7 @@ type agentFlags struct {
 	services       []string
 	servicesFile   string
 	dockerNetworks []string
+	device         deviceFlags
 }
 
 func (e *env) agent() *cobra.Command {
@@ -39,9 +40,15 @@ that do not say so themselves:
   renderer: {slots: 2, run: {image: "registry.example/render:2", argv: [render]}}
   audio: {slots: 4, run: [ffmpeg-task]}
 
+With --pc it serves the devices that hang on this machine: jobs of a fleet run on
+them, one each. They are found in a file, by adb, or by a command that prints one
+a line, as a serial or as JSON with serial, target, hub and labels:
+  devices: [{serial: R58M123ABC, target: "192.168.1.20:5555", hub: hub-1, labels: {model: pixel-7}}]
+Simulated devices need no phones: weir agent --pc PC-01 --simulate 30.
+
 The first Ctrl-C lets it finish what runs; the second hands that back to others
 and leaves.`,
-		Example: "  weir agent --node gpu-1 --labels gpu=true,zone=eu --service renderer=2 --service audio=4\n  weir agent --server https://weir.example.org --join - <token\n  weir agent --services-file services.yaml --docker-image 'registry.example/**' --run-as worker",
+		Example: "  weir agent --node gpu-1 --labels gpu=true,zone=eu --service renderer=2 --service audio=4\n  weir agent --server https://weir.example.org --join - <token\n  weir agent --services-file services.yaml --docker-image 'registry.example/**' --run-as worker\n  weir agent --pc PC-01 --slots 20 --devices adb\n  weir agent --pc PC-02 --simulate 30 --simulate-fail 0.05 --simulate-flap 0.01",
 	}
 	c.RunE = e.run(func(cmd *cobra.Command, _ []string) error {
 		config, err := f.read(e)
@@ -66,6 +73,7 @@ and leaves.`,
 	flags.StringArrayVar(&f.dockerNetworks, "docker-network", nil, "`network` that steps may ask for, beside none and bridge; may be repeated")
 	flags.StringVar(&f.config.ComposeFolder, "compose-dir", "", "`folder` with the compose files whose services may be started")
 	flags.StringArrayVar(&f.config.HTTP.Allow, "http-allow", nil, "`host`, address or range, with a port or without, that steps may call; may be repeated; default: this machine alone")
+	f.addDevices(flags)
 	settingFlags(c, false, "bucket", "secret_key_file", "log_level", "log_format")
 	return c
 }
@@ -105,6 +113,9 @@ func (f *agentFlags) read(e *env) (app.AgentConfig, error) {
 			c.Slots = map[string]int{}
 		}
 		c.Slots[name] = slots
+	}
+	if err := f.readDevices(&c); err != nil {
+		return c, err
 	}
 	if c.Join == "-" {
 		token, err := e.stdinSecret("join")

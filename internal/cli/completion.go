@@ -197,11 +197,11 @@ func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]st
 func (e *env) completions(root *cobra.Command) {
 	byNoun := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
-		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames,
+		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames, "fleet": fleetIDs, "device": deviceNames, "pc": pcNames,
 	}
 	byFlag := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,
-		"workflow": workflowNames, "schedule": scheduleNames, "database": databaseNames,
+		"workflow": workflowNames, "schedule": scheduleNames, "database": databaseNames, "device": deviceNames, "pc": pcNames,
 	}
 	for _, noun := range root.Commands() {
 		verbs := noun.Commands()
@@ -214,7 +214,7 @@ func (e *env) completions(root *cobra.Command) {
 					_ = c.RegisterFlagCompletionFunc(flag, e.complete(read))
 				}
 			}
-			wants := strings.Contains(c.Use, " ID") || strings.Contains(c.Use, " NAME")
+			wants := strings.Contains(c.Use, " ID") || strings.Contains(c.Use, " NAME") || strings.Contains(c.Use, " SERIAL")
 			if read, ok := byNoun[noun.Name()]; ok && wants && c.ValidArgsFunction == nil {
 				c.ValidArgsFunction = e.first(read)
 			}

@@ -53,8 +53,8 @@ Then, in another terminal, look around and run a workflow of your own:
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
-		groupMachines: {e.agent(), e.node(), e.worker()},
+		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.fleet(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
+		groupMachines: {e.agent(), e.node(), e.worker(), e.pc(), e.device()},
 		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
 		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
 		groupClient:   {e.open(), e.login(), e.logout(), e.context(), e.completion(), e.versionCommand()},

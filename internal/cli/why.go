@@ -23,7 +23,7 @@ type reason struct {
 
 func (e *env) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why ID", Short: "Say why a task, a job or a rollout is where it is: by whom, since when", Args: e.args("ID"),
+		Use: "why ID", Short: "Say why a task, a job, a rollout or a fleet job is where it is: by whom, since when", Args: e.args("ID"),
 		Example: "  weir why 8057b302099a\n  weir why JOB/STEP\n  weir why orders-2026-11",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			task, missing := findTask(ctx, s, args[0])
@@ -36,6 +36,11 @@ func (e *env) whyCommand() *cobra.Command {
 			if id, err := findRollout(ctx, s, args[0]); err == nil {
 				if r, err := s.Rollouts.Rollout(ctx, id); err == nil {
 					return e.printRolloutWhy(r)
+				}
+			}
+			if id, err := findFleet(ctx, s, args[0]); err == nil {
+				if _, err := s.Fleets.Job(ctx, id); err == nil {
+					return e.printFleetWhy(ctx, s, id)
 				}
 			}
 			job, err := s.Store.JobID(ctx, args[0])

@@ -18,6 +18,8 @@ import (
 type Desk interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
+	// Devices says which devices hang on the node, and which attempts have lost theirs.
+	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
 	// Claim waits for work as long as the request says, or until ctx ends.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
 	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
@@ -75,6 +77,18 @@ func (a *API) agentHeartbeat(ctx context.Context, _ *struct{}) (*One[wire.Orders
 	}
 	orders, err := desk.Heartbeat(ctx)
 	return one(wire.OrdersOf(orders), err)
+}
+
+// DevicesInput is what a PC sees.
+type DevicesInput struct{ Body wire.Devices }
+
+func (a *API) agentDevices(ctx context.Context, in *DevicesInput) (*One[wire.DeviceOrders], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := desk.Devices(ctx, in.Body.Node())
+	return one(wire.DeviceOrdersOf(orders), err)
 }
 
 func (a *API) agentStop(ctx context.Context, _ *struct{}) (*Empty, error) {

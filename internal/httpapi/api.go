@@ -74,7 +74,9 @@ type Config struct {
 	Waker     Waker
 	// Rollouts keeps databases and brings changes to them. Nil: nobody does (404).
 	Rollouts Rollouts
-	SetNode  func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	// Fleets keeps fleet jobs, devices and PCs. Nil: nobody does (404).
+	Fleets  Fleets
+	SetNode func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
 	// Bulk changes many tasks or jobs at once. Nil: nobody does (404).
 	Bulk Bulk
 	// Bucket has artifacts and logs. Nil: there are none to read (404).

@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/rollout"
@@ -94,7 +95,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
 	config := Config{
 		Store: view.New(db.Pool), Commands: sdk, Bulk: bulk.New(db.Pool, sdk, view.New(db.Pool)), Auth: store, Door: d, Version: "test", Log: log,
-		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Rollouts: rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}),
+		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Rollouts: rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}), Fleets: fleet.New(db.Pool),
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})
 		},

@@ -8,18 +8,20 @@ import (
 )
 
 // schemaName names a type in the document. Rollouts have tasks, attempts and
-// sessions of their own, which are not those of the engine: their names say so.
+// sessions of their own, fleets jobs and devices, which are not those of the engine or
+// of agents: their names say so.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	const of, word = "/internal/rollout", "Rollout"
-	switch {
-	case strings.Contains(t.PkgPath(), of) && !strings.HasPrefix(name, word):
-		return word + name
-	case strings.HasPrefix(t.Name(), "Page[") && strings.Contains(t.Name(), of) && !strings.HasPrefix(name, "Page"+word):
-		return "Page" + word + strings.TrimPrefix(name, "Page")
+	for of, word := range map[string]string{"/internal/rollout": "Rollout", "/internal/fleet": "Fleet"} {
+		switch {
+		case strings.Contains(t.PkgPath(), of) && !strings.HasPrefix(name, word):
+			return word + name
+		case strings.HasPrefix(t.Name(), "Page[") && strings.Contains(t.Name(), of) && !strings.HasPrefix(name, "Page"+word):
+			return "Page" + word + strings.TrimPrefix(name, "Page")
+		}
 	}
 	return name
 }

@@ -19,7 +19,7 @@ const (
 var table []Route
 
 func init() {
-	table = slices.Concat(workRoutes(), flowRoutes(), rolloutRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
+	table = slices.Concat(workRoutes(), flowRoutes(), rolloutRoutes(), fleetRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
 }
 
 // workRoutes are about tasks and jobs.
@@ -161,6 +161,7 @@ func agentRoutes() []Route {
 	return []Route{
 		{post, "/agent/register", auth.Command, "node", Own, "Say what this node is: labels, slots, drivers", handle((*API).agentRegister)},
 		{post, "/agent/heartbeat", auth.Command, "node", Own, "Say that this node lives, and hear what it is told to do", handle((*API).agentHeartbeat)},
+		{post, "/agent/devices", auth.Command, "node", Own, "Say which devices hang on this node, and hear which attempts have lost theirs", large(handle((*API).agentDevices))},
 		{post, "/agent/stop", auth.Command, "node", Own, "Say that this node's agent ends; what it holds is handed back", handle((*API).agentStop)},
 		{post, "/agent/claim", auth.Command, "lease", Own, "Lease tasks, and wait for some: at most 25 s", handle((*API).agentClaim)},
 		{post, "/agent/start", auth.Command, "lease", Own, "Say that leased tasks have begun", handle((*API).agentStart)},

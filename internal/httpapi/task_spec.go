@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -60,7 +61,8 @@ func (s *TaskSpec) task() weir.Task {
 // what a definition does, so it takes what storing one takes.
 func mayRun(ctx context.Context, specs ...TaskSpec) error {
 	for i := range specs {
-		if text := bytes.TrimSpace(specs[i].Run); len(text) > 0 && string(text) != "null" {
+		// What a schedule submits to the fleet has its run in the parameters.
+		if text := bytes.TrimSpace(specs[i].Run); specs[i].Service == node.Fleet || len(text) > 0 && string(text) != "null" {
 			return auth.Allow(auth.From(ctx), auth.Manage, auth.Object{Kind: "workflow"})
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
 	"github.com/weirhq/weir/internal/node/wake"
@@ -55,6 +56,7 @@ type rig struct {
 	flows  *workflow.Store
 	bucket blob.Bucket
 	rolls  *rollout.Store
+	fleets *fleet.Store
 	// before, if set, sees every request first and says whether it goes on.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
@@ -85,10 +87,11 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	streams := stream.New(stream.Config{Hub: hub, Subject: d.Subject, Log: log})
 	r.flows = workflow.New(r.db.Pool, workflow.Options{Log: log})
 	secrets := vault.New(r.db.Pool, vault.RandomKeys(), log)
+	r.fleets = fleet.New(r.db.Pool)
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
 		Store: r.store, Commands: r.sdk, Bulk: bulk.New(r.db.Pool, r.sdk, r.store), Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Secrets: secrets, Rollouts: r.rolls, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		Secrets: secrets, Rollouts: r.rolls, Fleets: r.fleets, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
 			return err

@@ -12,4 +12,7 @@
 //
 // Where Weir has a PostgreSQL of its own, a rollout brings a folder of changes to
 // the databases of a shop, through dev and staging; prod waits for an approval.
+//
+// Three PCs with simulated devices run in the server's own process. A fleet job tests
+// the devices again and again; one of them always fails and is put out.
 package demo

@@ -31,6 +31,8 @@ type Demo struct {
 	worker *weir.Worker
 	log    *slog.Logger
 	film   weir.ID
+	// lab is the fleet; nil: there is none.
+	lab *lab
 
 	life  context.Context
 	end   context.CancelFunc
@@ -82,6 +84,7 @@ func (d *Demo) Worker() string { return d.worker.Name() }
 func (d *Demo) Stop(ctx context.Context) error {
 	err := d.worker.Stop(ctx)
 	d.end()
+	err = errors.Join(err, d.lab.stop(ctx))
 	d.group.Wait()
 	// Without its worker it would only pile up.
 	if gone := d.client.DropSchedule(ctx, tidy, "demo"); !errors.Is(gone, weir.ErrNotFound) {

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+func (e *env) device() *cobra.Command {
+	return e.noun("device", "The devices that hang on PCs", []string{"devices"},
+		e.deviceList(), e.deviceShow(),
+		e.onDevices("maintain", "Take devices out of the schedule for work on them", "weir device maintain R58M123ABC --reason 'new battery'", "in maintenance", app.Fleets.Maintain),
+		e.onDevices("release", "Give devices back to the schedule; where there is a health task, they have to pass it first", "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'", "released", app.Fleets.Release),
+		e.onDevices("quarantine", "Put devices out, as a run that failed for good does", "weir device quarantine R58M123ABC --reason 'screen is broken'", "quarantined", app.Fleets.Quarantine),
+		e.onDevices("retire", "Take devices out for good", "weir device retire R58M123ABC --reason 'sold'", "retired", app.Fleets.Retire))
+}
+
+func (e *env) deviceList() *cobra.Command {
+	var page view.Page
+	var f fleet.DeviceFilter
+	var online, offline bool
+	c := &cobra.Command{Short: "List devices: where they hang, how they are, what they do", Example: "  weir device list --pc PC-01 --watch\n  weir device list --health quarantined\n  weir device list --label model=alpha-5 --offline -o name"}
+	listCommand(e, c, func(_ context.Context, s *app.Session) (l list[fleet.Device], err error) {
+		if err := oneOf("health", f.Health, fleet.Healths); err != nil {
+			return l, err
+		}
+		if online != offline {
+			f.Online = &online
+		}
+		shown := deviceListing
+		if anyGiven(c, "pc", "health", "online", "offline", "label", "search") {
+			shown.empty = []string{"No device matches.", "See them all with: weir device list"}
+		}
+		return plainList(page, shown, func(ctx context.Context, page view.Page) ([]fleet.Device, error) {
+			return s.Fleets.Devices(ctx, f, page)
+		}), nil
+	})
+	flags := c.Flags()
+	flags.StringVar(&f.PC, "pc", "", "only devices of this PC")
+	flags.StringVar(&f.Health, "health", "", "only devices of this health: "+strings.Join(fleet.Healths, ", "))
+	flags.BoolVar(&online, "online", false, "only devices that are online")
+	flags.BoolVar(&offline, "offline", false, "only devices that are offline")
+	flags.StringToStringVar(&f.Labels, "label", nil, "only devices with this label: `KEY=VALUE`; may be repeated")
+	flags.StringVar(&f.Search, "search", "", "only devices with this in their serial")
+	_ = c.RegisterFlagCompletionFunc("health", cobra.FixedCompletions(fleet.Healths, cobra.ShellCompDirectiveNoFileComp))
+	pageFlags(c, &page, "serial")
+	return c
+}
+
+var deviceListing = listing[fleet.Device]{
+	name:  func(d fleet.Device) string { return d.Serial },
+	empty: []string{"There are no devices yet.", "Start an agent: weir agent --pc PC-01 --devices adb, or without phones: weir agent --pc PC-01 --simulate 10"},
+	columns: []column[fleet.Device]{
+		{title: "SERIAL", value: func(_ *output, d fleet.Device) string { return d.Serial }},
+		{title: "PC", value: func(_ *output, d fleet.Device) string { return d.PC }},
+		{title: "HUB", wide: true, value: func(_ *output, d fleet.Device) string { return d.Hub }},
+		{title: "PRESENCE", value: func(_ *output, d fleet.Device) string { return presence(d) }, paint: presenceColor},
+		{title: "HEALTH", value: func(_ *output, d fleet.Device) string { return d.Health }, paint: healthColor},
+		{title: "TASK", value: func(_ *output, d fleet.Device) string {
+			if d.Task.IsZero() {
+				return ""
+			}
+			return short(d.Task)
+		}},
+		{title: "SINCE", ages: true, value: func(o *output, d fleet.Device) string { return o.agoOf(d.ClaimedAt) }},
+		{title: "TARGET", wide: true, value: func(_ *output, d fleet.Device) string { return d.Target }},
+		{title: "LABELS", value: func(_ *output, d fleet.Device) string { return labels(d.Labels) }},
+		{title: "WHY NOT", value: func(_ *output, d fleet.Device) string {
+			if d.HealthNote != "" && !d.Eligible && d.Online {
+				return d.HealthNote
+			}
+			return d.Why
+		}},
+	},
+}
+
+// presence is whether a device is there; one that is missing for a moment may be only
+// that.
+func presence(d fleet.Device) string {
+	switch {
+	case !d.Online:
+		return "offline"
+	case d.MissingAt != nil:
+		return "missing"
+	}
+	return "online"
+}
+
+func presenceColor(s string) string {
+	switch s {
+	case "online":
+		return green
+	case "missing":
+		return yellow
+	}
+	return dim
+}
+
+func healthColor(s string) string {
+	switch s {
+	case fleet.HealthGood:
+		return green
+	case fleet.HealthSuspect, fleet.HealthMaintenance:
+		return yellow
+	case fleet.HealthQuarantined:
+		return red
+	case fleet.HealthRetired:
+		return dim
+	}
+	return plain
+}
+
+// devicePage is everything about a device.
+type devicePage struct {
+	fleet.Device
+	Runs []fleet.Unit        `json:"runs"`
+	Log  []fleet.DeviceEvent `json:"log"`
+}
+
+// deviceShown is how many runs and lines a device's page shows.
+const deviceShown = 20
+
+func (e *env) deviceShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show SERIAL", Short: "Show a device: presence, health and why, what ran on it, what became of it", Args: e.args("SERIAL"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			page, err := readDevice(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(page)
+			case o.format == "name":
+				return o.did(page.Serial, nil, "")
+			}
+			return printDevice(o, page)
+		}),
+	}
+}
+
+func readDevice(ctx context.Context, s *app.Session, serial string) (page devicePage, err error) {
+	if page.Device, err = s.Fleets.Device(ctx, serial); err != nil {
+		return page, err
+	}
+	if page.Runs, err = s.Fleets.DeviceUnits(ctx, serial, deviceShown); err != nil {
+		return page, err
+	}
+	page.Log, err = s.Fleets.DeviceLog(ctx, serial, deviceShown)
+	return page, err
+}
+
+func printDevice(o *output, p devicePage) error {
+	var evidence []string
+	for _, id := range p.Evidence {
+		evidence = append(evidence, short(id))
+	}
+	if err := o.details([]field{
+		{"Device", p.Serial},
+		{"PC", p.PC},
+		{"Hub", p.Hub},
+		{"Target", p.Target},
+		{"Labels", labels(p.Labels)},
+		{"Presence", presence(p.Device) + " since " + o.both(p.OnlineAt)},
+		{"Health", p.Health + " since " + o.both(p.HealthAt)},
+		{"Reason", p.HealthNote},
+		{"Decided by", p.HealthBy},
+		{"Because of job", idText(p.HealthJob)},
+		{"Evidence", strings.Join(evidence, ", ")},
+		{"Health task due", o.bothOf(p.CheckAt, "")},
+		{"Gets no work", p.Why},
+		{"Runs now", idText(p.Task)},
+		{"Until at most", o.bothOf(p.Deadline, "")},
+		{"Registered", o.both(p.RegisteredAt)},
+	}); err != nil {
+		return err
+	}
+	if len(p.Runs) > 0 {
+		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Runs"))
+		if err := unitListing.print(o, p.Runs); err != nil {
+			return err
+		}
+	}
+	if len(p.Log) == 0 {
+		return nil
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Log"))
+	return deviceLogListing.print(o, p.Log)
+}
+
+var deviceLogListing = listing[fleet.DeviceEvent]{
+	name: func(e fleet.DeviceEvent) string { return e.Type },
+	columns: []column[fleet.DeviceEvent]{
+		{title: "WHEN", ages: true, value: func(o *output, e fleet.DeviceEvent) string { return o.ago(e.At) }},
+		{title: "BECAME", value: func(_ *output, e fleet.DeviceEvent) string { return e.Type }, paint: healthColor},
+		{title: "WAS", value: func(_ *output, e fleet.DeviceEvent) string { return e.Was }},
+		{title: "BY", value: func(_ *output, e fleet.DeviceEvent) string { return e.By }},
+		{title: "WHY", value: func(_ *output, e fleet.DeviceEvent) string { return e.Note }},
+	},
+}
+
+// deviceDid is what a command did to a device, as programs read it.
+type deviceDid struct {
+	Serial  string `json:"serial"`
+	Changed bool   `json:"changed"`
+}
+
+// onDevices is a command on one device or several. One that is refused keeps the
+// others from nothing.
+func (e *env) onDevices(verb, short, example, became string, do func(_ app.Fleets, ctx context.Context, by, serial, reason string) (bool, error)) *cobra.Command {
+	var reason string
+	c := &cobra.Command{Use: verb + " SERIAL…", Short: short, Example: "  " + example, Args: e.some("SERIAL"), ValidArgsFunction: e.complete(deviceNames)}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		o := e.output()
+		o.lines = len(args) > 1
+		var refused error
+		for _, serial := range args {
+			changed, err := do(s.Fleets, ctx, whoami(), serial, reason)
+			switch {
+			case err != nil && len(args) == 1:
+				return err
+			case err != nil:
+				o.say("Device %s: %s", clean(serial), clean(problem.Explain(err).What))
+				refused = quiet(problem.Explain(err).Kind)
+				continue
+			}
+			said := "is " + became
+			if !changed {
+				said = "was " + became + " already"
+			}
+			if err := o.did(clean(serial), deviceDid{serial, changed}, "Device %s %s.", clean(serial), said); err != nil {
+				return err
+			}
+		}
+		return refused
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why; it is kept with the device")
+	return c
+}
+
+func deviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	found, err := s.Fleets.Devices(ctx, fleet.DeviceFilter{}, view.Page{Limit: completeMost})
+	return pairs(found, err, func(d fleet.Device) (string, string) { return d.Serial, d.PC + " " + presence(d) + " " + d.Health })
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node"
+)
+
+var policies = []string{fleet.PolicyStrict, fleet.PolicyEvidence}
+
+func (e *env) fleetPolicy() *cobra.Command {
+	var policy string
+	var overlap, noHealth bool
+	var slots int
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use: "policy [-- HEALTH-COMMAND [ARGUMENT…]]", Short: "Show what holds for all of the fleet, or change it",
+		Long: `Show what holds for all of the fleet, or change it. What is not named stays.
+
+strict: a run that failed for good puts its device out at once. evidence: failures of
+two different jobs do, or a failed health task. The health task runs on devices that are
+new or were put out, and brings them back: the command behind --.`,
+		Example: "  weir fleet policy\n  weir fleet policy --policy evidence --health-timeout 2m -- ./health.sh\n  weir fleet policy --no-health --overlap=false",
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if cmd.ArgsLenAtDash() == 0 {
+			return nil
+		}
+		return e.noArgs(cmd, args)
+	}
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		given := c.Flags().Changed
+		var change fleet.PolicyChange
+		if err := oneOf("policy", policy, policies); err != nil {
+			return err
+		}
+		if given("policy") {
+			change.Policy = &policy
+		}
+		if given("overlap") {
+			change.Overlap = &overlap
+		}
+		if given("slots") {
+			change.Slots = &slots
+		}
+		switch change.NoHealth = noHealth; {
+		case len(args) > 0 && noHealth:
+			return invalid("give one of them", "--no-health and a health command")
+		case len(args) > 0:
+			change.Health = &fleet.HealthTask{Run: node.Run{Argv: args}, Timeout: node.Span(timeout)}
+		case given("health-timeout"):
+			return invalid("give the command again: weir fleet policy --health-timeout 2m -- ./health.sh", "--health-timeout goes with a health command")
+		}
+		p, err := s.Fleets.Policy(ctx)
+		if err == nil && change != (fleet.PolicyChange{}) {
+			p, err = s.Fleets.SetPolicy(ctx, whoami(), change)
+		}
+		if err != nil {
+			return err
+		}
+		return printPolicy(e.output(), p)
+	})
+	flags := c.Flags()
+	flags.StringVar(&policy, "policy", "", "how devices are judged: "+strings.Join(policies, " or "))
+	flags.BoolVar(&overlap, "overlap", false, "let devices that the active job does not need serve the next one")
+	flags.IntVar(&slots, "slots", 0, "how many devices of a PC work at once unless it says otherwise, 1 to 1000")
+	flags.DurationVar(&timeout, "health-timeout", 0, "how long the health command may take; default: 5m")
+	flags.BoolVar(&noHealth, "no-health", false, "have no health task")
+	_ = c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policies, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func printPolicy(o *output, p fleet.Policy) error {
+	switch {
+	case o.data():
+		return o.value(p)
+	case o.format == "name":
+		return o.did(p.Policy, nil, "")
+	}
+	health, overlap := "none: a device that is out comes back by weir device release", "no: one fleet job at a time"
+	if p.Health != nil {
+		health = strings.Join(p.Health.Run.Argv, " ")
+		if p.Health.Timeout > 0 {
+			health += ", at most " + span(time.Duration(p.Health.Timeout))
+		}
+	}
+	if p.Overlap {
+		overlap = "yes: devices that the active job does not need serve the next one"
+	}
+	return o.details([]field{
+		{"Policy", p.Policy},
+		{"Health task", o.hint(health)},
+		{"Overlap", overlap},
+		{"Slots of a PC", plural(p.Slots, "slot", "slots")},
+	})
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
+)
+
+func (e *env) pc() *cobra.Command {
+	return e.noun("pc", "The PCs that devices hang on", []string{"pcs"}, e.pcList(), e.pcShow(), e.pcSlots())
+}
+
+func (e *env) pcList() *cobra.Command {
+	c := &cobra.Command{Short: "List PCs: how many of their devices work, should, and could", Example: "  weir pc list --watch"}
+	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[fleet.PC], error) {
+		return plainList(view.Page{}, pcListing, func(ctx context.Context, _ view.Page) ([]fleet.PC, error) { return s.Fleets.PCs(ctx) }), nil
+	})
+}
+
+var pcListing = listing[fleet.PC]{
+	name:  func(p fleet.PC) string { return p.Name },
+	empty: []string{"There are no PCs yet.", "Start an agent: weir agent --pc PC-01 --devices adb, or without phones: weir agent --pc PC-01 --simulate 10"},
+	columns: []column[fleet.PC]{
+		{title: "NAME", value: func(_ *output, p fleet.PC) string { return p.Name }},
+		{title: "STATE", value: func(_ *output, p fleet.PC) string { return p.State }, paint: stateColor},
+		{title: "RUNNING", value: func(_ *output, p fleet.PC) string { return fmt.Sprintf("%d/%d", p.Running, p.Target) }},
+		{title: "SLOTS", value: func(_ *output, p fleet.PC) string { return fmt.Sprint(p.Slots) }},
+		{title: "ELIGIBLE", value: func(_ *output, p fleet.PC) string { return fmt.Sprint(p.Eligible) }},
+		{title: "ONLINE", value: func(_ *output, p fleet.PC) string { return fmt.Sprintf("%d/%d", p.Online, p.Devices) }},
+		{title: "QUARANTINED", value: func(_ *output, p fleet.PC) string { return fmt.Sprint(p.Quarantined) }},
+		{title: "REPORTED", wide: true, ages: true, value: func(o *output, p fleet.PC) string { return o.ago(p.ReportedAt) }},
+		{title: "SEEN", ages: true, value: func(o *output, p fleet.PC) string { return o.ago(p.SeenAt) }},
+		{title: "WHY NOT", value: func(_ *output, p fleet.PC) string { return p.Why }},
+	},
+}
+
+// pcPage is everything about a PC.
+type pcPage struct {
+	fleet.PC
+	Working []fleet.Slot   `json:"working"`
+	All     []fleet.Device `json:"all"`
+}
+
+func (e *env) pcShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Show a PC, what its slots do, and its devices", Args: e.args("NAME"),
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			page, err := readPC(ctx, s, args[0])
+			if err != nil {
+				return err
+			}
+			o := e.output()
+			switch {
+			case o.data():
+				return o.value(page)
+			case o.format == "name":
+				return o.did(page.Name, nil, "")
+			}
+			return printPC(o, page)
+		}),
+	}
+}
+
+func readPC(ctx context.Context, s *app.Session, name string) (page pcPage, err error) {
+	if page.PC, err = s.Fleets.PC(ctx, name); err != nil {
+		return page, err
+	}
+	if page.Working, err = s.Fleets.Slots(ctx, name); err != nil {
+		return page, err
+	}
+	page.All, err = s.Fleets.Devices(ctx, fleet.DeviceFilter{PC: name}, view.Page{Limit: 1000})
+	return page, err
+}
+
+func printPC(o *output, p pcPage) error {
+	slots := fmt.Sprint(p.Slots)
+	if p.SetSlots != nil {
+		slots += ", set by a person"
+	}
+	if err := o.details([]field{
+		{"PC", p.Name},
+		{"State", p.State},
+		{"Gets no work", p.Why},
+		{"Running", fmt.Sprintf("%d of %d that should, %d eligible", p.Running, p.Target, p.Eligible)},
+		{"Slots", slots},
+		{"Devices", fmt.Sprintf("%d, %d online, %d quarantined", p.Devices, p.Online, p.Quarantined)},
+		{"Paused until", o.bothOf(p.PausedUntil, "")},
+		{"Reported", o.both(p.ReportedAt)},
+		{"Seen", o.both(p.SeenAt)},
+	}); err != nil {
+		return err
+	}
+	if len(p.Working) > 0 {
+		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Slots"))
+		if err := slotListing.print(o, p.Working); err != nil {
+			return err
+		}
+	}
+	if len(p.All) == 0 {
+		return nil
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Devices"))
+	return deviceListing.print(o, p.All)
+}
+
+var slotListing = listing[fleet.Slot]{
+	name: func(s fleet.Slot) string { return s.Serial },
+	columns: []column[fleet.Slot]{
+		{title: "DEVICE", value: func(_ *output, s fleet.Slot) string { return s.Serial }},
+		{title: "TASK", value: func(_ *output, s fleet.Slot) string { return short(s.Task) }},
+		{title: "ATTEMPT", value: func(_ *output, s fleet.Slot) string { return fmt.Sprint(s.Attempt) }},
+		{title: "SINCE", ages: true, value: func(o *output, s fleet.Slot) string { return o.ago(s.ClaimedAt) }},
+		{title: "JOB", value: func(_ *output, s fleet.Slot) string {
+			if s.Job.IsZero() {
+				return "health task"
+			}
+			return s.JobName
+		}},
+	},
+}
+
+// asReported is the word for slots that no person sets.
+const asReported = "auto"
+
+func (e *env) pcSlots() *cobra.Command {
+	return &cobra.Command{
+		Use: "slots NAME NUMBER", Short: "Say how many devices of a PC may work at once", Args: e.args("NAME", "NUMBER"),
+		Long: `Say how many devices of a PC may work at once, from 0 to 1000. What runs goes on.
+With auto it is what the PC's agent reports, or else what the policy says.`,
+		Example: "  weir pc slots PC-01 10\n  weir pc slots PC-01 auto",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			var slots *int
+			if args[1] != asReported {
+				n, err := strconv.Atoi(args[1])
+				if err != nil {
+					return invalid("give a number from 0 to 1000, or auto", "%q is no number of slots", args[1])
+				}
+				slots = &n
+			}
+			changed, err := s.Fleets.SetSlots(ctx, whoami(), args[0], slots)
+			if err != nil {
+				return err
+			}
+			p, err := s.Fleets.PC(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			said := "has " + plural(p.Slots, "slot", "slots")
+			if !changed {
+				said += " already"
+			}
+			return e.output().did(clean(p.Name), p, "PC %s %s.", clean(p.Name), said)
+		}),
+	}
+}
+
+func pcNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+	found, err := s.Fleets.PCs(ctx)
+	return pairs(found, err, func(p fleet.PC) (string, string) { return p.Name, fmt.Sprintf("%s, %d devices", p.State, p.Devices) })
+}
