@@ -85,10 +85,14 @@ func runMachine(ctx context.Context, o Orders) error {
 	for _, service := range o.Services {
 		capacity[service] = o.Slots
 	}
-	return product.New(product.Config{
+	err = product.New(product.Config{
 		Transport: transport, Info: node.Info{Name: o.Name, Capacity: capacity}, Drivers: drivers, Dir: m.Dir, Log: log,
 		Lease: o.Lease, Beat: 2 * time.Second, Grace: 500 * time.Millisecond, Poll: 2 * time.Second,
 	}).Run(ctx)
+	if err != nil {
+		log.Error("a life ends", "error", err)
+	}
+	return err
 }
 
 // transport is SQL or HTTPS.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,8 +21,9 @@ const (
 	lockFile     = "agent.lock"
 	identityFile = "identity"
 	// lockTries is how often the lock of a folder is asked for: who was killed a
-	// moment ago may still have it.
-	lockTries, lockEvery = 50, 100 * time.Millisecond
+	// moment ago may still have it. When that process is gone, a child that it was
+	// just starting has it, for as long as the disk makes it wait.
+	lockTries, lockTriesGone, lockEvery = 50, 600, 100 * time.Millisecond
 )
 
 // moveIn makes the agent's folder its own: no other process works in it until
@@ -37,8 +39,8 @@ func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
 		}
-		if try == lockTries || !loop.Wait(ctx, lockEvery, a.leave) {
-			pid, _ := os.ReadFile(file.Name()) // only for the message
+		pid, _ := os.ReadFile(file.Name()) // none is as good as an old one
+		if try >= lockTriesGone || try >= lockTries && !gone(string(pid)) || !loop.Wait(ctx, lockEvery, a.leave) {
 			p := problem.New(problem.Conflict, "give this one another folder (--dir) and another name (--node), or stop the other",
 				"the folder %s is that of another agent, with pid %s", a.config.Dir, strings.TrimSpace(string(pid)))
 			return nil, errors.Join(p, file.Close())
@@ -62,6 +64,12 @@ func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 			a.log.Warn("the lock of the agent's folder was not given back", "error", err)
 		}
 	}, nil
+}
+
+// gone reports whether there is no such process any more.
+func gone(pid string) bool {
+	n, err := strconv.Atoi(strings.TrimSpace(pid))
+	return err == nil && n > 0 && errors.Is(syscall.Kill(n, 0), syscall.ESRCH)
 }
 
 // identity reads who works in a folder, or says so for the first time.
