@@ -126,6 +126,7 @@ func TestArchivedEventsAreTheEventsOfTheFeed(t *testing.T) {
 	old(t, db)
 	exec(t, db, `insert into weir.events (at, type, kind, subject, source, level, message, data)
 		select min(at), 'set', 'pool', 'p', 'ann', 'warn', E'two\nlines <&>', '{"a": null, "b": [1.50]}' from weir.events`)
+	db.Settle(t)
 	var want []string
 	found, err := read(t.Context(), db.Pool, beginning, &Filter{})
 	if err != nil {

@@ -49,6 +49,7 @@ func TestReadsWalkTheIndex(t *testing.T) {
 func TestALargeBatchIsReadInPieces(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select count(*) from weir.submit_many((select jsonb_agg('{"service": "s"}'::jsonb) from generate_series(1, 7000)))`)
+	db.Settle(t)
 	at, n := beginning, 0
 	for {
 		found, err := read(t.Context(), db.Pool, at, &Filter{})
