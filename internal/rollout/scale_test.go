@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/rollout/target"
 )
 
 // Ten thousand runs wait, and nothing can open: a pass of the leader writes no row.
@@ -115,11 +116,11 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 		x := r.create(Plan{Stages: []Stage{{Name: "all", Databases: names, OnFailure: OnFailureContinue}}, Changes: changes, Parallel: 3 + i})
 		made = append(made, x)
 	}
-	r.executes(4)
-	r.executes(4)
-	for _, x := range made {
+	for _, x := range made { // before anything runs: what was not started keeps no higher version waiting
 		r.must(r.store.Start(t.Context(), "ann", x.ID))
 	}
+	r.executes(4)
+	r.executes(4)
 	defer r.pauses(made)()
 	skipped := map[weir.ID]bool{}
 	patience := patience * time.Duration(1+*databases**versions/100)
@@ -132,7 +133,11 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, task := range list {
-				if task.Status == Failed && !skipped[task.ID] {
+				switch {
+				case task.Status == Failed && task.Code != target.CodeSQL: // a busy machine; the rules hold all the same
+					t.Logf("%s failed and is tried again: %s", task.Key, task.Error)
+					r.must(r.store.Retry(t.Context(), "bob", task.ID))
+				case task.Status == Failed && !skipped[task.ID]:
 					skipped[task.ID] = true
 					r.must(r.store.Skip(t.Context(), "bob", task.ID, "known to fail"))
 				}
