@@ -83,7 +83,7 @@ var rolloutListing = listing[rollout.Rollout]{
 		{title: "BY", value: func(_ *output, r rollout.Rollout) string { return r.By }},
 		{title: "HASH", wide: true, value: func(_ *output, r rollout.Rollout) string { return r.Hash }},
 		{title: "CREATED", ages: true, value: func(o *output, r rollout.Rollout) string { return o.ago(r.CreatedAt) }},
-		{title: "WAITS FOR", value: func(_ *output, r rollout.Rollout) string {
+		{title: "WHY", value: func(_ *output, r rollout.Rollout) string {
 			if r.Counts.Unknown > 0 {
 				return strings.TrimPrefix(r.Waits+"; see weir rollout show "+short(r.ID)+" --status unknown", "; ")
 			}

@@ -85,7 +85,7 @@ func printRollout(o *output, p rolloutPage) error {
 	if err := o.details([]field{
 		{"Rollout", p.ID.String()},
 		{"State", p.State},
-		{"Waits for", p.Waits},
+		{"Why", p.Waits},
 		{"Name", p.Name},
 		{"Note", p.Note},
 		{"Runs", runCounts(p.Counts)},
@@ -154,7 +154,7 @@ var stageListing = listing[rollout.StageState]{
 		}},
 		{title: "BEGINS", value: func(_ *output, s rollout.StageState) string { return s.Promote }},
 		{title: "ON FAILURE", value: func(_ *output, s rollout.StageState) string { return onFailure(s.OnFailure, s.MaxFailures) }},
-		{title: "WAITS FOR", value: func(_ *output, s rollout.StageState) string { return s.Waits }},
+		{title: "WHY", value: func(_ *output, s rollout.StageState) string { return s.Waits }},
 	},
 }
 

@@ -12,13 +12,18 @@ import (
 	"github.com/weirhq/weir/internal/agent"
 	"github.com/weirhq/weir/internal/agent/device/simulate"
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 )
 
-// labEvery is the time between two fleet jobs, if the one before has ended.
-const labEvery = time.Minute
+const (
+	// labEvery is the time between two fleet jobs, if the one before has ended.
+	labEvery = time.Minute
+	// labLook is how often that is looked at.
+	labLook = 5 * time.Second
+)
 
 // Labs are the PCs of the demo's fleet: their devices are simulated. One of the
 // devices fails whatever runs on it, so that there is a quarantine to see.
@@ -71,12 +76,13 @@ func (d *Demo) Fleet(store *fleet.Store, desk func(name string) agent.Transport,
 	l.submits.Go(func() {
 		var runner loop.Runner
 		runner.Log = d.log
-		runner.Run(d.life, loop.Loop{Name: "demo fleet", Every: labEvery, Tick: l.tick})
+		runner.Run(d.life, loop.Loop{Name: "demo fleet", Every: labLook, Tick: l.tick})
 	})
 	return nil
 }
 
-// tick submits a job if the last one has ended.
+// tick submits a job if the last one has ended, once the PCs have said what hangs
+// on them: a job without devices fails.
 func (l *lab) tick(ctx context.Context, now time.Time) (more bool, err error) {
 	if !l.job.IsZero() {
 		last, err := l.store.Job(ctx, l.job)
@@ -84,10 +90,22 @@ func (l *lab) tick(ctx context.Context, now time.Time) (more bool, err error) {
 			return false, err
 		}
 	}
+	there, err := l.store.Devices(ctx, fleet.DeviceFilter{Labels: labJob().Target.Labels}, view.Page{Limit: labDevices()})
+	if err != nil || len(there) < labDevices() {
+		return false, err
+	}
 	// Two servers that show the demo submit the same job, once.
 	j, err := l.store.Submit(ctx, "demo", labJob(), fmt.Sprintf("demo:fleet:%d", now.Unix()/int64(labEvery/time.Second)))
 	l.job = j.ID
 	return false, err
+}
+
+// labDevices is how many there are.
+func labDevices() (n int) {
+	for _, config := range Labs {
+		n += config.Devices
+	}
+	return n
 }
 
 // labJob is a test of every simulated device, twice.
