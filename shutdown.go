@@ -18,12 +18,12 @@ const (
 // behind: what they return is refused.
 func (w *Worker) windDown(claiming <-chan struct{}) {
 	idle := func() bool { return w.running == 0 }
-	grace, cancel := context.WithTimeout(w.life, w.config.Grace)
-	defer cancel()
+	grace, endGrace := context.WithTimeout(w.life, w.config.Grace)
+	defer endGrace()
 	go func() {
 		select {
 		case <-w.hurry:
-			cancel()
+			endGrace()
 		case <-grace.Done():
 		}
 	}()

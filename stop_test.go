@@ -130,6 +130,29 @@ func TestStopInAHurry(t *testing.T) {
 	}
 }
 
+// The hurry may come at any moment of the end, and ends nothing but the grace. Many
+// rounds, since the moment is what matters.
+func TestStopInAHurryWhenIdle(t *testing.T) {
+	w := newWorld(t)
+	for range 20 {
+		worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: time.Hour})
+		handle(worker, "idle", nothing)
+		ended := make(chan error, 1)
+		go func() { ended <- worker.Run(t.Context()) }()
+		until(t, "it runs", func() bool {
+			return w.count(t, `select count(*) from weir.workers where name = $1`, worker.Name()) == 1
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := worker.Stop(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("Stop: %v", err)
+		}
+		if err := receive(t, "Run returns", ended); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestRunNeedsHandlersAndRunsOnce(t *testing.T) {
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
