@@ -11,7 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) fleet() *cobra.Command {
@@ -98,16 +97,8 @@ func fleetColor(s string) string {
 func endedUnits(c fleet.Counts) int { return c.Done + c.Failed + c.Missed + c.Canceled }
 
 func unitCounts(c fleet.Counts) string {
-	parts := []string{fmt.Sprintf("%d of %d ended", endedUnits(c), c.Total)}
-	for _, x := range []struct {
-		n    int
-		word string
-	}{{c.Running, "running"}, {c.Retrying, "retrying"}, {c.Waiting, "waiting"}, {c.Done, "done"}, {c.Failed, "failed"}, {c.Missed, "missed"}, {c.Canceled, "canceled"}} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return endedWords(endedUnits(c), c.Total, count{c.Running, "running"}, count{c.Retrying, "retrying"}, count{c.Waiting, "waiting"}, count{c.Done, "done"}, count{c.Failed, "failed"},
+		count{c.Missed, "missed"}, count{c.Canceled, "canceled"})
 }
 
 // findFleet reads which fleet job is meant: its id or the end of it, or its name, if
@@ -123,25 +114,7 @@ func findFleet(ctx context.Context, s *app.Session, text string) (weir.ID, error
 	if err != nil {
 		return weir.ID{}, err
 	}
-	var live, ended []fleet.Job
-	for _, j := range found {
-		switch {
-		case j.Name != text:
-		case j.EndedAt == nil:
-			live = append(live, j)
-		default:
-			ended = append(ended, j)
-		}
-	}
-	switch {
-	case len(live) > 1:
-		return weir.ID{}, invalid("give the id: weir fleet list --search "+clean(text), "%d fleet jobs are called %q, such as %s and %s", len(live), text, short(live[0].ID), short(live[1].ID))
-	case len(live) == 1:
-		return live[0].ID, nil
-	case len(ended) > 0:
-		return ended[0].ID, nil
-	}
-	return weir.ID{}, problem.New(problem.NotFound, "see them with: weir fleet list", "there is no fleet job %q", text)
+	return named(found, text, "fleet job", "weir fleet list", func(j fleet.Job) called { return called{j.ID, j.Name, j.EndedAt != nil} })
 }
 
 func fleetIDs(ctx context.Context, s *app.Session) ([][2]string, error) {

@@ -111,16 +111,8 @@ const cyan = "36"
 func endedRuns(c rollout.Counts) int { return c.Done + c.Failed + c.Canceled + c.Unknown + c.Skipped }
 
 func runCounts(c rollout.Counts) string {
-	parts := []string{fmt.Sprintf("%d of %d ended", endedRuns(c), c.Total)}
-	for _, x := range []struct {
-		n    int
-		word string
-	}{{c.Running, "running"}, {c.Available, "available"}, {c.Pending, "pending"}, {c.Done, "done"}, {c.Failed, "failed"}, {c.Unknown, "unknown"}, {c.Canceled, "canceled"}, {c.Skipped, "skipped"}} {
-		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return endedWords(endedRuns(c), c.Total, count{c.Running, "running"}, count{c.Available, "available"}, count{c.Pending, "pending"}, count{c.Done, "done"}, count{c.Failed, "failed"},
+		count{c.Unknown, "unknown"}, count{c.Canceled, "canceled"}, count{c.Skipped, "skipped"})
 }
 
 // agoOf is ago for a time that may not be there.
@@ -154,25 +146,7 @@ func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, err
 	if err != nil {
 		return weir.ID{}, err
 	}
-	var live, ended []rollout.Rollout
-	for _, r := range found {
-		switch {
-		case r.Name != text:
-		case r.FinishedAt == nil:
-			live = append(live, r)
-		default:
-			ended = append(ended, r)
-		}
-	}
-	switch {
-	case len(live) > 1:
-		return weir.ID{}, invalid("give the id: weir rollout list --search "+clean(text), "%d rollouts are called %q, such as %s and %s", len(live), text, short(live[0].ID), short(live[1].ID))
-	case len(live) == 1:
-		return live[0].ID, nil
-	case len(ended) > 0:
-		return ended[0].ID, nil
-	}
-	return weir.ID{}, problem.New(problem.NotFound, "see them with: weir rollout list", "there is no rollout %q", text)
+	return named(found, text, "rollout", "weir rollout list", func(r rollout.Rollout) called { return called{r.ID, r.Name, r.FinishedAt != nil} })
 }
 
 // findRun reads which task of a rollout is meant: its id or the end of it, or
