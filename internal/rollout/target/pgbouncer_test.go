@@ -2,77 +2,26 @@ package target_test
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // pooledBy puts PgBouncer before a place.
 func (p *place) pooledBy(t *testing.T, settings ...string) *place {
 	t.Helper()
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		program = "/usr/sbin/pgbouncer" // not on the path of every user
-		if _, err = os.Stat(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal("PgBouncer is not installed: apt-get install -y pgbouncer")
-			}
-			t.Skip("SKIPPED, NOT TESTED: PgBouncer is not installed: apt-get install -y pgbouncer")
-		}
-	}
-	u, err := url.Parse(p.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	password, _ := u.User.Password()
-	config := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s password=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\n%s\n",
-		u.Hostname(), u.Port(), u.User.Username(), password, port, strings.Join(settings, "\n"))
-	file := filepath.Join(t.TempDir(), "pgbouncer.ini")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-q", file}
-	if os.Geteuid() == 0 {
-		args = []string{"-q", "-u", "nobody", file}
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // it ends by the signal
-	})
 	far := *p
-	far.address = fmt.Sprintf("127.0.0.1:%d", port)
-	far.dsn = strings.Replace(p.dsn, p.address, far.address, 1)
-	until(t, "PgBouncer answers", func() bool {
-		conn, err := pgx.Connect(t.Context(), far.dsn)
-		if err == nil {
-			err = conn.Close(t.Context())
-		}
-		return err == nil
-	})
+	far.dsn = testdb.Bounce(t, p.dsn, settings...)
+	u, err := url.Parse(far.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far.address = u.Host
 	return &far
 }
 

@@ -1,0 +1,78 @@
+package testdb
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Bounce puts a real PgBouncer before a database and returns the URL that leads
+// through it. Settings are lines of its configuration. It ends with the test.
+func Bounce(t testing.TB, address string, settings ...string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		program = "/usr/sbin/pgbouncer" // not on the path of every user
+		if _, err = os.Stat(program); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatal("PgBouncer is not installed: apt-get install -y pgbouncer")
+			}
+			t.Skip("SKIPPED, NOT TESTED: PgBouncer is not installed: apt-get install -y pgbouncer")
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	config := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s password=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\n%s\n",
+		u.Hostname(), u.Port(), u.User.Username(), password, port, strings.Join(settings, "\n"))
+	file := filepath.Join(t.TempDir(), "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-q", file}
+	if os.Geteuid() == 0 {
+		args = []string{"-q", "-u", "nobody", file}
+	}
+	cmd := exec.Command(program, args...) // #nosec G204 -- found above
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait() // it ends by the signal
+	})
+	u.Host = fmt.Sprintf("127.0.0.1:%d", port)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, u.String())
+		if err == nil {
+			_ = conn.Close(ctx) // it was only to see
+			return u.String()
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("PgBouncer does not answer: %v", err)
+		}
+	}
+}
