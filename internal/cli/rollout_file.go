@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/weirhq/weir/internal/near"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
@@ -184,13 +185,13 @@ func (r *planYAML) fields(n *yaml.Node, what string, known map[string]func(*yaml
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		read := known[key.Value]
-		switch near := nearest(key.Value, names); {
+		switch meant := near.Word(key.Value, names); {
 		case seen[key.Value] != nil:
 			r.fault(key, "%s: %s is there twice", what, key.Value)
 		case read != nil:
 			read(value)
-		case near != "":
-			r.fault(key, "%s has no field %q: did you mean %s?", what, key.Value, near)
+		case meant != "":
+			r.fault(key, "%s has no field %q: did you mean %s?", what, key.Value, meant)
 		default:
 			r.fault(key, "%s has no field %q: there are %s", what, key.Value, strings.Join(names, ", "))
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/near"
 )
 
 const (
@@ -123,8 +124,8 @@ func (e *env) noArgs(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, append([]string{c.Name()}, c.Aliases...)...)
 		}
 	}
-	if near := nearest(args[0], verbs); near != "" {
-		return invalid("did you mean: "+cmd.CommandPath()+" "+near, "%s has no command %q", cmd.CommandPath(), args[0])
+	if meant := near.Word(args[0], verbs); meant != "" {
+		return invalid("did you mean: "+cmd.CommandPath()+" "+meant, "%s has no command %q", cmd.CommandPath(), args[0])
 	}
 	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])
 }

@@ -112,14 +112,14 @@ func TestWorkflowsAreListed(t *testing.T) {
 
 func TestANameThatIsNearlyRightIsSaid(t *testing.T) {
 	r := newRig(t)
-	r.put("name: fan-out\nparams: {n: {type: integer}}\nsteps: [{key: a, service: s, params: {n: '{{ .params.n }}'}}]")
+	r.put("name: fan-out\nparams: {count: {type: integer}}\nsteps: [{key: a, service: s, params: {n: '{{ .params.count }}'}}]")
 	for _, c := range []struct {
 		err  error
 		next string
 	}{
 		{r.store.Check(t.Context(), "fanout", definition.Options{}), "did you mean fan-out?"},
 		{r.store.Check(t.Context(), "something else", definition.Options{}), "see what there is: weir workflow list"},
-		{r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"m": 1}}), "did you mean n?"},
+		{r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"coutn": 1}}), "did you mean count?"},
 	} {
 		if c.err == nil || problem.Explain(c.err).Next != c.next {
 			t.Errorf("%v, want %q", c.err, c.next)

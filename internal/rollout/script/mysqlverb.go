@@ -2,7 +2,11 @@ package script
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/weirhq/weir/internal/near"
 )
 
 // mysqlVerbs are the words that a statement of MySQL or MariaDB begins with. Nothing
@@ -26,38 +30,8 @@ func labeled(p []piece) bool { return len(p) > 1 && p[1].is(":") }
 
 // meant is advice for a word that begins no statement.
 func meant(word string) string {
-	best, least := "", 3
-	for verb := range mysqlVerbs {
-		if d := apart(word, verb); 2*d < len(verb) && (d < least || d == least && verb < best) {
-			best, least = verb, d
-		}
+	if meant := near.Word(word, slices.Sorted(maps.Keys(mysqlVerbs))); meant != "" {
+		return fmt.Sprintf("did you mean %s?", meant)
 	}
-	if best == "" {
-		return "begin it with a word that MySQL knows, such as CREATE, ALTER or UPDATE; a comment begins with -- and a space"
-	}
-	return fmt.Sprintf("did you mean %s?", best)
-}
-
-// apart is how many letters must be changed, added or left out to make one word of
-// the other.
-func apart(a, b string) int {
-	if len(a) > 2*len(b) {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "begin it with a word that MySQL knows, such as CREATE, ALTER or UPDATE; a comment begins with -- and a space"
 }

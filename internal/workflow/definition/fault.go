@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/weirhq/weir/internal/near"
 )
 
 // Fault is one thing that is wrong with a definition, where it stands, and what
@@ -92,40 +94,10 @@ type place struct{ line, column int }
 // Meant finds the word that was likely meant, as advice: did you mean …? Empty:
 // none is near.
 func Meant(word string, words []string) string {
-	best, least := "", len(word)/3+2
-	for _, w := range words {
-		if n := distance(strings.ToLower(word), w, least); n < least {
-			best, least = w, n
-		}
+	if meant := near.Word(word, words); meant != "" {
+		return fmt.Sprintf("did you mean %s?", meant)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %s?", best)
-}
-
-// distance counts the letters to change from a to b, up to limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last
-			if a[i] != b[j] {
-				change++
-			}
-			last = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
 
 // list writes words for a person: a, b, c … at most twelve.
