@@ -129,7 +129,7 @@ func TestANameThatIsNearlyRightIsSaid(t *testing.T) {
 	if p := problem.Explain(err); p.Kind != problem.NotFound || p.Next != "see what there is: weir workflow versions fan-out" {
 		t.Errorf("%+v", p)
 	}
-	if err := r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"n": 1}}); err != nil {
+	if err := r.store.Check(t.Context(), "fan-out", definition.Options{Params: map[string]any{"count": 1}}); err != nil {
 		t.Error(err)
 	}
 }
