@@ -56,11 +56,11 @@ type attempt struct {
 	ended bool
 }
 
-// attempt makes one of what was claimed. asked is when the claim was sent.
-func (a *Agent) attempt(ctx context.Context, task node.Assignment, asked time.Duration) *attempt {
-	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), safe: asked + min(task.Lease, a.config.Lease)}
+// attempt makes one of what was claimed. since is when it was taken, or before.
+func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
+	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), safe: since + min(task.Lease, a.config.Lease)}
 	if task.Deadline > 0 {
-		at.deadline = asked + task.Deadline
+		at.deadline = since + task.Deadline
 	}
 	at.ctx, at.cancel = context.WithCancelCause(ctx)
 	at.kill, at.doom = context.WithCancel(ctx)

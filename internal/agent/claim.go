@@ -35,7 +35,8 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 			// The same id again would give the same leases, so it is kept until an
 			// answer to it has come.
 			id = newID()
-			a.begin(ctx, claimed.Tasks, asked)
+			// No answer makes a lease longer than it would be if it began right now.
+			a.begin(ctx, claimed.Tasks, min(asked+max(claimed.Waited, 0), uptime.Now()))
 			if claimed.Look {
 				signal(a.look)
 			}
@@ -115,10 +116,10 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 	return r, len(a.held)
 }
 
-// begin starts what was claimed.
-func (a *Agent) begin(ctx context.Context, tasks []node.Assignment, asked time.Duration) {
+// begin starts what was claimed. since is when it was taken, or before.
+func (a *Agent) begin(ctx context.Context, tasks []node.Assignment, since time.Duration) {
 	for _, task := range tasks {
-		at := a.attempt(ctx, task, asked)
+		at := a.attempt(ctx, task, since)
 		a.mu.Lock()
 		if a.held[task.Holds()] != nil { // the repeat of a claim whose answer came after all
 			a.mu.Unlock()

@@ -29,6 +29,9 @@ type ClaimRequest struct {
 // Claimed is the answer to a claim.
 type Claimed struct {
 	Tasks []Assignment
+	// Waited is how long the claim had waited when they were taken. What they last is
+	// counted from then.
+	Waited time.Duration
 	// Look: renew now, for somebody may have asked to cancel what you hold.
 	Look bool
 }
@@ -45,8 +48,8 @@ type Assignment struct {
 	MaxAttempts int
 	Run         json.RawMessage // see [Run]; nil: the node must know itself
 	Trace       string
-	// Lease is its whole length. It began when the claim was answered; whoever
-	// counts from before the claim was sent is on the safe side.
+	// Lease is its whole length. It began when the task was taken; whoever counts from
+	// when the claim was sent and adds what that waited is on the safe side.
 	Lease time.Duration
 	// Deadline is how long the attempt may take. Zero: for ever.
 	Deadline time.Duration

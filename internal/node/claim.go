@@ -28,12 +28,14 @@ func (d *Desk) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	// Before the first look, so that nothing falls between look and wait.
 	w := d.hints.wait(r.Services, r.Held)
 	defer w.leave()
-	end := time.Now().Add(r.Wait)
+	asked := time.Now()
+	end := asked.Add(r.Wait)
 	for pause := pollFirst; ; pause = min(2*pause, d.pollMost()) {
 		if r.N > 0 && len(r.Services) > 0 {
+			waited := time.Since(asked)
 			tasks, err := d.claim(ctx, r)
 			if err != nil || len(tasks) > 0 {
-				return Claimed{Tasks: tasks}, err
+				return Claimed{Tasks: tasks, Waited: waited}, err
 			}
 		}
 		if w.looks() {

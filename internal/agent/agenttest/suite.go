@@ -130,14 +130,21 @@ func waits(r *rig) {
 		node.Claimed
 		error
 	}
-	got := make(chan answer, 1)
+	got, asked := make(chan answer, 1), time.Now()
 	go func() {
 		c, err := r.mine.Claim(r.Context(), q)
 		got <- answer{c, err}
 	}()
+	loop.Wait(r.Context(), time.Second, nil) // so that it waits, and does not find it at the first look
 	r.submit(map[string]any{"key": "a"})
-	if a := <-got; a.error != nil || len(a.Tasks) != 1 {
-		r.Errorf("got %+v", a)
+	a := <-got
+	if a.error != nil || len(a.Tasks) != 1 {
+		r.Fatalf("got %+v", a)
+	}
+	// What the lease and the deadline are counted from: after the wait, not after the
+	// task was taken.
+	if early := r.text(`select (claimed_at >= $2)::text from weir.running where task = $1`, a.Tasks[0].Task, asked.Add(a.Waited)); a.Waited <= 0 || early != "true" {
+		r.Errorf("asked at %s, it waited %s, taken after that: %s", asked, a.Waited, early)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	go func() {

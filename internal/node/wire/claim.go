@@ -78,13 +78,14 @@ type Assignment struct {
 
 // Claimed is what a claim gave.
 type Claimed struct {
-	Items []Assignment `json:"items"`
-	Look  bool         `json:"look,omitempty" doc:"Renew now: somebody may have asked to cancel what is held."`
+	Items    []Assignment `json:"items"`
+	WaitedMS int64        `json:"waited_ms,omitempty" doc:"How long the claim had waited when they were taken. What they last is counted from then."`
+	Look     bool         `json:"look,omitempty" doc:"Renew now: somebody may have asked to cancel what is held."`
 }
 
 // ClaimedOf is it as it is sent.
 func ClaimedOf(c node.Claimed) Claimed {
-	return Claimed{Look: c.Look, Items: each(c.Tasks, func(a node.Assignment) Assignment {
+	return Claimed{Look: c.Look, WaitedMS: c.Waited.Milliseconds(), Items: each(c.Tasks, func(a node.Assignment) Assignment {
 		return Assignment{
 			Lease: LeaseOf(a.Holds()), Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
 			Run: a.Run, Trace: a.Trace, LeaseMS: downward(a.Lease), DeadlineMS: downward(a.Deadline), Device: (*Device)(a.Device),
@@ -94,7 +95,7 @@ func ClaimedOf(c node.Claimed) Claimed {
 
 // Node is it as the agent knows it.
 func (c Claimed) Node() node.Claimed {
-	return node.Claimed{Look: c.Look, Tasks: each(c.Items, func(a Assignment) node.Assignment {
+	return node.Claimed{Look: c.Look, Waited: span(c.WaitedMS), Tasks: each(c.Items, func(a Assignment) node.Assignment {
 		return node.Assignment{
 			Task: a.Task, Attempt: a.Attempt, Token: a.Token, Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
 			Run: a.Run, Trace: a.Trace, Lease: span(a.LeaseMS), Deadline: span(a.DeadlineMS), Device: (*node.Device)(a.Device),
