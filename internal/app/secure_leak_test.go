@@ -71,12 +71,12 @@ func TestSecureBrokenDatabase(t *testing.T) {
 			database := db.Pool.Config().ConnConfig.Database
 			must := func(pool *pgxpool.Pool, sql string) {
 				t.Helper()
-				sql = strings.NewReplacer("ROLE", role, "DATABASE", database).Replace(sql)
+				sql = strings.NewReplacer("ROLE", role, "DATABASE", database, "VERIFIER", testdb.Verifier(role)).Replace(sql)
 				if _, err := pool.Exec(context.Background(), sql); err != nil {
 					t.Fatalf("%s: %v", sql, err)
 				}
 			}
-			must(other.Pool, `create role ROLE login superuser password 'ROLE'`)
+			must(other.Pool, `create role ROLE login superuser password 'VERIFIER'`)
 			t.Cleanup(func() {
 				must(other.Pool, `alter database DATABASE allow_connections true`)
 				must(db.Pool, `reassign owned by ROLE to current_user`)

@@ -24,16 +24,17 @@ func TestSecureSizes(t *testing.T) {
 	x := f.furnish("thing")
 	large := strings.Repeat("x", 17<<20)
 	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+	bodies := map[string]way{
+		"large form": sending("application/x-www-form-urlencoded", "name="+large), "large JSON": sending("application/json", `{"name": "`+large+`"}`),
+		"deep JSON": sending("application/json", `{"params": `+deep+`}`), "deep form": form("service", "x", "params", deep, "task", `{"service": "x", "params": `+deep+`}`),
+		"many fields": sending("application/x-www-form-urlencoded", strings.Repeat("a&", 200_000)),
+		"parts":       sending("multipart/form-data; boundary=x", strings.Repeat("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n", 10_000)+"--x--"),
+	}
 	for _, e := range f.entrances(x) {
 		if e.method == "GET" || e.path == "/logout" || strings.HasSuffix(e.path, "/logout") {
 			continue
 		}
-		for name, body := range map[string]way{
-			"large form": sending("application/x-www-form-urlencoded", "name="+large), "large JSON": sending("application/json", `{"name": "`+large+`"}`),
-			"deep JSON": sending("application/json", `{"params": `+deep+`}`), "deep form": form("service", "x", "params", deep, "task", `{"service": "x", "params": `+deep+`}`),
-			"many fields": sending("application/x-www-form-urlencoded", strings.Repeat("a&", 200_000)),
-			"parts":       sending("multipart/form-data; boundary=x", strings.Repeat("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n", 10_000)+"--x--"),
-		} {
+		for name, body := range bodies {
 			got, err := f.try(e.method, e.path, with(admin), body)
 			// A page takes no JSON: to it that is an empty form.
 			empty := !e.api && (strings.HasSuffix(name, "JSON") || name == "parts")

@@ -48,6 +48,9 @@ func StartCluster(ctx context.Context) (*pg.Cluster, func() error, error) {
 	stop := func() error {
 		return errors.Join(cluster.Stop(context.Background()), os.RemoveAll(dir))
 	}
+	if err := ease(ctx, cluster.URL("postgres")); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("start a cluster for tests: %w", err), stop())
+	}
 	return cluster, stop, nil
 }
 

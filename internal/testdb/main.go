@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"testing"
 
 	"go.uber.org/goleak"
 )
@@ -22,8 +21,8 @@ var shared struct {
 
 // Main runs the tests of a package, checks that they left no goroutine behind,
 // and stops the cluster if this process started one. It does not return. Use it
-// as the whole of TestMain; options go to goleak.
-func Main(m *testing.M, options ...goleak.Option) {
+// as the whole of TestMain with its *testing.M; options go to goleak.
+func Main(m interface{ Run() int }, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
 	if shared.stop != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +22,7 @@ const templateLock = 0x74706c // "tpl"
 // template returns the name of the migrated template, making it if need be. A
 // template that stands under its name is whole: it is made under another one.
 func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, error) {
-	hash, err := schemaHash(schema.FS)
+	hash, err := currentSchema()
 	if err != nil {
 		return "", err
 	}
@@ -72,6 +73,9 @@ func hasDatabase(ctx context.Context, conn *pgx.Conn, name string) (exists bool,
 	err = conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, name).Scan(&exists)
 	return exists, err
 }
+
+// currentSchema names the schema of this binary. Every test asks for it.
+var currentSchema = sync.OnceValues(func() (string, error) { return schemaHash(schema.FS) })
 
 // schemaHash names a schema by its content.
 func schemaHash(fsys fs.FS) (string, error) {

@@ -2,11 +2,14 @@ package testdb_test
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir/internal/testdb"
 )
@@ -91,5 +94,30 @@ func TestSkipDoctor(t *testing.T) {
 	r.end()
 	if len(r.errors) > 0 {
 		t.Errorf("the test heard %q", r.errors)
+	}
+}
+
+// A verifier lets in who knows its password, and nobody else.
+func TestVerifier(t *testing.T) {
+	db := testdb.NewEmpty(t)
+	config := db.Pool.Config().ConnConfig.Copy()
+	config.User, config.Password = "weir_verifier_"+strings.ToLower(rand.Text()), "seven boats in a bottle"
+	if _, err := db.Pool.Exec(t.Context(), `create role `+config.User+` login password '`+testdb.Verifier(config.Password)+`'`); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := db.Pool.Exec(context.Background(), `drop role `+config.User); err != nil {
+			t.Error(err)
+		}
+	})
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	config.Password = "eight boats in a bottle"
+	refused := new(pgconn.PgError)
+	if _, err := pgx.ConnectConfig(t.Context(), config); !errors.As(err, &refused) || refused.Code != "28P01" {
+		t.Errorf("a wrong password: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // ShotsVariable names the environment variable with the folder for pictures.
 const ShotsVariable = "WEIR_SCREENSHOTS"
 
-// Browser is a Chromium with a profile of its own.
+// Browser is a window of Chromium with a profile of its own.
 type Browser struct {
 	t    testing.TB
 	ctx  context.Context
@@ -31,17 +31,10 @@ type Browser struct {
 	quiet atomic.Bool
 }
 
-// Open starts a browser. It ends with the test.
+// Open opens a browser. It ends with the test.
 func (s *Server) Open(t testing.TB) *Browser {
 	t.Helper()
-	path := findChromium(t)
-	// The options of the library that fit a machine without a screen, and none
-	// of those that talk to the network.
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 800))
-	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	ctx, cancel := chromedp.NewContext(ctx)
+	ctx, cancel := chromedp.NewContext(chromium.open(t), chromedp.WithNewBrowserContext())
 	b := &Browser{t: t, ctx: ctx, base: s.URL}
 	var reading sync.WaitGroup
 	t.Cleanup(func() {
@@ -51,12 +44,11 @@ func (s *Server) Open(t testing.TB) *Browser {
 			t.Logf("close the browser: %v", err)
 		}
 		cancel()
-		stop()
 		reading.Wait()
 	})
-	// The first call starts the browser, which lives as long as its context.
+	// The first call opens the window, which lives as long as its context.
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err != nil {
-		t.Fatalf("start Chromium: %v", err)
+		t.Fatalf("open a window of Chromium: %v", err)
 	}
 	messages := chromedp.Console(ctx)
 	reading.Go(func() { b.watch(messages) })

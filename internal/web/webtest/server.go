@@ -26,9 +26,6 @@ import (
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-// Main runs the tests of a package; use it as the whole of TestMain.
-func Main(m *testing.M) { testdb.Main(m) }
-
 // Password is that of every user that a test makes.
 const Password = "correct horse battery staple"
 
