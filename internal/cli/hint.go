@@ -45,6 +45,9 @@ func sameFile(a, b string) bool {
 // hint lets the commands in a sentence be typed as they stand: with the program
 // as it was called, and with the flags that say where to work.
 func (e *env) hint(text string) string {
+	if e.program+e.where == "weir" {
+		return text // it stands so already, and all help texts come by at every start
+	}
 	return commandIn.ReplaceAllStringFunc(text, func(found string) string {
 		before, verb, _ := strings.Cut(found, "weir ")
 		if !e.verbs[verb] {

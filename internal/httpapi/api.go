@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -98,7 +99,7 @@ type API struct {
 	log    *slog.Logger
 	mux    *router
 	huma   huma.API
-	pages  pages
+	pages  func() pages
 	// turn is held by whoever changes a definition: reading what is there and
 	// writing over it are two steps.
 	turn chan struct{}
@@ -132,7 +133,7 @@ func New(config Config) *API {
 			panic(fmt.Sprintf("httpapi: %s is in the table, but its mount registered something else", table[i].pattern()))
 		}
 	}
-	a.pages = a.render()
+	a.pages = sync.OnceValue(a.render)
 	return a
 }
 

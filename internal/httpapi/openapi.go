@@ -53,8 +53,10 @@ func openAPIConfig(version string) huma.Config {
 	}
 }
 
-// pages are what the API says about itself, made once.
-type pages struct{ json, yaml, html, css []byte }
+// pages are what the API says about itself. They are made once, for the first who
+// asks: that is more work than all the rest of a start, and most servers are never
+// asked.
+type pages struct{ json, yaml, html []byte }
 
 // render makes them. It panics where only a mistake of ours could lead.
 func (a *API) render() pages {
@@ -71,23 +73,23 @@ func (a *API) render() pages {
 	if err != nil {
 		panic("httpapi: the reference page: " + err.Error())
 	}
-	return pages{json: text, yaml: yaml, html: html, css: docsCSS}
+	return pages{json: text, yaml: yaml, html: html}
 }
 
 func (a *API) specJSON() http.Handler {
-	return a.fixed("application/openapi+json", func() []byte { return a.pages.json })
+	return a.fixed("application/openapi+json", func() []byte { return a.pages().json })
 }
 
 func (a *API) specYAML() http.Handler {
-	return a.fixed("application/openapi+yaml", func() []byte { return a.pages.yaml })
+	return a.fixed("application/openapi+yaml", func() []byte { return a.pages().yaml })
 }
 
 func (a *API) docsPage() http.Handler {
-	return a.fixed("text/html; charset=utf-8", func() []byte { return a.pages.html })
+	return a.fixed("text/html; charset=utf-8", func() []byte { return a.pages().html })
 }
 
 func (a *API) docsStyle() http.Handler {
-	return a.fixed("text/css; charset=utf-8", func() []byte { return a.pages.css })
+	return a.fixed("text/css; charset=utf-8", func() []byte { return docsCSS })
 }
 
 // fixed serves what never changes while the program runs.
