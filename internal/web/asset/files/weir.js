@@ -182,6 +182,8 @@ if (follow) {
   });
   addEventListener("online", () => stream || listen());
   addEventListener("pagehide", rest);
+  // Else the stream hears of the end of the session first, and reloads in its middle.
+  document.addEventListener("submit", (e) => e.target.getAttribute("action") === "/logout" && rest());
   addEventListener("pageshow", (e) => e.persisted && listen());
   if (!document.hidden) listen();
 }
