@@ -14,7 +14,7 @@ import (
 
 const (
 	// completeWithin is how long a person waits for a Tab, whatever is asked.
-	completeWithin = 300 * time.Millisecond
+	completeWithin = time.Second
 	// completeMost is how many names are offered.
 	completeMost = 200
 )
