@@ -54,15 +54,22 @@ var parts = []part{
 			|| string_agg(format('  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), E'\n' order by a.attnum)
 			|| coalesce((select E'\n' || string_agg('  ' || regexp_replace(pg_get_triggerdef(g.oid), '^CREATE TRIGGER ', 'trigger '), E'\n' order by g.tgname) from pg_trigger g where g.tgrelid = c.oid), '')
 		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'flow'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname`},
+	{"Views of schema fleet", `
+		select format(E'view fleet.%s: %s\n', c.relname, coalesce(obj_description(c.oid, 'pg_class'), 'no comment'))
+			|| string_agg(format('  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), E'\n' order by a.attnum)
+			|| coalesce((select E'\n' || string_agg('  ' || regexp_replace(pg_get_triggerdef(g.oid), '^CREATE TRIGGER ', 'trigger '), E'\n' order by g.tgname) from pg_trigger g where g.tgrelid = c.oid), '')
+		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'fleet'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname`},
 	{"Functions", `
-		select format(E'function %s(%s) returns %s\n  %s %s%s%s: %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), l.lanname,
+		select format(E'function %s%s(%s) returns %s\n  %s %s%s%s: %s', case when p.pronamespace = 'fleet'::regnamespace then 'fleet.' else '' end, p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), l.lanname,
 			case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end, case when p.prosecdef then ' security definer' else '' end,
 			coalesce(' set ' || (select string_agg(s, ', ' order by s) from unnest(p.proconfig) s), ''), coalesce(obj_description(p.oid, 'pg_proc'), 'no comment'))
-		from pg_proc p join pg_language l on l.oid = p.prolang where p.pronamespace = 'weir'::regnamespace order by p.proname collate "C", 1`},
+		from pg_proc p join pg_language l on l.oid = p.prolang where p.pronamespace in ('weir'::regnamespace, 'fleet'::regnamespace) order by p.proname collate "C", 1`},
 	{"Grants", `
 		select format('%s: %s on %s', coalesce(r.rolname, 'public'), string_agg(distinct lower(a.privilege_type), ', '), o.what) from (
-			select 'schema ' || nspname as what, nspacl as acl from pg_namespace where nspname in ('weir', 'flow')
+			select 'schema ' || nspname as what, nspacl as acl from pg_namespace where nspname in ('weir', 'flow', 'fleet')
 			union all select case when relkind = 'S' then 'sequence flow.' else 'view flow.' end || relname, relacl from pg_class where relnamespace = 'flow'::regnamespace
+			union all select 'view fleet.' || relname, relacl from pg_class where relnamespace = 'fleet'::regnamespace
+			union all select 'function fleet.' || proname, coalesce(proacl, acldefault('f', proowner)) from pg_proc where pronamespace = 'fleet'::regnamespace
 			union all select case when relkind = 'S' then 'sequence ' else 'table or view ' end || relname, relacl from pg_class where relnamespace = 'weir'::regnamespace and not relispartition
 			union all select 'function ' || proname, coalesce(proacl, acldefault('f', proowner)) from pg_proc where pronamespace = 'weir'::regnamespace
 		) o, aclexplode(o.acl) a left join pg_roles r on r.oid = a.grantee

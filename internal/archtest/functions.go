@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,13 +17,13 @@ var (
 
 // checkFunctions holds the form of a function file, because migrate applies
 // these files again and again and the reference is made from their comments.
-func checkFunctions(t *tree, dir, schema string) []finding {
+func checkFunctions(t *tree, dir string, schemas ...string) []finding {
 	var out []finding
 	for _, x := range t.texts {
 		if path.Dir(x.path) != dir || path.Ext(x.path) != ".sql" {
 			continue
 		}
-		for _, text := range judgeFunction(strings.TrimSuffix(path.Base(x.path), ".sql"), schema, string(x.data)) {
+		for _, text := range judgeFunction(strings.TrimSuffix(path.Base(x.path), ".sql"), string(x.data), schemas) {
 			out = append(out, finding{x.path, 0, text})
 		}
 	}
@@ -30,7 +31,7 @@ func checkFunctions(t *tree, dir, schema string) []finding {
 }
 
 // judgeFunction says what is wrong with the text of one function file.
-func judgeFunction(base, schema, text string) []string {
+func judgeFunction(base, text string, schemas []string) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if !strings.HasPrefix(text, "--") {
@@ -47,8 +48,8 @@ func judgeFunction(base, schema, text string) []string {
 		if m[1] == "" {
 			add("creates %s without \"or replace\": migrate could apply it only once", m[3])
 		}
-		if m[2] != schema {
-			add("creates %s outside schema %s: write the schema, the search_path of the caller is not ours", m[3], schema)
+		if !slices.Contains(schemas, m[2]) {
+			add("creates %s outside schema %s: write the schema, the search_path of the caller is not ours", m[3], strings.Join(schemas, " and "))
 		}
 		if definer.MatchString(s.bare) && !searchPath.MatchString(s.bare) {
 			add("%s is security definer without \"set search_path\": a caller could put its own tables in front of ours", m[3])

@@ -74,11 +74,11 @@ func presentObjects(ctx context.Context, db querier) (map[string]string, error) 
 		         join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace)),
 		       p.oid::text || p.ctid::text
 		from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-		where n.nspname in ('weir', 'flow')
+		where n.nspname in ('weir', 'flow', 'fleet')
 		union all
 		select format('view %I.%I', n.nspname, c.relname), c.oid::text || c.ctid::text
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-		where n.nspname in ('weir', 'flow') and c.relkind = 'v'`)
+		where n.nspname in ('weir', 'flow', 'fleet') and c.relkind = 'v'`)
 	if err != nil {
 		return nil, err
 	}

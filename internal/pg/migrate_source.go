@@ -43,7 +43,7 @@ const grantsFile = "grants.sql"
 var (
 	migrationName = regexp.MustCompile(`^(\d+)_.*\.sql$`)
 	breakingLine  = regexp.MustCompile(`(?m)^--\s*weir:breaking\b`)
-	createLine    = regexp.MustCompile(`(?im)^\s*create\s+or\s+replace\s+(?:function|procedure|view)\s+((?:weir|flow)\.\w+)`)
+	createLine    = regexp.MustCompile(`(?im)^\s*create\s+or\s+replace\s+(?:function|procedure|view)\s+((?:weir|flow|fleet)\.\w+)`)
 )
 
 func readSource(fsys fs.FS) (*source, error) {
@@ -75,7 +75,7 @@ func readSource(fsys fs.FS) (*source, error) {
 				o.names = append(o.names, m[1])
 			}
 			if len(o.names) == 0 {
-				return fmt.Errorf("%s: no CREATE OR REPLACE FUNCTION, PROCEDURE or VIEW weir.… or flow.… in it", name)
+				return fmt.Errorf("%s: no CREATE OR REPLACE FUNCTION, PROCEDURE or VIEW weir.…, flow.… or fleet.… in it", name)
 			}
 			s.objects = append(s.objects, o)
 			return nil
