@@ -91,6 +91,7 @@ func TestRunSmall(t *testing.T) {
 		{"queue2000", []string{"queue2000.river.jobs_per_s", "queue2000.river.wal_per_job"}},
 		{"held", []string{"queue100.river.jobs_per_s", "held.river.jobs_per_s", "held.river.loss"}},
 		{"history", []string{"history.river.empty_claim_us", "history.river.full_claim_us"}},
+		{"fleets", []string{"fleets.weir.fill_s", "turns.weir.busy_claims_per_s", "turns.weir.paced_busy_next_p99_ms", "rest.weir.pass_ms", "rest.weir.pass_rows_written", "rest.weir.report_ms"}},
 		{"floor", []string{"floor.floor.jobs_per_s", "floor.floor.insert_per_s"}},
 		{"pages", []string{"pages.weir.worst_p95_ms", "pages.weir.fill_s", "served.weir.worst_p95_ms", "served.weir.pages"}},
 	} {

@@ -20,7 +20,6 @@ declare
 begin
   select * into j from weir.fleet_jobs x where x.job = (picks[1]).job;
   class := weir._class('fleet', j.priority, jsonb_build_object('node', n.name));
-  perform pg_current_xact_id();
   with p as materialized (
     select p.unit, p.device, (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as id
     from unnest(picks) with ordinality p where p.job = j.job
@@ -48,6 +47,9 @@ begin
     ) x order by x.n
   )
   select count(*) into made from k;
+  if made = cardinality(picks) then
+    return made;
+  end if;
   -- Picks of another job come with overlap alone.
   picks := array(select p from unnest(picks) p where p.job <> j.job);
   if cardinality(picks) > 0 then

@@ -6,18 +6,18 @@ as $$
 #variable_conflict use_column
 declare
   made int := 0;
-  again weir.fleet_units[] := array(select p from unnest(picks) p where p.task is not null);
-  fresh weir.fleet_units[] := array(select p from unnest(picks) p where p.task is null and p.job is not null);
-  checks int[] := array(select p.device from unnest(picks) p where p.job is null);
+  k record;
 begin
-  if cardinality(checks) > 0 then
-    made := made + weir._fleet_check(checks, n, of_worker, fence, lease, t);
+  select array_agg(p) filter (where p.task is not null) as again, array_agg(p) filter (where p.task is null and p.job is not null) as fresh, array_agg(p.device) filter (where p.job is null) as checks
+  into k from unnest(picks) p;
+  if k.checks is not null then
+    made := made + weir._fleet_check(k.checks, n, of_worker, fence, lease, t);
   end if;
-  if cardinality(again) > 0 then
-    made := made + weir._fleet_again(again, n, of_worker, fence, lease, t);
+  if k.again is not null then
+    made := made + weir._fleet_again(k.again, n, of_worker, fence, lease, t);
   end if;
-  if cardinality(fresh) > 0 then
-    made := made + weir._fleet_fresh(fresh, n, of_worker, fence, lease, t);
+  if k.fresh is not null then
+    made := made + weir._fleet_fresh(k.fresh, n, of_worker, fence, lease, t);
   end if;
   return made;
 end $$;

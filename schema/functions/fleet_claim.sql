@@ -8,6 +8,9 @@ returns table (task uuid, attempt int, token uuid, service text, params jsonb, j
 language plpgsql security definer
 set search_path = weir, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -18,10 +21,9 @@ declare
   n weir.nodes;
   p weir.pcs;
   w weir.workers;
-  rules weir.fleet_policy;
-  active uuid;
+  s record;
+  locked record;
   next uuid;
-  room int;
   picks weir.fleet_units[] := '{}';
 begin
   if coalesce(fleet_claim.max, 0) < 1 or coalesce(lease, '0') <= interval '0' then
@@ -35,49 +37,61 @@ begin
   if not found then
     raise exception using errcode = 'WR404', message = format('there is no PC %L', fleet_claim.pc), hint = 'report its devices first: weir.fleet_report';
   end if;
-  w := weir._fleet_worker(worker, n, t);
+  select * into w from weir.workers x where x.name = fleet_claim.worker;
+  if w.node is distinct from n.id then
+    w := weir._fleet_worker(worker, n, t);
+  end if;
   if claim_id is not null then
     -- As in weir.claim: the repeat of a claim under way waits for it.
     perform pg_advisory_xact_lock(88, w.id);
-    if (select x.last_claim from weir.workers x where x.id = w.id) = claim_id then
-      return query select * from weir._fleet_claimed(n.id, fence);
-      return;
-    end if;
   end if;
   if n.seen_at < t - interval '10 s' then
     -- Who asks for work lives.
     update weir.nodes x set seen_at = greatest(x.seen_at, t) where x.id = n.id returning * into n;
   end if;
-  select * into rules from weir.fleet_policy;
-  select j.job into active from weir.fleet_jobs j where j.state = 'active';
-
-  -- The lock is a write, and an idle poll writes nothing: look first.
-  if weir._pc_why(n, p, t) is not null or (select count(*) from weir.running r where r.node = n.id and r.device is not null) >= coalesce(p.slots, p.reported_slots, rules.slots) then
+  select f.health is not null as checked, f.overlap, (select j.job from weir.fleet_jobs j where j.state = 'active') as active, x.last_claim = claim_id as again,
+    least(fleet_claim.max, coalesce(p.slots, p.reported_slots, f.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room
+  into s from weir.fleet_policy f, weir.workers x where x.id = w.id;
+  if s.again then
+    return query select * from weir._fleet_claimed(n.id, fence);
     return;
   end if;
-  if not exists (select from weir._fleet_pick(n.id, active, '{}', 1, rules.health is not null, t))
-    and not exists (select from weir.fleet_units u where u.job = active and u.device is null and u.state in ('waiting', 'retrying')) then
-    if not rules.overlap or weir._fleet_overlap(n.id, rules.health is not null, false, t) is null then
+
+  -- The lock is a write, and an idle poll writes nothing: look first.
+  if s.room <= 0 or weir._pc_why(n, p, t) is not null then
+    return;
+  end if;
+  picks := array(
+    select row(x.job, x.unit, x.device, 0, case when x.task is null then 'waiting' else 'retrying' end, x.task, '{}', 0, null, null, null)::weir.fleet_units
+    from weir._fleet_pick(n.id, s.active, '{}', s.room, s.checked, t) x);
+  if cardinality(picks) = 0 and not exists (select from weir.fleet_units u where u.job = s.active and u.device is null and u.state in ('waiting', 'retrying')) then
+    if not s.overlap or weir._fleet_overlap(n.id, s.checked, false, t) is null then
       return;
     end if;
   end if;
 
   select * into n from weir.nodes x where x.id = n.id for no key update;
-  select * into p from weir.pcs x where x.node = n.id;
   -- After all waiting, so that nothing is claimed before the time it came about.
   t := weir._clock(fleet_claim.at);
-  if weir._pc_why(n, p, t) is not null then
+  -- What was picked before the lock is taken if it fills the room and each device still can: only claims of this PC give them work, and now there is no other. Units are looked at
+  -- again when they are taken.
+  select weir._pc_why(n, x, t) as why, least(fleet_claim.max, coalesce(x.slots, x.reported_slots, f.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room,
+    exists (
+      select from unnest(picks) k left join weir.devices d on d.id = k.device and d.node = n.id and d.online and d.missing_at is null
+        and case when k.job is null then d.check_at <= t and d.health in ('unknown', 'suspect', 'quarantined') else d.health in ('good', 'suspect') or d.health = 'unknown' and not s.checked end
+        and not exists (select from weir.running r where r.device = d.id)
+      where d.id is null) as stale
+  into locked from weir.pcs x, weir.fleet_policy f where x.node = n.id;
+  if locked.why is not null or locked.room <= 0 then
     return;
   end if;
-  room := least(fleet_claim.max, coalesce(p.slots, p.reported_slots, rules.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null));
-  if room <= 0 then
-    return;
+  if locked.stale or cardinality(picks) <> locked.room then
+    picks := weir._fleet_picks('{}', n.id, s.active, locked.room, s.checked, t);
   end if;
-  picks := weir._fleet_picks(picks, n.id, active, room, rules.health is not null, t);
-  if rules.overlap and cardinality(picks) < room then
-    next := weir._fleet_overlap(n.id, rules.health is not null, true, t);
+  if s.overlap and cardinality(picks) < locked.room then
+    next := weir._fleet_overlap(n.id, s.checked, true, t);
     if next is not null then
-      picks := weir._fleet_picks(picks, n.id, next, room, rules.health is not null, t);
+      picks := weir._fleet_picks(picks, n.id, next, locked.room, s.checked, t);
     end if;
   end if;
   if cardinality(picks) > 0 and weir._fleet_supply(picks, n, w.id, fence, lease, t) > 0 then

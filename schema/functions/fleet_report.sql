@@ -6,6 +6,8 @@ create or replace function weir.fleet_report(pc text, devices jsonb, slots int d
 returns table (task uuid, attempt int, why text)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 #variable_conflict use_column
@@ -42,6 +44,7 @@ begin
       perform weir._fleet_alive(n, fleet_report.slots, t);
       return;
     end if;
+    perform weir._device_valid(fleet_report.devices);
     -- In order, and before anything of them is written: PCs may swap devices.
     perform from weir.nodes x where x.id = n.id or x.id in (select d.node from weir.devices d where d.id = any (moved)) order by x.id for no key update;
   end loop;

@@ -160,6 +160,16 @@ var goals = []goal{
 		show:  unit(0, "rows"), bound: 0,
 	},
 	{
+		scenario: "turns", text: "fleet of 1,000 PCs, other work beside it: ≥ 500 claims/s, each after an end",
+		value: figure("turns.weir.busy_claims_per_s"),
+		show:  unit(0, "/s"), atLeast: true, bound: 500,
+	},
+	{
+		scenario: "rest", text: "idle pass over a fleet of 1,000 PCs: 0 rows written",
+		value: figure("rest.weir.pass_rows_written"),
+		show:  unit(0, "rows"), bound: 0,
+	},
+	{
 		scenario: "pages", text: "every question of a page ≤ 200 ms at 1 M jobs and 10 M tasks, p95",
 		value: figure("pages.weir.worst_p95_ms"),
 		show:  unit(0, "ms"), bound: 200,
