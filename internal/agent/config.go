@@ -42,6 +42,8 @@ type Config struct {
 	// DeviceDriver runs all work on devices, whatever it asks for. Empty: what it
 	// asks for does.
 	DeviceDriver string
+	// DeviceSlots is how many devices work at once. Zero: as the server says.
+	DeviceSlots int
 	// Look is the time between two looks for devices. Zero: 5 s.
 	Look time.Duration
 	// Sleep is called when the node may go to sleep. Nil: it stays awake.

@@ -19,7 +19,7 @@ import (
 // pc is the configuration of an agent that serves the devices of a source.
 func (w *world) pc(name string, slots int, source device.Source) agent.Config {
 	c := w.config(name, map[string]int{node.Fleet: slots})
-	c.Devices, c.Look = source, 20*time.Millisecond
+	c.Devices, c.DeviceSlots, c.Look = source, slots, 20*time.Millisecond
 	return c
 }
 
@@ -157,9 +157,9 @@ func TestAgentLosesAHub(t *testing.T) {
 // where it is reached at that moment.
 func TestCommandOfADevice(t *testing.T) {
 	w := newWorld(t)
-	config, rewrite := w.listed("pc1", 2, `devices: [{serial: A1, target: "10.0.0.1:5555"}, B2]`)
+	config, rewrite := w.listed("pc1", 2, `devices: [{serial: A1, target: "10.0.0.1:5555", hub: h1, labels: {model: x}}, B2]`)
 	w.run(config)
-	script := `test "$1" = "$WEIR_DEVICE_SERIAL" && echo "::result \"$1 $2 $WEIR_DEVICE_TARGET\""`
+	script := `test "$1" = "$WEIR_DEVICE_SERIAL" && test "$WEIR_DEVICE_HUB $WEIR_DEVICE_LABELS" = "$([ $1 = A1 ] && echo 'h1 {"model":"x"}' || echo ' {}')" && echo "::result \"$1 $2 $WEIR_DEVICE_TARGET\""`
 	spec := func(argument string) string {
 		return fmt.Sprintf(`{"run": {"argv": ["/bin/sh", "-c", %q, "sh", %q, "--at={target}"]}, "attempts": 1, "breaker": 0}`, script, argument)
 	}
@@ -171,7 +171,7 @@ func TestCommandOfADevice(t *testing.T) {
 	if got := results(job); got != "A1 --at=10.0.0.1:5555 10.0.0.1:5555, B2 --at=B2 B2" {
 		t.Errorf("got %s", got)
 	}
-	rewrite(`devices: [{serial: A1, target: "10.0.0.9:5555"}, B2]`)
+	rewrite(`devices: [{serial: A1, target: "10.0.0.9:5555", hub: h1, labels: {model: x}}, B2]`)
 	w.until("the address is known", func() bool {
 		return one[bool](w, `select target = '10.0.0.9:5555' from weir.devices where serial = 'A1'`)
 	})
@@ -256,4 +256,22 @@ func TestSlotsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("nothing runs", func() bool { return one[int](w, `select count(*) from weir.running`) == 0 })
+}
+
+// A PC that cannot find its devices out says so, and says when it can again. What is
+// known of them stands.
+func TestAgentThatIsBlindSaysSo(t *testing.T) {
+	w := newWorld(t)
+	config, rewrite := w.listed("pc1", 2, `devices: [A1, A2]`)
+	w.run(config)
+	w.until("the devices are there", func() bool { return one[int](w, `select count(*) from weir.devices where online`) == 2 })
+	rewrite(`devices: [A1, {serial: "-rf"}]`)
+	w.until("it says why", func() bool {
+		return one[bool](w, `select blind_at is not null and trouble like '%"-rf" is no serial%' from weir.pcs`)
+	})
+	if n := one[int](w, `select count(*) from weir.devices where online and missing_at is null`); n != 2 {
+		t.Errorf("%d devices are there", n)
+	}
+	rewrite(`devices: [A1, A2]`)
+	w.until("it sees again", func() bool { return one[bool](w, `select blind_at is null and trouble is null from weir.pcs`) })
 }

@@ -81,6 +81,7 @@ func judge(e evidence) node.Outcome {
 	if o.Infra = o.Infra || e.infra(); e.gone {
 		o.Error = "the device is lost: " + o.Error
 	}
+	o.Harmless = e.onDevice && !e.gone && e.cause == nil && e.err != nil && e.exit.Code == 0
 	return o
 }
 

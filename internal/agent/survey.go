@@ -2,9 +2,12 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/device"
@@ -60,8 +63,8 @@ func (a *Agent) surveyLoop(ctx context.Context) {
 }
 
 // surveyDevices looks for the devices, unless somebody has done so since then.
-// A source that could not look says nothing about them: then nothing is reported,
-// for nobody shall take a broken program for a hundred lost devices.
+// A source that could not look says nothing about them, and just that is reported:
+// nobody shall take a broken program for a hundred lost devices.
 func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 	s := &a.survey
 	ctx, cancel := context.WithTimeout(ctx, surveyMost)
@@ -79,13 +82,12 @@ func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 	s.tried = begun
 	found, err := a.config.Devices.List(ctx)
 	if err != nil {
-		if text := err.Error(); text != s.fault && ctx.Err() == nil {
-			s.fault = text
-			a.log.Warn("the devices cannot be found out; what is known of them stays", "source", a.config.Devices.String(), "error", err)
-		}
+		a.blind(ctx, err, begun)
 		return
 	}
-	s.fault = ""
+	if s.fault != "" {
+		s.fault, s.told = "", 0 // told at once
+	}
 	a.logSkipped(found.Skipped)
 	devices := make(map[string]node.Device, len(found.Devices))
 	for _, d := range found.Devices {
@@ -101,13 +103,45 @@ func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 		s.told = 0
 	}
 	if s.told == 0 || begun-s.told >= a.config.Beat {
-		a.reportDevices(ctx, found.Devices, begun)
+		a.reportDevices(ctx, node.DeviceReport{Devices: found.Devices, Slots: a.config.DeviceSlots, Trouble: leftOut(found.Skipped)}, begun)
 	}
 }
 
+// blind tells that the devices cannot be found out, at once and then with every beat.
+func (a *Agent) blind(ctx context.Context, err error, begun time.Duration) {
+	if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	s, text := &a.survey, err.Error()
+	if text != s.fault {
+		a.log.Warn("the devices cannot be found out; what is known of them stays", "source", a.config.Devices.String(), "error", err)
+	} else if begun-s.told < a.config.Beat {
+		return
+	}
+	s.fault = text
+	tell, cancel := context.WithTimeout(context.WithoutCancel(ctx), callMost)
+	defer cancel()
+	a.reportDevices(tell, node.DeviceReport{Blind: true, Trouble: text}, begun)
+}
+
+// leftOut says which devices are there and cannot be used.
+func leftOut(skipped []device.Skipped) string {
+	if len(skipped) == 0 {
+		return ""
+	}
+	var words []string
+	for _, s := range skipped[:min(len(skipped), 10)] {
+		words = append(words, s.String())
+	}
+	if more := len(skipped) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return "left out: " + strings.Join(words, "; ")
+}
+
 // reportDevices tells which devices there are, and stops what has lost its own.
-func (a *Agent) reportDevices(ctx context.Context, devices []node.Device, begun time.Duration) {
-	orders, err := a.transport.Devices(ctx, node.DeviceReport{Devices: devices, Slots: a.config.Info.Capacity[node.Fleet]})
+func (a *Agent) reportDevices(ctx context.Context, report node.DeviceReport, begun time.Duration) {
+	orders, err := a.transport.Devices(ctx, report)
 	if err != nil {
 		if ctx.Err() == nil {
 			a.failed("devices", err)

@@ -97,7 +97,12 @@ type Agent struct {
 func (a *Agent) Describe() string {
 	var slots []string
 	for _, service := range slices.Sorted(maps.Keys(a.info.Capacity)) {
-		slots = append(slots, fmt.Sprintf("%s=%d", service, a.info.Capacity[service]))
+		n := a.info.Capacity[service]
+		if service == node.Fleet && n == node.DevicesMost {
+			slots = append(slots, service) // as many as the server says
+			continue
+		}
+		slots = append(slots, fmt.Sprintf("%s=%d", service, n))
 	}
 	text := fmt.Sprintf("node %s, %s", a.info.Name, strings.Join(slots, " "))
 	if a.devices != "" {

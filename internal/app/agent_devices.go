@@ -11,9 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// SlotsOfPC is how many devices of a PC work at once when nobody says.
-const SlotsOfPC = 20
-
 // isPC reports whether devices hang on the machine.
 func (c *AgentConfig) isPC() bool { return c.Devices != "" || c.Simulate.Devices > 0 }
 
@@ -27,7 +24,7 @@ func (c *AgentConfig) serveDevices() {
 	if slots == nil {
 		slots = map[string]int{}
 	}
-	slots[node.Fleet] = cmp.Or(c.DeviceSlots, SlotsOfPC)
+	slots[node.Fleet] = cmp.Or(c.DeviceSlots, node.DevicesMost) // until the server has said
 	c.Slots = slots
 }
 
@@ -52,6 +49,7 @@ func (c *AgentConfig) findDevices(drivers map[string]driver.Driver) (source devi
 
 // addDevices tells the agent of its devices.
 func (a *Agent) addDevices(c *AgentConfig, config *agent.Config) (err error) {
+	config.DeviceSlots = c.DeviceSlots
 	config.Devices, config.DeviceDriver, err = c.findDevices(config.Drivers)
 	if config.Devices != nil {
 		a.devices = config.Devices.String()

@@ -22,6 +22,16 @@ const (
 // Healths are all of them, in the order in which they are shown.
 var Healths = []string{HealthGood, HealthUnknown, HealthSuspect, HealthQuarantined, HealthMaintenance, HealthRetired}
 
+// The presence of a device.
+const (
+	PresenceOnline  = "online"
+	PresenceMissing = "missing"
+	PresenceOffline = "offline"
+)
+
+// Presences are all of them, in the order in which they are shown.
+var Presences = []string{PresenceOnline, PresenceMissing, PresenceOffline}
+
 // Device is a thing that hangs on a PC.
 type Device struct {
 	Serial string            `json:"serial"`
@@ -30,8 +40,10 @@ type Device struct {
 	Target string            `json:"target,omitempty"`
 	Labels map[string]string `json:"labels"`
 
-	// Online and OnlineAt are its presence, and since when that is so. MissingAt is
-	// set while it is absent for less than 30 s.
+	// Presence is online, missing or offline. Online and OnlineAt say the same of the
+	// last two and since when that is so; MissingAt is set while it is absent for less
+	// than 30 s.
+	Presence  string     `json:"presence"`
 	Online    bool       `json:"online"`
 	OnlineAt  time.Time  `json:"online_at"`
 	MissingAt *time.Time `json:"missing_at,omitempty"`
@@ -62,6 +74,18 @@ type Device struct {
 	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
+// presenceOf is whether a device is there; one that is missing for a moment may be only
+// that.
+func presenceOf(d Device) string {
+	switch {
+	case !d.Online:
+		return PresenceOffline
+	case d.MissingAt != nil:
+		return PresenceMissing
+	}
+	return PresenceOnline
+}
+
 // DeviceFilter narrows a list of devices. Zero fields match everything.
 type DeviceFilter struct {
 	PC     string            `json:"pc,omitempty"`
@@ -90,7 +114,21 @@ func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	list, err := s.devices(ctx, deviceFilter, page.After, f.PC, f.Health, f.Online, labels, f.Search, limit(page))
+	from := deviceAll
+	if f.PC != "" {
+		from = deviceOnPC
+	}
+	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, f.Online, labels, f.Search, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list devices: %w", err)
+	}
+	return list, nil
+}
+
+// DevicesOf lists the devices of some PCs that are of one health, by PC and serial, at
+// most so many of each PC. The PC without a name stands for devices that hang on none.
+func (s *Store) DevicesOf(ctx context.Context, pcs []string, health string, most int) ([]Device, error) {
+	list, err := s.devices(ctx, deviceOfPCs, pcs, health, most)
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}

@@ -173,8 +173,8 @@ func TestDeviceCommands(t *testing.T) {
 	_, err = r.store.Retire(ctx, "ann", "nobody", "x")
 	r.refused(problem.NotFound, err)
 	do("retire", func() (bool, error) { return r.store.Retire(ctx, "ann", "d01", "broken glass") }, true, HealthRetired)
-	_, err = r.store.Release(ctx, "ann", "d01", "x")
-	if p := r.refused(problem.Conflict, err); p.Next == "" {
+	_, err = r.store.Quarantine(ctx, "ann", "d01", "x")
+	if p := r.refused(problem.Conflict, err); p.Next != "release it first, if it is back" {
 		t.Errorf("%+v", p)
 	}
 	if d := r.health("d01", HealthRetired); d.HealthBy != "ann" || !strings.Contains(d.HealthNote, "broken glass") {

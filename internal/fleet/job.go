@@ -52,6 +52,9 @@ type Job struct {
 	Stopped string `json:"stopped,omitempty"`
 
 	Counts Counts `json:"counts"`
+	// Existed: there was a job with this idempotency key, and nothing new was made. It
+	// is told to who submits.
+	Existed bool `json:"existed,omitempty"`
 
 	CreatedAt   time.Time  `json:"created_at"`
 	ActivatedAt *time.Time `json:"activated_at,omitempty"`
@@ -78,10 +81,12 @@ type Counts struct {
 
 // Unit is one run that a job wants.
 type Unit struct {
-	Job   weir.ID `json:"job"`
-	Unit  int     `json:"unit"`
-	Round int     `json:"round"`
-	State string  `json:"state"`
+	Job weir.ID `json:"job"`
+	// JobName is told with the runs on a device, which are of several jobs.
+	JobName string `json:"job_name,omitempty"`
+	Unit    int    `json:"unit"`
+	Round   int    `json:"round"`
+	State   string `json:"state"`
 	// Device is empty while any may serve it.
 	Device string `json:"device,omitempty"`
 	PC     string `json:"pc,omitempty"`
@@ -132,8 +137,8 @@ type Canceled struct {
 	Requested int `json:"requested"`
 }
 
-// Submit submits a job. The same idempotency key again gives the same job; empty:
-// none.
+// Submit submits a job. The same idempotency key again gives the same job, which says
+// that it existed; empty: none.
 func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey string) (Job, error) {
 	if spec.Name == "" {
 		return Job{}, problem.Refuse("name", "say what the job is called", "a fleet job needs a name")
@@ -145,11 +150,13 @@ func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey
 	if err != nil {
 		return Job{}, fmt.Errorf("submit fleet job: %w", err)
 	}
-	id, err := s.submit(ctx, spec.Name, text, by, idempotencyKey)
+	id, existed, err := s.submit(ctx, spec.Name, text, by, idempotencyKey)
 	if err != nil {
 		return Job{}, fmt.Errorf("submit fleet job: %w", err)
 	}
-	return s.Job(ctx, id)
+	j, err := s.Job(ctx, id)
+	j.Existed = existed
+	return j, err
 }
 
 // Jobs lists jobs, the newest first. After is the id of the last one of the page

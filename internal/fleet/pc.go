@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
 )
 
 // The states of a PC.
@@ -14,6 +15,7 @@ const (
 	PCPaused   = "paused"
 	PCDraining = "draining"
 	PCDead     = "dead"
+	PCBlind    = "blind"
 )
 
 // PC is a node that has devices.
@@ -21,8 +23,10 @@ type PC struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	// Why says why it gets no work. Empty: it may.
-	Why   string `json:"why,omitempty"`
-	Slots int    `json:"slots"`
+	Why string `json:"why,omitempty"`
+	// Trouble is what people should see to: it cannot see its devices, or not all.
+	Trouble string `json:"trouble,omitempty"`
+	Slots   int    `json:"slots"`
 	// SetSlots is what a person said. Nil: as the PC reports, or the policy says.
 	SetSlots *int `json:"set_slots,omitempty"`
 	// Target is how many devices should be at work: as many as are eligible, within
@@ -51,6 +55,44 @@ type Slot struct {
 	Deadline  time.Time `json:"deadline"`
 }
 
+// PCFilter narrows a list of PCs. Zero fields match everything.
+type PCFilter struct {
+	// Search is a part of the name.
+	Search string
+	// Health keeps PCs with a device that is so.
+	Health string
+	// Trouble keeps PCs that stand still, and those with a device that is lost or not
+	// well.
+	Trouble bool
+}
+
+// Sum is the whole fleet in numbers: what its PCs have together.
+type Sum struct {
+	PCs int
+	// Still get no work.
+	Still                                   int
+	Running, Target, Eligible               int
+	Devices, Online, Quarantined, WithoutPC int
+}
+
+// PCPage lists PCs by name. After is the name of the last one of the page before.
+func (s *Store) PCPage(ctx context.Context, f PCFilter, page view.Page) ([]PC, error) {
+	list, err := s.pcs(ctx, pcPage, page.After, f.Search, f.Health, f.Trouble, limit(page))
+	if err != nil {
+		return nil, fmt.Errorf("list PCs: %w", err)
+	}
+	return list, nil
+}
+
+// Sum counts the fleet.
+func (s *Store) Sum(ctx context.Context) (Sum, error) {
+	sum, err := s.sum(ctx)
+	if err != nil {
+		return sum, fmt.Errorf("count the fleet: %w", err)
+	}
+	return sum, nil
+}
+
 // PCs lists all PCs by name.
 func (s *Store) PCs(ctx context.Context) ([]PC, error) {
 	list, err := s.pcs(ctx, pcAll)
@@ -74,7 +116,20 @@ func (s *Store) PC(ctx context.Context, name string) (PC, error) {
 
 // Slots are what devices do now, by PC, the oldest first. PC empty: of all.
 func (s *Store) Slots(ctx context.Context, pc string) ([]Slot, error) {
-	list, err := s.slots(ctx, pc)
+	rest, of := slotsAll, []any{}
+	if pc != "" {
+		rest, of = slotsOf, []any{[]string{pc}}
+	}
+	list, err := s.slots(ctx, rest, of...)
+	if err != nil {
+		return nil, fmt.Errorf("list slots: %w", err)
+	}
+	return list, nil
+}
+
+// SlotsOf are what the devices of some PCs do now, as Slots has them.
+func (s *Store) SlotsOf(ctx context.Context, pcs []string) ([]Slot, error) {
+	list, err := s.slots(ctx, slotsOf, pcs)
 	if err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/weirhq/weir/internal/near"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
@@ -82,6 +85,9 @@ type Infra struct {
 	Place string `json:"place,omitempty"`
 }
 
+// runsMost is how many runs one job may want: see weir._fleet_plan.
+const runsMost = 100_000
+
 // specMost bounds the text of a spec.
 const specMost = 1 << 20
 
@@ -92,38 +98,87 @@ func ParseSpec(text []byte) (Spec, error) {
 		return s, problem.Refuse("spec", "give data as files, not as params", "the fleet job is over 1 MB")
 	}
 	var tree any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(&tree); err != nil && !errors.Is(err, io.EOF) {
 		return s, problem.Refuse("spec", "check indentation and quotes", "it is neither YAML nor JSON: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	if _, ok := tree.(map[string]any); !ok {
+	of, ok := tree.(map[string]any)
+	if !ok {
 		return s, problem.Refuse("spec", "write at least run: and target:", "a fleet job is a mapping of fields")
 	}
-	plain, err := json.Marshal(tree)
-	if err != nil {
-		return s, problem.Refuse("spec", "use text as keys", "it cannot be written as JSON: %v", err)
+	if err := documents.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return s, problem.Refuse("spec", "put each into a file of its own", "there is more than one document in it, after a line ---")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(plain))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
-		return s, decodeFault(err)
+	// One by one, so that a fault has the name of its field.
+	for _, field := range slices.Sorted(maps.Keys(of)) {
+		plain, err := json.Marshal(map[string]any{field: of[field]})
+		if err != nil {
+			return s, problem.Refuse(field, "use text as keys", "%s cannot be written as JSON: %v", field, err)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(plain))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&s); err != nil {
+			return s, decodeFault(field, err)
+		}
 	}
 	return s, s.Check()
 }
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 
-// decodeFault says in plain words which field is of the wrong form.
-func decodeFault(err error) error {
+// decodeFault says in plain words what is wrong with a field.
+func decodeFault(field string, err error) error {
 	if found := unknownField.FindStringSubmatch(err.Error()); found != nil {
-		return problem.Refuse(found[1], "fields are "+strings.Join(fields, ", ")+"; see docs/fleets.md", "there is no field %s", found[1])
+		whose, names, path := "a fleet job", fields, found[1]
+		if slices.Contains(fields, field) {
+			whose, names, path = field, within(field), field+"."+found[1]
+		}
+		next := "fields of " + whose + " are " + strings.Join(names, ", ") + "; see docs/fleets.md"
+		if meant := near.Word(found[1], names); meant != "" {
+			next = "did you mean " + meant + "?"
+		}
+		return problem.Refuse(path, next, "%s has no field %s", whose, found[1])
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return problem.Refuse(wrong.Field, "write "+form(wrong.Type.String()), "%s is %s", wrong.Field, wrong.Value)
 	}
-	return problem.Refuse("spec", "write spans as 90s, 20m or 1h30m", "%s", strings.TrimPrefix(err.Error(), "json: "))
+	return problem.Refuse(field, "write spans as 90s, 20m or 1h30m", "%s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-var fields = []string{"name", "run", "params", "target", "any", "repeat", "attempts", "timeout", "backoff", "infra", "join", "breaker", "linger", "priority"}
+var fields = fieldsOf(reflect.TypeFor[Spec]())
+
+// within are the fields of a field.
+func within(field string) []string {
+	kind := reflect.TypeFor[Spec]()
+	for i := range kind.NumField() {
+		if nameOf(kind.Field(i)) != field {
+			continue
+		}
+		inner := kind.Field(i).Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			return fieldsOf(inner)
+		}
+	}
+	return nil
+}
+
+func fieldsOf(kind reflect.Type) (names []string) {
+	for i := range kind.NumField() {
+		if name := nameOf(kind.Field(i)); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nameOf is what a field is called in JSON.
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
 
 // form names a Go type as a person writes it.
 func form(kind string) string {
@@ -146,7 +201,7 @@ func (s Spec) Check() error {
 		return problem.Refuse("name", "use at most 200 characters", "the name is too long")
 	}
 	if len(s.Run.Argv) == 0 && s.Run.Image == "" && s.Run.Compose == nil && s.Run.URL == "" {
-		return problem.Refuse("run", "for example run: {argv: [./test.sh]}", "it does not say what runs on a device")
+		return problem.Refuse("run", "for example run: {argv: [adb, -s, '{target}', shell, 'true']}", "it does not say what runs on a device")
 	}
 	if err := s.Target.check(); err != nil {
 		return err
@@ -170,6 +225,9 @@ func (s Spec) Check() error {
 		if n.is < n.low || n.is > n.high {
 			return problem.Refuse(n.field, fmt.Sprintf("write a number between %d and %d", n.low, n.high), "%s is %d", n.field, n.is)
 		}
+	}
+	if runs := s.Any * max(1, s.Repeat); runs > runsMost {
+		return problem.Refuse("repeat", fmt.Sprintf("lower any or repeat: a job has at most %d runs", runsMost), "any and repeat make %d runs", runs)
 	}
 	for _, d := range []struct {
 		field     string
@@ -234,6 +292,29 @@ func (i *Infra) check() error {
 		}
 	}
 	return nil
+}
+
+// YAML is the spec as a person writes it into a file, what it is called first.
+func (s Spec) YAML() ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil { // JSON is YAML, and its whole numbers stay whole
+		return nil, err
+	}
+	var out []byte
+	for _, field := range fields {
+		if value, has := tree[field]; has {
+			line, err := yaml.Marshal(map[string]any{field: value})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, line...)
+		}
+	}
+	return out, nil
 }
 
 // stored is the spec as the database takes it: without what it has besides.

@@ -64,9 +64,12 @@ func notFound(what, name, next string) error {
 
 // --- jobs
 
-func (s *Store) submit(ctx context.Context, name string, spec json.RawMessage, by, key string) (id weir.ID, err error) {
-	err = s.pool.QueryRow(ctx, `select weir.fleet_submit($1, $2, nullif($3, ''), nullif($4, ''))`, name, spec, by, key).Scan(&id)
-	return id, err
+// submit also says whether a job with this key was there when it began.
+func (s *Store) submit(ctx context.Context, name string, spec json.RawMessage, by, key string) (id weir.ID, existed bool, err error) {
+	err = s.pool.QueryRow(ctx, `with was as materialized (select k.id from weir.idempotency k where k.key = nullif($4, '') and k.job),
+		now as materialized (select weir.fleet_submit($1, $2, nullif($3, ''), nullif($4, '')) as id)
+		select n.id, exists (select from was w where w.id = n.id) from now n`, name, spec, by, key).Scan(&id, &existed)
+	return id, existed, err
 }
 
 func (s *Store) cancel(ctx context.Context, id weir.ID, by, reason string) (c Canceled, err error) {
@@ -104,20 +107,20 @@ func (s *Store) spec(ctx context.Context, id weir.ID) (text json.RawMessage, err
 const unitColumns = `u.job, u.unit, u.round, u.state, coalesce(u.device, ''), coalesce(u.pc, ''), u.task, u.attempt, u.infra, coalesce(u.cause, ''), u.started_at, u.deadline, u.retry_at, u.ended_at`
 
 const (
-	unitFilter = `from weir.fleet_unit u where u.job = $1 and u.unit > $2 and ($3 = '' or u.state = $3) and ($4 = '' or u.device = $4) and ($5 = '' or u.pc = $5) order by u.unit limit $6`
+	unitFilter = `, '' from weir.fleet_unit u where u.job = $1 and u.unit > $2 and ($3 = '' or u.state = $3) and ($4 = '' or u.device = $4) and ($5 = '' or u.pc = $5) order by u.unit limit $6`
 	// The units are chosen first: what is looked up for each is dear.
-	unitOfDevice = `from (select x.job, x.unit from weir.fleet_units x where x.device = (select d.id from weir.devices d where d.serial = $1) order by x.job desc, x.unit desc limit $2) i,
+	unitOfDevice = `, coalesce((select q.name from weir.jobs q where q.id = u.job), '') from (select x.job, x.unit from weir.fleet_units x where x.device = (select d.id from weir.devices d where d.serial = $1) order by x.job desc, x.unit desc limit $2) i,
 		lateral (select * from weir.fleet_unit u where u.job = i.job and u.unit = i.unit offset 0) u order by u.job desc, u.unit desc`
 )
 
 func (s *Store) units(ctx context.Context, from string, args ...any) ([]Unit, error) {
-	rows, err := s.pool.Query(ctx, `select `+unitColumns+` `+from, args...)
+	rows, err := s.pool.Query(ctx, `select `+unitColumns+from, args...)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Unit, err error) {
 		var task *weir.ID
-		err = row.Scan(&u.Job, &u.Unit, &u.Round, &u.State, &u.Device, &u.PC, &task, &u.Attempt, &u.Infra, &u.Cause, &u.StartedAt, &u.Deadline, &u.RetryAt, &u.EndedAt)
+		err = row.Scan(&u.Job, &u.Unit, &u.Round, &u.State, &u.Device, &u.PC, &task, &u.Attempt, &u.Infra, &u.Cause, &u.StartedAt, &u.Deadline, &u.RetryAt, &u.EndedAt, &u.JobName)
 		u.Task = or(task)
 		return u, err
 	})
@@ -143,16 +146,55 @@ func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error
 	return Why{Summary: list[0].Why, Devices: list[1:]}, nil
 }
 
+// waits names what each unit waits for as weir.fleet_why does, in one word.
+func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
+	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
+		when weir._pc_why(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_why(d, m.checked) is not null then 'check'
+		when r.device is not null then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
+		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = u.device,
+		`+moment+` where u.job = $1 and u.state in ('waiting', 'retrying')) w group by w.kind`, id)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	var kind string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&kind, &n}, func() error {
+		counts[kind] = n
+		return nil
+	})
+	return counts, err
+}
+
+func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p Preview, err error) {
+	const some = `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''), 'why', coalesce(x.why, case when x.busy then 'busy' else '' end)) order by x.serial) from `
+	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority from weir._fleet_spec($1) x),
+		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
+			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_why(d, m.checked) end, weir._pc_why(n, p, m.now), weir._device_why(d, m.checked)) as why
+			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
+			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
+		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
+			(select count(*) from d where why is not null), `+some+`(select * from d where why is null order by serial limit $2) x), '[]'), `+some+`(select * from d where why is not null order by serial limit $2) x), '[]'),
+			(select count(*) from weir.fleet_jobs j, s where j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority)`, spec, most).
+		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
+	return p, err
+}
+
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),
 	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline`
 
 const (
-	deviceFilter = `from (select x.id, x.serial from weir.devices x left join weir.nodes n on n.id = x.node where x.serial > $1 collate "C" and ($2 = '' or n.name = $2) and ($3 = '' or x.health = $3)
+	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
+	deviceOnPC   = `from (select x.id, x.serial from weir.devices x where x.node = (select n.id from weir.nodes n where n.name = $2) and ` + deviceFilter
+	deviceFilter = `x.serial > $1 collate "C" and ($3 = '' or x.health = $3)
 		and ($4::boolean is null or x.online = $4) and x.labels @> $5 and ($6 = '' or strpos(lower(x.serial), lower($6)) > 0) order by x.serial limit $7) i,
 		lateral (select * from weir.device d where d.id = i.id offset 0) d order by d.serial`
-	deviceOf = `from weir.device d where d.serial = $1`
+	deviceOf    = `from weir.device d where d.serial = $1`
+	deviceOfPCs = `from (select x.id from unnest($1::text[]) q(pc) join weir.nodes n on n.name = q.pc, lateral (select x.id from weir.devices x where x.node = n.id and x.health = $2 order by x.serial limit $3) x
+		union all (select x.id from weir.devices x where '' = any($1::text[]) and x.node is null and x.health = $2 order by x.serial limit $3)) i,
+		lateral (select * from weir.device d where d.id = i.id offset 0) d order by d.pc nulls first, d.serial`
 )
 
 func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device, error) {
@@ -165,6 +207,7 @@ func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device
 		err = row.Scan(&d.Serial, &d.PC, &d.Hub, &d.Target, &d.Labels, &d.Online, &d.OnlineAt, &d.MissingAt, &d.Health, &d.HealthAt, &d.HealthNote, &d.HealthBy, &blamed, &d.Evidence, &d.Checks, &d.CheckAt,
 			&d.RegisteredAt, &d.Eligible, &d.Why, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline)
 		d.HealthJob, d.Task, d.Job = or(blamed), or(task), or(job)
+		d.Presence = presenceOf(d)
 		return d, err
 	})
 }
@@ -199,12 +242,32 @@ func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string)
 
 // --- PCs
 
-const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.slots, p.set_slots, p.target, p.running, p.eligible, p.devices, p.online, p.quarantined, p.paused_until, p.reported_at, p.seen_at`
+const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.slots, p.set_slots, p.target, p.running, p.eligible, p.devices, p.online, p.quarantined, p.paused_until, coalesce(p.trouble, ''), p.reported_at, p.seen_at`
 
 const (
 	pcAll = `order by p.name`
 	pcOf  = `where p.name = $1`
+	// The PCs are chosen first: the view counts the devices of each.
+	pcPage = `where p.name = any(array(select n.name from weir.pcs x join weir.nodes n on n.id = x.node, ` + moment + ` where n.name > $1 collate "C" and ($2 = '' or strpos(lower(n.name), lower($2)) > 0)
+		and ($3 = '' or exists (select from weir.devices d where d.node = n.id and d.health = $3))
+		and (not $4 or weir._pc_why(n, x, m.now) is not null or exists (select from weir.devices d where d.node = n.id
+			and (d.health in ('suspect', 'quarantined') or d.health <> 'retired' and (not d.online or d.missing_at is not null)))) order by n.name limit $5)) order by p.name`
+	// moment is now and whether there is a health task. A function that is given a column
+	// becomes part of the plan; one that is given a call of a clock is called for each row.
+	moment = `(select clock_timestamp() as now, f.health is not null as checked from weir.fleet_policy f offset 0) m`
 )
+
+func (s *Store) sum(ctx context.Context) (t Sum, err error) {
+	err = s.pool.QueryRow(ctx, `select count(p.node), count(p.node) filter (where p.still), coalesce(sum(r.running) filter (where p.node is not null), 0),
+		coalesce(sum(least(p.slots, case when p.still then 0 else d.well end)), 0), coalesce(sum(d.well) filter (where not p.still), 0), coalesce(sum(d.devices), 0), coalesce(sum(d.online), 0),
+		coalesce(sum(d.quarantined), 0), coalesce(sum(d.devices) filter (where p.node is null), 0)
+		from (select p.node, weir._pc_slots(p) as slots, weir._pc_why(n, p, m.now) is not null as still from weir.pcs p join weir.nodes n on n.id = p.node, `+moment+`) p
+		full join (select d.node, count(*) filter (where d.health <> 'retired') as devices, count(*) filter (where d.online and d.missing_at is null and d.health <> 'retired') as online,
+			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_why(d, m.checked) is null) as well from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
+		left join (select r.node, count(*) as running from weir.running r where r.device is not null group by r.node) r on r.node = p.node`).
+		Scan(&t.PCs, &t.Still, &t.Running, &t.Target, &t.Eligible, &t.Devices, &t.Online, &t.Quarantined, &t.WithoutPC)
+	return t, err
+}
 
 func (s *Store) pcs(ctx context.Context, rest string, args ...any) ([]PC, error) {
 	rows, err := s.pool.Query(ctx, `select `+pcColumns+` from weir.pc p `+rest, args...)
@@ -212,14 +275,19 @@ func (s *Store) pcs(ctx context.Context, rest string, args ...any) ([]PC, error)
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p PC, err error) {
-		err = row.Scan(&p.Name, &p.State, &p.Why, &p.Slots, &p.SetSlots, &p.Target, &p.Running, &p.Eligible, &p.Devices, &p.Online, &p.Quarantined, &p.PausedUntil, &p.ReportedAt, &p.SeenAt)
+		err = row.Scan(&p.Name, &p.State, &p.Why, &p.Slots, &p.SetSlots, &p.Target, &p.Running, &p.Eligible, &p.Devices, &p.Online, &p.Quarantined, &p.PausedUntil, &p.Trouble, &p.ReportedAt, &p.SeenAt)
 		return p, err
 	})
 }
 
-func (s *Store) slots(ctx context.Context, pc string) ([]Slot, error) {
+const (
+	slotsAll = `order by n.name, r.claimed_at, d.serial`
+	slotsOf  = `where r.node = any(array(select x.id from weir.nodes x where x.name = any($1::text[]))) order by n.name, r.claimed_at, d.serial`
+)
+
+func (s *Store) slots(ctx context.Context, rest string, args ...any) ([]Slot, error) {
 	rows, err := s.pool.Query(ctx, `select n.name, d.serial, d.health, r.task, r.job, coalesce((select j.name from weir.jobs j where j.id = r.job), ''), r.attempt::int, r.claimed_at, r.deadline
-		from weir.running r join weir.devices d on d.id = r.device join weir.nodes n on n.id = r.node where $1 = '' or n.name = $1 order by n.name, r.claimed_at, d.serial`, pc)
+		from weir.running r join weir.devices d on d.id = r.device join weir.nodes n on n.id = r.node `+rest, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +302,47 @@ func (s *Store) slots(ctx context.Context, pc string) ([]Slot, error) {
 func (s *Store) setSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error) {
 	err = s.pool.QueryRow(ctx, `select weir.set_slots($1, $2, nullif($3, ''))`, pc, slots, by).Scan(&changed)
 	return changed, err
+}
+
+const (
+	// As the view weir.pc, without its devices.
+	pcsByState = `select weir._pc_state(n, p, m.now), count(*)::int
+		from weir.pcs p join weir.nodes n on n.id = p.node, ` + moment + ` group by 1`
+	jobsByState = `select case when l.cancel_at is not null then 'canceling' else j.state end, count(*)::int from weir.fleet_jobs j join weir.job_live l on l.job = j.job where j.state in ('waiting', 'active') group by 1`
+)
+
+// tally reads counts by a word.
+func (s *Store) tally(ctx context.Context, sql string) (map[string]int, error) {
+	rows, err := s.pool.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	var word string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&word, &n}, func() error {
+		counts[word] = n
+		return nil
+	})
+	return counts, err
+}
+
+func (s *Store) byHealth(ctx context.Context) (map[string]map[string]int, error) {
+	rows, err := s.pool.Query(ctx, `select d.health, case when not d.online then 'offline' when d.missing_at is not null then 'missing' else 'online' end, count(*)::int from weir.devices d group by 1, 2`)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]map[string]int{}
+	var health, presence string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&health, &presence, &n}, func() error {
+		if counts[health] == nil {
+			counts[health] = map[string]int{}
+		}
+		counts[health][presence] = n
+		return nil
+	})
+	return counts, err
 }
 
 // --- policy

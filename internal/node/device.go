@@ -29,10 +29,16 @@ type Device struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// DeviceReport is what a PC sees. A device that is not in it is not there, so a
-// PC that could not look reports nothing at all.
+// DeviceReport is what a PC sees. A device that is not in it is not there, unless the
+// PC is blind.
 type DeviceReport struct {
 	Devices []Device
+	// Blind: it could not look, and Trouble says why. Then nothing is known of its
+	// devices, and they get no work until it can.
+	Blind bool
+	// Trouble is what people should see to: why it is blind, or which devices it had to
+	// leave out.
+	Trouble string
 	// Slots is how many devices may work at once. Zero: as it is known.
 	Slots int
 }

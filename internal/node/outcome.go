@@ -32,6 +32,8 @@ type Outcome struct {
 	// Infra: what the work ran on failed, and not the work itself. Only work on a
 	// device can end so: it has a budget of its own for that.
 	Infra bool
+	// Harmless: it could not be begun, which says nothing about the device.
+	Harmless bool
 	// Quiet: its end lets no work of others through, so nobody is woken for it. With a
 	// thousand PCs, all of them would be for each device.
 	Quiet bool

@@ -45,13 +45,19 @@ func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, 
 		devices = []Device{} // not nil: it becomes an empty list
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(`select task, attempt, coalesce(why, '') from weir.fleet_report($1, $2, slots => $3)`, d.node, devices, slots).Query(func(rows pgx.Rows) (err error) {
-		orders.Stop, err = pgx.CollectRows(rows, pgx.RowToStructByPos[DeviceStop])
-		return err
-	})
+	if !report.Blind {
+		batch.Queue(`select task, attempt, coalesce(why, '') from weir.fleet_report($1, $2, slots => $3)`, d.node, devices, slots).Query(func(rows pgx.Rows) (err error) {
+			orders.Stop, err = pgx.CollectRows(rows, pgx.RowToStructByPos[DeviceStop])
+			return err
+		})
+	}
+	batch.Queue(`select weir.fleet_trouble($1, nullif($2, ''), $3)`, d.node, clean.Cut(clean.Text(report.Trouble), troubleMost), report.Blind)
 	batch.Queue(`select coalesce(weir.pc_slots($1), 0)`, d.node).QueryRow(func(row pgx.Row) error { return row.Scan(&orders.Slots) })
 	return orders, wrap("report devices", d.pool.SendBatch(ctx, batch).Close())
 }
+
+// troubleMost is how much of a trouble is kept.
+const troubleMost = 1000
 
 // claimDevices leases work on the devices of this node.
 func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.Duration) ([]Assignment, error) {
@@ -76,11 +82,11 @@ func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.
 	return tasks, wrap("claim", err)
 }
 
-// failDevices says that what attempts ran on has failed.
+// failDevices says that what attempts ran on has failed, or that they could not be begun.
 func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	var refused []Refusal
 	for _, o := range batch {
-		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5, infra => true) from g`, clean.Text(o.Error))
+		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5, infra => $6, harmless => $7, final => $8) from g`, clean.Text(o.Error), o.Infra, o.Harmless, o.Final)
 		refused = append(refused, more...)
 		if err != nil {
 			return refused, err

@@ -100,7 +100,7 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 				return refused, err
 			}
 		default:
-			if o.Infra {
+			if o.Infra || o.Harmless {
 				broken = append(broken, o)
 			} else {
 				failed = append(failed, o)

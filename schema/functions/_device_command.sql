@@ -22,7 +22,7 @@ begin
   end if;
   if d.health <> all (from_states) then
     raise exception using errcode = 'WR409', message = format('device %s is %s: it cannot be %s', d.serial, d.health, did),
-      hint = case d.health when 'good' then 'nothing keeps it from working' when 'retired' then 'a device that is retired stays so' when 'suspect' then 'it works; a success clears it' else 'release it first' end;
+      hint = case d.health when 'good' then 'nothing keeps it from working' when 'retired' then 'release it first, if it is back' when 'suspect' then 'it works; a success clears it' else 'release it first' end;
   end if;
   perform weir._device_health(d.id, _device_command.health, weir._note(did, _device_command.by, _device_command.reason), coalesce(nullif(_device_command.by, ''), session_user::text), null, null, t);
   if _device_command.health in ('good', 'unknown') then

@@ -9,7 +9,7 @@ declare
   ended uuid[] := '{}';
 begin
   for r in with x as (delete from weir.running x where x.device = any (ids) returning x.*) select * from x order by x.task loop
-    if weir._fleet_infra(r, reason, t) then
+    if weir._fleet_infra(r, reason, false, t) then
       ended := ended || r.task;
     end if;
     task := r.task; attempt := r.attempt; why := reason;

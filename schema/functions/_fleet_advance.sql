@@ -48,7 +48,7 @@ begin
     return 0;
   end if;
   insert into weir.events (at, type, kind, subject, job, level, message) values (t, 'missed', 'fleet', of_job, of_job, 'warn', format('%s of %s units: no device could serve them for %s', n + late, j.targeted, weir._span(j.linger)));
-  update weir.job_live l set skipped = l.skipped + n where l.job = of_job returning l.done + l.failed + l.canceled + l.skipped = l.total into over;
+  update weir.job_live l set skipped = l.skipped + n, cause = case when l.done + l.failed + l.canceled = 0 then 'no device could serve it' else l.cause end where l.job = of_job returning l.done + l.failed + l.canceled + l.skipped = l.total into over;
   if over then
     perform weir._close_jobs(array[of_job], t);
   end if;

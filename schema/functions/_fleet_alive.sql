@@ -14,6 +14,6 @@ begin
     update weir.pcs p set reported_slots = _fleet_alive.slots where p.node = n.id;
     insert into weir.events (at, type, kind, subject, message) values (t, 'set', 'pc', n.name, format('it reports %s slots', _fleet_alive.slots));
   end if;
-  update weir.pcs p set reported_at = t where p.node = n.id and p.reported_at < t - interval '30 s';
+  update weir.pcs p set reported_at = t, left_at = null where p.node = n.id and (p.reported_at < t - interval '30 s' or p.left_at is not null);
 end $$;
 comment on function weir._fleet_alive is 'Notes that a PC lives.';

@@ -1,6 +1,6 @@
 -- The infrastructure broke an attempt, whose lease was just removed: no attempt of the test is spent, but one of the infrastructure's own. The retry goes where the job says: to the
 -- same device, to another one, or to one of another PC; where it has been is carried along. True: the task ended.
-create or replace function weir._fleet_infra(r weir.running, error text, t timestamptz) returns boolean
+create or replace function weir._fleet_infra(r weir.running, error text, harmless boolean, t timestamptz) returns boolean
 language plpgsql
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -15,7 +15,7 @@ begin
     return true;
   end if;
   insert into weir.forgiven as g (task, returns) values (r.task, 1) on conflict (task) do update set returns = g.returns + 1;
-  update weir.fleet_units x set infra = x.infra + 1 where x.task = r.task returning * into u;
+  update weir.fleet_units x set infra = x.infra + 1, harmless = _fleet_infra.harmless where x.task = r.task returning * into u;
   if not found then
     -- A health task: weir._device_checked sees to it.
     perform weir._give_up_lease(r, 'returned', error, t);

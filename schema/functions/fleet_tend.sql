@@ -1,4 +1,4 @@
--- What time alone brings about for fleets: devices that stay away are offline, PCs that are silent for 45 s take their devices with them, a job that cannot come further ends, and
+-- What time alone brings about for fleets: devices that stay away are offline, PCs that are silent for 45 s, or have said goodbye, take their devices with them, a job that cannot come further ends, and
 -- one that waits is active if none is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at once. Writes nothing when nothing is
 -- due. more: another call has work to do.
 create or replace function weir.fleet_tend(at timestamptz default null, out offline int, out missed int, out more boolean)
@@ -28,14 +28,14 @@ begin
     offline := cardinality(gone);
   end if;
   for n in
-    select x.* from weir.nodes x join weir.pcs p on p.node = x.id where x.seen_at < t - interval '45 s' and exists (select from weir.devices d where d.node = x.id and d.online) order by x.id limit 100 for no key update of x skip locked
+    select x.* from weir.nodes x join weir.pcs p on p.node = x.id where (x.seen_at < t - interval '45 s' or p.left_at is not null) and exists (select from weir.devices d where d.node = x.id and d.online) order by x.id limit 100 for no key update of x skip locked
   loop
-    continue when n.seen_at >= t - interval '45 s';
+    continue when n.seen_at >= t - interval '45 s' and not exists (select from weir.pcs p where p.node = n.id and p.left_at is not null);
     update weir.devices d set online = false, online_at = t, missing_at = null where d.node = n.id and d.online;
     get diagnostics k = row_count;
     offline := offline + k;
     insert into weir.events (at, type, kind, subject, level, message, data)
-    values (t, 'lost', 'pc', n.name, 'warn', format('not heard since %s: its %s devices are offline', to_char(n.seen_at at time zone 'UTC', 'HH24:MI:SS UTC'), k), jsonb_build_object('devices', k));
+    values (t, 'lost', 'pc', n.name, 'warn', format('%s: its %s devices are offline', weir._pc_why(n, (select p from weir.pcs p where p.node = n.id), t), k), jsonb_build_object('devices', k));
   end loop;
   if offline > 0 then
     -- Jobs come before devices, so they have a turn of their own.

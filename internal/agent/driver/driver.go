@@ -169,10 +169,24 @@ func (w Work) Environ(root string) []string {
 	if w.Device != nil {
 		all["WEIR_DEVICE_SERIAL"] = w.Device.Serial
 		all["WEIR_DEVICE_TARGET"] = w.Device.Reach()
+		all["WEIR_DEVICE_HUB"] = w.Device.Hub
+		all["WEIR_DEVICE_LABELS"] = labelsText(w.Device.Labels)
 	}
 	env := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		env = append(env, name+"="+all[name])
 	}
 	return env
+}
+
+// labelsText is labels as JSON: an object, also where there is none.
+func labelsText(labels map[string]string) string {
+	if len(labels) == 0 {
+		return "{}"
+	}
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return "{}" // text always becomes JSON
+	}
+	return string(text)
 }

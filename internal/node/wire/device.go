@@ -17,16 +17,18 @@ type Device struct {
 type Devices struct {
 	Devices []Device `json:"devices" maxItems:"1000" doc:"All that are there: what is missing is not."`
 	Slots   int      `json:"slots,omitempty" minimum:"0" maximum:"1000" doc:"How many may work at once. Absent: as it is known."`
+	Blind   bool     `json:"blind,omitempty" doc:"The PC could not look: nothing is known of its devices."`
+	Trouble string   `json:"trouble,omitempty" maxLength:"2000" doc:"Why it is blind, or which devices were left out."`
 }
 
 // DevicesOf is it as it is sent.
 func DevicesOf(r node.DeviceReport) Devices {
-	return Devices{each(r.Devices, func(d node.Device) Device { return Device(d) }), r.Slots}
+	return Devices{each(r.Devices, func(d node.Device) Device { return Device(d) }), r.Slots, r.Blind, r.Trouble}
 }
 
 // Node is it as the server knows it.
 func (d Devices) Node() node.DeviceReport {
-	return node.DeviceReport{Devices: each(d.Devices, func(d Device) node.Device { return node.Device(d) }), Slots: d.Slots}
+	return node.DeviceReport{Devices: each(d.Devices, func(d Device) node.Device { return node.Device(d) }), Slots: d.Slots, Blind: d.Blind, Trouble: d.Trouble}
 }
 
 // DeviceStop is an attempt that has lost its device.

@@ -113,6 +113,7 @@ type Outcome struct {
 	Final     bool   `json:"final,omitempty" doc:"No further attempt."`
 	RetryInMS int64  `json:"retry_in_ms,omitempty" minimum:"0" doc:"When the next attempt begins, instead of the back-off."`
 	Infra     bool   `json:"infra,omitempty" doc:"The device or its connection failed, and not the work."`
+	Harmless  bool   `json:"harmless,omitempty" doc:"It could not be begun, which says nothing about the device."`
 	Quiet     bool   `json:"quiet,omitempty" doc:"Its end lets no work of others through: wake nobody."`
 }
 
@@ -124,14 +125,14 @@ type Outcomes struct {
 // OutcomesOf are outcomes as they are sent.
 func OutcomesOf(outcomes []node.Outcome) Outcomes {
 	return Outcomes{each(outcomes, func(o node.Outcome) Outcome {
-		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Final, upward(o.RetryIn), o.Infra, o.Quiet}
+		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Quiet}
 	})}
 }
 
 // Node are the outcomes as the server knows them.
 func (o Outcomes) Node() []node.Outcome {
 	return each(o.Outcomes, func(o Outcome) node.Outcome {
-		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Quiet: o.Quiet}
+		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Harmless: o.Harmless, Quiet: o.Quiet}
 	})
 }
 
