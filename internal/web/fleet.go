@@ -21,9 +21,13 @@ type Fleets interface {
 	Job(ctx context.Context, id weir.ID) (fleet.Job, error)
 	Units(ctx context.Context, id weir.ID, f fleet.UnitFilter, page view.Page) ([]fleet.Unit, error)
 	Why(ctx context.Context, id weir.ID, most int) (fleet.Why, error)
+	Waits(ctx context.Context, id weir.ID) (map[string]int, error)
+	Preview(ctx context.Context, spec fleet.Spec, most int) (fleet.Preview, error)
+	Submit(ctx context.Context, by string, spec fleet.Spec, idempotencyKey string) (fleet.Job, error)
 	Cancel(ctx context.Context, by string, id weir.ID, reason string) (fleet.Canceled, error)
 
 	Devices(ctx context.Context, f fleet.DeviceFilter, page view.Page) ([]fleet.Device, error)
+	DevicesOf(ctx context.Context, pcs []string, health string, most int) ([]fleet.Device, error)
 	Device(ctx context.Context, serial string) (fleet.Device, error)
 	DeviceLog(ctx context.Context, serial string, most int) ([]fleet.DeviceEvent, error)
 	DeviceUnits(ctx context.Context, serial string, most int) ([]fleet.Unit, error)
@@ -32,9 +36,10 @@ type Fleets interface {
 	Retire(ctx context.Context, by, serial, reason string) (changed bool, err error)
 	Quarantine(ctx context.Context, by, serial, reason string) (changed bool, err error)
 
-	PCs(ctx context.Context) ([]fleet.PC, error)
+	PCPage(ctx context.Context, f fleet.PCFilter, page view.Page) ([]fleet.PC, error)
 	PC(ctx context.Context, name string) (fleet.PC, error)
-	Slots(ctx context.Context, pc string) ([]fleet.Slot, error)
+	Sum(ctx context.Context) (fleet.Sum, error)
+	SlotsOf(ctx context.Context, pcs []string) ([]fleet.Slot, error)
 	SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error)
 	Policy(ctx context.Context) (fleet.Policy, error)
 	SetPolicy(ctx context.Context, by string, c fleet.PolicyChange) (fleet.Policy, error)
@@ -75,8 +80,9 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 func (w *Web) aFleet(path string, load func(*Request, Fleets) (View, error)) func(*Request) (View, error) {
 	return spoken(func(r *Request) (View, error) {
 		ctx := r.Context()
-		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: languages(r.URL.RequestURI())}
+		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"), r.URL.RequestURI())}
 		if w.config.Fleets == nil {
+			head.Actions = languages(r.URL.RequestURI())
 			return View{Head: head, Body: ui.Empty("fleet", say(ctx, "fleet.off"), say(ctx, "fleet.off.text")), Still: true}, nil
 		}
 		v, err := load(r, w.config.Fleets)
@@ -141,6 +147,7 @@ var pcLooks = map[string]look{
 	fleet.PCActive:   {"done", "is-done"},
 	fleet.PCPaused:   {"held", "is-held"},
 	fleet.PCDraining: {"down", "is-held"},
+	fleet.PCBlind:    {"failed", "is-failed"},
 	fleet.PCDead:     {"offline", "is-failed"},
 }
 
@@ -166,10 +173,10 @@ var (
 )
 
 // fleetRights are what the reader may do with the fleet.
-type fleetRights struct{ cancel, device, slots, policy bool }
+type fleetRights struct{ submit, cancel, device, slots, policy bool }
 
 func fleetRightsOf(r *Request) fleetRights {
-	return fleetRights{r.Can(auth.Command, "fleet"), r.Can(auth.Command, "device"), r.Can(auth.Manage, "pc"), r.Can(auth.Manage, "fleet")}
+	return fleetRights{r.Can(auth.Submit, "fleet"), r.Can(auth.Command, "fleet"), r.Can(auth.Command, "device"), r.Can(auth.Manage, "pc"), r.Can(auth.Manage, "fleet")}
 }
 
 // minutesOf is how long something runs, as a cell says it.

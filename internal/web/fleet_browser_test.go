@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -47,4 +48,77 @@ func TestBrowserFleet(t *testing.T) {
 	b.ClickText("Change the policy")
 	b.Wait("the question", `document.querySelector("#ask[open] #question")`)
 	b.Shot("fleet-policy-question")
+}
+
+// A job is submitted by the form, with two clicks that make one; its page follows it to
+// its end, and nothing is loaded again on the way.
+func TestBrowserFleetJob(t *testing.T) {
+	l := newLab(t)
+	b := l.Open(t)
+	b.Login(l.User(t, "mia", auth.Maintainer))
+	b.Go("/fleet")
+	b.Shots("fleet-empty")
+	b.Go("/fleet/jobs")
+	b.Shots("fleet-jobs-empty")
+	l.report("PC-02", 5, "B1")
+	l.report("PC-01", 0, "A1", "A2", "A3", "A4")
+	b.ClickText("New fleet job")
+	b.Wait("the form", `location.pathname === "/new-fleet-job"`)
+	b.Shots("fleet-new")
+	b.Fill("#field-name", "nightly")
+	b.Fill("#field-run", "./test.sh --suite 'smoke test'")
+	b.ClickText("Show which devices it takes")
+	b.WaitText("Nothing was created")
+	b.Wait("the fault at its field", `document.querySelector("#about-target .fault") && document.activeElement.id === "field-target"`)
+	b.Shots("fleet-new-fault")
+	b.Wait("a target", `(document.querySelector('[id="field-target.tag"]').value = "<b>red</b>")`)
+	if _, err := l.Fleets.Quarantine(t.Context(), "ann", "A4", "screen is broken"); err != nil {
+		t.Fatal(err)
+	}
+	b.ClickText("Show which devices it takes")
+	b.WaitText("PC-02 offline since")
+	b.WaitText("3 devices would take it")
+	b.Shots("fleet-new-preview")
+	b.Wait("two clicks", `(() => { const e = document.querySelector('button[value="create"].is-primary'); e.click(); e.click(); return true; })()`)
+	b.Wait("its page", `location.pathname.startsWith("/fleet/jobs/")`)
+	b.WaitText("The job is submitted.")
+	if n := l.jobs(); n != "1" {
+		t.Fatalf("%s jobs", n)
+	}
+	b.WaitLive()
+	counts := func(state string, n int) {
+		t.Helper()
+		b.Wait(fmt.Sprintf("%d %s", n, state), fmt.Sprintf(`window.mark && document.querySelector('[data-count="%s"]')?.innerText.trim().endsWith(" %d")`, state, n))
+	}
+	b.Wait("a mark", `(window.mark = true)`)
+	b.WaitText("1 quarantined, 1 on PCs that stand still, 3 wait their turn")
+	l.report("PC-01", 0, "A1", "A2", "A3", "A4")
+	leases := l.claim("PC-01", 2)
+	counts("running", 2)
+	b.Shots("fleet-job-running")
+	l.finish(leases...)
+	counts("done", 2)
+	l.report("PC-01", 0, "A1", "A2", "A3", "A4")
+	l.finish(l.claim("PC-01", 1)...)
+	counts("done", 3)
+	// What is left cannot be served; a person ends it.
+	if _, err := l.Fleets.Cancel(t.Context(), "ann", l.jobAt(b.Value("location.pathname")).ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	b.Wait("the end", `window.mark && document.querySelector('.page-head [data-state="canceled"]')`)
+	b.Shots("fleet-job-ended")
+	b.Go(b.Value("location.pathname") + "/units")
+	b.Shots("fleet-units")
+	b.Go("/devices")
+	b.Shots("fleet-devices")
+	b.Go("/fleet?show=trouble")
+	b.Shots("fleet-trouble")
+
+	// The same in Korean: longer words must fit, too.
+	b.ClickText("한국어")
+	b.WaitText("문제 있는 PC만")
+	for name, path := range map[string]string{"fleet": "/fleet", "jobs": "/fleet/jobs", "new": "/new-fleet-job", "quarantine": "/fleet/quarantine", "pcs": "/fleet/pcs", "policy": "/fleet/policy", "devices": "/devices", "device": "/devices/A4"} {
+		b.Go(path)
+		b.Shots("fleet-ko-" + name)
+	}
 }

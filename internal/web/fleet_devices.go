@@ -154,22 +154,23 @@ func (w *Web) device(r *Request) (View, error) {
 // pcsView is the PCs with their slots.
 type pcsView struct {
 	rows          []fleet.PC
+	filter        fleet.PCFilter
+	shows         []chip
 	can           fleetRights
 	newest, older string
 }
 
+func (v pcsView) filtered() bool { return v.filter != fleet.PCFilter{} }
+
 func (w *Web) pcs(r *Request, store Fleets) (View, error) {
-	all, err := store.PCs(r.Context())
+	show, err := r.OneOf("show", []string{trouble})
 	if err != nil {
 		return View{}, err
 	}
-	v := pcsView{can: fleetRightsOf(r)}
-	after := r.Query("after")
-	rows := make([]fleet.PC, 0, perPage+1)
-	for _, p := range all {
-		if p.Name > after && len(rows) <= perPage {
-			rows = append(rows, p)
-		}
+	v := pcsView{filter: fleet.PCFilter{Search: r.Query("pc"), Trouble: show == trouble}, shows: shows(r, show), can: fleetRightsOf(r)}
+	rows, err := store.PCPage(r.Context(), v.filter, namesPage(r))
+	if err != nil {
+		return View{}, err
 	}
 	v.rows, v.newest, v.older = namesPaged(r, rows, func(p fleet.PC) string { return p.Name })
 	return View{Body: pcsPage(v)}, nil

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,11 +14,9 @@ import (
 const (
 	// pcsShown is how many PCs a page of the grid has: each is a live part of its
 	// own, so that a freed slot sends one row and not all of them.
-	pcsShown = 25
+	pcsShown = 50
 	// cellsShown is how many cells a row has; a PC may have a thousand slots.
 	cellsShown = 60
-	// devicesShown is how many devices a page has that shows them by health.
-	devicesShown = 400
 )
 
 // cell is one slot of a PC, or one device.
@@ -47,31 +44,19 @@ type gridView struct {
 	rows   []gridRow
 	active fleet.Job
 	// sum counts all PCs, not only those of the page.
-	sum           fleetSum
-	search        string
-	health        string
-	chips         []chip
+	sum     fleet.Sum
+	filter  fleet.PCFilter
+	healths []chip
+	shows   []chip
+	submit  bool
+
 	newest, older string
 }
 
-// fleetSum is the fleet in numbers.
-type fleetSum struct{ pcs, still, running, target, eligible, devices, online, quarantined int }
+func (v gridView) filtered() bool { return v.filter != fleet.PCFilter{} }
 
-func sumOf(pcs []fleet.PC) (s fleetSum) {
-	for _, p := range pcs {
-		s.pcs++
-		if p.State != fleet.PCActive {
-			s.still++
-		}
-		s.running += p.Running
-		s.target += p.Target
-		s.eligible += p.Eligible
-		s.devices += p.Devices
-		s.online += p.Online
-		s.quarantined += p.Quarantined
-	}
-	return s
-}
+// trouble is the word of the address for PCs that want a look.
+const trouble = "trouble"
 
 func (w *Web) fleetGrid(r *Request, store Fleets) (View, error) {
 	ctx := r.Context()
@@ -79,15 +64,30 @@ func (w *Web) fleetGrid(r *Request, store Fleets) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	pcs, err := store.PCs(ctx)
+	show, err := r.OneOf("show", []string{trouble})
 	if err != nil {
 		return View{}, err
 	}
-	v := gridView{sum: sumOf(pcs), search: r.Query("pc"), health: health, chips: chips(r, "health", "health.", fleet.Healths, health)}
+	v := gridView{
+		filter:  fleet.PCFilter{Search: r.Query("pc"), Health: health, Trouble: show == trouble},
+		healths: chips(r, "health", "health.", fleet.Healths, health), shows: shows(r, show),
+		submit: fleetRightsOf(r).submit,
+	}
+	if v.sum, err = store.Sum(ctx); err != nil {
+		return View{}, err
+	}
 	if v.active, err = store.Active(ctx); err != nil {
 		return View{}, err
 	}
-	pcs = slices.DeleteFunc(pcs, func(p fleet.PC) bool { return !strings.Contains(strings.ToLower(p.Name), strings.ToLower(v.search)) })
+	pcs, err := store.PCPage(ctx, v.filter, view.Page{Limit: pcsShown + 1, After: r.Query("after")})
+	if err != nil {
+		return View{}, err
+	}
+	next := ""
+	if len(pcs) > pcsShown {
+		pcs, next = pcs[:pcsShown], pcs[pcsShown-1].Name
+	}
+	v.newest, v.older = pages(r, next)
 	if health != "" {
 		err = v.byHealth(r, store, pcs)
 	} else {
@@ -99,40 +99,35 @@ func (w *Web) fleetGrid(r *Request, store Fleets) (View, error) {
 	return View{Body: gridPage(v)}, nil
 }
 
+// shows are the choices between all PCs and those that want a look.
+func shows(r *Request, show string) []chip {
+	out := chips(r, "show", "", nil, show)
+	return append(out, chip{label: say(r.Context(), "fleet.show.trouble"), href: ui.With(r.URL, "show", trouble, "after", ""), current: show == trouble})
+}
+
+func namesOf(pcs []fleet.PC) []string {
+	names := make([]string, len(pcs))
+	for i, p := range pcs {
+		names[i] = p.Name
+	}
+	return names
+}
+
 // bySlot fills the grid with the slots of a page of PCs.
 func (v *gridView) bySlot(r *Request, store Fleets, pcs []fleet.PC) error {
-	ctx := r.Context()
-	if after := r.Query("after"); after != "" {
-		at := slices.IndexFunc(pcs, func(p fleet.PC) bool { return p.Name > after })
-		if at < 0 {
-			at = len(pcs)
-		}
-		pcs = pcs[at:]
+	all, err := store.SlotsOf(r.Context(), namesOf(pcs))
+	if err != nil {
+		return err
 	}
-	next := ""
-	if len(pcs) > pcsShown {
-		pcs, next = pcs[:pcsShown], pcs[pcsShown-1].Name
-	}
-	v.newest, v.older = pages(r, next)
 	busy := map[string][]fleet.Slot{}
-	if v.sum.pcs <= pcsShown {
-		all, err := store.Slots(ctx, "")
-		if err != nil {
-			return err
-		}
-		for _, s := range all {
-			busy[s.PC] = append(busy[s.PC], s)
-		}
-		v.sum.running = len(all) // as of the cells, which are read after the PCs
+	for _, s := range all {
+		busy[s.PC] = append(busy[s.PC], s)
+	}
+	if v.sum.PCs == len(pcs) {
+		v.sum.Running = len(all) // as of the cells, which are read after the sum
 	}
 	for _, p := range pcs {
-		if v.sum.pcs > pcsShown && p.Running > 0 {
-			var err error
-			if busy[p.Name], err = store.Slots(ctx, p.Name); err != nil {
-				return err
-			}
-		}
-		v.rows = append(v.rows, slotRow(ctx, p, busy[p.Name], r.Now))
+		v.rows = append(v.rows, slotRow(r.Context(), p, busy[p.Name], r.Now))
 	}
 	return nil
 }
@@ -171,25 +166,20 @@ func (g *gridRow) cut(all int) {
 	g.more = all - len(g.cells)
 }
 
-// byHealth fills the grid with the devices that are so, each with its PC.
+// byHealth fills the grid with the devices of a page of PCs that are so. Those that
+// hang on no PC come first.
 func (v *gridView) byHealth(r *Request, store Fleets, pcs []fleet.PC) error {
 	ctx := r.Context()
-	found, err := store.Devices(ctx, fleet.DeviceFilter{Health: v.health}, view.Page{Limit: devicesShown + 1, After: r.Query("after")})
+	if r.Query("after") == "" && v.filter.Search == "" && v.sum.WithoutPC > 0 {
+		pcs = append([]fleet.PC{{}}, pcs...)
+	}
+	found, err := store.DevicesOf(ctx, namesOf(pcs), v.filter.Health, cellsShown+1)
 	if err != nil {
 		return err
 	}
-	next := ""
-	if len(found) > devicesShown {
-		found = found[:devicesShown]
-		next = found[devicesShown-1].Serial
-	}
-	v.newest, v.older = pages(r, next)
 	by := map[string][]cell{}
 	for _, d := range found {
 		by[d.PC] = append(by[d.PC], deviceCell(ctx, d, r.Now))
-	}
-	if by[""] != nil && v.search == "" {
-		pcs = append([]fleet.PC{{}}, pcs...) // devices that hang on no PC
 	}
 	for _, p := range pcs {
 		if cells := by[p.Name]; len(cells) > 0 {

@@ -21,6 +21,7 @@ type fleetJobsView struct {
 	active        fleet.Job
 	filter        fleet.JobFilter
 	chips         []chip
+	submit        bool
 	newest, older string
 }
 
@@ -32,7 +33,7 @@ func (w *Web) fleetJobs(r *Request, store Fleets) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := fleetJobsView{filter: fleet.JobFilter{State: state, Search: r.Query("search")}, chips: chips(r, "state", "fleetjob.", fleet.JobStates, state)}
+	v := fleetJobsView{submit: fleetRightsOf(r).submit, filter: fleet.JobFilter{State: state, Search: r.Query("search")}, chips: chips(r, "state", "fleetjob.", fleet.JobStates, state)}
 	rows, err := store.Jobs(ctx, v.filter, namesPage(r))
 	if err != nil {
 		return View{}, err
@@ -140,7 +141,11 @@ func (w *Web) fleetJobProgress(r *Request, store Fleets, v fleetJobView) (templ.
 	if err != nil {
 		return nil, err
 	}
-	return fleetJobProgressTab(v, why, now), nil
+	waits, err := store.Waits(r.Context(), v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return fleetJobProgressTab(v, why, waits, now), nil
 }
 
 // unitsView is a list of the units of a job.
@@ -233,17 +238,28 @@ func unitColumns(ctx context.Context, ofDevice bool) []ui.Column {
 	return ui.Columns(append(names, say(ctx, "fleetjobs.state"), say(ctx, "unit.round")+"#", say(ctx, "unit.attempts")+"#", say(ctx, "unit.task"), say(ctx, "unit.took"), say(ctx, "fleetjobs.cause"))...)
 }
 
-// triesSaid is how often a run was tried, of how many times, and beside that how
-// often the infrastructure broke it. What a PC gave back was not spent, so there may
-// be more than the most.
+// triesSaid is how often a run was tried, of how many times (zero: several jobs differ),
+// and beside that how often the infrastructure broke it. What a PC gave back was not
+// spent, so there may be more than the most.
 func triesSaid(ctx context.Context, u fleet.Unit, most int) string {
 	tried := max(0, u.Attempt-u.Infra)
 	out := ui.Number(tried)
-	if tried <= most {
+	if most > 0 && tried <= most {
 		out += " / " + ui.Number(most)
 	}
 	if u.Infra > 0 {
 		out += " " + say(ctx, "unit.infra", u.Infra)
 	}
 	return out
+}
+
+// unitsWaitSaid is what a job waits for: 3 quarantined, 2 busy.
+func unitsWaitSaid(ctx context.Context, waits map[string]int) string {
+	var out []string
+	for _, kind := range fleet.WaitKinds {
+		if n := waits[kind]; n > 0 {
+			out = append(out, say(ctx, "waits."+kind, ui.Number(n)))
+		}
+	}
+	return strings.Join(out, ", ")
 }

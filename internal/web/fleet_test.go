@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -84,6 +83,16 @@ func (l *lab) fail(d deviceLease, why string) {
 	var answer string
 	if err := l.DB.Pool.QueryRow(l.Context(), `select weir.fail($1, $2, $3, $4)`, d.Task, d.Attempt, d.Token, why).Scan(&answer); err != nil || answer != "ok" {
 		l.Fatal(answer, err)
+	}
+}
+
+func (l *lab) finish(leases ...deviceLease) {
+	l.Helper()
+	for _, d := range leases {
+		var answer string
+		if err := l.DB.Pool.QueryRow(l.Context(), `select weir.finish($1, $2, $3)`, d.Task, d.Attempt, d.Token).Scan(&answer); err != nil || answer != "ok" {
+			l.Fatal(answer, err)
+		}
 	}
 }
 
@@ -219,7 +228,14 @@ func TestFleetCommands(t *testing.T) {
 	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "5", "overlap", "yes", "health", `{"run": {"argv": ["./check"]}, "timeout": "1m"}`)).Is(t, 303)
 	mia.Get(t, "/fleet/policy").Is(t, 200).Has(t, "two different jobs", "./check")
 	mia.Get(t, "/fleet/policy/change").Is(t, 200).Has(t, "./check", `value="5"`)
+	// The list of the quarantine counts down to the next health task.
+	mia.Post(t, "/devices/A3/quarantine", form("reason", "smokes")).Is(t, 303)
+	mia.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, "A health task that succeeds brings one back", `data-rel="ago">in `).Lacks(t, "due now")
+	l.Exec(t, `update weir.devices set check_at = now() where serial = 'A3'`)
+	mia.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, "due now")
+	mia.Get(t, "/devices/A3").Is(t, 200).Has(t, "due now")
 	mia.Post(t, "/fleet/policy/change", form("policy", "strict", "slots", "20", "overlap", "no", "health", "")).Is(t, 303)
+	mia.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, "by hand").Lacks(t, "due now")
 	if p, err := l.Fleets.Policy(t.Context()); err != nil || p.Health != nil || p.Overlap || p.Policy != fleet.PolicyStrict {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -229,30 +245,4 @@ func TestFleetCommands(t *testing.T) {
 	olga.Get(t, on+"/cancel").Is(t, 200).Has(t, "Cancel warmup?")
 	olga.Post(t, on+"/cancel", form("reason", "")).Is(t, 422)
 	olga.Get(t, olga.Post(t, on+"/cancel", form("reason", "wrong build")).Is(t, 303).To()).Is(t, 200).Has(t, "1 canceled, 1 asked to stop.", `data-state="canceling"`).Lacks(t, on+"/cancel")
-}
-
-// A thousand PCs are pages of some; a PC with many slots has a row of some.
-func TestFleetBounds(t *testing.T) {
-	l := newLab(t)
-	l.Exec(t, `select weir.fleet_report(format('PC-%s', to_char(n, 'FM000')), jsonb_build_array(jsonb_build_object('serial', format('S%s', n))), slots => 100) from generate_series(1, 60) n`)
-	vera := l.Login(t, "vera", auth.Viewer)
-	seen := 0
-	path := "/fleet"
-	for page := 1; path != "" && page < 10; page++ {
-		a := vera.Get(t, path).Is(t, 200)
-		n := strings.Count(a.Body, `class="fleet-row`)
-		if n > 25 || cells(a, "free")+cells(a, "none") > 25*60 {
-			t.Errorf("page %d has %d rows and %d cells", page, n, cells(a, "free")+cells(a, "none"))
-		}
-		seen += n
-		path = ""
-		if next := fmt.Sprintf("/fleet?after=PC-%03d", 25*page); strings.Contains(a.Body, `href="`+next+`"`) {
-			path = next
-		}
-	}
-	if seen != 60 {
-		t.Errorf("%d PCs on all pages", seen)
-	}
-	vera.Get(t, "/fleet/pcs").Is(t, 200).Has(t, "PC-050", "/fleet/pcs?after=PC-050").Lacks(t, "PC-051")
-	vera.Get(t, "/fleet?health=unknown").Is(t, 200).Has(t, "PC-060")
 }

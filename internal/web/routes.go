@@ -108,6 +108,7 @@ func (w *Web) actions() []Action {
 		{Path: "/databases/{name}/check", Nav: "/databases", Verb: auth.Manage, Kind: "database", Do: spokenDo(w.checkDatabase)},
 		{Path: "/databases/{name}/import", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askImportHistory), Do: spokenDo(w.importHistory)},
 		{Path: "/databases/{name}/accept", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askAcceptDrift), Do: spokenDo(w.acceptDrift)},
+		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: spoken(w.newFleet), Do: spokenDo(w.doNewFleet)},
 		{Path: "/fleet/jobs/{id}/cancel", Nav: "/fleet", Verb: auth.Command, Kind: "fleet", Ask: spokenAsk(w.askCancelFleet), Do: spokenDo(w.cancelFleet)},
 		{Path: "/fleet/pcs/{name}/slots", Nav: "/fleet", Verb: auth.Manage, Kind: "pc", Ask: spokenAsk(w.askSlots), Do: spokenDo(w.setSlots)},
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: spokenAsk(w.askPolicy), Do: spokenDo(w.setPolicy)},

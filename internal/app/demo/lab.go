@@ -19,25 +19,26 @@ import (
 )
 
 const (
-	// labEvery is the time between two fleet jobs, if the one before has ended.
-	labEvery = time.Minute
-	// labLook is how often that is looked at.
-	labLook = 5 * time.Second
+	// labLook is how often it is looked whether a fleet job has ended.
+	labLook = 2 * time.Second
+	// labName is that of the demo's fleet jobs.
+	labName = "demo smoke test"
 )
 
-// Labs are the PCs of the demo's fleet: their devices are simulated. One of the
-// devices fails whatever runs on it, so that there is a quarantine to see.
+// Labs are the PCs of the demo's fleet: their devices are simulated. The seed of the
+// last PC makes its third device fail whatever runs on it, so that there is a
+// quarantine to see after some minutes.
 var Labs = []simulate.Config{
 	{PC: "demo-pc-1", Devices: 8, Seed: 1, Fail: 0.05, Infra: 0.03, Shortest: 5 * time.Second, Longest: 20 * time.Second},
 	{PC: "demo-pc-2", Devices: 8, Seed: 2, Fail: 0.05, Flap: 0.01, Shortest: 5 * time.Second, Longest: 20 * time.Second},
-	{PC: "demo-pc-3", Devices: 6, Seed: 3, Bad: 0.2, Shortest: 5 * time.Second, Longest: 20 * time.Second},
+	{PC: "demo-pc-3", Devices: 6, Seed: 23, Bad: 0.2, Shortest: 5 * time.Second, Longest: 20 * time.Second},
 }
 
 // labSlots is how many devices of a PC work at once.
 const labSlots = 4
 
-// lab is the fleet of the demo: PCs in the server's own process, and a job for them
-// now and then.
+// lab is the fleet of the demo: PCs in the server's own process, and one job for them
+// after the other.
 type lab struct {
 	store  *fleet.Store
 	agents []*agent.Agent
@@ -83,21 +84,32 @@ func (d *Demo) Fleet(store *fleet.Store, desk func(name string) agent.Transport,
 
 // tick submits a job if the last one has ended, once the PCs have said what hangs
 // on them: a job without devices fails.
-func (l *lab) tick(ctx context.Context, now time.Time) (more bool, err error) {
-	if !l.job.IsZero() {
-		last, err := l.store.Job(ctx, l.job)
-		if err != nil || last.EndedAt == nil {
-			return false, err
-		}
+func (l *lab) tick(ctx context.Context, _ time.Time) (more bool, err error) {
+	last, err := l.last(ctx)
+	if err != nil || !last.ID.IsZero() && last.EndedAt == nil {
+		l.job = last.ID
+		return false, err
 	}
 	there, err := l.store.Devices(ctx, fleet.DeviceFilter{Labels: labJob().Target.Labels}, view.Page{Limit: labDevices()})
 	if err != nil || len(there) < labDevices() {
 		return false, err
 	}
-	// Two servers that show the demo submit the same job, once.
-	j, err := l.store.Submit(ctx, "demo", labJob(), fmt.Sprintf("demo:fleet:%d", now.Unix()/int64(labEvery/time.Second)))
+	// Two servers that show the demo submit the same job, once: the one after the last.
+	j, err := l.store.Submit(ctx, "demo", labJob(), "demo:fleet:"+last.ID.String())
 	l.job = j.ID
 	return false, err
+}
+
+// last is the newest job of the demo; zero: there was none. People may have submitted
+// others of its name.
+func (l *lab) last(ctx context.Context) (fleet.Job, error) {
+	jobs, err := l.store.Jobs(ctx, fleet.JobFilter{Search: labName}, view.Page{Limit: 20})
+	for _, j := range jobs {
+		if j.By == "demo" {
+			return j, err
+		}
+	}
+	return fleet.Job{}, err
 }
 
 // labDevices is how many there are.
@@ -110,9 +122,9 @@ func labDevices() (n int) {
 
 // labJob is a test of every simulated device, twice.
 func labJob() fleet.Spec {
-	linger := node.Span(15 * time.Second)
+	linger := node.Span(5 * time.Second)
 	return fleet.Spec{
-		Name: "demo smoke test", Run: node.Run{Argv: []string{"smoke-test"}}, Target: fleet.Target{Labels: map[string]string{"simulated": "true"}},
+		Name: labName, Run: node.Run{Argv: []string{"smoke-test"}}, Target: fleet.Target{Labels: map[string]string{"simulated": "true"}},
 		Repeat: 2, Timeout: node.Span(2 * time.Minute), Linger: &linger, Join: fleet.JoinRunning, Priority: -10,
 	}
 }

@@ -72,7 +72,7 @@ func TestStates(t *testing.T) {
 	for _, s := range fleet.UnitStates {
 		keys = append(keys, "unit."+s)
 	}
-	for _, s := range []string{fleet.PCActive, fleet.PCPaused, fleet.PCDraining, fleet.PCDead} {
+	for _, s := range []string{fleet.PCActive, fleet.PCPaused, fleet.PCDraining, fleet.PCBlind, fleet.PCDead} {
 		keys = append(keys, "pcstate."+s)
 	}
 	for _, s := range []string{fleet.PolicyStrict, fleet.PolicyEvidence} {
