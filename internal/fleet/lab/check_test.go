@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+)
+
+// watch looks at the invariants all day long: the cheap ones each minute, the doctor
+// each half hour.
+func (l *lab) watch() {
+	l.meter.lookAll(l)
+	l.glance()
+	for _, p := range l.pcs {
+		l.meter.starves(p)
+	}
+	if l.now-l.story.examined >= 30*time.Minute {
+		l.story.examined = l.now
+		l.examine(false)
+		l.Logf("%s: %d attempts, %.2f %% used, %d faults; active: %s", l.clock(), l.story.attempts, 100*l.meter.used(), len(l.faults), l.active())
+	}
+	l.over = l.now >= l.length && l.unfinished() == 0
+	l.in(time.Minute, l.watch)
+}
+
+// glance is what must hold at every moment, said once more and without the doctor.
+func (l *lab) glance() {
+	var active, twice, over int
+	l.scan(`select (select count(*) from weir.fleet_jobs where state = 'active'),
+		(select count(*) from (select from weir.running where device is not null group by device having count(*) > 1) x),
+		(select count(*) from (select r.node from weir.running r join weir.pcs p on p.node = r.node where r.device is not null group by r.node having count(*) > $1) x)`, []any{l.slots}, &active, &twice, &over)
+	if active > 1 || twice > 0 || over > 0 {
+		l.fault("%d jobs are active, %d devices run two things, %d PCs run more than %d", active, twice, over, l.slots)
+	}
+}
+
+// examine asks the doctor. What it says about the machine is no matter here.
+func (l *lab) examine(deep bool) {
+	for _, x := range all[struct{ Name, Detail string }](l.desk, `select name, coalesce(detail, '') from weir.doctor(deep => $1, at => $2) where not ok
+		and (level = 'invariant' or name in ('a fleet job that could be active is', 'leases that ran out are ended in time', 'tasks start when they are due'))`, deep, l.time()) {
+		l.fault("doctor: %s: %s", x.Name, x.Detail)
+	}
+	l.story.doctors++
+}
+
+// --- questions
+
+func (l *lab) paused(p *pc) (yes bool) {
+	l.scan(`select coalesce(p.paused_until > $2, false) from weir.nodes n join weir.pcs p on p.node = n.id where n.name = $1`, []any{p.name, l.time()}, &yes)
+	return yes
+}
+
+// online is how many devices of a hub Weir sees.
+func (l *lab) online(p *pc, hub string) (n int) {
+	l.scan(`select count(*) from weir.devices d join weir.nodes n on n.id = d.node where n.name = $1 and d.hub = $2 and d.online and d.missing_at is null`, []any{p.name, hub}, &n)
+	return n
+}
+
+// standing is all that devices could pay with: their health, and what their units
+// have spent.
+func (l *lab) standing(devices []*device) (text string) {
+	serials := make([]string, len(devices))
+	for i, d := range devices {
+		serials[i] = d.Serial
+	}
+	l.scan(`select coalesce(string_agg(format('%s %s infra %s spent %s', d.serial, d.health, u.infra, u.spent), ', ' order by d.serial), '')
+		from weir.devices d, lateral (
+			select coalesce(sum(u.infra), 0) as infra,
+				coalesce(sum((select coalesce(max(s.attempt), 0) - (exists (select from weir.running r where r.task = u.task))::int - coalesce((select f.returns + f.crashes from weir.forgiven f where f.task = u.task), 0)
+					from (select r.attempt from weir.running r where r.task = u.task union all select p.attempt from weir.pending p where p.task = u.task
+						union all select a.attempt from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = u.task) s)), 0) as spent
+			from weir.fleet_units u where u.device = d.id and u.state in ('running', 'retrying')) u
+		where d.serial = any ($1)`, []any{serials}, &text)
+	return text
+}
+
+// holds reports whether the lease of an attempt is there.
+func (l *lab) holds(a *attempt) (yes bool) {
+	l.scan(`select exists (select from weir.running r where r.task = $1 and r.attempt = $2 and r.token = $3)`, []any{a.Task, a.Attempt, a.Token}, &yes)
+	return yes
+}
+
+func (l *lab) queued() (n int) {
+	l.scan(`select count(*) from weir.fleet_jobs where state = 'waiting'`, nil, &n)
+	return n
+}
+
+func (l *lab) unfinished() (n int) {
+	l.scan(`select count(*) from weir.fleet_jobs where state <> 'ended'`, nil, &n)
+	return n
+}
+
+// alive are jobs that have not ended, the active one first.
+func (l *lab) alive() (ids []weir.ID) {
+	for _, x := range all[struct{ ID weir.ID }](l.desk, `select job from weir.fleet_jobs where state <> 'ended' order by state, order_seq`) {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// active says which job has its turn, and how far it is.
+func (l *lab) active() (text string) {
+	l.scan(`select coalesce((select format('%s for %s, %s', q.name, date_trunc('second', $1 - j.activated_at), (select string_agg(x.n || ' ' || x.state, ', ' order by x.state) from
+		(select u.state, count(*) as n from weir.fleet_units u where u.job = j.job group by u.state) x)) from weir.fleet_jobs j join weir.jobs q on q.id = j.job where j.state = 'active'), 'none')`, []any{l.time()}, &text)
+	return text
+}
+
+// whyNot is what Weir says about jobs that live.
+func (l *lab) whyNot() string {
+	var b strings.Builder
+	for _, x := range all[struct{ Why string }](l.desk, `select concat_ws(' ', w.device, w.pc, w.why) from weir.fleet_jobs j, lateral weir.fleet_why(j.job, 20, at => $1) w where j.state <> 'ended'`, l.time()) {
+		fmt.Fprintln(&b, x.Why)
+	}
+	return b.String()
+}

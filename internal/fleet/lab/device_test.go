@@ -1,0 +1,193 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weirhq/weir/internal/node"
+)
+
+// device is one as it really is. What Weir thinks of it is in the database.
+type device struct {
+	node.Device
+	pc *pc
+	// here: it is plugged in and can be reached.
+	here bool
+	// broken: nothing succeeds on it until somebody mends it.
+	broken bool
+	// gone: it is retired and in a drawer.
+	gone bool
+	runs *attempt
+}
+
+var models = []string{"alpha-5", "alpha-6", "beta-1"}
+
+// device makes one and plugs it in.
+func (l *lab) device(p *pc, hub string) *device {
+	l.made++
+	d := &device{pc: p, here: true, Device: node.Device{
+		Serial: fmt.Sprintf("D%05d", l.made), Hub: hub, Labels: map[string]string{"model": models[l.made%len(models)], "tag": []string{"day", "night"}[l.made%2]},
+	}}
+	p.devices = append(p.devices, d)
+	l.devices[d.Serial] = d
+	return d
+}
+
+// hubs of a PC.
+func (p *pc) hubs() (list []string) {
+	for _, d := range p.devices {
+		if d.Hub != "" && !slices.Contains(list, d.Hub) {
+			list = append(list, d.Hub)
+		}
+	}
+	return list
+}
+
+// anybody is a device by chance that is in use.
+func (l *lab) anybody() *device {
+	for {
+		if d := l.devices[fmt.Sprintf("D%05d", 1+l.dice.IntN(l.made))]; !d.gone {
+			return d
+		}
+	}
+}
+
+// trouble is what happens to devices. Rates are those of one device, so all of them
+// together have it so much more often.
+func (l *lab) trouble() {
+	many := func(d time.Duration) time.Duration { return d / time.Duration(len(l.devices)) }
+	l.often(many(l.flap), func() { l.away(5*time.Second, 90*time.Second, l.anybody()) })
+	l.often(many(l.leave), func() { l.away(5*time.Minute, time.Hour, l.anybody()) })
+	l.often(many(l.broken), func() {
+		if d := l.anybody(); !d.broken {
+			d.broken = true
+			l.story.broken++
+		}
+	})
+	l.often(many(l.move), l.moves)
+}
+
+// away takes devices from their PC for a while. What runs on them breaks, and the
+// agent looks.
+func (l *lab) away(least, most time.Duration, devices ...*device) {
+	var went []*device
+	for _, d := range devices {
+		if d.here {
+			d.unplug()
+			went = append(went, d)
+		}
+	}
+	if len(went) == 0 {
+		return
+	}
+	l.story.flaps++
+	p := went[0].pc
+	p.later(l.between(200*time.Millisecond, 1500*time.Millisecond), p.changed)
+	l.in(l.between(least, most), func() {
+		for _, d := range went {
+			d.here = !d.gone && d.pc == p
+		}
+		p.later(l.between(time.Millisecond, 5*time.Second), p.changed)
+	})
+}
+
+// changed: the agent sees that its devices are not those of before.
+func (p *pc) changed() {
+	p.look()
+	p.lab.meter.look(p)
+}
+
+func (d *device) unplug() {
+	d.here = false
+	if a := d.runs; a != nil && !a.over {
+		a.over, a.fate = true, breaks
+	}
+}
+
+// drops: a hub loses its power. All its devices go at once, and nobody may pay for
+// it: neither health nor a budget of any unit changes with the report.
+func (p *pc) drops(hub string) {
+	l := p.lab
+	var on []*device
+	for _, d := range p.devices {
+		if d.Hub == hub {
+			on = append(on, d)
+		}
+	}
+	if !p.hears() || !p.known {
+		l.away(20*time.Second, 5*time.Minute, on...)
+		return
+	}
+	p.look() // the agent has seen what there is at this moment
+	seen := l.online(p, hub)
+	l.story.hubs++
+	before := l.standing(on)
+	l.away(20*time.Second, 5*time.Minute, on...)
+	p.changed()
+	if after := l.standing(on); before != after {
+		l.fault("hub %s was lost, and somebody paid:\n%s\n%s", hub, before, after)
+	}
+	if seen >= 2 && !l.paused(p) {
+		l.fault("hub %s lost %d devices, and %s is not paused", hub, seen, p.name)
+	}
+}
+
+// moves: a person plugs a device into another PC.
+func (l *lab) moves() {
+	d, to := l.anybody(), l.pcs[l.dice.IntN(len(l.pcs))]
+	if !d.here || d.pc == to {
+		return
+	}
+	l.story.moves++
+	from := d.pc
+	d.unplug()
+	from.later(l.between(time.Millisecond, 5*time.Second), from.changed)
+	l.in(l.between(time.Minute, 10*time.Minute), func() {
+		if d.gone {
+			return
+		}
+		from.devices = slices.DeleteFunc(from.devices, func(x *device) bool { return x == d })
+		to.devices = append(to.devices, d)
+		d.pc, d.Hub, d.here = to, "", true
+		to.later(l.between(time.Millisecond, 5*time.Second), to.changed)
+	})
+}
+
+// fate is how an attempt ends, if nothing comes in between.
+type fate string
+
+const (
+	succeeds fate = "done"
+	fails    fate = "failed"
+	breaks   fate = "infra"
+	hangs    fate = "hung"
+	canceled fate = "canceled"
+)
+
+// fateOf decides what becomes of an attempt, and when.
+func (l *lab) fateOf(a *attempt) (fate, time.Duration) {
+	limit := a.Deadline.Sub(l.time())
+	if a.Job == nil {
+		took := l.between(10*time.Second, time.Minute)
+		if a.device.broken {
+			return fails, took
+		}
+		return succeeds, took
+	}
+	j := l.jobs[*a.Job]
+	took := l.between(j.least, j.most)
+	switch roll := l.dice.Float64(); {
+	case j.bad:
+		return fails, took / 4
+	case a.device.broken && roll < 0.7:
+		return fails, took / 2
+	case a.device.broken || roll < l.hang:
+		return hangs, limit - 2*time.Second
+	case roll < l.hang+l.infra:
+		return breaks, took / 2
+	case roll < l.hang+l.infra+l.config.fail:
+		return fails, took / 2
+	}
+	return succeeds, took
+}

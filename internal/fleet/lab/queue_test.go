@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"container/heap"
+	"time"
+)
+
+// event is something that happens at a time of the lab.
+type event struct {
+	at time.Duration
+	// nth tells events of one time apart: first come, first served.
+	nth int
+	do  func()
+}
+
+// queue is what happens next.
+type queue struct {
+	events []event
+	nth    int
+}
+
+func (q *queue) Len() int { return len(q.events) }
+
+func (q *queue) Less(i, j int) bool {
+	a, b := q.events[i], q.events[j]
+	return a.at < b.at || a.at == b.at && a.nth < b.nth
+}
+
+func (q *queue) Swap(i, j int) { q.events[i], q.events[j] = q.events[j], q.events[i] }
+func (q *queue) Push(x any)    { q.events = append(q.events, x.(event)) }
+
+func (q *queue) Pop() any {
+	last := q.events[len(q.events)-1]
+	q.events = q.events[:len(q.events)-1]
+	return last
+}
+
+// in lets something happen after a while.
+func (l *lab) in(d time.Duration, do func()) {
+	l.queue.nth++
+	heap.Push(&l.queue, event{l.now + max(d, time.Millisecond), l.queue.nth, do})
+}
+
+// next lets the next thing happen. No two have one time: ids of the database are
+// ordered by their millisecond, and what is not ordered would not come again.
+func (l *lab) next() {
+	e := heap.Pop(&l.queue).(event)
+	l.advance(max(e.at.Truncate(time.Millisecond), l.now+time.Millisecond))
+	told := l.told
+	e.do()
+	if l.told > told {
+		l.hint()
+	}
+	l.meter.settle(l)
+}
+
+// between is a time by chance.
+func (l *lab) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(l.dice.Int64N(int64(most-least)))
+}
+
+// chance of something.
+func (l *lab) chance(p float64) bool { return l.dice.Float64() < p }
+
+// often lets something happen again and again, by chance, so far apart on average.
+// Zero: never.
+func (l *lab) often(apart time.Duration, do func()) {
+	if apart <= 0 {
+		return
+	}
+	var again func()
+	again = func() {
+		if l.now < l.length {
+			do()
+			l.in(time.Duration(l.dice.ExpFloat64()*float64(apart)), again)
+		}
+	}
+	l.in(time.Duration(l.dice.ExpFloat64()*float64(apart)), again)
+}
