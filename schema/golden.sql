@@ -242,6 +242,7 @@ table fleet_units with (fillfactor=70)
   infra smallint not null default 0
   good boolean
   cause text
+  harmless boolean
   constraint PRIMARY KEY (job, unit)
   constraint CHECK (((state = ANY (ARRAY['running'::text, 'retrying'::text, 'done'::text, 'failed'::text])) <= (task IS NOT NULL)))
   constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'retrying'::text, 'done'::text, 'failed'::text, 'missed'::text, 'canceled'::text])))
@@ -444,6 +445,9 @@ table pcs with (fillfactor=50)
   reported_at timestamp with time zone not null
   paused_until timestamp with time zone
   pause_note text
+  trouble text
+  blind_at timestamp with time zone
+  left_at timestamp with time zone
   constraint PRIMARY KEY (node)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
   constraint CHECK (((reported_slots >= 1) AND (reported_slots <= 1000)))
@@ -969,6 +973,7 @@ view pc: PCs, their slots and their devices.
   quarantined integer
   paused_until timestamp with time zone
   pause_note text
+  trouble text
   reported_at timestamp with time zone
   seen_at timestamp with time zone
   registered_at timestamp with time zone
@@ -1185,6 +1190,95 @@ view flow.workflows: Workflows. INSERT (name, version, steps) stores a version: 
   updated_at timestamp with time zone
   trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.workflows FOR EACH ROW EXECUTE FUNCTION weir._flow_workflow()
 
+-- Views of schema fleet
+view fleet.devices: Devices. INSERT (serial, pc_id, …) says that a PC sees one.
+  id integer
+  serial text
+  pc_id text
+  status text
+  error text
+  target text
+  hub text
+  labels jsonb
+  task_device_id uuid
+  last_heartbeat timestamp with time zone
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.devices FOR EACH ROW EXECUTE FUNCTION weir._fleet_device_row()
+view fleet.execution_logs: The history of attempts. INSERT adds a line of a runner.
+  id bigint
+  task_id uuid
+  task_device_id uuid
+  device_id integer
+  pc_id text
+  attempt_no integer
+  event_type text
+  level text
+  message text
+  data jsonb
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.execution_logs FOR EACH ROW EXECUTE FUNCTION weir._fleet_log_row()
+view fleet.pc_device_summary: Devices, runs and the target of each PC.
+  pc_id text
+  device_count integer
+  online_count integer
+  busy_count integer
+  offline_count integer
+  error_count integer
+  running_count integer
+  eligible_device_count integer
+  target integer
+  max_devices integer
+  last_heartbeat timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.pc_device_summary FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('fleet.devices and fleet.workers')
+view fleet.task_devices: Runs on devices, each with its attempt.
+  id uuid
+  task_id uuid
+  device_id integer
+  device_serial text
+  device_target text
+  pc_id text
+  status text
+  attempt integer
+  max_attempts integer
+  error text
+  config jsonb
+  run jsonb
+  result jsonb
+  lease_expires_at timestamp with time zone
+  cancel_requested boolean
+  started_at timestamp with time zone
+  timeout_at timestamp with time zone
+  completed_at timestamp with time zone
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.task_devices FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('fleet.claim_task_devices_for_pc, renew_task_device_lease, complete_task_device and fail_or_retry_task_device')
+view fleet.tasks: Fleet jobs. INSERT (name, payload, target, …) submits one: weir.fleet_submit.
+  id uuid
+  name text
+  status text
+  priority integer
+  payload jsonb
+  target jsonb
+  max_attempts integer
+  timeout interval
+  config jsonb
+  devices_total integer
+  devices_done integer
+  devices_failed integer
+  error text
+  created_by text
+  created_at timestamp with time zone
+  started_at timestamp with time zone
+  completed_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.tasks FOR EACH ROW EXECUTE FUNCTION weir._fleet_task_row()
+view fleet.workers: PCs. INSERT (pc_id, max_devices) registers one, and is a heartbeat.
+  pc_id text
+  device_capacity integer
+  max_devices integer
+  status text
+  last_heartbeat timestamp with time zone
+  created_at timestamp with time zone
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.workers FOR EACH ROW EXECUTE FUNCTION weir._fleet_worker_row()
+
 -- Functions
 function _abandon(tasks uuid[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
@@ -1235,7 +1329,7 @@ function _device_checked(of_device integer, of_task uuid, f weir.finished, t tim
 function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: A command for a device.
 function _device_freed() returns trigger
-  plpgsql volatile security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Trigger: units, devices and jobs follow the end of a lease.
+  plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Trigger: units, devices and jobs follow the end of a lease.
 function _device_gone(ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: online → offline for devices that stayed away.
 function _device_health(of_device integer, health text, note text, by text, of_job uuid, evidence uuid[], t timestamp with time zone) returns void
@@ -1246,6 +1340,8 @@ function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) retu
   plpgsql volatile set search_path=weir, pg_temp: Registers devices.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_valid(devices jsonb) returns void
+  plpgsql stable: WR422 unless each device can be taken.
 function _device_why(d weir.devices, checked boolean) returns text
   sql stable: Why a device gets no work, or null.
 function _device_worked(of_device integer, t timestamp with time zone) returns void
@@ -1289,23 +1385,31 @@ function _fleet_cancel_units(of_job uuid, why text, t timestamp with time zone) 
 function _fleet_check(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
 function _fleet_claimed(of_node integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
-  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: What a PC holds from one claim.
+  sql stable: What a PC holds from one claim.
 function _fleet_closed() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the end of a fleet job makes the next one active.
 function _fleet_counted() returns trigger
   plpgsql volatile security definer set enable_seqscan=off, search_path=weir, pg_temp: Trigger: units follow tasks that ended without having run.
+function _fleet_device_row() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: A PC sees what is inserted into fleet.devices.
 function _fleet_dropout(n weir.nodes, absent integer[], t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile set search_path=weir, pg_temp: Gives back what ran on devices that were lost together.
 function _fleet_failed(u weir.fleet_units, f weir.finished, of_device integer, t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: FAILED_FINAL: the device leaves the schedule, or the job is stopped.
 function _fleet_fresh(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Units become tasks that run.
-function _fleet_infra(r weir.running, error text, t timestamp with time zone) returns boolean
+function _fleet_holds(op text, of_task uuid, pc text, of_attempt integer, t timestamp with time zone, OUT attempt integer, OUT token uuid, OUT repeated boolean) returns record
+  plpgsql volatile set search_path=weir, pg_temp: The lease that a PC means, or null and a warning.
+function _fleet_infra(r weir.running, error text, harmless boolean, t timestamp with time zone) returns boolean
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
 function _fleet_join(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
+function _fleet_late(message text, lasted interval, allowed interval) returns text
+  sql immutable: The words for a timeout, or null.
 function _fleet_lives(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
   plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
+function _fleet_log_row() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: A line that is inserted into fleet.execution_logs.
 function _fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
   sql immutable: Is the device in the target?
 function _fleet_next(t timestamp with time zone, patient boolean DEFAULT true) returns uuid
@@ -1317,7 +1421,7 @@ function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timest
 function _fleet_pc(pc text, slots integer, t timestamp with time zone) returns weir.nodes
   plpgsql volatile set search_path=weir, pg_temp: The node of a PC.
 function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
-  plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: What idle devices of a PC could do next.
+  sql stable: What idle devices of a PC could do next.
 function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
 function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
@@ -1326,6 +1430,8 @@ function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the units of a fleet job.
 function _fleet_seen(devices jsonb) returns void
   plpgsql stable: WR422 unless it is a report of devices.
+function _fleet_sees(pc text, device jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: A PC sees a device.
 function _fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
   plpgsql immutable: A span of a spec, or WR422.
 function _fleet_spec(spec jsonb) returns weir.fleet_jobs
@@ -1334,10 +1440,18 @@ function _fleet_stop(of_job uuid, why text, t timestamp with time zone) returns 
   plpgsql volatile set search_path=weir, pg_temp: Stops a bad job and restores its devices.
 function _fleet_supply(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Leases picked units to a PC.
+function _fleet_taken(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
+  sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
+function _fleet_task_row() returns trigger
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
 function _fleet_unit_why(of_device integer, checked boolean, t timestamp with time zone) returns text
   sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
+function _fleet_words() returns text[]
+  sql immutable: Words that runners cannot write.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The worker of a PC.
+function _fleet_worker_row() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: A heartbeat that is inserted into fleet.workers.
 function _flow_job() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
 function _flow_refuse() returns trigger
@@ -1390,6 +1504,8 @@ function _partitions() returns TABLE(parent text, name text, lo timestamp with t
   sql stable set search_path=weir, pg_temp: Partitions and their range in time.
 function _pc_slots(p weir.pcs) returns integer
   sql stable: The slots of a PC.
+function _pc_state(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
+  sql stable: The state of a PC in one word.
 function _pc_why(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
   sql stable: Why a PC gets no work, or null.
 function _percentile(samples real[], p double precision) returns real
@@ -1520,8 +1636,12 @@ function cancel_job(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NU
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Cancels every task of a job that has not ended.
 function claim(worker text, services text[], n integer DEFAULT 1, slots integer[] DEFAULT NULL::integer[], claim_id uuid DEFAULT NULL::uuid, lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.
+function fleet.claim_task_devices_for_pc(pc text, max_to_claim integer DEFAULT 1, lease interval DEFAULT '00:00:45'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns SETOF fleet.task_devices
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Leases runs to a PC for its idle devices.
 function close_job(job uuid, outcome text, cause text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a queued job that has no tasks.
+function fleet.complete_task_device(task_device_id uuid, pc text, result jsonb DEFAULT NULL::jsonb, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a run as completed.
 function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
@@ -1560,6 +1680,8 @@ function fail(task uuid, attempt integer, token uuid, error text, final boolean 
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
 function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
+function fleet.fail_or_retry_task_device(task_device_id uuid, pc text, error text DEFAULT NULL::text, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends an attempt as failed: it is tried again, or has failed for good.
 function fenced(lock_name text, epoch bigint) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Refuses the writes of a leader whose term is over.
 function finish(task uuid, attempt integer, token uuid, result jsonb DEFAULT NULL::jsonb, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
@@ -1573,19 +1695,23 @@ function fire_schedules(runs jsonb, at timestamp with time zone DEFAULT NULL::ti
 function fleet_cancel(job uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT canceled integer, OUT requested integer) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a fleet job.
 function fleet_claim(worker text, pc text, max integer DEFAULT 20, lease interval DEFAULT '00:00:45'::interval, claim_id uuid DEFAULT NULL::uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
-  plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases work to a PC for its idle devices, within its slots. The same claim_id again returns the same leases.
-function fleet_fail(task uuid, attempt integer, token uuid, error text, infra boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases work to a PC for its idle devices, within its slots. The same claim_id again returns the same leases.
+function fleet_fail(task uuid, attempt integer, token uuid, error text, infra boolean DEFAULT false, harmless boolean DEFAULT false, final boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends an attempt on a device as failed, by the test or by the infrastructure.
 function fleet_report(pc text, devices jsonb, slots integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
-  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: The devices that a PC sees. Returns attempts that it must stop.
+  plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The devices that a PC sees. Returns attempts that it must stop.
 function fleet_submit(name text, spec jsonb, by text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, schedule text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job for devices of the fleet and returns its id.
 function fleet_tend(at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT offline integer, OUT missed integer, OUT more boolean) returns record
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about for fleets.
 function fleet_tidy(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Forgets fleet jobs that the engine has forgotten.
+function fleet_trouble(pc text, trouble text DEFAULT NULL::text, blind boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: What a PC says of its look for devices.
 function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(device text, pc text, why text)
   plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a fleet job is not further: in one line, and per device.
+function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: One pass of what time brings about.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1634,6 +1760,8 @@ function release(task uuid, by text DEFAULT NULL::text, at timestamp with time z
   plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
 function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
+function fleet.renew_task_device_lease(task_device_id uuid, pc text, lease interval DEFAULT '00:00:45'::interval, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Prolongs the lease of a run.
 function reschedule_job(job uuid, due timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the time or the priority of a queued job.
 function reseal_secret(name text, version integer, was_key text, sealed bytea, key_id text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
@@ -1751,8 +1879,11 @@ function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jso
 
 -- Grants
 weir_client: execute on function _device_why
+weir_client: execute on function _fleet_late
+weir_client: execute on function _fleet_words
 weir_client: execute on function _id_time
 weir_client: execute on function _pc_slots
+weir_client: execute on function _pc_state
 weir_client: execute on function _pc_why
 weir_client: execute on function add_tasks
 weir_client: execute on function cancel
@@ -1788,6 +1919,7 @@ weir_client: execute on function submit_many
 weir_client: execute on function task_events
 weir_client: execute on function why
 weir_client: execute on function why_job
+weir_client: usage on schema fleet
 weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
@@ -1849,12 +1981,22 @@ weir_client: select on table or view unique_keys
 weir_client: select on table or view worker
 weir_client: select on table or view workers
 weir_client: select on table or view workflows
+weir_client: select on view fleet.devices
+weir_client: select on view fleet.execution_logs
+weir_client: delete, insert, select, update on view fleet.pc_device_summary
+weir_client: delete, insert, select, update on view fleet.task_devices
+weir_client: delete, insert, select, update on view fleet.tasks
+weir_client: select on view fleet.workers
 weir_client: delete, insert, select, update on view flow.job_tasks
 weir_client: delete, insert, select, update on view flow.jobs
 weir_client: delete, insert, select, update on view flow.nodes
 weir_client: delete, insert, select, update on view flow.task_artifacts
 weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
+weir_worker: execute on function _device_why
+weir_worker: execute on function _fleet_late
+weir_worker: execute on function _id_time
+weir_worker: execute on function _pc_why
 weir_worker: execute on function bound_slots
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel
@@ -1863,10 +2005,16 @@ weir_worker: execute on function fail
 weir_worker: execute on function fail_many
 weir_worker: execute on function finish
 weir_worker: execute on function finish_many
+weir_worker: execute on function fleet.claim_task_devices_for_pc
+weir_worker: execute on function fleet.complete_task_device
+weir_worker: execute on function fleet.fail_or_retry_task_device
+weir_worker: execute on function fleet.fn_timeout_tasks_and_task_devices
+weir_worker: execute on function fleet.renew_task_device_lease
 weir_worker: execute on function fleet_claim
 weir_worker: execute on function fleet_fail
 weir_worker: execute on function fleet_report
 weir_worker: execute on function fleet_tend
+weir_worker: execute on function fleet_trouble
 weir_worker: execute on function foreign_leases
 weir_worker: execute on function give_back_many
 weir_worker: execute on function heartbeat
@@ -1882,4 +2030,11 @@ weir_worker: execute on function renew
 weir_worker: execute on function start_many
 weir_worker: execute on function stop_worker
 weir_worker: execute on function tend
+weir_worker: usage on schema fleet
 weir_worker: usage on schema weir
+weir_worker: delete, insert, select, update on view fleet.devices
+weir_worker: insert on view fleet.execution_logs
+weir_worker: delete, insert, select, update on view fleet.pc_device_summary
+weir_worker: delete, insert, select, update on view fleet.task_devices
+weir_worker: select on view fleet.tasks
+weir_worker: delete, insert, select, update on view fleet.workers

@@ -12,6 +12,7 @@ import (
 // database, or through a server's API, which knows by itself who asks.
 type Fleets interface {
 	Submit(ctx context.Context, by string, spec fleet.Spec, idempotencyKey string) (fleet.Job, error)
+	Rerun(ctx context.Context, by string, id weir.ID, which, idempotencyKey string) (fleet.Job, error)
 	Jobs(ctx context.Context, f fleet.JobFilter, page view.Page) ([]fleet.Job, error)
 	Job(ctx context.Context, id weir.ID) (fleet.Job, error)
 	Units(ctx context.Context, id weir.ID, f fleet.UnitFilter, page view.Page) ([]fleet.Unit, error)

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
 	"github.com/weirhq/weir/internal/loop"
@@ -50,7 +51,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	}
 	store := view.New(p.reads)
 	measured := metrics.New(metrics.Config{
-		Source: store, Version: s.options.Version, Log: s.log,
+		Source: store, Fleet: fleet.New(p.reads), Version: s.options.Version, Log: s.log,
 		Loops:       func() []loop.Stats { return p.coordinator.Status().Loops },
 		Leader:      func() int64 { return p.coordinator.Status().Epoch },
 		Connections: p.connections,

@@ -15,14 +15,17 @@ import (
 type deviceFlags struct {
 	pc, devices string
 	slots       int
+	// limited: slots was given.
+	limited func() bool
 	// took is how long attempts on simulated devices take: 2s-20s.
 	took string
 }
 
 func (f *agentFlags) addDevices(flags *pflag.FlagSet) {
 	d, s := &f.device, &f.config.Simulate
+	d.limited = func() bool { return flags.Changed("slots") }
 	flags.StringVar(&d.pc, "pc", "", "`name` of the PC that devices hang on; the same as --node")
-	flags.IntVar(&d.slots, "slots", app.SlotsOfPC, "how many of its devices work at once: `N`")
+	flags.IntVar(&d.slots, "slots", 0, "how many of its devices work at once: `N`; default: as weir fleet policy says")
 	flags.StringVar(&d.devices, "devices", "", "where its devices are found: a YAML `file`, adb, or a command that prints them")
 	flags.IntVar(&s.Devices, "simulate", 0, "serve `N` simulated devices instead of real ones")
 	flags.Uint64Var(&s.Seed, "simulate-seed", 1, "`number` that decides what happens to them: the same one, the same again")
@@ -44,6 +47,8 @@ func (f *agentFlags) readDevices(c *app.AgentConfig) error {
 	c.Node = cmp.Or(d.pc, c.Node)
 	if d.devices == "" && c.Simulate.Devices == 0 {
 		switch {
+		case d.slots != 0 && d.pc == "":
+			return invalid("make this machine a PC: --pc NAME --devices devices.yaml", "--slots is for the devices of a PC, and there are none")
 		case d.pc != "":
 			return invalid("say where its devices are: --devices devices.yaml, --devices adb, or --simulate 30", "--pc %s has no devices", d.pc)
 		case c.Slots[node.Fleet] > 0:
@@ -54,7 +59,7 @@ func (f *agentFlags) readDevices(c *app.AgentConfig) error {
 	if d.devices != "" && c.Simulate.Devices != 0 {
 		return invalid("leave one of them out", "--devices and --simulate are two sources of devices")
 	}
-	if d.slots < 1 || d.slots > node.DevicesMost {
+	if d.slots < 0 || d.slots > node.DevicesMost || d.slots == 0 && d.limited() {
 		return invalid("give a number from 1 to 1000; 20 is usual", "--slots: %d devices cannot work at once", d.slots)
 	}
 	c.Devices, c.DeviceSlots = d.devices, d.slots

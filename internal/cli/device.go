@@ -10,16 +10,11 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) device() *cobra.Command {
 	return e.noun("device", "The devices that hang on PCs", []string{"devices"},
-		e.deviceList(), e.deviceShow(),
-		e.onDevices("maintain", "Take devices out of the schedule for work on them", "weir device maintain R58M123ABC --reason 'new battery'", "in maintenance", app.Fleets.Maintain),
-		e.onDevices("release", "Give devices back to the schedule; where there is a health task, they have to pass it first", "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'", "released", app.Fleets.Release),
-		e.onDevices("quarantine", "Put devices out, as a run that failed for good does", "weir device quarantine R58M123ABC --reason 'screen is broken'", "quarantined", app.Fleets.Quarantine),
-		e.onDevices("retire", "Take devices out for good", "weir device retire R58M123ABC --reason 'sold'", "retired", app.Fleets.Retire))
+		append([]*cobra.Command{e.deviceList(), e.deviceShow()}, e.deviceCommands()...)...)
 }
 
 func (e *env) deviceList() *cobra.Command {
@@ -31,7 +26,10 @@ func (e *env) deviceList() *cobra.Command {
 		if err := oneOf("health", f.Health, fleet.Healths); err != nil {
 			return l, err
 		}
-		if online != offline {
+		if online && offline {
+			return l, invalid("leave one of them out", "--online and --offline: no device is both")
+		}
+		if online || offline {
 			f.Online = &online
 		}
 		shown := deviceListing
@@ -73,7 +71,7 @@ var deviceListing = listing[fleet.Device]{
 		{title: "TARGET", wide: true, value: func(_ *output, d fleet.Device) string { return d.Target }},
 		{title: "LABELS", value: func(_ *output, d fleet.Device) string { return labels(d.Labels) }},
 		{title: "WHY NOT", value: func(_ *output, d fleet.Device) string {
-			if d.HealthNote != "" && !d.Eligible && d.Online {
+			if d.HealthNote != "" && !d.Eligible && d.Online && d.MissingAt == nil {
 				return d.HealthNote
 			}
 			return d.Why
@@ -81,16 +79,15 @@ var deviceListing = listing[fleet.Device]{
 	},
 }
 
-// presence is whether a device is there; one that is missing for a moment may be only
-// that.
+// presence is whether a device is there. A server of before does not say it in a word.
 func presence(d fleet.Device) string {
 	switch {
-	case !d.Online:
-		return "offline"
-	case d.MissingAt != nil:
-		return "missing"
+	case d.Presence != "":
+		return d.Presence
+	case d.Online:
+		return fleet.PresenceOnline
 	}
-	return "online"
+	return fleet.PresenceOffline
 }
 
 func presenceColor(s string) string {
@@ -185,7 +182,7 @@ func printDevice(o *output, p devicePage) error {
 	}
 	if len(p.Runs) > 0 {
 		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Runs"))
-		if err := unitListing.print(o, p.Runs); err != nil {
+		if err := deviceRuns.print(o, p.Runs); err != nil {
 			return err
 		}
 	}
@@ -194,6 +191,17 @@ func printDevice(o *output, p devicePage) error {
 	}
 	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Log"))
 	return deviceLogListing.print(o, p.Log)
+}
+
+// deviceRuns is unitListing with the job, where the device is known.
+var deviceRuns = listing[fleet.Unit]{
+	name: unitName,
+	columns: append([]column[fleet.Unit]{
+		{title: "JOB", narrow: true, value: func(_ *output, u fleet.Unit) string { return short(u.Job) }},
+		{title: "JOB", wide: true, value: func(_ *output, u fleet.Unit) string { return u.Job.String() }},
+		{title: "NAME", value: func(_ *output, u fleet.Unit) string { return u.JobName }},
+		{title: "ROUND", wide: true, value: func(_ *output, u fleet.Unit) string { return fmt.Sprint(u.Round) }},
+	}, unitListing.columns[1:]...),
 }
 
 var deviceLogListing = listing[fleet.DeviceEvent]{
@@ -205,48 +213,4 @@ var deviceLogListing = listing[fleet.DeviceEvent]{
 		{title: "BY", value: func(_ *output, e fleet.DeviceEvent) string { return e.By }},
 		{title: "WHY", value: func(_ *output, e fleet.DeviceEvent) string { return e.Note }},
 	},
-}
-
-// deviceDid is what a command did to a device, as programs read it.
-type deviceDid struct {
-	Serial  string `json:"serial"`
-	Changed bool   `json:"changed"`
-}
-
-// onDevices is a command on one device or several. One that is refused keeps the
-// others from nothing.
-func (e *env) onDevices(verb, short, example, became string, do func(_ app.Fleets, ctx context.Context, by, serial, reason string) (bool, error)) *cobra.Command {
-	var reason string
-	c := &cobra.Command{Use: verb + " SERIAL…", Short: short, Example: "  " + example, Args: e.some("SERIAL"), ValidArgsFunction: e.complete(deviceNames)}
-	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
-		o := e.output()
-		o.lines = len(args) > 1
-		var refused error
-		for _, serial := range args {
-			changed, err := do(s.Fleets, ctx, whoami(), serial, reason)
-			switch {
-			case err != nil && len(args) == 1:
-				return err
-			case err != nil:
-				o.say("Device %s: %s", clean(serial), clean(problem.Explain(err).What))
-				refused = quiet(problem.Explain(err).Kind)
-				continue
-			}
-			said := "is " + became
-			if !changed {
-				said = "was " + became + " already"
-			}
-			if err := o.did(clean(serial), deviceDid{serial, changed}, "Device %s %s.", clean(serial), said); err != nil {
-				return err
-			}
-		}
-		return refused
-	})
-	c.Flags().StringVar(&reason, "reason", "", "why; it is kept with the device")
-	return c
-}
-
-func deviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Fleets.Devices(ctx, fleet.DeviceFilter{}, view.Page{Limit: completeMost})
-	return pairs(found, err, func(d fleet.Device) (string, string) { return d.Serial, d.PC + " " + presence(d) + " " + d.Health })
 }

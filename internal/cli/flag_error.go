@@ -40,11 +40,15 @@ func flagError(cmd *cobra.Command, err error) error {
 
 var belowZero = regexp.MustCompile(`^-[0-9]+$`)
 
-// keepNegative lets a number below zero be the argument of task priority, which
-// has no flag that is a digit. A blank before it makes it no flag.
+// numbered are commands with an argument that is a number, by their verb.
+var numbered = map[string][]string{"priority": {"task", "tasks"}, "slots": {"pc", "pcs"}}
+
+// keepNegative lets a number below zero be the argument of task priority, and be
+// refused in plain words by pc slots: neither has a flag that is a digit. A blank
+// before it makes it no flag.
 func keepNegative(args []string) []string {
-	verb := slices.Index(args, "priority")
-	if verb < 1 || args[verb-1] != "task" && args[verb-1] != "tasks" {
+	verb := slices.IndexFunc(args, func(word string) bool { return numbered[word] != nil })
+	if verb < 1 || !slices.Contains(numbered[args[verb]], args[verb-1]) {
 		return args
 	}
 	args = slices.Clone(args)

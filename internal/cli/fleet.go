@@ -15,7 +15,7 @@ import (
 
 func (e *env) fleet() *cobra.Command {
 	return e.noun("fleet", "Run jobs on devices that hang on PCs", []string{"fleets"},
-		e.fleetInit(), e.fleetRun(), e.fleetList(), e.fleetShow(), e.fleetWatch(), e.fleetWhy(), e.fleetCancel(), e.fleetPolicy())
+		e.fleetInit(), e.fleetRun(), e.fleetList(), e.fleetShow(), e.fleetWatch(), e.fleetWhy(), e.fleetLog(), e.fleetCancel(), e.fleetRerun(), e.fleetPolicy())
 }
 
 func (e *env) fleetList() *cobra.Command {
@@ -136,14 +136,17 @@ func (e *env) fleetCancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			said := plural(done.Canceled, "run is", "runs are") + " canceled"
-			if done.Requested > 0 {
+			said := ": " + plural(done.Canceled, "run is", "runs are") + " canceled"
+			switch {
+			case done.Requested > 0:
 				said += fmt.Sprintf(", %d asked to stop", done.Requested)
+			case done.Canceled == 0:
+				said = " is canceled" // it waited, and had no runs yet
 			}
 			return e.output().did(id.String(), struct {
 				ID weir.ID `json:"id"`
 				fleet.Canceled
-			}{id, done}, "Fleet job %s: %s.", short(id), said)
+			}{id, done}, "Fleet job %s%s.", short(id), said)
 		}),
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the timeline")

@@ -26,7 +26,7 @@ func (e *env) fleetPolicy() *cobra.Command {
 strict: a run that failed for good puts its device out at once. evidence: failures of
 two different jobs do, or a failed health task. The health task runs on devices that are
 new or were put out, and brings them back: the command behind --.`,
-		Example: "  weir fleet policy\n  weir fleet policy --policy evidence --health-timeout 2m -- ./health.sh\n  weir fleet policy --no-health --overlap=false",
+		Example: "  weir fleet policy\n  weir fleet policy --policy evidence --health-timeout 2m -- adb -s '{target}' shell true\n  weir fleet policy --no-health --overlap=false",
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() == 0 {
@@ -55,7 +55,7 @@ new or were put out, and brings them back: the command behind --.`,
 		case len(args) > 0:
 			change.Health = &fleet.HealthTask{Run: node.Run{Argv: args}, Timeout: node.Span(timeout)}
 		case given("health-timeout"):
-			return invalid("give the command again: weir fleet policy --health-timeout 2m -- ./health.sh", "--health-timeout goes with a health command")
+			return invalid("give the command again: weir fleet policy --health-timeout 2m -- COMMAND", "--health-timeout goes with a health command")
 		}
 		p, err := s.Fleets.Policy(ctx)
 		if err == nil && change != (fleet.PolicyChange{}) {

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	_ "embed"
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,9 +77,11 @@ func (e *env) fleetRun() *cobra.Command {
 	var f fleetFlags
 	c := &cobra.Command{
 		Use: "run FILE | -- COMMAND [ARGUMENT…]", Short: "Run a job on devices: a file, or a command on each",
-		Long: `Run a job on devices: that of a file which weir fleet init wrote, or a command. It
-runs on the PC of each device, which it finds in WEIR_DEVICE_SERIAL and
-WEIR_DEVICE_TARGET.
+		Long: `Run a job on devices: that of a file which weir fleet init wrote (- is standard input),
+or a command. It runs on the PC of each device, in an empty folder of its own: give a
+program of the PATH, an absolute path, or a script as text: sh -c '…'. It finds the
+device in WEIR_DEVICE_SERIAL, WEIR_DEVICE_TARGET, WEIR_DEVICE_HUB and
+WEIR_DEVICE_LABELS; {serial} and {target} in an argument stand for its own.
 
 --target says on which devices; all that is named must hold:
   all             every device that is not retired
@@ -89,7 +91,7 @@ WEIR_DEVICE_TARGET.
 
 One fleet job is active at a time, the oldest; the others wait. With --watch the exit
 code is how it ended: 0 done, 1 failed, 2 canceled.`,
-		Example: "  weir fleet run fleet.yaml --watch\n  weir fleet run --target all -- ./smoke-test.sh --fast\n  weir fleet run --target tag=kiosk --target label=model=alpha-5 --attempts 1 -- adb-check\n  weir fleet run nightly.yaml --target device=R58M123ABC --target device=R58M456DEF",
+		Example: "  weir fleet run fleet.yaml --watch\n  weir fleet run --target all -- adb -s '{target}' shell getprop ro.build.fingerprint\n  weir fleet run --target tag=kiosk --target label=model=alpha-5 --attempts 1 -- /opt/lab/smoke-test.sh --fast\n  weir fleet run nightly.yaml --target device=R58M123ABC --target device=R58M456DEF",
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
@@ -100,14 +102,14 @@ code is how it ended: 0 done, 1 failed, 2 canceled.`,
 			return nil
 		case len(args) == 0:
 			e.helpFor = cmd.CommandPath()
-			return invalid("give a file, such as weir fleet init writes, or a command: weir fleet run --target all -- ./test.sh", "FILE or -- COMMAND is missing")
+			return invalid("give a file, such as weir fleet init writes, or a command: weir fleet run --target all -- COMMAND", "FILE or -- COMMAND is missing")
 		}
 		return e.args("FILE")(cmd, args)
 	}
 	c.ValidArgsFunction = definitionFiles
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
 		f.given = func(flag string) bool { return c.Flags().Changed(flag) }
-		spec, err := f.spec(c.ArgsLenAtDash() == 0, args)
+		spec, err := f.spec(c.ArgsLenAtDash() == 0, args, c.InOrStdin())
 		if err != nil {
 			return err
 		}
@@ -130,13 +132,13 @@ code is how it ended: 0 done, 1 failed, 2 canceled.`,
 }
 
 // spec is the job of a file or of a command line.
-func (f *fleetFlags) spec(command bool, args []string) (spec fleet.Spec, err error) {
+func (f *fleetFlags) spec(command bool, args []string, in io.Reader) (spec fleet.Spec, err error) {
 	if command {
 		spec = fleet.Spec{Name: filepath.Base(args[0]), Run: node.Run{Argv: args}}
 		if len(f.target) == 0 {
 			return spec, invalid("say on which devices: --target all, --target tag=NAME or --target device=SERIAL", "--target is missing")
 		}
-	} else if spec, err = readFleet(args[0]); err != nil {
+	} else if spec, err = readFleet(args[0], in); err != nil {
 		return spec, err
 	}
 	if len(f.target) > 0 {
@@ -170,18 +172,23 @@ func (f *fleetFlags) spec(command bool, args []string) (spec fleet.Spec, err err
 	return spec, spec.Check()
 }
 
-// readFleet reads a fleet job from a file.
-func readFleet(path string) (spec fleet.Spec, err error) {
-	text, err := readAtMost(path, fleetMost)
+// readFleet reads a fleet job from a file, or from standard input.
+func readFleet(path string, in io.Reader) (spec fleet.Spec, err error) {
+	var text []byte
+	if path == "-" {
+		text, err = io.ReadAll(io.LimitReader(in, fleetMost))
+	} else {
+		text, err = readAtMost(path, fleetMost)
+	}
 	if err != nil {
-		return spec, invalid("give a file that weir fleet init wrote, or a command: weir fleet run --target all -- ./test.sh", "read the fleet job: %s", err)
+		return spec, invalid("give a file that weir fleet init wrote, or a command: weir fleet run --target all -- COMMAND", "read the fleet job: %s", err)
 	}
 	if spec, err = fleet.ParseSpec(text); err != nil {
 		p := *problem.Explain(err)
 		p.What = path + ": " + p.What
 		return spec, &p
 	}
-	if spec.Name == "" {
+	if spec.Name == "" && path != "-" {
 		spec.Name = stemOf(path)
 	}
 	return spec, nil
@@ -217,25 +224,48 @@ func (e *env) runFleet(ctx context.Context, s *app.Session, spec fleet.Spec, key
 	if err != nil {
 		return err
 	}
+	if o := e.output(); o.table() && nowhere(spec.Run) {
+		o.say("%s is looked for in an empty folder on each PC. Give an absolute path, a program of the PATH, or run.dir.", clean(spec.Run.Argv[0]))
+	}
+	return e.submittedFleet(ctx, s, j, watch)
+}
+
+// nowhere says that a program is named by a path from the folder of the attempt, which
+// is empty.
+func nowhere(run node.Run) bool {
+	return len(run.Argv) > 0 && run.Dir == "" && run.Image == "" && strings.Contains(run.Argv[0], "/") && !filepath.IsAbs(run.Argv[0])
+}
+
+// submittedFleet says what became of a job that was submitted, or watches. One that
+// failed at once is no success.
+func (e *env) submittedFleet(ctx context.Context, s *app.Session, j fleet.Job, watch bool) error {
 	o := e.output()
 	if watch && !o.table() {
 		return watchFleet(ctx, o, s, j.ID)
 	}
-	said := fmt.Sprintf("is %s", j.State)
-	if j.State != fleet.JobWaiting {
-		said += ": " + plural(j.Counts.Total, "run", "runs")
-	}
-	if err := o.did(j.ID.String(), j, "Fleet job %s (%s) %s.", short(j.ID), clean(j.Name), said); err != nil {
+	if err := o.did(j.ID.String(), j, "Fleet job %s (%s) %s.", short(j.ID), clean(j.Name), submittedWords(j)); err != nil {
 		return err
 	}
-	if j.State != fleet.JobWaiting && j.Counts.Total == 0 && o.table() {
-		o.say("No device matches its target. See what there is with: weir device list")
-	}
-	if watch {
+	switch {
+	case watch:
 		return watchFleet(ctx, o, s, j.ID)
-	}
-	if o.table() {
+	case j.State == fleet.JobFailed:
+		return quiet(problem.Failed)
+	case o.table() && j.EndedAt == nil:
 		o.say("Watch it with: weir fleet watch %s", short(j.ID))
 	}
 	return nil
+}
+
+// submittedWords is how a job stands that was submitted.
+func submittedWords(j fleet.Job) string {
+	switch {
+	case j.Existed:
+		return "is there already: it is " + j.State
+	case j.State == fleet.JobWaiting:
+		return "waits until those before it have ended"
+	case j.State == fleet.JobFailed:
+		return "failed at once: " + clean(j.Cause)
+	}
+	return "is " + j.State + ": " + plural(j.Counts.Total, "run", "runs")
 }

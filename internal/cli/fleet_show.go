@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node"
 )
 
 // unitsPage is how many units are read at once.
@@ -90,10 +91,12 @@ func printFleet(o *output, p fleetPage) error {
 		{"State", p.State},
 		{"Name", p.Name},
 		{"Note", fleetNote(o, p.Job)},
+		{"Progress", progressText(p.Counts)},
 		{"Runs", unitCounts(p.Counts)},
 	}
 	if p.Spec != nil {
 		fields = append(fields, field{"Command", strings.Join(p.Spec.Run.Argv, " ")}, field{"Target", targetText(p.Spec.Target)}, field{"Rules", rulesText(*p.Spec)})
+		fields = append(fields, ruleFields(*p.Spec)...)
 	}
 	fields = append(fields,
 		field{"By", p.By},
@@ -107,6 +110,14 @@ func printFleet(o *output, p fleetPage) error {
 	}
 	fmt.Fprintln(o.Out)
 	return unitListing.print(o, p.Units)
+}
+
+// progressText is how much of a job has ended. Empty: it has no runs yet.
+func progressText(c fleet.Counts) string {
+	if c.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %.0f %%", bar(unitShare(c)), unitShare(c))
 }
 
 // targetText says on which devices.
@@ -127,6 +138,47 @@ func targetText(t fleet.Target) string {
 	return strings.Join(parts, ", ")
 }
 
+// ruleFields are the rules for what goes wrong. What the spec leaves out has its
+// default.
+func ruleFields(s fleet.Spec) []field {
+	infra := fleet.Infra{}
+	if s.Infra != nil {
+		infra = *s.Infra
+	}
+	broken := fmt.Sprintf("%s may be broken by cable, hub or PC", plural(cmp.Or(infra.Attempts, 3), "attempt", "attempts"))
+	if len(infra.Exit) > 0 {
+		codes := make([]string, len(infra.Exit))
+		for i, code := range infra.Exit {
+			codes[i] = strconv.Itoa(code)
+		}
+		broken += ", or end with exit code " + strings.Join(codes, ", ")
+	}
+	broken += "; the next is on " + map[string]string{
+		fleet.PlaceSame: "the same device", fleet.PlaceOtherDevice: "another device", fleet.PlaceOtherPC: "another PC",
+	}[cmp.Or(infra.Place, fleet.PlaceSame)]
+	breaker := 5
+	if s.Breaker != nil {
+		breaker = *s.Breaker
+	}
+	stops := "never stopped as bad"
+	if breaker > 0 {
+		stops = fmt.Sprintf("stopped as bad when it failed on %s and more often than not", plural(breaker, "good device", "good devices"))
+	}
+	return []field{
+		{"Backoff", "at most " + span(spanOr(s.Backoff, 10*time.Second)) + " before the second attempt, then twice as long"},
+		{"Infra", broken},
+		{"Breaker", stops},
+		{"Linger", "waits " + span(spanOr(s.Linger, 2*time.Minute)) + " for devices that cannot serve it"},
+	}
+}
+
+func spanOr(s *node.Span, usual time.Duration) time.Duration {
+	if s == nil {
+		return usual
+	}
+	return time.Duration(*s)
+}
+
 // rulesText says what of the rules is not as usual, and the usual ones that matter.
 func rulesText(s fleet.Spec) string {
 	timeout := cmp.Or(time.Duration(s.Timeout), 20*time.Minute)
@@ -139,9 +191,6 @@ func rulesText(s fleet.Spec) string {
 	}
 	if s.Join == fleet.JoinRunning {
 		parts = append(parts, "new devices join while it runs")
-	}
-	if s.Breaker != nil && *s.Breaker == 0 {
-		parts = append(parts, "never stopped as bad")
 	}
 	if s.Priority != 0 {
 		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +38,7 @@ var pcListing = listing[fleet.PC]{
 		{title: "QUARANTINED", value: func(_ *output, p fleet.PC) string { return fmt.Sprint(p.Quarantined) }},
 		{title: "REPORTED", wide: true, ages: true, value: func(o *output, p fleet.PC) string { return o.ago(p.ReportedAt) }},
 		{title: "SEEN", ages: true, value: func(o *output, p fleet.PC) string { return o.ago(p.SeenAt) }},
-		{title: "WHY NOT", value: func(_ *output, p fleet.PC) string { return p.Why }},
+		{title: "WHY NOT", value: func(_ *output, p fleet.PC) string { return cmp.Or(p.Why, p.Trouble) }},
 	},
 }
 
@@ -87,6 +89,7 @@ func printPC(o *output, p pcPage) error {
 		{"PC", p.Name},
 		{"State", p.State},
 		{"Gets no work", p.Why},
+		{"Trouble", p.Trouble},
 		{"Running", fmt.Sprintf("%d of %d that should, %d eligible", p.Running, p.Target, p.Eligible)},
 		{"Slots", slots},
 		{"Devices", fmt.Sprintf("%d, %d online, %d quarantined", p.Devices, p.Online, p.Quarantined)},
@@ -125,6 +128,9 @@ var slotListing = listing[fleet.Slot]{
 	},
 }
 
+// slotsMost is how many slots a PC has at most.
+const slotsMost = 1000
+
 // asReported is the word for slots that no person sets.
 const asReported = "auto"
 
@@ -137,9 +143,10 @@ With auto it is what the PC's agent reports, or else what the policy says.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			var slots *int
 			if args[1] != asReported {
-				n, err := strconv.Atoi(args[1])
-				if err != nil {
-					return invalid("give a number from 0 to 1000, or auto", "%q is no number of slots", args[1])
+				text := strings.TrimSpace(args[1])
+				n, err := strconv.Atoi(text)
+				if err != nil || n < 0 || n > slotsMost {
+					return invalid("give a number from 0 to 1000, or auto", "%q is no number of slots", text)
 				}
 				slots = &n
 			}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
 )
 
 func (e *env) schedule() *cobra.Command {
-	return e.noun("schedule", "Workflows and tasks that run again and again", []string{"schedules"},
+	return e.noun("schedule", "Workflows, tasks and fleet jobs that run again and again", []string{"schedules"},
 		e.scheduleList(), e.scheduleShow(), e.scheduleNext(), e.scheduleSet(), e.scheduleRun(), e.scheduleDrop(), e.schedulePause("pause", "Stop a schedule; what it submitted stays", true), e.schedulePause("resume", "Let a paused schedule go on", false))
 }
 
@@ -88,7 +89,7 @@ func (e *env) scheduleShow() *cobra.Command {
 				next = "over"
 			}
 			overlap := found.Overlap
-			if found.Workflow == "" {
+			if found.Workflow == "" && found.Service != node.Fleet {
 				overlap = ""
 			}
 			return o.details([]field{

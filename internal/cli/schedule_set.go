@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -29,8 +33,10 @@ func (e *env) scheduleSet() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set NAME", Short: "Make a schedule, or change it", Args: e.args("NAME"),
 		Long: `Make a schedule, or change it: when it is due, and what runs then. That is a
-workflow, with its params, or a single task of a service.`,
+workflow, with its params, a single task of a service, or a fleet job: the service
+fleet, with the file of the job as --params-file.`,
 		Example: "  weir schedule set nightly --cron '0 3 * * *' --zone Europe/Budapest --workflow media --param source=s3://raw/today --overlap skip\n" +
+			"  weir schedule set smoke --cron '0 2 * * *' --service fleet --params-file fleet.yaml --overlap skip\n" +
 			"  weir schedule set tidy --every 10m --service tidy --missed skip\n  weir schedule set once --at 2026-12-24T18:00:00Z --workflow greet",
 	}
 	c.RunE = e.session(func(ctx context.Context, session *app.Session, args []string) error {
@@ -53,6 +59,9 @@ workflow, with its params, or a single task of a service.`,
 		if err != nil {
 			return err
 		}
+		if made.Paused {
+			return o.did(s.Name, made, "Schedule %s is set and paused. Let it go on with: weir schedule resume %s", s.Name, s.Name)
+		}
 		return o.did(s.Name, made, "Schedule %s is set; it is due %s.", s.Name, o.both(made.NextAt))
 	})
 	flags := c.Flags()
@@ -65,7 +74,7 @@ workflow, with its params, or a single task of a service.`,
 	flags.StringVar(&f.jitter, "jitter", "", "put each run off by a part of this, so that not all start at once")
 	flags.BoolVar(&f.schedule.Paused, "paused", false, "make it, but do not start it")
 	flags.StringVar(&f.schedule.Workflow, "workflow", "", "workflow that runs")
-	flags.StringVar(&f.overlap, "overlap", "", "when the workflow's last run has not ended: allow, skip, queue_one, queue_all or cancel_running; default: allow")
+	flags.StringVar(&f.overlap, "overlap", "", "when the last run of the workflow or fleet job has not ended: allow, skip, queue_one, queue_all or cancel_running; default: allow")
 	f.options.register(c)
 	flags.StringVar(&f.service, "service", "", "service of the task that runs, instead of a workflow")
 	f.task.register(c)
@@ -100,8 +109,11 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now ti
 		return s, invalid("give only one of --workflow and --service", "a schedule runs one thing")
 	case s.Workflow == "" && f.service == "":
 		return s, invalid("say what runs: --workflow NAME, or --service NAME", "a schedule needs a workflow or a service")
+	case f.service == node.Fleet:
+		s.Task, err = f.fleetTask(c, in)
+		return s, err
 	case s.Workflow == "" && (f.options.given() || f.overlap != ""):
-		return s, invalid("give --workflow NAME; a task takes --params JSON", "--param, --params-file, --step and --overlap are for workflows")
+		return s, invalid("give --workflow NAME; a task takes --params JSON", "--param, --params-file, --step and --overlap are for workflows and fleet jobs")
 	case s.Workflow == "":
 		s.Task, err = f.task.read(c, in, f.service, now)
 		return s, err
@@ -115,6 +127,44 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now ti
 		s.Options, err = f.options.read(in)
 	}
 	return s, err
+}
+
+// fleetTask is the task that submits a fleet job: its params are the job. What a run
+// would refuse is refused now.
+func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (weir.Task, error) {
+	t := weir.Task{Service: node.Fleet}
+	for _, flag := range append([]string{"param", "step", "skip"}, taskOnly...) {
+		if flag != "params" && c.Flags().Changed(flag) {
+			return t, invalid("say it in the file of the fleet job", "--%s is not for fleet jobs", flag)
+		}
+	}
+	var spec fleet.Spec
+	switch {
+	case f.options.file != "" && f.task.params != "":
+		return t, invalid("give one of them", "--params and --params-file: a schedule submits one fleet job")
+	case f.options.file != "":
+		read, err := readFleet(f.options.file, in)
+		if err != nil {
+			return t, err
+		}
+		spec = read
+	case f.task.params != "":
+		text, err := readJSON(f.task.params, in)
+		if err != nil {
+			return t, err
+		}
+		if spec, err = fleet.ParseSpec(text); err != nil {
+			return t, err
+		}
+	default:
+		return t, invalid("give the file of a fleet job: --params-file fleet.yaml; weir fleet init writes one", "a schedule of fleet jobs needs the job")
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return t, fmt.Errorf("write the fleet job: %w", err)
+	}
+	t.Params = json.RawMessage(text)
+	return t, nil
 }
 
 // taskOnly are the flags that a workflow does not take.

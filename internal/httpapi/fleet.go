@@ -15,6 +15,8 @@ import (
 // Fleets keeps fleet jobs, devices and PCs. [*fleet.Store] does.
 type Fleets interface {
 	Submit(ctx context.Context, by string, spec fleet.Spec, idempotencyKey string) (fleet.Job, error)
+	Preview(ctx context.Context, spec fleet.Spec, most int) (fleet.Preview, error)
+	Again(ctx context.Context, id weir.ID, which string) (fleet.Spec, error)
 	Jobs(ctx context.Context, f fleet.JobFilter, page view.Page) ([]fleet.Job, error)
 	Job(ctx context.Context, id weir.ID) (fleet.Job, error)
 	Units(ctx context.Context, id weir.ID, f fleet.UnitFilter, page view.Page) ([]fleet.Unit, error)
@@ -87,11 +89,53 @@ func (a *API) submitFleet(ctx context.Context, in *SubmitFleetInput) (*Made[Flee
 	if err := mayTell(ctx, spec); err != nil {
 		return nil, err
 	}
-	j, err := store.Submit(ctx, auth.From(ctx).By(), spec, key)
+	return madeFleet(store.Submit(ctx, auth.From(ctx).By(), spec, key))
+}
+
+// madeFleet answers who submitted a fleet job.
+func madeFleet(j fleet.Job, err error) (*Made[FleetJob], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Made[FleetJob]{Status: http.StatusCreated, Location: location("fleet", "jobs", j.ID.String()), Body: fleetJob(j)}, nil
+	out := &Made[FleetJob]{Status: http.StatusCreated, Location: location("fleet", "jobs", j.ID.String()), Body: fleetJob(j)}
+	if j.Existed {
+		out.Status = http.StatusOK
+	}
+	return out, nil
+}
+
+// RerunFleetInput asks for a fleet job once more. The body may be left out.
+type RerunFleetInput struct {
+	FleetJobInput
+	KeyInput
+	Body *struct {
+		Which          string `json:"which,omitempty" enum:"rest,failed,missed,all" doc:"On which devices: rest is those on which it was not done (failed, missed or canceled), all is the same target again. Default: rest."`
+		IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
+	}
+}
+
+// rerunFleet asks for the right to tell secrets again: who runs it may be another than
+// who submitted it.
+func (a *API) rerunFleet(ctx context.Context, in *RerunFleetInput) (*Made[FleetJob], error) {
+	store, id, err := a.fleetID(ctx, in.FleetJobInput)
+	if err != nil {
+		return nil, err
+	}
+	which, key := "", in.IdempotencyKey
+	if in.Body != nil {
+		which = in.Body.Which
+		if key, err = in.key(in.Body.IdempotencyKey); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := store.Again(ctx, id, which)
+	if err != nil {
+		return nil, err
+	}
+	if err := mayTell(ctx, spec); err != nil {
+		return nil, err
+	}
+	return madeFleet(store.Submit(ctx, auth.From(ctx).By(), spec, key))
 }
 
 // mayTell asks a token for one more right if a fleet job names secrets: they are told
@@ -101,6 +145,24 @@ func mayTell(ctx context.Context, spec fleet.Spec) error {
 		return nil
 	}
 	return auth.Allow(auth.From(ctx), auth.Manage, auth.Object{Kind: "workflow"})
+}
+
+// PreviewFleetInput is a fleet job that is not submitted.
+type PreviewFleetInput struct {
+	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many devices it names at most that would take the job, and how many that would not."`
+	Body  FleetSpec
+}
+
+func (a *API) previewFleet(ctx context.Context, in *PreviewFleetInput) (*One[fleet.Preview], error) {
+	store, err := a.fleets()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := in.Body.spec()
+	if err != nil {
+		return nil, err
+	}
+	return one(store.Preview(ctx, spec, in.Limit))
 }
 
 // ListFleetInput narrows the list.

@@ -39,7 +39,7 @@ func (w *Wait) UnmarshalJSON(text []byte) error {
 // later changes it.
 type FleetSpec struct {
 	Name     string          `json:"name" maxLength:"200" doc:"For people, such as nightly."`
-	Run      json.RawMessage `json:"run" doc:"What runs on each device, on its PC: argv, env, dir, secrets and so on, as a step of a workflow has it. It finds the device in WEIR_DEVICE_SERIAL and WEIR_DEVICE_TARGET. Naming secrets takes the right to manage workflows."`
+	Run      json.RawMessage `json:"run" doc:"What runs on each device, on its PC: argv, env, dir, secrets and so on, as a step of a workflow has it. It finds the device in WEIR_DEVICE_SERIAL, WEIR_DEVICE_TARGET, WEIR_DEVICE_HUB and WEIR_DEVICE_LABELS. Naming secrets takes the right to manage workflows."`
 	Params   map[string]any  `json:"params,omitempty" doc:"Handed to what runs."`
 	Target   FleetTarget     `json:"target" doc:"On which devices. All that it names must hold."`
 	Any      int             `json:"any,omitempty" minimum:"0" maximum:"100000" doc:"So many runs, which any device of the target may serve. Left out: one on each."`

@@ -7,10 +7,12 @@ func fleetRoutes() []Route {
 	return []Route{
 		{get, "/fleet/jobs", auth.Read, "fleet", Granted, "List fleet jobs, newest first", handle((*API).listFleet)},
 		{post, "/fleet/jobs", auth.Submit, "fleet", Granted, "Submit a fleet job. It waits until it is the oldest", large(creates(handle((*API).submitFleet)))},
+		{post, "/fleet/preview", auth.Submit, "fleet", Granted, "Say which devices a fleet job would take, and which not and why; nothing is submitted", large(handle((*API).previewFleet))},
 		{get, "/fleet/jobs/{job}", auth.Read, "fleet", Granted, "Show a fleet job with its spec", handle((*API).showFleet)},
 		{get, "/fleet/jobs/{job}/units", auth.Read, "fleet", Granted, "List the runs that a fleet job wants, by device and round", handle((*API).fleetUnits)},
 		{get, "/fleet/jobs/{job}/why", auth.Read, "fleet", Granted, "Say why a fleet job is not further, device by device", handle((*API).whyFleet)},
 		{post, "/fleet/jobs/{job}/cancel", auth.Command, "fleet", Granted, "Cancel what is left of a fleet job; what runs is asked to stop", handle((*API).cancelFleet)},
+		{post, "/fleet/jobs/{job}/rerun", auth.Submit, "fleet", Granted, "Run a fleet job again, as a new one: on the devices on which it was not done, or on all", creates(handle((*API).rerunFleet))},
 		{get, "/fleet/slots", auth.Read, "fleet", Granted, "List what devices do now, by PC", handle((*API).allSlots)},
 		{get, "/fleet/policy", auth.Read, "fleet", Granted, "Show what holds for all of the fleet", handle((*API).showPolicy)},
 		{put, "/fleet/policy", auth.Manage, "fleet", Granted, "Change it: how devices are judged, the health task, overlap, slots", handle((*API).setPolicy)},

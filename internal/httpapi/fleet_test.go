@@ -26,10 +26,15 @@ func TestFleetOverHTTP(t *testing.T) {
 	r.lab("PC-01", "A1", "B2", "C3")
 	r.user("boss", auth.Maintainer)
 	boss := r.login("boss")
+	var preview fleet.Preview
+	boss.want(http.StatusOK, "POST", "/fleet/preview?limit=2", spec("nightly")).into(&preview)
+	if preview.Runs != 3 || preview.Ready != 3 || preview.Out != 0 || len(preview.Takes) != 2 || preview.Takes[0].Device != "A1" || preview.Ahead != 0 {
+		t.Errorf("the preview is %+v", preview)
+	}
 	var first, again, waits FleetJob
 	made := boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("nightly"), "Idempotency-Key", "once")
 	made.into(&first)
-	boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("nightly"), "Idempotency-Key", "once").into(&again)
+	boss.want(http.StatusOK, "POST", "/fleet/jobs", spec("nightly"), "Idempotency-Key", "once").into(&again)
 	at := "/fleet/jobs/" + first.ID.String()
 	if first.ID != again.ID || made.header.Get("Location") != prefix+at || first.State != "active" || first.Counts.Total != 3 || first.By != "boss" {
 		t.Fatalf("made %+v, then %+v at %s", first, again, made.header.Get("Location"))
@@ -102,8 +107,29 @@ func TestFleetRefusals(t *testing.T) {
 	program := r.token("mia", "fleet:submit")
 	program.want(http.StatusForbidden, "POST", "/fleet/jobs", body)
 	program.want(http.StatusCreated, "POST", "/fleet/jobs", spec("plain"))
-	mia.want(http.StatusCreated, "POST", "/fleet/jobs", body)
+	var leak FleetJob
+	mia.want(http.StatusCreated, "POST", "/fleet/jobs", body, "Idempotency-Key", "leak").into(&leak)
+	mia.want(http.StatusOK, "POST", "/fleet/jobs", body, "Idempotency-Key", "leak")
+	again := "/fleet/jobs/" + leak.ID.String() + "/rerun"
+	otto.want(http.StatusForbidden, "POST", again, map[string]string{"which": "all"})
+	program.want(http.StatusForbidden, "POST", again, map[string]string{"which": "all"})
+	mia.want(http.StatusCreated, "POST", again, map[string]string{"which": "all"})
+	mia.want(http.StatusUnprocessableEntity, "POST", again, map[string]string{"which": "half"})
 	otto.want(http.StatusForbidden, "POST", "/fleet/jobs", spec("own"))
+	otto.want(http.StatusForbidden, "POST", "/fleet/preview", spec("own"))
+	none := spec("none")
+	none["target"] = map[string]any{"devices": []string{"nowhere"}}
+	if said := mia.want(http.StatusUnprocessableEntity, "POST", "/fleet/preview", none).refusal(); !strings.Contains(said.Detail, "nowhere") {
+		t.Errorf("%+v", said)
+	}
+	nightly := map[string]any{"spec": "@daily", "overlap": "skip", "task": map[string]any{"service": "fleet", "params": spec("nightly")}}
+	mia.want(http.StatusCreated, "PUT", "/schedules/nightly", nightly)
+	nightly["task"] = map[string]any{"service": "fleet", "params": map[string]any{"run": map[string]any{"argv": []string{"x"}}, "target": map[string]any{"al": true}}}
+	if said := mia.want(http.StatusUnprocessableEntity, "PUT", "/schedules/wrong", nightly).refusal(); said.Field != "task.params.target.al" {
+		t.Errorf("%+v", said)
+	}
+	nightly["task"] = map[string]any{"service": "mail"}
+	mia.want(http.StatusUnprocessableEntity, "PUT", "/schedules/wrong", nightly)
 	otto.want(http.StatusForbidden, "PUT", "/fleet/policy", map[string]any{"overlap": true})
 	otto.want(http.StatusForbidden, "PUT", "/pcs/PC-01/slots", map[string]any{"slots": 1})
 }
@@ -132,7 +158,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 	}
 	otto.want(http.StatusOK, "POST", "/devices/B2/quarantine", map[string]string{"reason": "screen"})
 	otto.want(http.StatusOK, "POST", "/devices/C3/retire", map[string]string{"reason": "sold"})
-	otto.want(http.StatusConflict, "POST", "/devices/C3/release", map[string]string{"reason": "oops"})
+	otto.want(http.StatusConflict, "POST", "/devices/C3/maintain", map[string]string{"reason": "oops"})
 	for query, want := range map[string]string{
 		"pc=PC-02": "D4", "health=quarantined": "B2", "limit=1": "A1A1", "limit=1&after=A1": "B2B2", "search=d": "D4", "online=false": "",
 		"label=model%3Da%3Db&label=tag%3Dkiosk": "A1 B2", "label=tag%3Dx": "",

@@ -13,6 +13,8 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -41,7 +43,7 @@ type ScheduleSpec struct {
 	Task     *TaskSpec       `json:"task,omitempty" doc:"What is submitted; or workflow."`
 	Workflow string          `json:"workflow,omitempty" maxLength:"200" doc:"Which workflow runs, in its newest active version; or task."`
 	Options  json.RawMessage `json:"options,omitempty" doc:"Those of the workflow's jobs: params, steps, labels."`
-	Overlap  string          `json:"overlap,omitempty" enum:"allow,skip,queue_one,queue_all,cancel_running" doc:"What to do when the workflow's last run has not ended. Default: allow."`
+	Overlap  string          `json:"overlap,omitempty" enum:"allow,skip,queue_one,queue_all,cancel_running" doc:"What to do when the last run of the workflow, or of the fleet job, has not ended. Default: allow."`
 }
 
 // schedule is what the SDK is told, once it says what to run.
@@ -53,8 +55,10 @@ func (b *ScheduleSpec) schedule(name string) (weir.Schedule, error) {
 	switch {
 	case (b.Task == nil) == (b.Workflow == ""):
 		return s, problem.Refuse("task", "give task or workflow", "a schedule submits a task or runs a workflow, one of them")
-	case b.Task != nil && (len(b.Options) > 0 || b.Overlap != ""):
-		return s, problem.Refuse("workflow", "leave out options and overlap", "they are for a schedule that runs a workflow")
+	case b.Task != nil && len(b.Options) > 0:
+		return s, problem.Refuse("workflow", "leave out options", "they are for a schedule that runs a workflow")
+	case b.Task != nil && b.Overlap != "" && b.Task.Service != node.Fleet:
+		return s, problem.Refuse("workflow", "leave out overlap, or give the task a unique_key", "it is for a schedule that runs a workflow or a fleet job")
 	case b.Task != nil:
 		s.Task = b.Task.task()
 	}
@@ -136,8 +140,23 @@ func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defin
 	return out, err
 }
 
-// checkRuns refuses the schedule of a workflow that would refuse each run.
+// checkFleet refuses a fleet job that each run would refuse, by the name of its field.
+func checkFleet(params json.RawMessage) error {
+	_, err := fleet.ParseSpec(params)
+	if err == nil {
+		return nil
+	}
+	p := *problem.Explain(err)
+	p.Field = "task.params." + p.Field
+	return &p
+}
+
+// checkRuns refuses the schedule of a workflow, or of a fleet job, that would refuse
+// each run.
 func (a *API) checkRuns(ctx context.Context, b *ScheduleSpec) error {
+	if b.Task != nil && b.Task.Service == node.Fleet {
+		return checkFleet(b.Task.Params)
+	}
 	if b.Workflow == "" || a.config.Workflows == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 )
 
 // Source is the store that the database is read from.
@@ -62,11 +63,13 @@ type engine struct {
 	rates    reading[sums]
 	pools    reading[[]view.Pool]
 	health   reading[health]
+	// fleet reads nothing where there is no store of it.
+	fleet *reading[fleet.Figures]
 }
 
-func newEngine(s Source, every time.Duration) *engine {
+func newEngine(s Source, f Fleet, every time.Duration) *engine {
 	counts := &counts{source: s}
-	return &engine{
+	e := &engine{
 		overview: reading[view.Overview]{name: "overview", every: every, read: s.Overview},
 		rates:    reading[sums]{name: "rates", every: every, read: counts.read},
 		pools: reading[[]view.Pool]{name: "pools", every: 2 * every, read: func(ctx context.Context) ([]view.Pool, error) {
@@ -79,6 +82,10 @@ func newEngine(s Source, every time.Duration) *engine {
 			return health{h, time.Now()}, err
 		}},
 	}
+	if f != nil {
+		e.fleet = fleetReading(f, every)
+	}
+	return e
 }
 
 // health is a view of it with the time it was taken: terms are short.
@@ -107,13 +114,16 @@ func (e *engine) Collect(metrics chan<- prometheus.Metric) {
 	group.Go(func() { collect(o, &e.overview, putOverview) })
 	group.Go(func() { collect(o, &e.pools, putPools) })
 	group.Go(func() { collect(o, &e.health, putHealth) })
+	if e.fleet != nil {
+		group.Go(func() { collect(o, e.fleet, putFleet) })
+	}
 	group.Go(func() {
 		sums, _ := e.rates.look()
 		putRates(o, sums)
 	})
 	group.Wait()
 	up := 1.0
-	for _, ok := range []bool{e.overview.tell(o), e.rates.tell(o), e.pools.tell(o), e.health.tell(o)} {
+	for _, ok := range []bool{e.overview.tell(o), e.rates.tell(o), e.pools.tell(o), e.health.tell(o), e.fleet == nil || e.fleet.tell(o)} {
 		if !ok {
 			up = 0
 		}

@@ -13,7 +13,7 @@
 // the scrape still works: weir_database_up is 0, what could not be read is left
 // out, counters keep their value.
 //
-// Every metric is declared once, in the tables of database.go, process.go,
+// Every metric is declared once, in the tables of database.go, fleet.go, process.go,
 // http.go and stream.go; docs/monitoring.md is generated from them. No label
 // takes values that users can make without bound.
 package metrics

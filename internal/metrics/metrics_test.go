@@ -18,6 +18,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/testdb"
@@ -115,7 +116,7 @@ func work(t *testing.T, db *testdb.DB) {
 
 func newMetrics(db *testdb.DB, source Source, every time.Duration) *Metrics {
 	return New(Config{
-		Source: source, Every: every, Version: "1.2.3",
+		Source: source, Fleet: fleet.New(db.Pool), Every: every, Version: "1.2.3",
 		Leader: func() int64 { return 7 },
 		Loops: func() []loop.Stats {
 			return []loop.Stats{{Name: "tend", Every: time.Second, Ticks: 12, Errors: 2, Took: 3 * time.Second, Last: time.Unix(1000, 0), LastTook: time.Millisecond, Failing: 1}}
@@ -405,5 +406,39 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 	if got := value(families["weir_http_requests_in_flight"]); got != 0 {
 		t.Errorf("%v in flight", got)
+	}
+}
+
+// Devices are counted by what is thought of them and by whether they are there, and
+// words that nothing is called by are zero.
+func TestFleetFigures(t *testing.T) {
+	db := testdb.New(t)
+	if _, err := db.Pool.Exec(t.Context(), `select weir.fleet_report('PC-01', '[{"serial": "A1"}, {"serial": "B2"}]', 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Pool.Exec(t.Context(), `select weir.device_quarantine('A1', 'ann', 'broken'), weir.fleet_submit('nightly', '{"run": {"argv": ["x"]}, "target": {"all": true}}')`); err != nil {
+		t.Fatal(err)
+	}
+	families := gather(t, newMetrics(db, view.New(db.Pool), time.Nanosecond))
+	for _, c := range []struct {
+		name   string
+		want   float64
+		labels []string
+	}{
+		{"weir_devices", 1, []string{"quarantined", "online"}},
+		{"weir_devices", 1, []string{"unknown", "online"}},
+		{"weir_devices", 0, []string{"retired", "offline"}},
+		{"weir_pcs", 1, []string{"active"}},
+		{"weir_pcs", 0, []string{"paused"}},
+		{"weir_fleet_slots_running", 0, nil},
+		{"weir_fleet_slots_target", 1, nil},
+		{"weir_fleet_jobs", 1, []string{"active"}},
+		{"weir_fleet_jobs", 0, []string{"waiting"}},
+		{"weir_fleet_active_units", 2, []string{"waiting"}},
+		{"weir_fleet_active_units", 0, []string{"missed"}},
+	} {
+		if got := value(families[c.name], c.labels...); got != c.want {
+			t.Errorf("%s%v is %v, wanted %v", c.name, c.labels, got, c.want)
+		}
 	}
 }

@@ -26,6 +26,16 @@ func (f *Fleets) Submit(ctx context.Context, _ string, spec fleet.Spec, idempote
 	return out, err
 }
 
+// Rerun runs a job again, or what of it ended so.
+func (f *Fleets) Rerun(ctx context.Context, _ string, id weir.ID, which, idempotencyKey string) (out fleet.Job, err error) {
+	body := map[string]string{}
+	if which != "" {
+		body["which"] = which
+	}
+	_, err = f.client.do(ctx, call{method: http.MethodPost, path: []string{"fleet", "jobs", id.String(), "rerun"}, header: keyed(idempotencyKey), body: body}, &out)
+	return out, err
+}
+
 // Jobs lists jobs, the newest first.
 func (f *Fleets) Jobs(ctx context.Context, by fleet.JobFilter, page view.Page) ([]fleet.Job, error) {
 	return list[fleet.Job](ctx, f.client, values("state", by.State, "search", by.Search), page, "fleet", "jobs")

@@ -28,8 +28,14 @@ func TestFleetsAreTheSame(t *testing.T) {
 	}
 	job := must[fleet.Job](t)
 	made := job(far.Submit(ctx, "ignored", spec, "once"))
-	if again := job(far.Submit(ctx, "", spec, "once")); again.ID != made.ID {
+	if again := job(far.Submit(ctx, "", spec, "once")); again.ID != made.ID || made.Existed || !again.Existed {
 		t.Errorf("made twice: %s and %s", made.ID, again.ID)
+	}
+	if p := problem.Explain(failure(far.Rerun(ctx, "", made.ID, "", ""))); p.Kind != problem.Conflict {
+		t.Errorf("what has not ended is run again: %v", p)
+	}
+	if again := job(far.Rerun(ctx, "", made.ID, fleet.RerunAll, "again")); again.ID == made.ID || again.State != fleet.JobWaiting || again.Spec == nil || plain(t, *again.Spec) != plain(t, spec) {
+		t.Errorf("run again: %s", plain(t, again))
 	}
 	if made.By == "ignored" || made.Spec == nil || plain(t, *made.Spec) != plain(t, spec) {
 		t.Errorf("it is %s, wanted %s", plain(t, made.Spec), plain(t, spec))

@@ -1,0 +1,45 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Figures are the fleet in numbers, for who watches it from outside.
+type Figures struct {
+	Sum
+	// ByHealth counts devices by health, and those by presence.
+	ByHealth map[string]map[string]int
+	// ByState counts PCs by state.
+	ByState map[string]int
+	// Jobs counts jobs that have not ended, by state.
+	Jobs map[string]int
+	// Units are those of the active job, Since when it became active. Zero: none is.
+	Units Counts
+	Since time.Time
+}
+
+// Figures counts the fleet: its devices, its PCs, and the jobs that have not ended.
+func (s *Store) Figures(ctx context.Context) (f Figures, err error) {
+	if f.Sum, err = s.Sum(ctx); err != nil {
+		return f, err
+	}
+	if f.ByHealth, err = s.byHealth(ctx); err != nil {
+		return f, fmt.Errorf("count devices: %w", err)
+	}
+	if f.ByState, err = s.tally(ctx, pcsByState); err != nil {
+		return f, fmt.Errorf("count PCs: %w", err)
+	}
+	if f.Jobs, err = s.tally(ctx, jobsByState); err != nil {
+		return f, fmt.Errorf("count fleet jobs: %w", err)
+	}
+	active, err := s.Active(ctx)
+	if err != nil {
+		return f, fmt.Errorf("read the active fleet job: %w", err)
+	}
+	if f.Units = active.Counts; active.ActivatedAt != nil {
+		f.Since = *active.ActivatedAt
+	}
+	return f, nil
+}
