@@ -26,6 +26,8 @@ begin
   select array_agg(u.task), array_agg(u.attempt), array_agg(u.task) filter (where u.cancel_at is not null), array_agg(u.attempt) filter (where u.cancel_at is not null)
   into got, got_attempts, asked, asked_attempts from u;
   return query select a.task, 'cancel', a.attempt from unnest(asked, asked_attempts) a (task, attempt);
-  return query select * from weir._refuse('renew', renew.tasks, attempts, tokens, got, got_attempts, t);
+  if coalesce(cardinality(got), 0) < cardinality(renew.tasks) then
+    return query select * from weir._refuse('renew', renew.tasks, attempts, tokens, got, got_attempts, t);
+  end if;
 end $$;
 comment on function weir.renew is 'Prolongs leases and returns those that are lost or asked to cancel.';
