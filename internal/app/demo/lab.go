@@ -62,7 +62,7 @@ func (d *Demo) Fleet(store *fleet.Store, desk func(name string) agent.Transport,
 			return fmt.Errorf("make the agent's folder: %w", err)
 		}
 		l.agents = append(l.agents, agent.New(agent.Config{
-			Transport: desk(config.PC), Dir: home, Log: d.log, Drivers: map[string]driver.Driver{phones.Name(): phones}, Devices: phones, DeviceDriver: phones.Name(),
+			Transport: desk(config.PC), Dir: home, Log: d.log, Drivers: map[string]driver.Driver{phones.Name(): phones}, Devices: phones, DeviceDriver: phones.Name(), DeviceSlots: labSlots,
 			Info: node.Info{Name: config.PC, Labels: map[string]string{"demo": "true"}, Capacity: map[string]int{node.Fleet: labSlots}, Drivers: []string{phones.Name()}},
 		}))
 	}
