@@ -77,7 +77,7 @@ func play(t *testing.T, name string) {
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	out, complaints := psql(t, "testdata/"+name+".sql", "-v", "owner="+db.URL, "-v", "client="+client, "-v", "worker="+worker, worker)
 	got := out + "\n# Complaints, in order\n" + complaints
-	file := "testdata/" + name + ".out"
+	file := "testdata/" + name + ".golden"
 	if *rewrite {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
