@@ -138,7 +138,9 @@ func (l *lab) timetable() {
 // changesMind cancels a job.
 func (l *lab) changesMind() {
 	if list := l.alive(); len(list) > 0 {
-		l.cancels(list[l.dice.IntN(len(list))])
+		if id := list[l.dice.IntN(len(list))]; !l.jobs[id].bad { // a bad one is there to be stopped
+			l.cancels(id)
+		}
 	}
 }
 
