@@ -52,6 +52,10 @@ func (s *Server) URL() string { return s.cluster.URL("chaos") }
 // Kill ends every process of the server with -9, the postmaster first so that
 // it cannot react, and starts it again.
 func (s *Server) Kill(ctx context.Context) error {
+	// Stopped first, so that it makes no process that is missed here.
+	if err := syscall.Kill(s.cluster.Pid(), syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop PostgreSQL: %w", err)
+	}
 	children, err := childrenOf(s.cluster.Pid())
 	if err != nil {
 		return err

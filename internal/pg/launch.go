@@ -32,7 +32,11 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 	if err := c.writeConf(bin); err != nil {
 		return err
 	}
-	patience := time.Now().Add(time.Minute) // a killed process that waits for the disk goes when the disk has answered
+	// A killed process that waits for the disk goes when the disk has answered, and one
+	// that was only just made may wait for its client for the minute that it has to log
+	// in.
+	began, told := time.Now(), time.Now()
+	patience := began.Add(2*time.Minute + 30*time.Second)
 	for avoid := 0; ; avoid = c.port {
 		if err := c.choosePort(avoid); err != nil {
 			return err
@@ -49,6 +53,10 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 		case portTaken && c.cfg.Port == 0:
 		case oldServer:
 			c.port = 0 // nothing wrong with it
+			if time.Since(told) > 10*time.Second {
+				told = time.Now()
+				c.log.Info("processes of an earlier PostgreSQL still hold its memory: waiting for them", "since", time.Since(began).Round(time.Second))
+			}
 			if !pause(ctx, 100*time.Millisecond) {
 				return err
 			}
