@@ -20,8 +20,10 @@ begin
   return query select * from weir._doctor('no pool is over its size', array(
     select format('pool %s: %s of %s', p.name, x.n, p.size) from weir.pools p, lateral (
       select count(*) as n from (
-        select opened_at from weir.available a where a.pool = p.name union all select opened_at from weir.running r where r.pool = p.name
-      ) o where o.opened_at > p.resized_at
+        select task, opened_at from weir.available a where a.pool = p.name union all select task, opened_at from weir.running r where r.pool = p.name
+      ) o
+      -- What was handed back has kept its place, which it may have had before the pool shrank.
+      where o.opened_at > p.resized_at and not exists (select from weir.forgiven f where f.task = o.task)
     ) x where x.n > p.size));
 
   return query select * from weir._doctor('a pending task stands at a gate it has', array(
