@@ -41,6 +41,7 @@ type Task struct {
 	RunAt          *time.Time
 	Needs          []string
 	Rule           string
+	Rollout        string // the rollout it belongs to
 }
 
 // Event is one task's line of the timeline, or a line about something else.
@@ -82,7 +83,7 @@ func Collect(ctx context.Context, pool *pgxpool.Pool, history []Op) (*Evidence, 
 func (e *Evidence) readTasks(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `
 		select t.id::text, coalesce(k.key, ''), coalesce(t.state::text, 'nowhere'), t.attempt, t.result, coalesce(f.passes, false), coalesce(q.lane, ''), coalesce(q.pool, ''),
-			q.rank, coalesce(q.exclusive, false), q.run_at, coalesce(q.needs::text[], '{}'), coalesce(q.rule::text, '')
+			q.rank, coalesce(q.exclusive, false), q.run_at, coalesce(q.needs::text[], '{}'), coalesce(q.rule::text, ''), coalesce((select r.job::text from weir.rollouts r where r.job = q.job), '')
 		from weir.task t join weir.tasks q on q.id = t.id left join weir.idempotency k on k.id = t.id and not k.job left join weir.finished f on f.task = t.id`)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (e *Evidence) readTasks(ctx context.Context, tx pgx.Tx) error {
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
 		t := &Task{}
 		var text []byte
-		err := row.Scan(&t.ID, &t.Key, &t.State, &t.Attempt, &text, &t.Passes, &t.Lane, &t.Pool, &t.Rank, &t.Exclusive, &t.RunAt, &t.Needs, &t.Rule)
+		err := row.Scan(&t.ID, &t.Key, &t.State, &t.Attempt, &text, &t.Passes, &t.Lane, &t.Pool, &t.Rank, &t.Exclusive, &t.RunAt, &t.Needs, &t.Rule, &t.Rollout)
 		if err == nil && text != nil && (json.Unmarshal(text, &t.Result) != nil || t.Result != nil && t.Result.Token == "") {
 			t.Result = nil // not written by one of our agents
 		}

@@ -13,8 +13,10 @@ type judge struct {
 	lanes, pools map[string]map[string]*life
 	members      map[string][]*life
 	sizes        map[string]int
-	epochs       map[string]int64
-	grants       map[lease][]Op
+	// rollouts has what was last decided about each: it was started, or aborted.
+	rollouts map[string]string
+	epochs   map[string]int64
+	grants   map[lease][]Op
 	// due is before which time an attempt must not begin.
 	due   map[lease]time.Time
 	found []Finding
@@ -38,7 +40,7 @@ type life struct {
 func (e *Evidence) Judge() []Finding {
 	j := &judge{
 		Evidence: e, lives: map[string]*life{}, lanes: map[string]map[string]*life{}, pools: map[string]map[string]*life{},
-		members: map[string][]*life{}, sizes: map[string]int{}, epochs: map[string]int64{}, grants: grantsOf(e.History), due: map[lease]time.Time{},
+		members: map[string][]*life{}, sizes: map[string]int{}, rollouts: map[string]string{}, epochs: map[string]int64{}, grants: grantsOf(e.History), due: map[lease]time.Time{},
 	}
 	for id, t := range e.Tasks {
 		l := &life{Task: t}
@@ -54,6 +56,8 @@ func (e *Evidence) Judge() []Finding {
 		switch v := &e.Events[i]; {
 		case v.Kind == "pool":
 			j.pool(v)
+		case v.Kind == "rollout" && (v.Type == "started" || v.Type == "aborted"):
+			j.rollouts[v.Subject] = v.Type
 		case v.Kind == "lock":
 			j.term(v)
 		case v.Kind == "" && v.Task != "":

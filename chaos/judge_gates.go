@@ -70,8 +70,7 @@ func (j *judge) enterLane(l *life) {
 	}
 	if l.Rank != nil {
 		i := slices.IndexFunc(j.members[l.Lane], func(o *life) bool {
-			// A failed one blocks until somebody retries or skips it.
-			return *o.Rank < *l.Rank && o.state != "" && (!terminal(o.state) || o.state == "failed")
+			return *o.Rank < *l.Rank && j.keeps(o)
 		})
 		if i >= 0 {
 			o := j.members[l.Lane][i]
@@ -79,6 +78,17 @@ func (j *judge) enterLane(l *life) {
 		}
 	}
 	hold(j.lanes, l.Lane, l)
+}
+
+// keeps says whether a task keeps the higher ranks of its lane waiting: while it
+// lives, and after it failed until somebody retries or skips it. A task of a
+// rollout does so from the start of the rollout on, and none that failed does
+// once the rollout was given up.
+func (j *judge) keeps(l *life) bool {
+	if l.state == "" || l.Rollout != "" && j.rollouts[l.Rollout] == "" {
+		return false
+	}
+	return !terminal(l.state) || l.state == "failed" && j.rollouts[l.Rollout] != "aborted"
 }
 
 func (j *judge) enterPool(l *life) {

@@ -5,6 +5,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -66,6 +67,12 @@ func (c *campaign) judgeRuns(events []Event, tasks []rollout.Task) (found []Find
 	ongoing := map[string]map[string]bool{}        // by rollout
 	runs := 0
 	for _, v := range events {
+		if v.Kind == "rollout" && v.Type == "aborted" {
+			// What was given up keeps no other version waiting.
+			for _, of := range failed {
+				maps.DeleteFunc(of, func(_ string, t rollout.Task) bool { return t.Rollout.String() == v.Subject })
+			}
+		}
 		t, ours := byID[v.Task]
 		if !ours {
 			continue
