@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func (f *fleetForm) spec(r *Request) fleet.Spec {
 		f.blame("name", say(ctx, "new.fault.name"))
 	}
 	var err error
-	if s.Run.Argv, err = wordsOf(f.command); err != nil {
+	if s.Run.Argv, err = node.Words(f.command); err != nil {
 		f.blame("run", say(ctx, "newfleet.fault.quote"))
 	} else if len(s.Run.Argv) == 0 {
 		f.blame("run", say(ctx, "newfleet.fault.command"))
@@ -196,45 +195,4 @@ func (f *fleetForm) span(r *Request, field, text string) *node.Span {
 	}
 	span := node.Span(d)
 	return &span
-}
-
-// errQuote is a quotation that does not end.
-var errQuote = errors.New("a quotation does not end")
-
-// wordsOf splits a command into its words as a shell does: space separates, quotes keep
-// together, a backslash takes the next sign as it is. Nothing is expanded: no shell
-// will see it.
-func wordsOf(line string) (words []string, err error) {
-	var word strings.Builder
-	var quote rune
-	begun, taken := false, false
-	for _, c := range line {
-		switch {
-		case taken:
-			word.WriteRune(c)
-			taken = false
-		case c == '\\' && quote != '\'':
-			begun, taken = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			begun, quote = true, c
-		case quote == 0 && unicode.IsSpace(c):
-			if begun {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			begun = false
-		default:
-			word.WriteRune(c)
-			begun = true
-		}
-	}
-	if quote != 0 || taken {
-		return nil, errQuote
-	}
-	if begun {
-		words = append(words, word.String())
-	}
-	return words, nil
 }

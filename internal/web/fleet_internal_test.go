@@ -1,7 +1,6 @@
 package web
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -39,26 +38,5 @@ func TestSlotRow(t *testing.T) {
 	// More may run than there are slots, once a person took some away.
 	if row := slotRow(t.Context(), fleet.PC{Slots: 1, Target: 1}, busy, now); len(row.cells) != 3 || row.more != 0 {
 		t.Errorf("%d cells, %d more", len(row.cells), row.more)
-	}
-}
-
-// A command is split as a shell splits it, and nothing is expanded.
-func TestWordsOf(t *testing.T) {
-	for line, want := range map[string]string{
-		"":                       "",
-		"  ./test.sh \n --fast ": "./test.sh|--fast",
-		`a "b c" 'd "e' f\ g`:    `a|b c|d "e|f g`,
-		`"" '' x""y`:             "||xy",
-		`$HOME *.txt "\"" '\n'`:  `$HOME|*.txt|"|\n`,
-		"adb -s 한글 shell":        "adb|-s|한글|shell",
-	} {
-		if words, err := wordsOf(line); err != nil || strings.Join(words, "|") != want {
-			t.Errorf("%q: %q, %v", line, words, err)
-		}
-	}
-	for _, line := range []string{`a "b`, `'`, `a\`} {
-		if words, err := wordsOf(line); err == nil {
-			t.Errorf("%q: %q", line, words)
-		}
 	}
 }

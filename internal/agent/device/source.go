@@ -2,7 +2,6 @@ package device
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +51,7 @@ func Open(text string) (Source, error) {
 	if isFile(text) {
 		return OpenFile(text)
 	}
-	argv, err := words(text)
+	argv, err := node.Words(text)
 	if err != nil {
 		return nil, problem.Refuse("devices", "close the quote", "%s", err)
 	}
@@ -74,40 +73,6 @@ func isFile(text string) bool {
 		return !strings.ContainsAny(text, " \t")
 	}
 	return false
-}
-
-// words splits a command at its spaces. Quotes keep words together; nothing else
-// has a meaning, for no shell reads it.
-func words(text string) (argv []string, err error) {
-	var word strings.Builder
-	var quote rune
-	open := false
-	for _, r := range text {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, open = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if open {
-				argv = append(argv, word.String())
-				word.Reset()
-			}
-			open = false
-		default:
-			word.WriteRune(r)
-			open = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("a quote %c is not closed", quote)
-	}
-	if open {
-		argv = append(argv, word.String())
-	}
-	return argv, nil
 }
 
 // listing puts devices in order. One serial twice is a fault: two devices cannot
