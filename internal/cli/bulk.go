@@ -114,10 +114,15 @@ func (e *env) confirm(o *output, m many, order bulk.Order, found bulk.Result) er
 	for _, line := range sampleLines(found) {
 		o.say("%s", line)
 	}
-	question := strings.ToUpper(order.Action[:1]) + order.Action[1:] + " " + foundWords(m, found)
+	question := title(order.Action) + " " + foundWords(m, found)
 	if order.Action == bulk.Priority {
 		question = fmt.Sprintf("Set the priority of %s to %d", foundWords(m, found), order.Priority)
 	}
+	return e.sure(o, question)
+}
+
+// sure asks a person whether it is meant.
+func (e *env) sure(o *output, question string) error {
 	answer, err := e.ask(question+"? yes or no", "no", "--yes, or look with --dry-run")
 	if err != nil {
 		return err

@@ -274,19 +274,6 @@ func deviceLines(found []fleet.Device) []string {
 	return lines
 }
 
-// sure asks a person whether it is meant.
-func (e *env) sure(o *output, question string) error {
-	answer, err := e.ask(question+"? yes or no", "no", "--yes, or look with --dry-run")
-	if err != nil {
-		return err
-	}
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		o.say("Nothing was done.")
-		return quiet(problem.Canceled)
-	}
-	return nil
-}
-
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 func deviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
