@@ -182,7 +182,7 @@ func (e *env) printFleetWhy(ctx context.Context, s *app.Session, id weir.ID) err
 		}
 		return nil
 	}
-	fmt.Fprintf(o.Out, "Fleet job %s is %s.\n", short(id), clean(why.Summary))
+	fmt.Fprintf(o.Out, "Fleet job %s: %s.\n", short(id), clean(why.Summary))
 	if len(why.Devices) == 0 {
 		return nil
 	}
