@@ -58,22 +58,49 @@ func (l *lab) online(p *pc, hub string) (n int) {
 	return n
 }
 
-// standing is all that devices could pay with: their health, and what their units
-// have spent.
-func (l *lab) standing(devices []*device) (text string) {
-	serials := make([]string, len(devices))
-	for i, d := range devices {
-		serials[i] = d.Serial
-	}
-	l.scan(`select coalesce(string_agg(format('%s %s infra %s spent %s', d.serial, d.health, u.infra, u.spent), ', ' order by d.serial), '')
-		from weir.devices d, lateral (
-			select coalesce(sum(u.infra), 0) as infra,
-				coalesce(sum((select coalesce(max(s.attempt), 0) - (exists (select from weir.running r where r.task = u.task))::int - coalesce((select f.returns + f.crashes from weir.forgiven f where f.task = u.task), 0)
-					from (select r.attempt from weir.running r where r.task = u.task union all select p.attempt from weir.pending p where p.task = u.task
-						union all select a.attempt from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = u.task) s)), 0) as spent
-			from weir.fleet_units u where u.device = d.id and u.state in ('running', 'retrying')) u
-		where d.serial = any ($1)`, []any{serials}, &text)
+// health of devices, to compare with another time.
+func (l *lab) health(devices []*device) (text string) {
+	l.scan(`select coalesce(string_agg(d.serial || ' ' || d.health, ', ' order by d.serial), '') from weir.devices d where d.serial = any ($1)`, []any{serials(devices)}, &text)
 	return text
+}
+
+// budget is what a unit has spent.
+type budget struct {
+	Job                weir.ID
+	Unit, Infra, Spent int
+}
+
+// on are the tasks that devices work on.
+func (l *lab) on(devices []*device) (tasks []weir.ID) {
+	l.scan(`select coalesce(array_agg(u.task), '{}') from weir.devices d join weir.fleet_units u on u.device = d.id where d.serial = any ($1) and u.state in ('running', 'retrying')`,
+		[]any{serials(devices)}, &tasks)
+	return tasks
+}
+
+// budgets of units by their tasks, as far as they live: wherever they are now.
+func (l *lab) budgets(tasks []weir.ID) map[weir.ID]budget {
+	list := all[struct {
+		Task weir.ID
+		budget
+	}](l.desk, `select u.task, u.job, u.unit, u.infra, s.attempt - (s.runs)::int - coalesce((select f.returns + f.crashes from weir.forgiven f where f.task = u.task), 0) as spent
+		from weir.fleet_units u, lateral (
+			select r.attempt, true as runs from weir.running r where r.task = u.task union all select p.attempt, false from weir.pending p where p.task = u.task
+			union all select a.attempt, false from weir.tasks q join weir.available a on a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position where q.id = u.task
+		) s
+		where u.task = any ($1)`, tasks)
+	found := map[weir.ID]budget{}
+	for _, x := range list {
+		found[x.Task] = x.budget
+	}
+	return found
+}
+
+func serials(devices []*device) []string {
+	list := make([]string, len(devices))
+	for i, d := range devices {
+		list[i] = d.Serial
+	}
+	return list
 }
 
 // holds reports whether the lease of an attempt is there.

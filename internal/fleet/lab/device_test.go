@@ -122,11 +122,17 @@ func (p *pc) drops(hub string) {
 	p.look() // the agent has seen what there is at this moment
 	seen := l.online(p, hub)
 	l.story.hubs++
-	before := l.standing(on)
+	health, tasks := l.health(on), l.on(on)
+	had := l.budgets(tasks)
 	l.away(20*time.Second, 5*time.Minute, on...)
 	p.changed()
-	if after := l.standing(on); before != after {
-		l.fault("hub %s was lost, and somebody paid:\n%s\n%s", hub, before, after)
+	if after := l.health(on); health != after {
+		l.fault("hub %s was lost, and devices paid:\n%s\n%s", hub, health, after)
+	}
+	for task, has := range l.budgets(tasks) {
+		if was := had[task]; has.Infra > was.Infra || has.Spent > was.Spent {
+			l.fault("hub %s was lost, and a unit paid: %+v, before %+v", hub, has, was)
+		}
 	}
 	if seen >= 2 && !l.paused(p) {
 		l.fault("hub %s lost %d devices, and %s is not paused", hub, seen, p.name)
