@@ -69,7 +69,7 @@ func up(t *testing.T, config Config, options Options) *running {
 	eventually(t, "the server is up", func() bool {
 		found, err := ReadRunning(config.Data)
 		r.listen = found.Listen
-		return err == nil
+		return err == nil && strings.Contains(r.out.String(), "Weir is up after ")
 	})
 	return r
 }

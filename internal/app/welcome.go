@@ -1,32 +1,38 @@
 package app
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"time"
 )
 
-// welcome says where things are and what to try next.
+// welcome says where things are and what to try next, in one piece: a line of
+// the log must not come between.
 func (s *Server) welcome() {
 	p := s.parts.Load()
-	s.say.line("")
-	s.say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
+	var text bytes.Buffer
+	say := &narrator{out: &text}
+	say.line("")
+	say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
 	if p.link != "" {
-		s.say.line("  Log in    %s", p.link)
-		s.say.line("            works once, for %.0f minutes; another one: %s open%s", linkFor.Minutes(), s.options.Program, s.again())
+		say.line("  Log in    %s", p.link)
+		say.line("            works once, for %.0f minutes; another one: %s open%s", linkFor.Minutes(), s.options.Program, s.again())
 	} else {
-		s.say.line("  Dashboard %s", s.url())
+		say.line("  Dashboard %s", s.url())
 	}
-	s.say.line("  API       %s/api/v1/docs", s.url())
+	say.line("  API       %s/api/v1/docs", s.url())
 	if s.clear() {
-		s.say.line("  Note      plain HTTP on a network: passwords and cookies can be read on the way. Set tls_cert and tls_key, or public_url to an https proxy")
+		say.line("  Note      plain HTTP on a network: passwords and cookies can be read on the way. Set tls_cert and tls_key, or public_url to an https proxy")
 	}
 	if s.private {
-		s.say.line("  Database  %s", MaskURL(p.url))
-		s.try()
+		say.line("  Database  %s", MaskURL(p.url))
+		s.try(say)
 	}
-	s.say.line("")
+	say.line("")
+	fmt.Fprint(s.say.out, text.String())
 }
 
 // clear says that browsers on other machines would talk to us in the clear.
@@ -57,19 +63,19 @@ func (s *Server) where() string {
 }
 
 // try suggests commands.
-func (s *Server) try() {
+func (s *Server) try(say *narrator) {
 	weir, where := s.options.Program, s.where()
-	s.say.line("            psql \"$(%s url%s)\"", weir, where)
-	s.say.line("  Try       %s task list%s", weir, where)
+	say.line("            psql \"$(%s url%s)\"", weir, where)
+	say.line("  Try       %s task list%s", weir, where)
 	if s.options.Demo {
-		s.say.line("            %s job list%s", weir, where)
-		s.say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
-		s.say.line("            %s workflow init && %s run hello.yaml --watch%s", weir, weir, where)
-		s.say.line("            %s rollout list%s    # one waits for your approval: %s rollout approve ID prod%s", weir, where, weir, where)
-		s.say.line("            %s pc list --watch%s    # three PCs with simulated devices", weir, where)
+		say.line("            %s job list%s", weir, where)
+		say.line("            %s task submit hello --params '{\"name\": \"you\"}'%s", weir, where)
+		say.line("            %s workflow init && %s run hello.yaml --watch%s", weir, weir, where)
+		say.line("            %s rollout list%s    # one waits for your approval: %s rollout approve ID prod%s", weir, where, weir, where)
+		say.line("            %s pc list --watch%s    # three PCs with simulated devices", weir, where)
 	} else {
-		s.say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
+		say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
 	}
-	s.say.line("            %s events --follow%s", weir, where)
-	s.say.line("            %s doctor%s", weir, where)
+	say.line("            %s events --follow%s", weir, where)
+	say.line("            %s doctor%s", weir, where)
 }
