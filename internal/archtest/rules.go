@@ -23,6 +23,7 @@ var imports = importRules{
 	},
 	free: allowed{
 		"internal/testdb":          "gives tests a database; the product never imports it",
+		"internal/patience":        "lets tests wait; the product never imports it",
 		"internal/archtest":        "reads the tree; the product never imports it",
 		"internal/dockertest":      "gives tests a Docker engine; the product never imports it",
 		"internal/mariatest":       "gives tests a MariaDB; the product never imports it",
@@ -58,7 +59,7 @@ var imports = importRules{
 		{"github.com/minio/minio-go/v7", []string{"internal/blob"}, "one place speaks S3"},
 		{"github.com/versity/versitygw", []string{"internal/blob/blobtest"}, "test code never reaches the binary"},
 		{"github.com/a-h/templ", []string{"internal/web"}, "how a page is written is no concern of the rest"},
-		{"testing", []string{"internal/agent/agenttest", "internal/testdb", "internal/blob/blobtest", "internal/dockertest", "internal/mariatest", "internal/web/webtest", "chaos", "scenarios"}, "test code never reaches the binary"},
+		{"testing", []string{"internal/agent/agenttest", "internal/testdb", "internal/patience", "internal/blob/blobtest", "internal/dockertest", "internal/mariatest", "internal/web/webtest", "chaos", "scenarios"}, "test code never reaches the binary"},
 		{"github.com/chromedp/chromedp", []string{"internal/web/webtest"}, "test code never reaches the binary"},
 		{"pgregory.net/rapid", []string{"chaos"}, "test code never reaches the binary"},
 		{"github.com/anishathalye/porcupine", []string{"chaos"}, "test code never reaches the binary"},
