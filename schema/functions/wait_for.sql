@@ -27,13 +27,13 @@ begin
   end if;
   ids := array(select distinct x from unnest(ids) x);
   live := array(select x.id from unnest(ids) x (id) where (select true from weir.finished f where f.task = x.id) is null order by 1);
-  -- What waits for this task, directly or not, can never end before it.
+  -- What needs this task, directly or not, can never end before it; and if it has ended, it may be brought back and wait for it then.
   if exists (
     with recursive up (id) as (
-      select unnest(live) union select e.need from up join weir.edges e on e.task = up.id
+      select unnest(ids) union select n from up, lateral (select q.needs, q.awaits from weir.tasks q where q.id = up.id offset 0) q, unnest(q.needs || q.awaits) n
     ) select from up where up.id = p.task)
   then
-    perform weir._invalid('needs: one of these tasks waits for the task itself', 'items need what the task needs, not the task');
+    perform weir._invalid('needs: one of these tasks needs the task itself', 'items need what the task needs, not the task');
   end if;
   update weir.tasks q set awaits = ids where q.id = p.task;
   insert into weir.events (at, type, attempt, job, task, message, data)

@@ -24,14 +24,14 @@ func (h *history) live() (string, *twinJob) {
 }
 
 // join draws tasks that join a job. They may need one another and what is there,
-// but not what waits for the task that keeps off.
+// but not what needs the task that keeps off.
 func (h *history) join(id string, job *twinJob, off *twinTask) []*twinTask {
 	var keys []string
 	var tasks []*twinTask
 	var specs []spec
 	byKey := map[string]*twinTask{}
 	for _, x := range job.tasks {
-		if off == nil || !x.waitsFor(off) {
+		if off == nil || !x.follows(off) {
 			keys = append(keys, x.key)
 			byKey[x.key] = x
 		}

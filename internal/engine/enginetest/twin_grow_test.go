@@ -33,9 +33,10 @@ func (x *twinTask) count() {
 	}
 }
 
-// waitsFor says that a task cannot end before another one.
-func (x *twinTask) waitsFor(o *twinTask) bool {
-	return x == o || slices.ContainsFunc(x.open, func(n *twinTask) bool { return n.waitsFor(o) })
+// follows says that a task needs another one, directly or not: it cannot end before
+// it, or could not once it is brought back.
+func (x *twinTask) follows(o *twinTask) bool {
+	return x == o || slices.ContainsFunc(slices.Concat(x.needs, x.awaits), func(n *twinTask) bool { return n.follows(o) })
 }
 
 // grow lets tasks join a job.
