@@ -1482,6 +1482,8 @@ function _jittered(name text, due timestamp with time zone, jitter interval) ret
   sql immutable: The time of a run, put off by its part of the jitter.
 function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
+function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
+  sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
 function _map_pools(names text[], t timestamp with time zone, locked boolean DEFAULT false) returns void
@@ -1713,7 +1715,7 @@ function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zo
 function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: One pass of what time brings about.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
-  sql stable security definer set search_path=weir, pg_temp: The live leases among these that are not held by the node.
+  plpgsql stable security definer set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The live leases among these that are not held by the node.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
 function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean, OUT labels jsonb, OUT capacity jsonb, OUT sleep boolean) returns record

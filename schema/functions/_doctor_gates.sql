@@ -14,8 +14,8 @@ begin
       select p.task, p.rank, p.since as at from weir.pending p where p.lane = h.lane and p.rank < h.rank
       union all select b.task, b.rank, b.at from weir.lane_blocks b where b.lane = h.lane and b.rank < h.rank
     ) l
-    -- A lower rank that was submitted or retried after the higher one had started is late, not overtaken.
-    where h.state in ('running', 'available') and l.at < h.opened_at));
+    -- A lower rank that was submitted or retried after the higher one had passed the lane is late, not overtaken.
+    where h.state in ('running', 'available') and l.at < h.opened_at and l.at < weir._lane_since(h.task, h.opened_at)));
 
   return query select * from weir._doctor('no pool is over its size', array(
     select format('pool %s: %s of %s', p.name, x.n, p.size) from weir.pools p, lateral (

@@ -21,14 +21,14 @@ begin
       union all select o.task, o.opened_at from weir._lane_holder o where o.lane = h.lane and o.rank < h.rank
     ) l
     where h.state in ('running', 'available') and exists (select from weir.rollout_tasks x where x.task = h.task)
-      -- One that came or was retried after the higher one had started is late, not overtaken.
-      and l.at < h.opened_at));
+      -- One that came or was retried after the higher one had passed its lane is late, not overtaken.
+      and l.at < h.opened_at and l.at < weir._lane_since(h.task, h.opened_at)));
 
   return query select * from weir._doctor('no rollout runs more at once than it may', array(
     select format('rollout %s: %s of %s', r.job, x.n, r.plan ->> 'parallel') from weir.rollouts r, lateral (
       select count(*) as n from (
-        select a.opened_at from weir.available a where a.pool = 'rollout/' || r.job union all select g.opened_at from weir.running g where g.pool = 'rollout/' || r.job
-      ) o where o.opened_at > coalesce((select p.resized_at from weir.pools p where p.name = 'rollout/' || r.job), '-infinity')
+        select a.task, a.opened_at from weir.available a where a.pool = 'rollout/' || r.job union all select g.task, g.opened_at from weir.running g where g.pool = 'rollout/' || r.job
+      ) o where not exists (select from weir.forgiven f where f.task = o.task) and o.opened_at > coalesce((select p.resized_at from weir.pools p where p.name = 'rollout/' || r.job), '-infinity')
     ) x where r.job = any (live) and x.n > nullif((r.plan ->> 'parallel')::int, 0)));
 
   return query select * from weir._doctor('the holds of rollouts are what they should be', array(
