@@ -39,6 +39,8 @@ type stores struct {
 	waker    *wake.Waker
 	// hints wake the desks of agents that wait for work.
 	hints *node.Hints
+	// ends gathers what their nodes end at the same moment.
+	ends node.Ends
 }
 
 // bucketURL is where artifacts and logs go; empty: nowhere.
@@ -99,7 +101,7 @@ func (c Config) secretKeys(private bool) (vault.Keys, error) {
 
 // desk speaks for a node to whoever proved to be it.
 func (p *parts) desk(name string) *node.Desk {
-	options := node.Options{Bucket: p.bucket, Hints: p.hints}
+	options := node.Options{Bucket: p.bucket, Hints: p.hints, Ends: &p.ends}
 	if p.vault != nil {
 		options.Vault = p.vault
 	}

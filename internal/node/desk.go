@@ -34,7 +34,9 @@ type Options struct {
 	// Hints ends waits early, and tells others what ends here may have opened.
 	// One for all desks of a process. Nil: claims poll.
 	Hints *Hints
-	Log   *slog.Logger
+	// Ends gathers the ends of all desks of a process. Nil: each is written by itself.
+	Ends *Ends
+	Log  *slog.Logger
 }
 
 // Desk speaks for one node. It keeps nothing: two of them for one node do no
@@ -46,6 +48,7 @@ type Desk struct {
 	bucket blob.Bucket
 	vault  Vault
 	hints  *Hints
+	ends   *Ends
 	log    *slog.Logger
 	// logsMost and carryMost are the constants, but for tests.
 	logsMost, carryMost int64
@@ -58,7 +61,7 @@ func NewDesk(pool *pgxpool.Pool, node string, options Options) *Desk {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Desk{
-		pool: pool, node: node, worker: Worker(node), bucket: options.Bucket, vault: options.Vault, hints: options.Hints,
+		pool: pool, node: node, worker: Worker(node), bucket: options.Bucket, vault: options.Vault, hints: options.Hints, ends: options.Ends,
 		log: log.With("node", node), logsMost: logsMost, carryMost: carryMost,
 	}
 }

@@ -8,7 +8,8 @@
 // attempt, token), and the desk makes sure besides that the lease is held by a
 // worker of its node: whoever has the credential of one machine cannot touch
 // what another one does. Calls are batched and can be repeated: an answer that
-// was lost does no harm.
+// was lost does no harm. The desks of a server share an [Ends]: what several nodes
+// end at one moment is written together.
 //
 // A node that reports devices is a PC: work of the service [Fleet] is claimed for
 // it together with the device that it runs on.

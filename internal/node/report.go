@@ -15,10 +15,11 @@ import (
 )
 
 // ours leaves out the leases of other nodes, which are refused. $1 to $3 are
-// the leases, $4 is the node; the statement goes on with what is left (g).
-const ours = `with f as materialized (select * from weir.foreign_leases($4, $1, $2, $3)),
-	g as materialized (select g.* from unnest($1::uuid[], $2::int[], $3::uuid[]) with ordinality g (task, attempt, token, n)
-		where not exists (select from f where f.task = g.task and f.attempt = g.attempt)),
+// the leases, $4 is the node of each; the statement goes on with what is left (g).
+const ours = `with s as materialized (select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[]) with ordinality s (task, attempt, token, node, n)),
+	f as materialized (select f.* from (select s.node, array_agg(s.task) as tasks, array_agg(s.attempt) as attempts, array_agg(s.token) as tokens from s group by s.node) o,
+		weir.foreign_leases(o.node, o.tasks, o.attempts, o.tokens) f),
+	g as materialized (select s.* from s where not exists (select from f where f.task = s.task and f.attempt = s.attempt)),
 	a as materialized (select coalesce(array_agg(task order by n), '{}') as tasks, coalesce(array_agg(attempt order by n), '{}') as attempts,
 		coalesce(array_agg(token order by n), '{}') as tokens, coalesce(array_agg(n order by n), '{}') as rows from g)
 	select f.task, f.attempt, 'lease_lost' from f union all `
@@ -107,10 +108,10 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 			}
 		}
 	}
-	if err := add(d.finish(ctx, done)); err != nil {
+	if err := add(d.ends.finish(ctx, d, done)); err != nil {
 		return refused, err
 	}
-	if err := add(d.fail(ctx, failed)); err != nil {
+	if err := add(d.fail(ctx, own(d.node, len(failed)), failed)); err != nil {
 		return refused, err
 	}
 	if err := add(d.failDevices(ctx, broken)); err != nil {
@@ -125,7 +126,8 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	return refused, nil
 }
 
-func (d *Desk) finish(ctx context.Context, batch []Outcome) ([]Refusal, error) {
+// finish says which tasks are done, each under its node's name.
+func (d *Desk) finish(ctx context.Context, nodes []string, batch []Outcome) ([]Refusal, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
@@ -133,7 +135,7 @@ func (d *Desk) finish(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	for i, o := range batch {
 		results[i] = o.Result
 	}
-	refused, err := d.ask(ctx, "finish", held(batch), ours+`select x.task, x.attempt, x.refusal from a,
+	refused, err := d.askFor(ctx, "finish", nodes, held(batch), ours+`select x.task, x.attempt, x.refusal from a,
 		weir.finish_many(a.tasks, a.attempts, a.tokens, array(select ($5::jsonb[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, results)
 	switch {
 	case err == nil || !about(err):
@@ -141,19 +143,20 @@ func (d *Desk) finish(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	case len(batch) > 1:
 		// One result that the database cannot take must not keep the others.
 		half := len(batch) / 2
-		one, err := d.finish(ctx, batch[:half])
+		one, err := d.finish(ctx, nodes[:half], batch[:half])
 		if err != nil {
 			return one, err
 		}
-		two, err := d.finish(ctx, batch[half:])
+		two, err := d.finish(ctx, nodes[half:], batch[half:])
 		return append(one, two...), err
 	}
 	bad := batch[0]
 	bad.Verdict, bad.Result, bad.Error, bad.Final = Failed, nil, "the result was refused: "+err.Error(), true
-	return d.fail(ctx, []Outcome{bad})
+	return d.fail(ctx, nodes, []Outcome{bad})
 }
 
-func (d *Desk) fail(ctx context.Context, batch []Outcome) ([]Refusal, error) {
+// fail says which attempts failed, each under its node's name.
+func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Refusal, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
@@ -164,7 +167,7 @@ func (d *Desk) fail(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 			after[i] = &o.RetryIn
 		}
 	}
-	return d.ask(ctx, "fail", held(batch), ours+`select x.task, x.attempt, x.refusal from a, weir.fail_many(a.tasks, a.attempts, a.tokens,
+	return d.askFor(ctx, "fail", nodes, held(batch), ours+`select x.task, x.attempt, x.refusal from a, weir.fail_many(a.tasks, a.attempts, a.tokens,
 		array(select ($5::text[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
 		array(select ($6::boolean[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
 		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, causes, final, after)
@@ -175,18 +178,23 @@ func (d *Desk) cancel(ctx context.Context, o Outcome) ([]Refusal, error) {
 	refused, err := d.ask(ctx, "confirm cancel", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.confirm_cancel(g.task, g.attempt, g.token, nullif($5, ''), hint => false) from g`, o.Error)
 	if errors.Is(err, weir.ErrConflict) {
 		o.Verdict = Failed
-		return d.fail(ctx, []Outcome{o})
+		return d.fail(ctx, []string{d.node}, []Outcome{o})
 	}
 	return refused, err
 }
 
-// ask makes one statement about leases and reads who was refused.
+// ask makes one statement about leases of its node and reads who was refused.
 func (d *Desk) ask(ctx context.Context, op string, leases []Lease, sql string, args ...any) ([]Refusal, error) {
+	return d.askFor(ctx, op, own(d.node, len(leases)), leases, sql, args...)
+}
+
+// askFor does so for leases of several nodes.
+func (d *Desk) askFor(ctx context.Context, op string, nodes []string, leases []Lease, sql string, args ...any) ([]Refusal, error) {
 	if len(leases) == 0 {
 		return nil, nil
 	}
 	tasks, attempts, tokens := columns(leases)
-	rows, err := d.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens, d.node}, args...)...)
+	rows, err := d.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens, nodes}, args...)...)
 	if err != nil {
 		return nil, wrap(op, err)
 	}

@@ -58,24 +58,29 @@ func (s *side) run(do func() error) {
 	})
 }
 
-// cycle has every PC do something once in so long, evenly spread. Who is late goes
-// on from there: agents do not catch up either.
+// cycle has every PC do something once in so long, evenly spread, whatever the others
+// do. Who has no answer yet when his turn comes again leaves it out, as agents do.
 func (s *side) cycle(ctx context.Context, every time.Duration, do func(context.Context, *pc) error) {
 	pause := every / time.Duration(len(s.lab.pcs))
+	busy := make([]atomic.Bool, len(s.lab.pcs))
 	s.run(func() error {
 		due := time.Now()
-		for i := 0; ; i++ {
+		for i := 0; ; i = (i + 1) % len(busy) {
 			due = due.Add(pause)
-			if now := time.Now(); due.Before(now) {
-				due = now
-			}
-			if !loop.Wait(ctx, time.Until(due), nil) {
+			if !loop.Wait(ctx, max(time.Until(due), 0), nil) {
 				return nil
 			}
-			if err := do(context.WithoutCancel(ctx), s.lab.pcs[i%len(s.lab.pcs)]); err != nil {
-				return err
+			if busy[i].Swap(true) {
+				continue
 			}
-			s.calls.Add(1)
+			s.run(func() error {
+				defer busy[i].Store(false)
+				if err := do(context.WithoutCancel(ctx), s.lab.pcs[i]); err != nil {
+					return err
+				}
+				s.calls.Add(1)
+				return nil
+			})
 		}
 	})
 }

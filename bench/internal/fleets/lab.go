@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/schema"
 )
@@ -20,8 +21,10 @@ import (
 // Size is how large a lab is.
 type Size struct {
 	PCs, Devices, Slots int
-	// Connections is how many calls are under way at once.
+	// Connections is how many calls the database has under way at once.
 	Connections int
+	// Busy is how many PCs have something to say at once.
+	Busy int
 }
 
 // rounds of the job: three times all devices, and below the limit of a job.
@@ -36,6 +39,8 @@ type Lab struct {
 	size Size
 	pcs  []*pc
 	job  weir.ID
+	// ends is what the desks of a server share.
+	ends node.Ends
 	// ended counts the runs that were ended.
 	ended atomic.Int64
 }
@@ -44,6 +49,7 @@ type Lab struct {
 type pc struct {
 	mu     sync.Mutex
 	name   string
+	desk   *node.Desk
 	report []byte
 	// held are its leases, the oldest first.
 	held []held
@@ -76,6 +82,7 @@ func Open(ctx context.Context, url string, size Size) (lab *Lab, err error) {
 	}
 	for i := range size.PCs {
 		p := &pc{name: fmt.Sprintf("PC-%04d", i+1)}
+		p.desk = node.NewDesk(pool, p.name, node.Options{Ends: &lab.ends})
 		var devices []map[string]string
 		for d := range size.Devices {
 			devices = append(devices, map[string]string{"serial": fmt.Sprintf("%s-%02d", p.name, d+1), "hub": fmt.Sprintf("hub-%d", d/10)})
@@ -122,9 +129,9 @@ func (l *Lab) each(ctx context.Context, do func(context.Context, *pc) error) err
 	})
 }
 
-// crew has as many do it as there are connections.
+// crew has as many do it as have something to say at once.
 func (l *Lab) crew(do func() error) error {
-	errs := make([]error, l.size.Connections)
+	errs := make([]error, l.size.Busy)
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() { errs[i] = do() })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
 )
 
 // Beside is what goes on while PCs work.
@@ -107,11 +108,11 @@ func (l *Lab) turn(ctx context.Context, p *pc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.held[0]
-	var refused int
-	if err := l.Pool.QueryRow(ctx, `select count(*) from weir.finish_many(array[$1::uuid], array[$2::int], array[$3::uuid], hint => false)`, h.Task, h.Attempt, h.Token).Scan(&refused); err != nil {
+	refused, err := p.desk.End(ctx, []node.Outcome{{Lease: node.Lease{Task: h.Task, Attempt: h.Attempt, Token: h.Token.String()}, Verdict: node.Done, Quiet: true}})
+	if err != nil {
 		return fmt.Errorf("%s ends a run: %w", p.name, err)
 	}
-	if refused > 0 {
+	if len(refused) > 0 {
 		return fmt.Errorf("%s ends a run: it was refused", p.name)
 	}
 	p.held = p.held[1:]

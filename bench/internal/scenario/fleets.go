@@ -17,7 +17,9 @@ const (
 	fleetPCs, fleetDevices, fleetSlots = 1_000, 30, 20
 	// fleetConnections is what the pool of a server on two cores has.
 	fleetConnections = 8
-	fleetFor         = 20 * time.Second
+	// fleetBusy is how many of the PCs have something to say at once, as fast as it goes.
+	fleetBusy = 64
+	fleetFor  = 20 * time.Second
 	// fleetPace is how many runs end a second when the time to the next start is
 	// measured: 20,000 slots with runs of 200 s.
 	fleetPace = 100
@@ -38,7 +40,7 @@ type Turned struct {
 // fleet measures a large lab: how fast it fills, how fast a slot that became free
 // runs again, how many claims a second it bears, and what it costs at rest.
 func fleet(ctx context.Context, b *Bench, _ time.Duration) error {
-	size := fleets.Size{PCs: max(int(fleetPCs*min(b.Scale, 1)), 50), Devices: fleetDevices, Slots: fleetSlots, Connections: fleetConnections}
+	size := fleets.Size{PCs: max(int(fleetPCs*min(b.Scale, 1)), 50), Devices: fleetDevices, Slots: fleetSlots, Connections: fleetConnections, Busy: fleetBusy}
 	length := max(time.Duration(float64(fleetFor)*min(b.Scale, 1)), time.Second)
 	if err := b.Server.CreateDatabase(ctx, fleetsDatabase); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (b *Bench) fleetTurns(ctx context.Context, lab *fleets.Lab, length time.Dur
 		Scenario: "turns", Title: fmt.Sprintf("A run ends, its slot is claimed again; %s each", length),
 		Header: []string{"load", "claims/s", "next start p50 ms", "p99 ms", "max ms", "PG CPU µs/claim", "WAL B/claim", "other calls/s", "plain tasks/s"},
 		Notes: []string{
-			"next start: from the call that ends a run to the answer with the next one; an end is a transaction, and so is a claim",
+			"next start: from the call that ends a run to the answer with the next one; ends that come at one moment share a transaction, a claim has its own",
 			"lives: all PCs report every 5 s, renew their leases and beat every 10 s, and a leader tends every second",
 		},
 	}
