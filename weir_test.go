@@ -22,7 +22,9 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"))
 }
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for what must come. It is less than a worker's
+// PollFloor and Lease: what comes only because of those comes too late. That is why
+// these tests do not wait with internal/patience.
 const patience = 20 * time.Second
 
 // world is a database with a client on it.

@@ -22,6 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/vault"
 )
@@ -189,15 +190,10 @@ func (w *world) end(job weir.ID, key string) (t task) {
 	return t
 }
 
-// until polls a condition.
-func (w *world) until(what string, ok func() bool) {
+// until waits for a condition.
+func (w *world) until(what string, is func() bool) {
 	w.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); {
-		if time.Now().After(end) {
-			w.Fatalf("it never happened: %s", what)
-		}
-		<-time.After(5 * time.Millisecond)
-	}
+	patience.Until(w, what, is)
 }
 
 // logOf is the whole kept log of an attempt, one line each with its stream.

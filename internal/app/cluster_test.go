@@ -22,6 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -108,8 +109,8 @@ func (f *follower) follow(ctx context.Context, url, token, last string) string {
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Last-Event-ID", last)
-	patience := time.AfterFunc(clusterTTL, cancel)
-	defer patience.Stop()
+	silence := time.AfterFunc(clusterTTL, cancel)
+	defer silence.Stop()
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return last
@@ -123,7 +124,7 @@ func (f *follower) follow(ctx context.Context, url, token, last string) string {
 	f.mu.Unlock()
 	id := ""
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		patience.Reset(clusterTTL)
+		silence.Reset(clusterTTL)
 		field, value, _ := strings.Cut(lines.Text(), ": ")
 		switch field {
 		case "id":
@@ -198,7 +199,7 @@ func TestR9_ThreeServers(t *testing.T) {
 		if err := db.Pool.QueryRow(t.Context(), `select weir.submit('nobody', run_at => clock_timestamp() + interval '100 ms')`).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "a leader opens the gate of a task that is due", func() bool {
+		patience.Until(t, "a leader opens the gate of a task that is due", func() bool {
 			var state string
 			err := db.Pool.QueryRow(t.Context(), `select state from weir.task where id = $1`, id).Scan(&state)
 			return err == nil && state == "available"
@@ -231,7 +232,7 @@ func TestR9_ThreeServers(t *testing.T) {
 	if err := second.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the one that slept knows that another leads", func() bool {
+	patience.Until(t, "the one that slept knows that another leads", func() bool {
 		return strings.Contains(detail(readyOf(second), "loops"), "another server leads")
 	})
 	if now, same := leader(t, db, servers); now != third || same != last {
@@ -246,7 +247,7 @@ func TestR9_ThreeServers(t *testing.T) {
 // leader is the server that leads, and its epoch.
 func leader(t *testing.T, db *testdb.DB, servers []*process) (found *process, epoch int64) {
 	t.Helper()
-	eventually(t, "somebody leads", func() bool {
+	patience.Until(t, "somebody leads", func() bool {
 		var holder string
 		err := db.Pool.QueryRow(t.Context(), `select l.holder_id, l.epoch from weir.system_locks l where l.lock_name = $1 and l.expires_at > clock_timestamp()`,
 			coordinator.Lock).Scan(&holder, &epoch)
@@ -290,7 +291,7 @@ func checkFollower(t *testing.T, db *testdb.DB, f *follower) {
 	if len(want) < 100 {
 		t.Fatalf("only %d events: nothing was tested", len(want))
 	}
-	eventually(t, "the follower has everything", func() bool {
+	patience.Until(t, "the follower has everything", func() bool {
 		seen, _ := f.snapshot()
 		return len(seen) >= len(want)
 	})

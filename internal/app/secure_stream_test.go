@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // follow opens a stream and returns what it sends, line by line, until the
@@ -51,7 +52,7 @@ func (f *fort) follow(ctx context.Context, path string, ways ...way) (status int
 func until(t *testing.T, lines <-chan string, text string) string {
 	t.Helper()
 	var all strings.Builder
-	for patience := time.After(time.Minute); ; {
+	for late := time.After(time.Minute); ; {
 		select {
 		case line, ok := <-lines:
 			if !ok {
@@ -62,7 +63,7 @@ func until(t *testing.T, lines <-chan string, text string) string {
 			if strings.Contains(line, text) {
 				return all.String()
 			}
-		case <-patience:
+		case <-late:
 			t.Errorf("%q never came:\n%s", text, all.String())
 			return all.String()
 		}
@@ -293,13 +294,13 @@ func TestSecureStreamRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, lines := range streams {
-		for patience := time.After(2 * time.Minute); ; {
+		for late := time.After(2 * time.Minute); ; {
 			select {
 			case _, open := <-lines:
 				if open {
 					continue
 				}
-			case <-patience:
+			case <-late:
 				t.Errorf("the stream of the %s does not end", name)
 			}
 			break
@@ -333,7 +334,7 @@ func TestSecureStreamSeats(t *testing.T) {
 			t.Errorf("%s: another person: status %d", path, status)
 		}
 		cancel()
-		eventually(t, "there is room again", func() bool {
+		patience.Until(t, "there is room again", func() bool {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			status, _ := f.follow(ctx, path, with(ada))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
 )
@@ -66,7 +67,7 @@ func up(t *testing.T, config Config, options Options) *running {
 		hurry()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	eventually(t, "the server is up", func() bool {
+	patience.Until(t, "the server is up", func() bool {
 		found, err := ReadRunning(config.Data)
 		r.listen = found.Listen
 		return err == nil && strings.Contains(r.out.String(), "Weir is up after ")
@@ -103,18 +104,6 @@ func (r *running) get(path string) (int, Readiness) {
 		r.t.Fatalf("%s: %v in %s", path, err, text)
 	}
 	return response.StatusCode, ready
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for !ok() {
-		if !loop.Wait(ctx, 10*time.Millisecond, nil) {
-			t.Fatalf("gave up waiting until %s", what)
-		}
-	}
 }
 
 func TestUpAnswersAndStops(t *testing.T) {
@@ -161,7 +150,7 @@ func TestStandby(t *testing.T) {
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second leads", func() bool {
+	patience.Until(t, "the second leads", func() bool {
 		_, ready := second.get("/readyz")
 		return strings.Contains(detail(ready, "loops"), "leads with epoch 2")
 	})
@@ -183,7 +172,7 @@ func TestNotReady(t *testing.T) {
 	if _, err := admin.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, name); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is not ready", func() bool {
+	patience.Until(t, "it is not ready", func() bool {
 		status, ready := r.get("/readyz")
 		return status == http.StatusServiceUnavailable && !ready.Ready && strings.Contains(detail(ready, "database"), "not currently accepting connections")
 	})
@@ -193,7 +182,7 @@ func TestNotReady(t *testing.T) {
 	if _, err := admin.Pool.Exec(t.Context(), `alter database `+name+` allow_connections true`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is ready again", func() bool { status, _ := r.get("/readyz"); return status == http.StatusOK })
+	patience.Until(t, "it is ready again", func() bool { status, _ := r.get("/readyz"); return status == http.StatusOK })
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +210,7 @@ func TestPortTaken(t *testing.T) {
 func TestDemo(t *testing.T) {
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL, NodeName: "here"}, Options{Demo: true})
-	eventually(t, "a film is encoded", func() bool {
+	patience.Until(t, "a film is encoded", func() bool {
 		var n int
 		err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.task where service = 'demo.encode' and state = 'running'`).Scan(&n)
 		return err == nil && n > 0

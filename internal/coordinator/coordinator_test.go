@@ -15,6 +15,7 @@ import (
 
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
 )
@@ -74,17 +75,6 @@ func (s *server) leads(t *testing.T) *Term {
 	}
 }
 
-// until polls a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-		loop.Wait(t.Context(), 5*time.Millisecond, nil)
-	}
-}
-
 // acts counts the writes of an epoch.
 func acts(t *testing.T, db *testdb.DB, epoch int64) (n int) {
 	t.Helper()
@@ -111,7 +101,7 @@ func TestR9OneOfTwoLeads(t *testing.T) {
 	two := serve(t, db.Pool, nil)
 	// A whole ttl with renewals: the second one never leads.
 	first := *term.deadline.Load()
-	until(t, "the term is renewed twice", func() bool { return term.deadline.Load().Sub(first) > testTTL/2 })
+	patience.Until(t, "the term is renewed twice", func() bool { return term.deadline.Load().Sub(first) > testTTL/2 })
 	if term.Epoch() != 1 || one.Status().Epoch != 1 || two.Status().Epoch != 0 || len(two.terms) > 0 {
 		t.Errorf("one %+v, two %+v", one.Status(), two.Status())
 	}
@@ -132,13 +122,13 @@ func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
 	var listener sync.WaitGroup
 	listener.Go(func() { _ = hints.Run(ctx) })
 	t.Cleanup(func() { stop(); listener.Wait() })
-	until(t, "the listener listens", hints.Healthy)
+	patience.Until(t, "the listener listens", hints.Healthy)
 
 	hour := func(c *Config) { c.TTL = time.Hour }
 	one := serve(t, db.Pool, hour)
 	one.leads(t)
 	two := serve(t, db.Pool, func(c *Config) { c.TTL, c.Wake = 10*time.Minute, sub.C() })
-	until(t, "the first one acts", func() bool { return acts(t, db, 1) > 0 })
+	patience.Until(t, "the first one acts", func() bool { return acts(t, db, 1) > 0 })
 	start := time.Now()
 	one.stop()
 	<-one.ended
@@ -147,7 +137,7 @@ func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
 		t.Errorf("epoch %d", term.Epoch())
 	}
 	t.Logf("hand-over after %v", time.Since(start).Round(time.Millisecond))
-	until(t, "the second one acts", func() bool { return acts(t, db, 2) > 0 })
+	patience.Until(t, "the second one acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 
@@ -156,7 +146,7 @@ func TestR9AKilledLeaderIsReplacedWithinItsTTL(t *testing.T) {
 	old := start(t, db.URL)
 	old.says(t, "leads 1")
 	heir := serve(t, db.Pool, nil)
-	until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
+	patience.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
 	killed := time.Now()
 	if err := old.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -169,7 +159,7 @@ func TestR9AKilledLeaderIsReplacedWithinItsTTL(t *testing.T) {
 	if took > 10*testTTL {
 		t.Errorf("failover took %v", took)
 	}
-	until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 
@@ -177,7 +167,7 @@ func TestR9APausedLeaderChangesNothingWhenItWakes(t *testing.T) {
 	db := newDB(t)
 	old := start(t, db.URL)
 	old.says(t, "leads 1")
-	until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
+	patience.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
 	paused := time.Now()
 	if err := old.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -187,7 +177,7 @@ func TestR9APausedLeaderChangesNothingWhenItWakes(t *testing.T) {
 		t.Errorf("epoch %d", term.Epoch())
 	}
 	t.Logf("failover after SIGSTOP: %v with a ttl of %v", time.Since(paused).Round(time.Millisecond), testTTL)
-	until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	before := acts(t, db, 1)
 	if err := old.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -216,7 +206,7 @@ func TestR9TerminatedBackendsNeverMakeTwoLeaders(t *testing.T) {
 			where datname = current_database() and application_name in ('first', 'second')`); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "a leader acts", func() bool { return count(t, db) > n+3 })
+		patience.Until(t, "a leader acts", func() bool { return count(t, db) > n+3 })
 	}
 	for _, s := range servers {
 		s.stop()
@@ -281,7 +271,7 @@ func TestR9ALeaderThatIsCutOffStopsBeforeAnotherMayLead(t *testing.T) {
 	old := serve(t, pool, nil)
 	term := old.leads(t)
 	heir := serve(t, db.Pool, nil)
-	until(t, "the leader acts", func() bool { return acts(t, db, 1) > 0 })
+	patience.Until(t, "the leader acts", func() bool { return acts(t, db, 1) > 0 })
 
 	close(cut)
 	<-term.ctx.Done()
@@ -298,7 +288,7 @@ func TestR9ALeaderThatIsCutOffStopsBeforeAnotherMayLead(t *testing.T) {
 	if term := heir.leads(t); term.Epoch() != 2 {
 		t.Errorf("epoch %d", term.Epoch())
 	}
-	until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -53,19 +54,8 @@ func hear(t *testing.T, db *testdb.DB, channels ...string) *listen.Subscription 
 	var run sync.WaitGroup
 	run.Go(func() { _ = listener.Run(ctx) })
 	t.Cleanup(func() { stop(); run.Wait() })
-	until(t, "the listener listens", listener.Healthy)
+	patience.Until(t, "the listener listens", listener.Healthy)
 	return sub
-}
-
-// until polls a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-		loop.Wait(t.Context(), 5*time.Millisecond, nil)
-	}
 }
 
 // scan reads one row.

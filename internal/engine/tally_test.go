@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -151,7 +152,7 @@ func TestTheTallyWaitsForTransactionsUnderWay(t *testing.T) {
 	if err := late.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "both are counted", func() bool { return sum() == 2 })
+	patience.Until(t, "both are counted", func() bool { return sum() == 2 })
 }
 
 func TestTheTallyIsBoundedAndForgets(t *testing.T) {
@@ -184,7 +185,7 @@ func TestTheTallyGoesOnAfterARestore(t *testing.T) {
 	exec(t, db, `update weir.tallied set xid = 1e15`)
 	exec(t, db, `select weir.adopt_restore()`)
 	exec(t, db, `select weir.submit('s')`)
-	until(t, "the new task is counted, the old one not", func() bool {
+	patience.Until(t, "the new task is counted, the old one not", func() bool {
 		exec(t, db, `select weir.tally()`)
 		return scan[int](t, db, `select coalesce(sum(submitted), 0)::int from weir.minutes`) == 1
 	})
@@ -206,7 +207,7 @@ func TestTheTallyComesBackForLateEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	until(t, "it is counted", func() bool {
+	patience.Until(t, "it is counted", func() bool {
 		now = now.Add(tallyAnyway)
 		if _, err := tally.tick(t.Context(), now); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // TestLoops has a leader end a job whose device never comes: nothing but its loop
@@ -25,12 +26,9 @@ func TestLoops(t *testing.T) {
 	var run sync.WaitGroup
 	run.Go(func() { c.Run(ctx) })
 	t.Cleanup(func() { stop(); run.Wait() })
-	for end := time.Now().Add(time.Minute); r.count(`select count(*) from weir.fleet_jobs where job = $1 and state = 'ended'`, id) == 0; {
-		if time.Now().After(end) {
-			t.Fatal("nobody ended it")
-		}
-		loop.Wait(t.Context(), 20*time.Millisecond, nil)
-	}
+	patience.Every(t, 20*time.Millisecond, "somebody ends it", func() bool {
+		return r.count(`select count(*) from weir.fleet_jobs where job = $1 and state = 'ended'`, id) > 0
+	})
 	r.units(id, "1 missed")
 	r.want("offline", r.count(`select count(*) from weir.devices where not online`), 1)
 }

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node/wire"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // registered is a node whose agent has said what it is.
@@ -331,7 +331,7 @@ func TestClaimEnds(t *testing.T) {
 	}
 	taken := func(n int) {
 		t.Helper()
-		until(t, func() bool { return r.api.polls.Taken() == n })
+		patience.Until(t, fmt.Sprint(n, " polls are taken"), func() bool { return r.api.polls.Taken() == n })
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
@@ -396,17 +396,6 @@ func TestNoAgents(t *testing.T) {
 			if got.status != http.StatusNotFound && got.status != http.StatusUnprocessableEntity {
 				t.Errorf("%s: %d %s", route.Path, got.status, got.body)
 			}
-		}
-	}
-}
-
-// until waits for a condition.
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for tick := time.NewTicker(5 * time.Millisecond); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come")
 		}
 	}
 }

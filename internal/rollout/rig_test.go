@@ -16,6 +16,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/testdb"
@@ -23,9 +24,6 @@ import (
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
-
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
 
 // rig is a Weir with its store, and databases that are real.
 type rig struct {
@@ -339,7 +337,7 @@ func (r *rig) leads() *leader {
 	select {
 	case term := <-terms:
 		return newLeader(Config{Pool: r.db.Pool, Store: r.store}, term)
-	case <-time.After(patience):
+	case <-time.After(patience.Limit):
 		r.Fatal("nobody leads")
 		return nil
 	}
@@ -373,16 +371,5 @@ func (r *rig) executor(concurrency int) (stop func()) {
 // until waits for something that must come.
 func (r *rig) until(what string, ok func() bool) {
 	r.Helper()
-	r.within(patience, what, ok)
-}
-
-func (r *rig) within(d time.Duration, what string, ok func() bool) {
-	r.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		if ok() {
-			return
-		}
-		loop.Wait(r.Context(), 20*time.Millisecond, nil)
-	}
-	r.Fatalf("%s did not come about", what)
+	patience.Every(r, 20*time.Millisecond, what, ok)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
@@ -123,8 +124,7 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 	r.executes(4)
 	defer r.pauses(made)()
 	skipped := map[weir.ID]bool{}
-	patience := patience * time.Duration(1+*databases**versions/100)
-	r.within(patience, "the end of all", func() bool {
+	r.within(patience.Limit*time.Duration(1+*databases**versions/100), "the end of all", func() bool {
 		r.open()
 		live := 0
 		for _, x := range made {
@@ -152,6 +152,18 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 		t.Fatalf("%d failures", len(skipped))
 	}
 	r.rules(made)
+}
+
+// within is until, for what takes as long as there is work.
+func (r *rig) within(d time.Duration, what string, ok func() bool) {
+	r.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		if ok() {
+			return
+		}
+		loop.Wait(r.Context(), 20*time.Millisecond, nil)
+	}
+	r.Fatalf("%s did not come about", what)
 }
 
 // pauses pauses and resumes rollouts, all the time, until it is told to stop.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 )
 
@@ -80,7 +81,7 @@ func TestRunningWaitsLong(t *testing.T) {
 	}
 	r.executes(1)
 	c := change("2", script.DDL, "alter table t1 add column a int;")
-	c.LockTimeout = patience
+	c.LockTimeout = patience.Limit
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{c}})
 	r.until("a cause", func() bool {
 		got := r.task(x.ID, "test/one/2")

@@ -15,12 +15,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
 )
-
-// patience is how long a test waits for what must come.
-const patience = time.Minute
 
 // startHub runs a hub until the test ends, or until stop is called.
 func startHub(t testing.TB, pool *pgxpool.Pool, wake <-chan struct{}, options Options) (h *Hub, stop func()) {
@@ -36,7 +34,7 @@ func startHub(t testing.TB, pool *pgxpool.Pool, wake <-chan struct{}, options Op
 
 func follow(t testing.TB, h *Hub, after weir.Cursor, filter Filter) *Follower {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	f, err := h.Follow(ctx, after, filter)
 	if err != nil {
@@ -49,7 +47,7 @@ func follow(t testing.TB, h *Hub, after weir.Cursor, filter Filter) *Follower {
 // gather reads until there are n events.
 func gather(t testing.TB, f *Follower, n int) (events []*Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	for len(events) < n {
 		more, err := f.Next(ctx)
@@ -204,7 +202,7 @@ func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
 			Events: rapid.IntRange(1, 30).Draw(rt, "ring"), Gap: time.Duration(rapid.IntRange(1, 5).Draw(rt, "gap")) * time.Millisecond,
 		})
 		defer stop()
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 		defer cancel()
 		var total sync.Map // "n" → how many there are, once all has been written
 		until := func() int {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/schema"
@@ -54,11 +54,7 @@ func TestFollowersLiveThroughARestartOfTheDatabase(t *testing.T) {
 	if cluster, err = pg.Start(ctx, config); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); pool.Ping(ctx) != nil; loop.Wait(ctx, 10*time.Millisecond, nil) {
-		if time.Now().After(deadline) {
-			t.Fatal("the database does not come back")
-		}
-	}
+	patience.Until(t, "the database comes back", func() bool { return pool.Ping(ctx) == nil })
 	exec(t, db, `select weir.submit('s') from generate_series(1, 20)`)
 	want := lines(t, db, start)
 	if got := keys(append(seen, gather(t, keeps, 20)...)); !slices.Equal(got, want) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
@@ -121,7 +122,7 @@ func (h *harbour) task(x rollout.Rollout, key string) rollout.Task {
 
 func (h *harbour) status(x rollout.Rollout, key, status string) {
 	h.Helper()
-	webtest.Eventually(h, key+" is "+status, func() bool { return h.task(x, key).Status == status })
+	patience.Until(h, key+" is "+status, func() bool { return h.task(x, key).Status == status })
 }
 
 // executes runs an executor, and the leader beside it, until the test ends.

@@ -154,17 +154,3 @@ func (r *rig) refusal(list []node.Refusal, err error) string {
 	r.Fatalf("%d answers about one lease", len(list))
 	return ""
 }
-
-// until polls a condition.
-func (r *rig) until(what string, ok func() bool) {
-	r.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); {
-		if time.Now().After(end) {
-			r.Fatalf("it never happened: %s", what)
-		}
-		select {
-		case <-r.Context().Done():
-		case <-tick(5 * time.Millisecond):
-		}
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // Suite tests a transport.
@@ -45,16 +46,6 @@ func Suite(t *testing.T, make New) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(newRig(t, make)) })
 	}
-}
-
-// tick waits once.
-func tick(d time.Duration) <-chan struct{} {
-	c := make(chan struct{})
-	go func() {
-		defer close(c)
-		loop.Wait(context.Background(), d, nil)
-	}()
-	return c
 }
 
 func registers(r *rig) {
@@ -164,7 +155,7 @@ func waits(r *rig) {
 
 func looks(r *rig) {
 	a := r.one(map[string]any{})
-	r.until("hints are heard", r.Hints.Hearing)
+	patience.Until(r, "hints are heard", r.Hints.Hearing)
 	got := make(chan node.Claimed, 1)
 	go func() {
 		c, err := r.mine.Claim(r.Context(), node.ClaimRequest{ID: newID(), Wait: 30 * time.Second, Held: []weir.ID{a.Task}})

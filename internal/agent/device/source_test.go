@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -202,11 +203,7 @@ func TestACommandThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); alive(child); <-time.After(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("a child of the command lives on")
-		}
-	}
+	patience.Until(t, "the child of the command ends", func() bool { return !alive(child) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	source, err := OpenCommand([]string{"/bin/true"})

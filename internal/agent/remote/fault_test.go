@@ -29,6 +29,7 @@ import (
 
 	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -299,7 +300,7 @@ func TestPartition(t *testing.T) {
 			got, err := n1.Claim(ctx, node.ClaimRequest{ID: claimOne, Services: []string{"render"}, Slots: []int{1}, N: 1, Wait: 3 * time.Second})
 			answer <- result{got, err}
 		}()
-		until(t, func() bool { return claims.Load() == 1 })
+		patience.Until(t, "the claim is under way", func() bool { return claims.Load() == 1 })
 		for _, stream := range []string{"upstream", "downstream"} {
 			if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "` + stream + `", "type": "timeout", "stream": "` + stream + `", "attributes": {"timeout": 0}}`)); err != nil {
 				t.Fatal(err)
@@ -308,7 +309,7 @@ func TestPartition(t *testing.T) {
 		// The work comes while the agent is cut off; the claim that waits at
 		// the server takes it, and its answer goes nowhere.
 		r.submit()
-		until(t, func() bool {
+		patience.Until(t, "the claim takes the work", func() bool {
 			var n int
 			err := r.db.Pool.QueryRow(ctx, `select count(*) from weir.running`).Scan(&n)
 			return err == nil && n == 1

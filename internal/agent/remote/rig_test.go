@@ -205,14 +205,3 @@ func closed(t *testing.T) string {
 	defer l.Close()
 	return l.Addr().String()
 }
-
-// until waits for a condition.
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for tick := time.NewTicker(5 * time.Millisecond); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come")
-		}
-	}
-}

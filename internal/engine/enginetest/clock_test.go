@@ -1,6 +1,10 @@
 package enginetest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/weirhq/weir/internal/patience"
+)
 
 // slowClock lets a session read the time and then be held up: with weir.slow set
 // it waits for whoever holds lock 4711.
@@ -41,7 +45,7 @@ func TestR6AClaimIsAfterWhatLetItThrough(t *testing.T) {
 	do(gate, `select pg_advisory_lock(4711)`)
 	claim := func() {
 		slow.send(`select weir.claim('slow', '{s}')`)
-		e.eventually(func() bool { return slow.ready() || slow.blocked() }, "the claim neither returned nor waits")
+		patience.Every(e, glance, "the claim returns or waits", func() bool { return slow.ready() || slow.blocked() })
 	}
 	claim()
 	e.exec(`select weir.finish(task, attempt, token) from weir.running`)

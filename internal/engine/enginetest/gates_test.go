@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // move is one line of the timeline about a task that has gates.
@@ -193,12 +195,12 @@ func (c *crowd) work() {
 func (e *engine) drain(services ...string) {
 	e.Helper()
 	e.exec(`select weir.release(id) from weir.task where hold is not null`)
-	e.eventually(func() bool {
+	patience.Until(e, "no task is left after the drain", func() bool {
 		e.exec(`select weir.skip(task, 'the test drains') from weir.lane_blocks`)
 		e.exec(`select weir.tend(true)`)
 		e.exec(`select weir.finish(c.task, c.attempt, c.token) from weir.claim('drain', $1, 100) c`, services)
 		return one[int](e, `select (select count(*) from weir.pending) + (select count(*) from weir.available) + (select count(*) from weir.running)`) == 0
-	}, "tasks are left after the drain")
+	})
 }
 
 // TestR7GatesHoldUnderConcurrency has eight clients submit, open, claim, finish,

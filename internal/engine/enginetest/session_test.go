@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // session is a connection that holds a transaction open between its steps. A
@@ -19,6 +21,10 @@ type session struct {
 	watcher *pgx.Conn
 	running chan error // set while a step has not returned
 }
+
+// glance is how soon a test looks again at a session. Most statements take no longer,
+// and there are many thousands of them.
+const glance = 100 * time.Microsecond
 
 // newSessions opens n sessions. Deadlocks are found fast: a test waits for none.
 func (e *engine) newSessions(n int) []*session {
@@ -43,7 +49,7 @@ func (s *session) send(sql string, args ...any) {
 		_, err := s.conn.Exec(context.Background(), sql, args...)
 		done <- err
 	}()
-	s.e.eventually(func() bool { return len(done) > 0 || s.blocked() }, "%s neither ends nor waits: %s", s.name, sql)
+	patience.Every(s.e, glance, s.name+" ends or waits: "+sql, func() bool { return len(done) > 0 || s.blocked() })
 }
 
 // blocked reports whether the session waits for a lock of another one.
@@ -64,16 +70,6 @@ func (s *session) result() error {
 	err := <-s.running
 	s.running = nil
 	return err
-}
-
-// eventually polls a condition; it fails the test when that takes too long.
-func (e *engine) eventually(condition func() bool, format string, args ...any) {
-	e.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !condition(); {
-		if time.Now().After(deadline) {
-			e.Fatalf(format, args...)
-		}
-	}
 }
 
 // overlapping lists the orders of n transactions of two steps (call, commit) in
@@ -150,6 +146,6 @@ func play(sessions []*session, order []int, ops []string) []error {
 		}
 		advance(i)
 	}
-	sessions[0].e.eventually(func() bool { settle(); return len(owed) == 0 }, "sessions wait for ever: %s", strings.Join(ops, " | "))
+	patience.Every(sessions[0].e, glance, "no session waits any more: "+strings.Join(ops, " | "), func() bool { settle(); return len(owed) == 0 })
 	return errs
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // incomplete lists tasks whose life (weir.task_events, which looks events up by
@@ -116,7 +118,7 @@ func TestR8CursorMissesNothing(t *testing.T) {
 		do(fast, `rollback`) // a number that never comes
 		read()
 	}
-	e.eventually(func() bool { read(); return len(seen) >= 10 }, "the reader does not get to the end: %d events", len(seen))
+	patience.Until(e, "the reader gets to the end", func() bool { read(); return len(seen) >= 10 })
 	for _, seq := range all[int64](e, `select seq from weir.events`) {
 		if seen[seq] != 1 {
 			t.Errorf("event %d was seen %d times", seq, seen[seq])
@@ -125,9 +127,9 @@ func TestR8CursorMissesNothing(t *testing.T) {
 	// From the tail on there is only what comes next.
 	tail := one[string](e, `select weir.events_tail()`)
 	id := e.submit(0, spec{"service": "next"})
-	e.eventually(func() bool {
+	patience.Until(e, "the tail leads to the next event", func() bool {
 		return slices.Contains(all[string](e, `select task from weir.events_after($1) where task is not null`, tail), id)
-	}, "the tail does not lead to the next event")
+	})
 	if got := all[string](e, `select distinct type from weir.events_after('0.0', 100, only_task => $1)`, id); len(got) != 1 || got[0] != "submitted" {
 		t.Errorf("the events of one task: %v", got)
 	}

@@ -19,15 +19,12 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi/stream"
-	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
-
-// patience is how long a test waits for what must come.
-const patience = time.Minute
 
 // server is a database, a hub, the door and the handler behind real HTTP.
 type server struct {
@@ -122,7 +119,7 @@ type client struct {
 // open asks for a stream and returns whatever comes back.
 func (s *server) open(token, query, last string) *client {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/v1/events"+query, nil)
 	if err != nil {
 		s.t.Fatal(err)
@@ -249,14 +246,4 @@ func (s *server) speaksHTTP2() {
 	transport := s.Client().Transport.(*http.Transport)
 	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // #nosec G402 -- a test of this process with itself
 	transport.ForceAttemptHTTP2 = true
-}
-
-// until waits for a condition.
-func (s *server) until(what string, ok func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); {
-		if loop.Wait(s.t.Context(), time.Millisecond, nil); time.Now().After(deadline) {
-			s.t.Fatalf("never: %s", what)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
+	waiting "github.com/weirhq/weir/internal/patience" // the package has a patience of its own
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -112,15 +113,10 @@ func (r *rig) workflow(definition string) string {
 	return one[string](r, `select id::text from weir.put_workflow('media', $1::jsonb)`, definition)
 }
 
-// until polls a condition.
-func (r *rig) until(what string, ok func() bool) {
+// until waits for a condition.
+func (r *rig) until(what string, is func() bool) {
 	r.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			r.Fatalf("never: %s", what)
-		}
-		loop.Wait(r.Context(), 10*time.Millisecond, nil)
-	}
+	waiting.Until(r, what, is)
 }
 
 // lead runs the waker's loops as the leader, for the length of the test.

@@ -14,13 +14,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/mariatest"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/testdb"
@@ -193,24 +192,6 @@ func failure(t testing.TB, err error, code string) *target.Failure {
 	return f
 }
 
-// until polls a condition.
-func until(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	every(t, 20*time.Millisecond, what, is)
-}
-
-// every is until, for what must not be looked at too often.
-func every(t testing.TB, d time.Duration, what string, is func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !is() {
-		if !loop.Wait(ctx, d, nil) {
-			t.Fatalf("this did not happen: %s", what)
-		}
-	}
-}
-
 // childVariable makes the test binary an executor that can be killed.
 const childVariable = "WEIR_TARGET_TEST_CHILD"
 
@@ -313,7 +294,7 @@ func (c *process) kill() {
 // asleep waits until the child is stopped.
 func (c *process) asleep(t testing.TB) {
 	t.Helper()
-	until(t, "the child is stopped", func() bool {
+	patience.Until(t, "the child is stopped", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
 		return err == nil && strings.Contains(string(stat), ") T ")
 	})

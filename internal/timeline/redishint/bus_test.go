@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
@@ -50,7 +51,7 @@ func submit(t *testing.T, db *testdb.DB, n int) {
 // arrive submits tasks and waits for exactly their events.
 func arrive(t *testing.T, f *timeline.Follower, db *testdb.DB, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	submit(t, db, n)
 	for got := 0; got < n; {
@@ -104,13 +105,13 @@ func TestRedisThatRestartsOrIsEmptiedLosesNothing(t *testing.T) {
 	arrive(t, f, db, 5)
 
 	redis.kill()
-	eventually(t, "the loss of hints is said", func() bool { return log.count("no hints through Redis") > 0 })
+	patience.Until(t, "the loss of hints is said", func() bool { return log.count("no hints through Redis") > 0 })
 	arrive(t, f, db, 5)
-	eventually(t, "the loss of publishing is said", func() bool { return log.count("no publishing through Redis") > 0 })
+	patience.Until(t, "the loss of publishing is said", func() bool { return log.count("no publishing through Redis") > 0 })
 	arrive(t, f, db, 5)
 
 	redis.start()
-	eventually(t, "it heals", func() bool {
+	patience.Until(t, "it heals", func() bool {
 		submit(t, db, 1)
 		return log.count("hints through Redis again") == 1 && log.count("publishing through Redis again") == 1
 	})
@@ -133,16 +134,16 @@ func TestWithoutRedisEventsArriveAtPollSpeed(t *testing.T) {
 			b := runBus(t, prepare(redis), log)
 			lead(t, b, db)
 			f := follow(t, b, db)
-			eventually(t, "it is said", func() bool { return log.count("no hints through Redis") == 1 })
+			patience.Until(t, "it is said", func() bool { return log.count("no hints through Redis") == 1 })
 			arrive(t, f, db, 5)
-			eventually(t, "it is said", func() bool { return log.count("no publishing through Redis") == 1 })
+			patience.Until(t, "it is said", func() bool { return log.count("no publishing through Redis") == 1 })
 			arrive(t, f, db, 5)
 			if log.count("level=WARN") != 2 || strings.Contains(log.String(), "correct") {
 				t.Errorf("log: %s", log)
 			}
 			if name == "never there" {
 				redis.start()
-				eventually(t, "it heals", func() bool { return log.count("hints through Redis again") == 1 })
+				patience.Until(t, "it heals", func() bool { return log.count("hints through Redis again") == 1 })
 			}
 		})
 	}
@@ -184,7 +185,7 @@ func TestHintsAreFew(t *testing.T) {
 		select {
 		case m := <-messages:
 			last = m.Payload
-		case <-time.After(patience):
+		case <-time.After(patience.Limit):
 			t.Fatalf("the last hint is %s, the timeline ends at %s", last, newest)
 		}
 	}

@@ -15,14 +15,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
-
-// patience is how long a test waits for what must come.
-const patience = time.Minute
 
 // server is a private redis-server with its own port and folder.
 type server struct {
@@ -67,11 +64,7 @@ func (s *server) start() {
 	}
 	client := s.client()
 	defer client.Close()
-	for deadline := time.Now().Add(patience); client.Ping(s.t.Context()).Err() != nil; {
-		if time.Now().After(deadline) {
-			s.t.Fatal("redis-server does not answer")
-		}
-	}
+	patience.Until(s.t, "redis-server answers", func() bool { return client.Ping(s.t.Context()).Err() == nil })
 }
 
 // kill ends it without a word, if it runs.
@@ -117,22 +110,12 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); {
-		if loop.Wait(t.Context(), 5*time.Millisecond, nil); time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // hinted waits for a hint.
 func hinted(t *testing.T, b *Bus, what string) {
 	t.Helper()
 	select {
 	case <-b.C():
-	case <-time.After(patience):
+	case <-time.After(patience.Limit):
 		t.Fatalf("no hint: %s", what)
 	}
 }

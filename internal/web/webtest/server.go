@@ -156,18 +156,6 @@ func (s *Server) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// Eventually polls until the condition holds.
-func Eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for !holds() {
-		if !loop.Wait(ctx, 20*time.Millisecond, nil) {
-			t.Fatalf("%s: it did not happen within %s", what, patience)
-		}
-	}
-}
-
 // patience is how long a test waits for what must happen. A busy machine is slow.
 const patience = 30 * time.Second
 

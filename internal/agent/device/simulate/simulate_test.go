@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -133,7 +134,7 @@ func TestEndsOfAttempts(t *testing.T) {
 func TestStop(t *testing.T) {
 	l := lab(t, Config{})
 	r, o := start(t, l, work("SIM-pc1-0001", `{"simulate": {"hang": 1}}`))
-	until(t, "it hangs", func() bool { return strings.Contains(o.String(), "hangs") })
+	patience.Until(t, "it hangs", func() bool { return strings.Contains(o.String(), "hangs") })
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := r.Stop(short, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
@@ -314,14 +315,5 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 	}
 	if _, err := l.Start(t.Context(), work("SIM-pc1-0001", ""), &output{}); err == nil {
 		t.Error("a closed lab began something")
-	}
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); <-time.After(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never happened: %s", what)
-		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 func TestMain(m *testing.M) {
@@ -192,16 +192,5 @@ func (o *output) err() string {
 // waitFor waits until the work has printed the text.
 func (o *output) waitFor(t *testing.T, text string) {
 	t.Helper()
-	poll(t, "output "+text, func() bool { return strings.Contains(o.out(), text) })
-}
-
-func poll(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
-	defer cancel()
-	for !ok() {
-		if !loop.Wait(ctx, 20*time.Millisecond, nil) {
-			t.Fatalf("no %s within %v", what, generous)
-		}
-	}
+	patience.Until(t, "it prints "+text, func() bool { return strings.Contains(o.out(), text) })
 }

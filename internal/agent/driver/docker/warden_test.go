@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // For the container it makes no difference whether the agent closed the driver
@@ -27,7 +28,7 @@ func TestLeashEndsWithoutTheAgent(t *testing.T) {
 	if err := b.driver.Close(); err != nil {
 		t.Fatal(err)
 	}
-	poll(t, "end of the container", func() bool { return len(b.containers()) == 0 })
+	patience.Every(t, 20*time.Millisecond, "the container ends", func() bool { return len(b.containers()) == 0 })
 }
 
 func TestLeashEndsWithTheAgent(t *testing.T) {
@@ -69,7 +70,7 @@ func TestLeashOfWhatNeverStarted(t *testing.T) {
 	if err := docker.Ward(b.driver, made.ID, file); err != nil {
 		t.Fatal(err)
 	}
-	poll(t, "removal of the container", func() bool {
+	patience.Every(t, 20*time.Millisecond, "the container is removed", func() bool {
 		_, err := b.engine.ContainerInspect(context.Background(), made.ID, client.ContainerInspectOptions{})
 		return err != nil
 	})
@@ -153,7 +154,7 @@ func TestWardenOfALostEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	poll(t, "twenty calls", func() bool { return calls.Load() >= 20 })
+	patience.Until(t, "twenty calls", func() bool { return calls.Load() >= 20 })
 	if took := time.Since(began); took < time.Second { // it took 0.2 s when the warden did not wait
 		t.Errorf("twenty calls within %s", took)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 func TestMain(m *testing.M) {
@@ -117,16 +118,6 @@ func (r *rig) start(d *exec.Driver, w driver.Work, o *output) driver.Running {
 		r.Fatal(err)
 	}
 	return run
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); {
-		if time.Now().After(end) {
-			t.Fatalf("it never happened: %s", what)
-		}
-		<-time.After(5 * time.Millisecond)
-	}
 }
 
 func TestHowWorkEnds(t *testing.T) {
@@ -254,7 +245,7 @@ func TestStop(t *testing.T) {
 			o := &output{}
 			w := r.work("/bin/sh", "-c", c.script)
 			run := r.start(d, w, o)
-			until(t, "it is up", func() bool { return strings.Contains(o.text(), "up") })
+			patience.Until(t, "it is up", func() bool { return strings.Contains(o.text(), "up") })
 			if err := run.Stop(t.Context(), c.grace); err != nil {
 				t.Fatal(err)
 			}
@@ -286,7 +277,7 @@ func TestAdopt(t *testing.T) {
 	w := r.work("/bin/sh", "-c", `echo one; until test -e "$WEIR_OUT/go"; do sleep 0.01; done; echo two; exit 4`)
 	o := &output{}
 	r.start(first, w, o)
-	until(t, "it is up", func() bool { return o.text() == "one\n" })
+	patience.Until(t, "it is up", func() bool { return o.text() == "one\n" })
 
 	second := r.driver(exec.Options{})
 	found, err := second.Adopt(t.Context())
@@ -313,7 +304,7 @@ func TestKillWhatIsFound(t *testing.T) {
 	r := newRig(t)
 	w := r.work("/bin/sh", "-c", `setsid sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)
 	run := r.start(r.driver(exec.Options{}), w, &output{})
-	until(t, "both are up", func() bool { return len(marked(w.Task)) >= 2 })
+	patience.Until(t, "both are up", func() bool { return len(marked(w.Task)) >= 2 })
 	// Also when the state file is gone, by what the processes carry.
 	if err := os.Remove(filepath.Join(w.State, "exec.json")); err != nil {
 		t.Fatal(err)

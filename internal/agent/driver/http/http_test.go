@@ -18,8 +18,8 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/http"
-	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -186,7 +186,7 @@ func TestLinesArriveAsTheyAreSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	poll(t, "the progress", func() bool { stdout, _ := out.text(); return stdout == "::progress 40\n" })
+	patience.Until(t, "the progress comes", func() bool { stdout, _ := out.text(); return stdout == "::progress 40\n" })
 	close(goOn)
 	if exit := wait(t, r); string(exit.Result) != `{"k":1}` {
 		t.Errorf("exit %+v", exit)
@@ -335,16 +335,5 @@ func TestDeadline(t *testing.T) {
 	w.Deadline = time.Now().Add(50 * time.Millisecond)
 	if exit, _ := run(t, newDriver(t, http.Config{}), w); exit.Code == 0 || !strings.Contains(exit.Reason, "time was over") {
 		t.Errorf("exit %+v", exit)
-	}
-}
-
-func poll(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
-	defer cancel()
-	for !ok() {
-		if !loop.Wait(ctx, 10*time.Millisecond, nil) {
-			t.Fatalf("no sign of %s within %v", what, generous)
-		}
 	}
 }
