@@ -112,7 +112,7 @@ func (l *Lab) beat(ctx context.Context, p *pc) error {
 func (l *Lab) tend(ctx context.Context) error {
 	for loop.Wait(ctx, tendEvery, nil) {
 		for _, sql := range []string{`select weir.tend(sweep => true)`, `select weir.fleet_tend()`} {
-			if _, err := l.Pool.Exec(context.WithoutCancel(ctx), sql); err != nil {
+			if _, err := l.others.Exec(context.WithoutCancel(ctx), sql); err != nil {
 				return err
 			}
 		}
@@ -123,7 +123,7 @@ func (l *Lab) tend(ctx context.Context) error {
 // work submits tasks at a pace and works them, as the SDK does.
 func (s *side) work(ctx context.Context, pace int) error {
 	const service, tick = "plain", 100 * time.Millisecond
-	client, err := weir.New(s.lab.Pool, &weir.Config{Logger: slog.New(slog.DiscardHandler)})
+	client, err := weir.New(s.lab.others, &weir.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

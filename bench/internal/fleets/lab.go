@@ -21,7 +21,7 @@ import (
 // Size is how large a lab is.
 type Size struct {
 	PCs, Devices, Slots int
-	// Connections is how many calls the database has under way at once.
+	// Connections is how many calls of PCs the database has under way at once.
 	Connections int
 	// Busy is how many PCs have something to say at once.
 	Busy int
@@ -33,12 +33,17 @@ const rounds = 3
 // lease is longer than the benchmark, so that a slow machine loses none.
 const lease = 10 * time.Minute
 
+// otherConns are the connections of those who are no PC: the leader and a plain queue.
+const otherConns = 4
+
 // Lab is a fleet in one database.
 type Lab struct {
-	Pool *pgxpool.Pool
-	size Size
-	pcs  []*pc
-	job  weir.ID
+	// Pool is that of the server which the PCs speak to.
+	Pool   *pgxpool.Pool
+	others *pgxpool.Pool
+	size   Size
+	pcs    []*pc
+	job    weir.ID
 	// ends is what the desks of a server share.
 	ends node.Ends
 	// ended counts the runs that were ended.
@@ -67,16 +72,19 @@ func Open(ctx context.Context, url string, size Size) (lab *Lab, err error) {
 	if _, err := pg.Migrate(ctx, url, schema.FS); err != nil {
 		return nil, fmt.Errorf("migrate Weir: %w", err)
 	}
-	pool, err := pg.Open(ctx, url, pg.Options{Name: "bench fleets", MaxConns: int32(size.Connections + 4)}) // #nosec G115 -- small
+	pool, err := pg.Open(ctx, url, pg.Options{Name: "bench fleets", MaxConns: int32(size.Connections)}) // #nosec G115 -- small
 	if err != nil {
 		return nil, err
 	}
 	lab = &Lab{Pool: pool, size: size}
 	defer func() {
 		if err != nil {
-			pool.Close()
+			lab.Close()
 		}
 	}()
+	if lab.others, err = pg.Open(ctx, url, pg.Options{Name: "bench fleets, others", MaxConns: otherConns}); err != nil {
+		return nil, err
+	}
 	if _, err = pool.Exec(ctx, `select weir.ensure_partitions()`); err != nil {
 		return nil, err
 	}
@@ -107,7 +115,12 @@ func Open(ctx context.Context, url string, size Size) (lab *Lab, err error) {
 }
 
 // Close closes the connections.
-func (l *Lab) Close() { l.Pool.Close() }
+func (l *Lab) Close() {
+	l.Pool.Close()
+	if l.others != nil {
+		l.others.Close()
+	}
+}
 
 // Turns is how many turns the job has work for, after the slots were filled. PCs take
 // turns evenly, but for a few.
