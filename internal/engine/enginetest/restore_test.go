@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -43,5 +45,34 @@ func TestADatabaseFromADumpGoesOn(t *testing.T) {
 	}
 	if n := count(`select weir.adopt_restore()`); n != 0 {
 		t.Errorf("a second call moved %d events", n)
+	}
+}
+
+// A transaction that writes sees its own events, whose id may be ahead of its
+// snapshot: that is no dump.
+func TestTheDoctorOfAWriterSeesNoDump(t *testing.T) {
+	db, ctx := testdb.New(t), t.Context()
+	begin := func() pgx.Tx {
+		t.Helper()
+		tx, err := db.Pool.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+		return tx
+	}
+	older, writer := begin(), begin()
+	if _, err := older.Exec(ctx, `select pg_current_xact_id()`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Exec(ctx, `select weir.submit('mine')`); err != nil {
+		t.Fatal(err)
+	}
+	var red []string
+	if err := writer.QueryRow(ctx, `select coalesce(array_agg(name), '{}') from weir.doctor() where not ok`).Scan(&red); err != nil {
+		t.Fatal(err)
+	}
+	if len(red) > 0 {
+		t.Errorf("red: %v", red)
 	}
 }
