@@ -29,9 +29,10 @@ GOLDEN_RUN ?= Golden|Scenario
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Without cgo: the same program runs inside containers, whatever C library they have.
 build: ## Build bin/weir
 	@mkdir -p bin
-	go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/weir ./cmd/weir
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/weir ./cmd/weir
 
 up: build ## Build and run Weir with its own PostgreSQL and a demo; data in ./.weir or $WEIR_DATA
 	bin/weir up --data "$(WEIR_DATA)" $(UP_FLAGS)
