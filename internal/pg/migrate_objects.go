@@ -64,21 +64,27 @@ func madeObjects(ctx context.Context, db querier) ([]made, error) {
 }
 
 // presentObjects are the routines and views of our schemas, each with a mark
-// that moves whenever the object is written.
-func presentObjects(ctx context.Context, db querier) (map[string]string, error) {
-	rows, err := db.Query(ctx, `
-		select format('routine %I.%I(%s)', n.nspname, p.proname, (
-		         select string_agg(format('%I.%I', tn.nspname, t.typname), ',' order by a.ord)
+// that moves whenever the object is written. Names, with their schema, are the
+// only ones that are looked for; none: all of them.
+func presentObjects(ctx context.Context, db querier, names ...string) (map[string]string, error) {
+	bare, routine, view := []string{}, "true", "true"
+	for _, name := range names {
+		_, name, _ = strings.Cut(name, ".")
+		bare, routine, view = append(bare, name), "p.proname = any ($1)", "c.relname = any ($1)" // by their indexes
+	}
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		select format('routine %%I.%%I(%%s)', n.nspname, p.proname, (
+		         select string_agg(format('%%I.%%I', tn.nspname, t.typname), ',' order by a.ord)
 		         from unnest(p.proargtypes) with ordinality a(oid, ord)
 		         join pg_catalog.pg_type t on t.oid = a.oid
 		         join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace)),
 		       p.oid::text || p.ctid::text
 		from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-		where n.nspname in ('weir', 'flow', 'fleet')
+		where n.nspname in ('weir', 'flow', 'fleet') and %s and $1::text[] is not null
 		union all
-		select format('view %I.%I', n.nspname, c.relname), c.oid::text || c.ctid::text
+		select format('view %%I.%%I', n.nspname, c.relname), c.oid::text || c.ctid::text
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-		where n.nspname in ('weir', 'flow', 'fleet') and c.relkind = 'v'`)
+		where n.nspname in ('weir', 'flow', 'fleet') and c.relkind = 'v' and %s`, routine, view), bare)
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +204,14 @@ func (a *applier) execute(ctx context.Context, o object, first []string) ([]stri
 		if err := drop(ctx, savepoint, first); err != nil {
 			return nil, err
 		}
-		before, err := presentObjects(ctx, savepoint)
+		before, err := presentObjects(ctx, savepoint, o.names...)
 		if err != nil {
 			return nil, err
 		}
 		if err := runScript(ctx, savepoint, o.text); err != nil {
 			return nil, err
 		}
-		after, err := presentObjects(ctx, savepoint)
+		after, err := presentObjects(ctx, savepoint, o.names...)
 		if err != nil {
 			return nil, err
 		}
