@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -337,6 +338,9 @@ func (s *s3) wrap(op, key string, err error) error {
 		return &problem.Problem{Kind: problem.Failed, Field: "bucket", What: s.name + " refuses us: " + answer.Code, Next: "check the key, the secret and its rights", Err: err}
 	case answer.StatusCode >= http.StatusInternalServerError:
 		return &problem.Problem{Kind: problem.Unreachable, What: fmt.Sprintf("%s %s: %s answers %d %s", op, key, s.name, answer.StatusCode, answer.Code), Next: "look at the store of the bucket, then try again", Err: err}
+	}
+	if away := new(net.OpError); errors.As(err, &away) {
+		return &problem.Problem{Kind: problem.Unreachable, What: fmt.Sprintf("%s %s: %s does not answer: %v", op, key, s.name, away.Err), Next: "look at the store of the bucket, then try again", Err: err}
 	}
 	return fmt.Errorf("%s %s: %w", op, key, err)
 }
