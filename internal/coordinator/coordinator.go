@@ -128,6 +128,7 @@ func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time) {
 	keeper.Go(term.watch)
 	c.loops.Run(term.ctx, c.config.Loops(term)...)
 	<-term.ctx.Done() // also when there are no loops
+	term.beside.Wait()
 	keeper.Wait()
 	c.setTerm(nil)
 	if !errors.Is(context.Cause(term.ctx), ErrTermOver) {

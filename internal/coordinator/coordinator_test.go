@@ -141,6 +141,35 @@ func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
 	oneAtATime(t, db)
 }
 
+// What runs beside the loops ends with the term, and the lead is not handed over before.
+func TestWhatRunsBesideTheLoopsEndsFirst(t *testing.T) {
+	db := newDB(t)
+	ended, release := make(chan struct{}), make(chan struct{})
+	one := serve(t, db.Pool, func(c *Config) {
+		c.TTL = time.Hour
+		loops := c.Loops
+		c.Loops = func(term *Term) []loop.Loop {
+			term.Go(func(ctx context.Context) {
+				<-ctx.Done()
+				close(ended)
+				<-release
+			})
+			return loops(term)
+		}
+	})
+	one.leads(t)
+	one.stop()
+	<-ended
+	if epoch, _, err := lead(t.Context(), Config{Pool: db.Pool, TTL: time.Minute, Holder: "other"}); err != nil || epoch != 0 {
+		t.Errorf("another leads with epoch %d, %v", epoch, err)
+	}
+	close(release)
+	<-one.ended
+	if epoch, _, err := lead(t.Context(), Config{Pool: db.Pool, TTL: time.Minute, Holder: "other"}); err != nil || epoch != 2 {
+		t.Errorf("epoch %d, %v", epoch, err)
+	}
+}
+
 func TestR9AKilledLeaderIsReplacedWithinItsTTL(t *testing.T) {
 	db := newDB(t)
 	old := start(t, db.URL)

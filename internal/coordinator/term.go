@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,8 @@ type Term struct {
 	// deadline is when the term ends unless it is renewed. Its monotonic part
 	// counts, so that a clock that is set does not matter.
 	deadline atomic.Pointer[time.Time]
+	// beside counts what runs beside the loops.
+	beside sync.WaitGroup
 }
 
 func newTerm(ctx context.Context, config Config, epoch int64, start time.Time) *Term {
@@ -37,6 +40,13 @@ func newTerm(ctx context.Context, config Config, epoch int64, start time.Time) *
 
 // Epoch is the number of the term. A later one is higher.
 func (t *Term) Epoch() int64 { return t.epoch }
+
+// Go runs f beside the loops, for what takes longer than a tick may. Its context ends with
+// the term, and nobody is handed the lead before f has returned. Only whoever
+// makes the loops of the term may call it, and they.
+func (t *Term) Go(f func(ctx context.Context)) {
+	t.beside.Go(func() { f(t.ctx) })
+}
 
 // Tx runs fn in a transaction that changes nothing unless the term lasts: if it
 // is over, the error is ErrTermOver. Until the transaction ends no other term
