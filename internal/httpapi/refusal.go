@@ -32,6 +32,8 @@ type Refusal struct {
 	Next     string `json:"next,omitempty" doc:"What to do about it."`
 	Field    string `json:"field,omitempty" doc:"The part of the input that was refused."`
 	Instance string `json:"instance,omitempty" doc:"The id of the request, which the log knows too."`
+	// Data is what a program needs to know beyond the words, by the code.
+	Data json.RawMessage `json:"data,omitempty" doc:"More about it for programs; with code too_many the limit, and what runs."`
 
 	// retry is after how many seconds to try again; zero is not said.
 	retry int
@@ -138,7 +140,7 @@ func newRefusal(status int, p *problem.Problem) *Refusal {
 	if title == "" {
 		title = p.Kind.Code()
 	}
-	return &Refusal{Type: prefix + "/docs#code-" + p.Kind.Code(), Title: title, Status: status, Code: p.Kind.Code(), Detail: p.What, Next: p.Next, Field: p.Field}
+	return &Refusal{Type: prefix + "/docs#code-" + p.Kind.Code(), Title: title, Status: status, Code: p.Kind.Code(), Detail: p.What, Next: p.Next, Field: p.Field, Data: p.Data}
 }
 
 // refusal is what a client is told of an error. What is our own trouble is

@@ -18,6 +18,7 @@ const (
 	Stale                       // somebody else has it by now
 	TooLarge                    // the input is over a limit of size
 	Throttled                   // too often: wait
+	TooMany                     // as many as may are there: end one first
 	Unreachable                 // the database or the server does not answer
 )
 
@@ -38,6 +39,7 @@ var kinds = [...]struct {
 	Stale:           {"stale", http.StatusGone, 1, "the lease or the term is somebody else's by now"},
 	TooLarge:        {"too_large", http.StatusRequestEntityTooLarge, 3, "the input is over a limit of size"},
 	Throttled:       {"throttled", http.StatusTooManyRequests, 1, "too often: wait as long as Retry-After says"},
+	TooMany:         {"too_many", http.StatusTooManyRequests, 1, "as many as may are there; data says which: end one first"},
 	Unreachable:     {"unreachable", http.StatusServiceUnavailable, 6, "the database or the server does not answer"},
 }
 

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,8 @@ type Problem struct {
 	Next string
 	// Field is the part of the input that was refused, if one was.
 	Field string
+	// Data is more about it, for programs: an object, if there is any.
+	Data json.RawMessage
 	// Err is the error behind it, if there is one.
 	Err error
 }
@@ -53,6 +56,7 @@ var sqlStates = map[string]struct {
 	"WR409": {Conflict, ""},
 	"WR410": {Stale, ""},
 	"WR422": {Invalid, ""},
+	"WR429": {TooMany, ""},
 	"28000": {Unauthenticated, "check the user in the database URL and pg_hba.conf"},
 	"28P01": {Unauthenticated, "check the password in the database URL"},
 	"42501": {Forbidden, "connect as a member of weir_client"},
@@ -163,6 +167,9 @@ func OwnerOnly(err error) error {
 
 func (p *Problem) fromState(state *pgconn.PgError) {
 	p.What, p.Next = state.Message, state.Hint
+	if strings.HasPrefix(state.Code, "WR") && json.Valid([]byte(state.Detail)) {
+		p.Data = json.RawMessage(state.Detail)
+	}
 	known, ok := sqlStates[state.Code]
 	switch {
 	case ok:

@@ -93,3 +93,20 @@ func TestPublic(t *testing.T) {
 		})
 	}
 }
+
+// What a program needs to know beyond the words comes along, from the database to the
+// client of a server.
+func TestData(t *testing.T) {
+	const limit = `{"max": 2}`
+	p := Explain(fmt.Errorf("start: %w", &pgconn.PgError{Code: "WR429", Message: "2 run", Hint: "stop one first", Detail: limit}))
+	if p.Kind != TooMany || p.Kind.Status() != 429 || string(p.Data) != limit || p.Next != "stop one first" {
+		t.Errorf("%+v", p)
+	}
+	if p := Explain(&pgconn.PgError{Code: "22P02", Message: "no", Detail: `"x"`}); p.Data != nil {
+		t.Errorf("%+v", p)
+	}
+	got, _, ok := Received("application/problem+json", []byte(`{"code": "too_many", "detail": "2 run", "data": `+limit+`}`))
+	if !ok || got.Kind != TooMany || string(got.Data) != limit {
+		t.Errorf("%+v, %v", got, ok)
+	}
+}

@@ -13,11 +13,14 @@ var sentinels = map[Kind]error{NotFound: weir.ErrNotFound, Conflict: weir.ErrCon
 // Received reads a problem as a server sends it: problem+json. Instance names
 // the request in the server's log. False: it is no problem of ours.
 func Received(contentType string, text []byte) (p *Problem, instance string, ok bool) {
-	var r struct{ Code, Detail, Next, Field, Instance string }
+	var r struct {
+		Code, Detail, Next, Field, Instance string
+		Data                                json.RawMessage
+	}
 	if !strings.HasPrefix(contentType, "application/problem+json") || json.Unmarshal(text, &r) != nil || r.Code == "" {
 		return nil, "", false
 	}
-	p = &Problem{Kind: FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field}
+	p = &Problem{Kind: FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field, Data: r.Data}
 	p.Err = sentinels[p.Kind]
 	return p, r.Instance, true
 }
