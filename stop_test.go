@@ -69,10 +69,11 @@ func (w *waited) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// Within the grace handlers finish, and their ends are told.
+// Within the grace handlers finish, and their ends are told. There is one slot: what a
+// claim takes that is under way when the worker stops, is still run.
 func TestStopWaitsForHandlers(t *testing.T) {
 	w := newWorld(t)
-	worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: patience})
+	worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: patience, Concurrency: 1})
 	begun, release := make(chan struct{}), make(chan struct{})
 	handle(worker, "long", func(context.Context, *weir.Run[struct{}]) (any, error) {
 		close(begun)

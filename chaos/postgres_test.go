@@ -14,7 +14,7 @@ import (
 
 // newServerRun is a run on a server of its own.
 func newServerRun(t *testing.T) (*run, *Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	s, err := NewServer(ctx, t.TempDir())
 	if err != nil {

@@ -59,7 +59,7 @@ func NewEmpty(t testing.TB) *DB {
 // after everything that the test itself cleans up.
 func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string, error)) *DB {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	adminURL, err := clusterURL(ctx)
 	if err != nil {
