@@ -797,6 +797,131 @@ table workflows
   constraint UNIQUE (name, version)
   constraint PRIMARY KEY (id)
   constraint CHECK ((version > 0))
+table workspace_archives
+  key text not null
+  workspace uuid not null
+  verified_at timestamp with time zone
+  meta jsonb
+  orphan_since timestamp with time zone
+  constraint PRIMARY KEY (key)
+  index workspace_archives_of btree (workspace, verified_at DESC)
+table workspace_codes
+  hash bytea not null
+  workspace uuid not null
+  user_id uuid not null
+  role text not null
+  session uuid
+  token uuid
+  host text not null
+  expires_at timestamp with time zone not null
+  constraint PRIMARY KEY (hash)
+  constraint FOREIGN KEY (session) REFERENCES weir.sessions(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (token) REFERENCES weir.tokens(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (user_id) REFERENCES weir.users(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (workspace) REFERENCES weir.workspaces(id) ON DELETE CASCADE
+  constraint CHECK ((length(hash) = 32))
+  index workspace_codes_end btree (expires_at)
+table workspace_policy
+  one boolean not null default true
+  install uuid not null default gen_random_uuid()
+  per_user integer not null default 2
+  in_all integer not null default 100
+  standby_ttl interval not null default '00:10:00'::interval
+  archive_ttl interval not null default '00:30:00'::interval
+  max_life interval
+  busy_most interval not null default '12:00:00'::interval
+  starts bigint not null default 0
+  unknown_at timestamp with time zone
+  unknown_of text[] not null default '{}'::text[]
+  unknown text
+  constraint PRIMARY KEY (one)
+  constraint CHECK (((in_all >= 0) AND (in_all <= 100000)))
+  constraint CHECK (((per_user >= 0) AND (per_user <= 10000)))
+  constraint CHECK ((archive_ttl >= '00:00:10'::interval))
+  constraint CHECK ((busy_most >= '00:00:00'::interval))
+  constraint CHECK ((max_life >= '00:01:00'::interval))
+  constraint CHECK ((standby_ttl >= '00:00:10'::interval))
+  constraint CHECK (one)
+table workspace_visits
+  hash bytea not null
+  workspace uuid not null
+  user_id uuid not null
+  role text not null
+  session uuid
+  token uuid
+  host text not null
+  created_at timestamp with time zone not null
+  expires_at timestamp with time zone not null
+  constraint PRIMARY KEY (hash)
+  constraint FOREIGN KEY (session) REFERENCES weir.sessions(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (token) REFERENCES weir.tokens(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (user_id) REFERENCES weir.users(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (workspace) REFERENCES weir.workspaces(id) ON DELETE CASCADE
+  constraint CHECK ((length(hash) = 32))
+  index workspace_visits_end btree (expires_at)
+  index workspace_visits_session btree (session) WHERE (session IS NOT NULL)
+  index workspace_visits_token btree (token) WHERE (token IS NOT NULL)
+  index workspace_visits_user btree (user_id)
+  index workspace_visits_workspace btree (workspace)
+table workspaces with (fillfactor=70)
+  id uuid not null
+  owner uuid not null
+  name text not null
+  description text
+  image text
+  provider text not null
+  created_at timestamp with time zone not null
+  desired text not null
+  desired_by text
+  desired_at timestamp with time zone not null
+  generation bigint not null default 1
+  deleted_at timestamp with time zone
+  last_access_at timestamp with time zone not null
+  last_activity text
+  busy_until timestamp with time zone
+  standby_ttl interval
+  archive_ttl interval
+  conditions jsonb not null default '{}'::jsonb
+  observed_at timestamp with time zone
+  observed_generation bigint not null default 0
+  started_generation bigint not null default 0
+  phase text not null default 'PENDING'::text
+  phase_changed_at timestamp with time zone not null
+  operation text not null default 'NONE'::text
+  op_id uuid
+  op_started_at timestamp with time zone
+  op_progress_at timestamp with time zone
+  op_progress text
+  op_retry_at timestamp with time zone
+  archive_op_id uuid
+  archive_key text
+  archive_meta jsonb
+  archive_generation bigint not null default 0
+  archive_of bigint
+  volume_generation bigint not null default 0
+  mounted bigint not null default 0
+  had_home boolean not null default false
+  error_reason text
+  error_message text
+  error_count integer not null default 0
+  home_ctx jsonb
+  constraint PRIMARY KEY (id)
+  constraint FOREIGN KEY (owner) REFERENCES weir.users(id)
+  constraint CHECK (((desired = 'DELETED'::text) = (deleted_at IS NOT NULL)))
+  constraint CHECK (((operation = 'NONE'::text) = (op_id IS NULL)))
+  constraint CHECK ((archive_ttl >= '00:00:10'::interval))
+  constraint CHECK ((desired = ANY (ARRAY['ARCHIVED'::text, 'STANDBY'::text, 'RUNNING'::text, 'DELETED'::text])))
+  constraint CHECK ((error_reason = ANY (ARRAY['Timeout'::text, 'RetryExceeded'::text, 'ActionFailed'::text, 'DataLost'::text, 'Unreachable'::text, 'ImagePullFailed'::text, 'ContainerWithoutVolume'::text, 'ArchiveCorrupted'::text])))
+  constraint CHECK ((name ~ '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$'::text))
+  constraint CHECK ((operation = ANY (ARRAY['NONE'::text, 'PROVISIONING'::text, 'RESTORING'::text, 'STARTING'::text, 'STOPPING'::text, 'ARCHIVING'::text, 'CREATE_EMPTY_ARCHIVE'::text, 'DELETING'::text])))
+  constraint CHECK ((phase = ANY (ARRAY['PENDING'::text, 'ARCHIVED'::text, 'STANDBY'::text, 'RUNNING'::text, 'ERROR'::text, 'DELETING'::text, 'DELETED'::text])))
+  constraint CHECK ((standby_ttl >= '00:00:10'::interval))
+  index workspaces_live btree (id) WHERE ((phase <> 'DELETED'::text) OR (operation <> 'NONE'::text))
+  index workspaces_name UNIQUE btree (name, owner) WHERE (deleted_at IS NULL)
+  index workspaces_owner btree (owner, id)
+  index workspaces_resting btree (id) WHERE ((deleted_at IS NULL) AND (operation = 'NONE'::text) AND ((phase = 'RUNNING'::text) OR (phase = 'STANDBY'::text)))
+  index workspaces_running btree (owner) WHERE ((deleted_at IS NULL) AND ((phase = 'RUNNING'::text) OR (desired = 'RUNNING'::text)))
+  index workspaces_under_way btree (id) WHERE (operation <> 'NONE'::text)
 
 -- Sequences
 sequence artifacts_id_seq
@@ -1360,8 +1485,12 @@ function _doctor_states(sample uuid[]) returns TABLE(name text, ok boolean, leve
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of tasks, leases, jobs and keys.
 function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set enable_nestloop=off, jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
+function _doctor_workspaces(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
+  plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of workspaces.
 function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
+function _earlier_time(earlier jsonb, field text) returns timestamp with time zone
+  sql stable: A time of an earlier schema.
 function _end_waiting(tasks uuid[], outcome weir.state, note text, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled or skipped for many tasks.
 function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
@@ -1624,6 +1753,10 @@ function _with_keys(of_job uuid, keys text[]) returns uuid[]
   sql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: Tasks of a job by their keys.
 function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The row of a worker, made if it is new.
+function _workspace_conditions(was jsonb, seen jsonb, t timestamp with time zone) returns jsonb
+  sql stable set search_path=weir, pg_temp: Conditions with the times of their changes.
+function _workspace_room(of_user uuid, except_for uuid) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Refuses a start over a limit.
 function add_tasks(job uuid, tasks jsonb, params jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(key text, task uuid)
   plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
 function adopt_restore() returns bigint
@@ -1842,6 +1975,8 @@ function set_wake(name text, method text DEFAULT NULL::text, params jsonb DEFAUL
   plpgsql volatile security definer set search_path=weir, pg_temp: Says how a node is woken, and after how long with nothing to do it may sleep.
 function set_workflow(name text, version integer, active boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Activates or deactivates a version of a workflow.
+function set_workspace_policy(change jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the policy of workspaces and returns it.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
 function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1878,6 +2013,46 @@ function workflow_plan(plans jsonb, at timestamp with time zone DEFAULT NULL::ti
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what the planner decided.
 function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
+function workspace_archived(workspace uuid, op_id uuid, key text, meta jsonb, mounted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes a verified archive. Only then may the volume go.
+function workspace_begin(workspace uuid, operation text, wanted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes that an operation begins, before it does.
+function workspace_busy(workspace uuid, lasts interval, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns timestamp with time zone
+  plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a workspace from being stopped for a while.
+function workspace_code_make(workspace uuid, user_id uuid, hash bytea, host text, session uuid DEFAULT NULL::uuid, token uuid DEFAULT NULL::uuid, lasts interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns timestamp with time zone
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes a code that opens a workspace once.
+function workspace_code_use(code bytea, host text, visit bytea, lasts interval DEFAULT '7 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Turns a code into a visit.
+function workspace_collected(keys text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  sql volatile security definer set search_path=weir, pg_temp: Notes that archives have gone.
+function workspace_create(owner uuid, name text, provider text, image text DEFAULT NULL::text, description text DEFAULT NULL::text, desired text DEFAULT 'RUNNING'::text, standby_ttl interval DEFAULT NULL::interval, archive_ttl interval DEFAULT NULL::interval, by text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=weir, pg_temp: Makes a workspace and returns its id.
+function workspace_end(workspace uuid, op_id uuid, reason text DEFAULT NULL::text, message text DEFAULT NULL::text, terminal boolean DEFAULT false, tries integer DEFAULT 3, wanted bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: An operation is complete, or a try of it failed.
+function workspace_expire(alive uuid[] DEFAULT '{}'::uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Wants less of workspaces that nobody uses.
+function workspace_import(earlier jsonb, archive_key text DEFAULT NULL::text, archive_meta jsonb DEFAULT NULL::jsonb, owner uuid DEFAULT NULL::uuid, provider text DEFAULT NULL::text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(outcome text, says text)
+  plpgsql volatile security definer set search_path=weir, pg_temp: Takes over one row of the earlier schema of workspaces.
+function workspace_orphans(listed jsonb, keep integer DEFAULT 3, after interval DEFAULT '02:00:00'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
+  plpgsql volatile security definer set search_path=weir, pg_temp: Which archives nobody has needed for a while.
+function workspace_patch(workspace uuid, change jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the name, the description, the image or the times of a workspace.
+function workspace_progress(workspace uuid, op_id uuid, says text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes that an operation gets on.
+function workspace_recover(workspace uuid, by text DEFAULT NULL::text, fresh boolean DEFAULT false, archive text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Clears the error of a workspace.
+function workspace_resume(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  sql volatile security definer set search_path=weir, pg_temp: A new leader goes on with what is under way.
+function workspace_see(rows jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Writes what was seen of workspaces.
+function workspace_touch(workspaces uuid[], ats timestamp with time zone[], sources text[]) returns integer
+  sql volatile security definer set search_path=weir, pg_temp: Notes when workspaces were last used.
+function workspace_unknown(of_what text[] DEFAULT '{}'::text[], why text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes that not everything about workspaces could be seen.
+function workspace_visit(hash bytea, host text, used boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT workspace uuid, OUT user_id uuid, OUT name text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Who is inside a workspace with this cookie. Null: nobody.
+function workspace_want(workspace uuid, want text, by text DEFAULT NULL::text, expected text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Wants another phase of a workspace. Refused while an operation is under way.
 
 -- Grants
 weir_client: execute on function _device_why
@@ -1983,6 +2158,9 @@ weir_client: select on table or view unique_keys
 weir_client: select on table or view worker
 weir_client: select on table or view workers
 weir_client: select on table or view workflows
+weir_client: select on table or view workspace_archives
+weir_client: select on table or view workspace_policy
+weir_client: select on table or view workspaces
 weir_client: select on view fleet.devices
 weir_client: select on view fleet.execution_logs
 weir_client: delete, insert, select, update on view fleet.pc_device_summary

@@ -55,3 +55,6 @@ grant execute on function fleet.claim_task_devices_for_pc, fleet.renew_task_devi
 grant execute on function weir._fleet_late to weir_client, weir_worker;
 grant execute on function weir._fleet_words to weir_client;
 grant execute on function weir._id_time, weir._pc_why, weir._device_why to weir_worker;
+-- Workspaces: who wants what asks a server, which knows who asks. Codes that open one are the server's alone.
+revoke all on weir.workspace_codes from weir_client;
+revoke all on weir.workspace_visits from weir_client;

@@ -17,6 +17,7 @@ begin
   return query select * from weir._doctor_gates();
   return query select * from weir._doctor_rollouts(t);
   return query select * from weir._doctor_fleets();
+  return query select * from weir._doctor_workspaces(t);
   return query select * from weir._doctor_timeline(sample);
   return query select * from weir._doctor_health(t);
 end $$;

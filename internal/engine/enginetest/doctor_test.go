@@ -73,6 +73,9 @@ const inFleet = "internal/fleet: TestDoctorCanFail"
 // inRollout: a rollout is needed to break them.
 const inRollout = "internal/rollout: TestDoctorFindsWhatIsBroken"
 
+// inWorkspace: workspaces are needed to break them.
+const inWorkspace = "internal/workspace: TestDoctorCanFail"
+
 // watched are rows that look at the server and not at tables: they have tests
 // of their own, or none is possible.
 var watched = map[string]string{
@@ -96,6 +99,15 @@ var watched = map[string]string{
 	"a fleet job counts its units right":                        inFleet,
 	"a fleet job lives as long as its job":                      inFleet,
 	"a fleet job that could be active is":                       inFleet,
+
+	"no more workspaces run than may":                              inWorkspace,
+	"an operation of a workspace has begun, and only then gets on": inWorkspace,
+	"nothing goes on in a workspace with an error that stands":     inWorkspace,
+	"the archive of a workspace is verified and kept":              inWorkspace,
+	"a workspace counts starts and archives forward":               inWorkspace,
+	"a home that was seen is remembered":                           inWorkspace,
+	"everything of workspaces can be seen":                         inWorkspace,
+	"workspaces get to where they are wanted":                      inWorkspace,
 }
 
 // TestDoctorCanFail breaks each invariant and sees exactly that row go red. A
