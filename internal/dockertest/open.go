@@ -1,0 +1,14 @@
+package dockertest
+
+import "context"
+
+// Open starts an engine for a program that is no test, such as a benchmark. Close it.
+func Open(ctx context.Context) (*Engine, error) {
+	if err := possible(); err != nil {
+		return nil, err
+	}
+	return launch(ctx)
+}
+
+// Close ends the engine and everything in it.
+func (e *Engine) Close() error { return e.stop() }

@@ -1,0 +1,46 @@
+package docker
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/distribution/reference"
+
+	"github.com/weirhq/weir/internal/workspace/provider"
+)
+
+// allowed gives the full name of an image, if it may run.
+func (c Config) allowed(asked string) (string, error) {
+	named, err := reference.ParseNormalizedNamed(asked)
+	if err != nil {
+		return "", fmt.Errorf("%w: %q is no name of one", provider.ErrImage, asked)
+	}
+	named = reference.TagNameOnly(named)
+	bare := reference.TrimNamed(named)
+	// The names that people use for an image: in full, as typed, and both without the tag.
+	forms := []string{named.String(), reference.FamiliarString(named), bare.Name(), reference.FamiliarName(bare)}
+	for _, pattern := range c.Images {
+		if slices.ContainsFunc(forms, wildcard(pattern).MatchString) {
+			return reference.FamiliarString(named), nil
+		}
+	}
+	if len(c.Images) == 0 {
+		return "", fmt.Errorf("%w: %s is not allowed, only the built-in workspace is", provider.ErrImage, asked)
+	}
+	return "", fmt.Errorf("%w: %s is not allowed, these are: %s", provider.ErrImage, asked, strings.Join(c.Images, ", "))
+}
+
+// wildcard reads * as anything but a slash and ** as anything.
+func wildcard(pattern string) *regexp.Regexp {
+	parts := strings.Split(pattern, "**")
+	for i, part := range parts {
+		words := strings.Split(part, "*")
+		for j, word := range words {
+			words[j] = regexp.QuoteMeta(word)
+		}
+		parts[i] = strings.Join(words, `[^/]*`)
+	}
+	return regexp.MustCompile(`\A` + strings.Join(parts, `.*`) + `\z`)
+}
