@@ -30,23 +30,28 @@ func peer(r *http.Request) string {
 	return address
 }
 
-// client walks X-Forwarded-For from its end, for each proxy adds to the end, and
-// stops at the first address that is no proxy of ours: what stands before it,
-// the client may have written itself.
 func (d *Door) client(r *http.Request) auth.Client {
-	c := auth.Client{Address: peer(r), Agent: r.UserAgent()}
+	return auth.Client{Address: Through(d.config.Proxies, r), Agent: r.UserAgent()}
+}
+
+// Through is the address that a request comes from, seen through proxies. It walks
+// X-Forwarded-For from its end, for each proxy adds to the end, and stops at the
+// first address that is no proxy of ours: what stands before it, the client may
+// have written itself.
+func Through(proxies []netip.Prefix, r *http.Request) string {
+	address := peer(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && d.trusts(c.Address); i-- {
+	for i := len(hops) - 1; i >= 0 && trusts(proxies, address); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
 		}
-		c.Address = hop.Unmap().WithZone("").String()
+		address = hop.Unmap().WithZone("").String()
 	}
-	return c
+	return address
 }
 
-func (d *Door) trusts(address string) bool {
+func trusts(proxies []netip.Prefix, address string) bool {
 	ip, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(d.config.Proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
+	return err == nil && slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) })
 }

@@ -1,0 +1,9 @@
+package activity
+
+import (
+	"testing"
+
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }

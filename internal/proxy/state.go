@@ -1,0 +1,157 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/ladder"
+)
+
+// state is what a workspace is.
+type state struct{ workspace.Workspace }
+
+// passable: what runs is tried, also while it is being stopped.
+func (s *state) passable() bool { return s.Phase == ladder.Running && s.DeletedAt == nil }
+
+// rests: it can be woken.
+func (s *state) rests() bool {
+	return (s.Phase == ladder.Standby || s.Phase == ladder.Archived) && s.DeletedAt == nil
+}
+
+// over: waiting for it is no use.
+func (s *state) over() bool { return s.Phase == ladder.Error || s.DeletedAt != nil }
+
+const (
+	retrySoon  = 3
+	retryLater = 60
+)
+
+// explain answers for a workspace that cannot be passed to. Who may wake it does so; while
+// something is under way that is not possible, and then the page tries again.
+func (p *Proxy) explain(w http.ResponseWriter, r *http.Request, g *guest, s *state) {
+	calls := wakes(r)
+	if calls && s.rests() && s.Desired != ladder.Running {
+		err := p.wake(r.Context(), g, s)
+		if limit, over := workspace.LimitOf(err); over {
+			p.show(w, r, p.overLimit(s, limit))
+			return
+		}
+		if err != nil && problem.Explain(err).Kind != problem.Conflict {
+			p.fail(w, r, err)
+			return
+		}
+		if now, err := p.guests.fresh(r.Context(), s.ID); err == nil {
+			s = now
+		}
+	}
+	p.show(w, r, p.describe(s, calls))
+}
+
+// wakes says that a request is reason enough to start a workspace: a person opens a
+// page, or a program asks. What a page does on its own is not.
+func wakes(r *http.Request) bool {
+	return navigates(r) || isProgram(r) && !upgrades(r) && !prefetches(r)
+}
+
+// wake wants the workspace to run. Of all who do so at once, one changes what is wanted.
+func (p *Proxy) wake(ctx context.Context, g *guest, s *state) error {
+	_, err := p.config.Store.WantFrom(ctx, s.ID, s.Desired, ladder.Running, g.Name, "somebody opened it")
+	if err != nil {
+		return fmt.Errorf("wake: %w", err)
+	}
+	return nil
+}
+
+// describe says what a workspace does now and what follows. calls: somebody waits for it.
+func (p *Proxy) describe(s *state, calls bool) view {
+	v := view{status: http.StatusServiceUnavailable, retry: retrySoon, wakes: calls && s.Desired != ladder.Running, Name: s.Name, Phase: string(s.Phase), Operation: operation(s), Link: p.config.Dashboard + "/workspaces/" + s.ID.String()}
+	switch {
+	case s.DeletedAt != nil:
+		v.status, v.retry, v.code = http.StatusGone, 0, "gone"
+		v.Title, v.Says = "This workspace is deleted", "Its archives are kept for a while. Make a new one on the dashboard."
+	case s.Phase == ladder.Error:
+		v.retry, v.code = retryLater, "error"
+		v.Title, v.Says = "This workspace is in error: "+string(s.Error), s.ErrorSays
+		v.Next = "See on the dashboard what happened. When it is mended: weir workspace recover " + s.Name
+	case s.Phase == ladder.Running:
+		v.code, v.Live = "unreachable", true
+		v.Title, v.Says = "The workspace does not answer", "It runs, but nothing answers yet. This page goes on by itself."
+	case s.Phase == ladder.Pending:
+		v.code, v.Live = "pending", true
+		v.Title, v.Says = "The workspace is being made", progress(s)
+	case s.Desired == ladder.Running || calls:
+		v.code, v.Live = "waking", true
+		v.Title, v.Says = waking(s), progress(s)
+	case s.Operation != ladder.None:
+		v.code = "resting"
+		v.Title, v.Says = "The workspace is being put away", progress(s)
+	default:
+		v.code, v.Next = "resting", "Open it in the browser to wake it, or: weir workspace start "+s.Name
+		v.Title, v.Says = "The workspace rests", "Nobody used it for a while, so it was stopped. What was in it is kept."
+	}
+	return v
+}
+
+func waking(s *state) string {
+	switch s.Operation {
+	case ladder.Stopping, ladder.Archiving:
+		return "The workspace is being put away, and comes back then"
+	}
+	return "The workspace is waking up"
+}
+
+func operation(s *state) string {
+	if s.Operation == ladder.None {
+		return ""
+	}
+	return string(s.Operation)
+}
+
+// progress says what is under way.
+func progress(s *state) string {
+	if s.Operation == ladder.None {
+		return "It begins in a moment."
+	}
+	words := map[ladder.Operation]string{
+		ladder.Provisioning: "Its home is being made.", ladder.Restoring: "Its home is being brought back from the archive.", ladder.Starting: "It is being started.",
+		ladder.Stopping: "It is being stopped.", ladder.Archiving: "Its home is being archived.",
+	}
+	says := []string{words[s.Operation]}
+	if s.OpSays != "" {
+		says = append(says, s.OpSays+".")
+	}
+	if s.Error != "" {
+		says = append(says, fmt.Sprintf("A try failed (%s: %s); it is tried again.", s.Error, s.ErrorSays))
+	}
+	return strings.TrimSpace(strings.Join(says, " "))
+}
+
+// overLimit lists what runs.
+func (p *Proxy) overLimit(s *state, limit workspace.Limit) view {
+	v := p.describe(s, false)
+	v.status, v.retry, v.code, v.Live, v.limit = http.StatusTooManyRequests, retryLater, "too_many", false, &limit
+	v.Title = fmt.Sprintf("%d workspaces run already, and that is the limit", limit.Current)
+	v.Says = "Stop one of these, then try again."
+	if limit.Type != "user" {
+		v.Says = "So many may run at once in all. Stop one of yours, or wait until somebody else's is stopped."
+	}
+	v.Next, v.Again = "", true
+	for _, one := range limit.Running {
+		v.Runs = append(v.Runs, runs{Name: one.Name, Phase: string(one.Phase), Link: p.config.Dashboard + "/workspaces/" + one.ID.String()})
+	}
+	return v
+}
+
+// answers says that the workspace can be reached.
+func (p *Proxy) answers(ctx context.Context, s *state) bool {
+	conn, err := p.dial(ctx, s.ID, s.Provider)
+	return err == nil && conn.Close() == nil
+}
+
+// liveMost is how long one stream of a waiting page lasts; the browser comes again.
+const liveMost = 10 * time.Minute

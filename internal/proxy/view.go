@@ -1,0 +1,154 @@
+package proxy
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workspace"
+)
+
+//go:embed page
+var files embed.FS
+
+var pageOf = template.Must(template.ParseFS(files, "page/page.html"))
+
+// view is what is shown in place of a workspace.
+type view struct {
+	status, retry int
+	// code is the word that programs branch on.
+	code  string
+	limit *workspace.Limit
+	// wakes: the page tries to wake it until it is woken.
+	wakes bool
+
+	Name, Phase, Operation, Title, Says, Next string
+	// Link leads to the workspace on the dashboard.
+	Link string
+	// Live: the page follows what happens, and loads the workspace in the end.
+	Live bool
+	// Again: there is a link to try again.
+	Again bool
+	Runs  []runs
+}
+
+type runs struct{ Name, Phase, Link string }
+
+// Stream is where a live page listens.
+func (v view) Stream() string {
+	if v.wakes {
+		return livePath + "?wake=1"
+	}
+	return livePath
+}
+
+// Refresh is how a page without script follows.
+func (v view) Refresh() int { return retrySoon }
+
+// policy lets our pages load our own files and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// setHeaders are those of all that is ours on the host of a workspace.
+func setHeaders(h http.Header) {
+	for name, value := range map[string]string{
+		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+	} {
+		h.Set(name, value)
+	}
+}
+
+// show answers people with a page, and programs with JSON or text.
+func (p *Proxy) show(w http.ResponseWriter, r *http.Request, v view) {
+	h := w.Header()
+	setHeaders(h)
+	if v.retry > 0 {
+		h.Set("Retry-After", fmt.Sprint(v.retry))
+	}
+	accept := r.Header.Get("Accept")
+	switch {
+	case navigates(r) && strings.Contains(accept, "text/html"):
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(v.status)
+		if err := pageOf.Execute(w, v); err != nil {
+			p.config.Log.Debug("a page was not read to its end", "error", err)
+		}
+	case strings.Contains(accept, "json"):
+		h.Set("Content-Type", "application/problem+json")
+		w.WriteHeader(v.status)
+		_ = json.NewEncoder(w).Encode(v.document()) // nobody is left to be told
+	default:
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(v.status)
+		_, _ = fmt.Fprintln(w, v.text()) // #nosec G705 -- text/plain with nosniff; nobody is left to be told
+	}
+}
+
+func (v view) text() string {
+	lines := []string{v.Title}
+	for _, line := range []string{v.Says, v.Next} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for _, one := range v.Runs {
+		lines = append(lines, fmt.Sprintf("- %s (%s)", one.Name, one.Phase))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (v view) document() map[string]any {
+	document := map[string]any{"title": http.StatusText(v.status), "status": v.status, "code": v.code, "detail": v.Title}
+	for name, value := range map[string]string{"next": strings.TrimSpace(v.Says + " " + v.Next), "phase": v.Phase, "operation": v.Operation} {
+		if value != "" {
+			document[name] = value
+		}
+	}
+	if v.limit != nil {
+		document["data"] = v.limit
+	}
+	return document
+}
+
+// refuse answers what may not be.
+func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, title, next string) {
+	codes := map[int]string{http.StatusUnauthorized: "unauthenticated", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
+	code := codes[status]
+	if code == "" {
+		code = "failed"
+	}
+	p.show(w, r, view{status: status, code: code, Title: title, Next: next, Link: p.config.Dashboard + "/workspaces"})
+}
+
+// fail answers when something went wrong, as far as a client may know it.
+func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody reads it
+	}
+	public, hidden := problem.Public(err)
+	if hidden {
+		p.config.Log.Error("the request to a workspace was not served", "error", err)
+	}
+	v := view{status: public.Kind.Status(), code: public.Kind.Code(), Title: public.What, Next: public.Next, Link: p.config.Dashboard + "/workspaces"}
+	if v.status >= http.StatusInternalServerError {
+		v.retry = retrySoon
+	}
+	p.show(w, r, v)
+}
+
+// unknown sends people to the dashboard, which knows them, and refuses programs.
+func (p *Proxy) unknown(w http.ResponseWriter, r *http.Request, id weir.ID) {
+	if !navigates(r) {
+		p.refuse(w, r, http.StatusUnauthorized, "It is not known who asks", "Open the workspace from the dashboard, or: weir workspace open")
+		return
+	}
+	setHeaders(w.Header())
+	to := p.config.Dashboard + "/workspaces/" + id.String() + "/open?next=" + url.QueryEscape(r.URL.RequestURI())
+	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- to our own dashboard
+}
