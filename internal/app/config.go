@@ -75,6 +75,28 @@ type Config struct {
 	// RolloutWorkers is how many changes of databases go on at once; below zero:
 	// none.
 	RolloutWorkers int
+	// WorkspaceProviders are how workspaces may run here: process, docker. Empty:
+	// process, where Weir has a data folder, else none.
+	WorkspaceProviders []string
+	// WorkspaceDomain ends the names of hosts of workspaces: ws-ID.DOMAIN. Empty:
+	// localhost, where the server is for this machine alone.
+	WorkspaceDomain string
+	// WorkspaceImages are the images that workspaces on docker may name; * stands for a
+	// part of a name, ** for several. Empty: only the built-in one runs.
+	WorkspaceImages []string
+	// WorkspaceNetwork is that of containers: own, none, or the name of one that is there.
+	WorkspaceNetwork string
+	// WorkspaceCPUs and WorkspaceMemory, in MiB, are the most that one container gets.
+	WorkspaceCPUs, WorkspaceMemory int
+	// WorkspaceProgram is a Linux build of Weir, which runs inside of containers. Empty:
+	// this program.
+	WorkspaceProgram string
+	// DockerHost is the engine that runs workspaces. Empty: DOCKER_HOST, or the socket
+	// of this machine.
+	DockerHost string
+	// WorkspaceStandbyTTL and WorkspaceArchiveTTL replace those of the policy when a
+	// server starts. Zero: the policy stays as it is.
+	WorkspaceStandbyTTL, WorkspaceArchiveTTL time.Duration
 	// NodeName is this machine's name. Empty: the host's.
 	NodeName string
 	// CoordinatorTTL is how long a leader may be silent.
@@ -124,6 +146,7 @@ func (c Config) Validate() error {
 	if c.PartitionDays < 1 || c.PartitionDays > 366 {
 		f.add("partition_days", "%d is outside 1 .. 366", c.PartitionDays)
 	}
+	c.validateWorkspaces(&f)
 	if len(c.NodeName) > 200 {
 		f.add("node_name", "longer than 200 characters")
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,7 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/timeline/redishint"
 	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 const (
@@ -50,6 +52,7 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 	gates := hints.Listen(engine.GatesChannel)
 	plans := hints.Listen(engine.PlanChannel)
 	lost := hints.Listen(rollout.Channel)
+	p.houses.listenTo(hints)
 	p.hints = node.NewHints(p.pool, hints)
 	resigned := hints.Listen(coordinator.Channel)
 	p.events = hints.Listen(timeline.Channels...)
@@ -105,6 +108,7 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans, lost *listen
 	loops = append(loops, workflow.Loops(workflow.Config{Pool: p.pool, Hints: plans.C(), Store: p.flows, Log: s.log}, t)...)
 	loops = append(loops, rollout.Loops(rollout.Config{Pool: p.pool, Store: p.rollouts, Hints: lost.C(), Log: s.log}, t)...)
 	loops = append(loops, fleet.Loops(fleet.Config{Pool: p.pool, Log: s.log}, t)...)
+	loops = append(loops, p.houses.loops(s, p, t)...)
 	loops = append(loops, p.waker.Loops(t)...)
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)
 	if p.bucket != nil {
@@ -167,6 +171,10 @@ func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) 
 			return "", err
 		}
 		said += fmt.Sprintf(", %d PCs with simulated devices", len(demo.Labs))
+		if slices.Contains(p.houses.Providers(), workspace.OnThisMachine) {
+			p.demo.Workspaces(p.houses.store, workspace.OnThisMachine, p.firstAdmin)
+			said += fmt.Sprintf(", %d workspaces for the first admin", len(demo.Homes))
+		}
 	}
 	if s.cluster == nil || p.vault == nil || p.executor == nil {
 		return said, nil

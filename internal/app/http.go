@@ -28,7 +28,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	health.routes(mux)
 	mux.HandleFunc("/", s.face)
 	s.http = &http.Server{
-		Handler:           mux,
+		Handler:           s.byHost(mux),
 		TLSConfig:         secure,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,

@@ -23,6 +23,7 @@ import (
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/weirotel"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	}
 	store := view.New(p.reads)
 	measured := metrics.New(metrics.Config{
-		Source: store, Fleet: fleet.New(p.reads), Version: s.options.Version, Log: s.log,
+		Source: store, Fleet: fleet.New(p.reads), Workspaces: workspace.New(p.reads), Version: s.options.Version, Log: s.log,
 		Loops:       func() []loop.Stats { return p.coordinator.Status().Loops },
 		Leader:      func() int64 { return p.coordinator.Status().Epoch },
 		Connections: p.connections,
@@ -59,6 +60,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	hub := timeline.NewHub(p.reads, p.grown(), timeline.Options{Mark: stream.Ends, Log: s.log})
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.group.Go(func() { hub.Run(life) })
+	s.group.Go(func() { p.houses.watch(life, s) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
 	dashboard, err := web.New(s.webConfig(p, web.Config{
 		Store: store, Commands: p.client, Auth: people, Door: entrance, Hub: hub,
@@ -73,6 +75,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 		api.Close()
 		streams.Close()
 		dashboard.Close()
+		p.houses.close()
 		end()
 	}
 	mux := http.NewServeMux()
@@ -103,9 +106,7 @@ func (s *Server) door(people *auth.Store) (*door.Door, error) {
 		config.Hosts = append(config.Hosts, s.config.AllowedHosts...)
 		config.Hosts = append(config.Hosts, "localhost", "127.0.0.1", "[::1]")
 	}
-	for _, network := range s.config.TrustedProxies {
-		config.Proxies = append(config.Proxies, netip.MustParsePrefix(network)) // Validate has read it
-	}
+	config.Proxies = s.config.trusted()
 	if s.config.OIDC.Issuer != "" {
 		roles := map[string]auth.Role{}
 		for group, role := range s.config.OIDC.Roles {
@@ -121,6 +122,14 @@ func (s *Server) door(people *auth.Store) (*door.Door, error) {
 		config.OIDC = provider
 	}
 	return door.New(people, config)
+}
+
+// trusted are the networks whose X-Forwarded-For counts.
+func (c Config) trusted() (networks []netip.Prefix) {
+	for _, network := range c.TrustedProxies {
+		networks = append(networks, netip.MustParsePrefix(network)) // Validate has read it
+	}
+	return networks
 }
 
 // ownNames are the names of this machine as far as it answers to them; none for

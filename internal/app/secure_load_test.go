@@ -102,6 +102,8 @@ func TestSecureSlowloris(t *testing.T) {
 		"API as a stream":      "POST /api/v1/join HTTP/1.1\r\nAccept: text/event-stream\r\n" + strings.Replace(begin, "x-www-form-urlencoded", "json", 1) + "Content-Length: 5000\r\n\r\n{",
 		"probe with a body":    "GET /healthz HTTP/1.1\r\n" + begin + "Content-Length: 5000\r\n\r\nx",
 		"stream with a body":   "GET /api/v1/events HTTP/1.1\r\nAccept: text/event-stream\r\n" + begin + "Content-Length: 5000\r\n\r\nx",
+		"host of a workspace":  "GET / HTTP/1.1\r\nHost: ws-" + noID + ".localhost\r\nX-Slow: ",
+		"body of a workspace":  "POST / HTTP/1.1\r\nHost: ws-" + noID + ".localhost\r\nContent-Length: 5000\r\n\r\nx",
 		"a body nobody awaits": "POST /nothing HTTP/1.1\r\nAccept: text/event-stream\r\n" + begin + "Content-Length: 5000\r\n\r\nx",
 	}
 	var group sync.WaitGroup

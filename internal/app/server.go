@@ -80,6 +80,7 @@ type parts struct {
 	client  *weir.Client
 	tracing *trace.Tracing
 	stores
+	houses *houses
 	// events hears that the timeline may have grown; bus too, if Redis carries
 	// the hints.
 	events *listen.Subscription
@@ -196,6 +197,7 @@ func (s *Server) steps() []step {
 		step{"Bringing the schema up to date", s.migrate},
 		step{"Making partitions", s.partition},
 		step{"Opening the bucket", s.openStores},
+		step{"Opening workspaces", s.openWorkspaces},
 		step{"Starting the coordinator", s.coordinate},
 		step{"Opening the dashboard and the API", s.open},
 	)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -139,6 +140,30 @@ func TestUpAnswersAndStops(t *testing.T) {
 
 // A second server on the same database stands by and is ready; when the first
 // stops, it leads.
+// A store that is down must not keep the rest from running: what needs it waits.
+func TestUpWithoutItsBucket(t *testing.T) {
+	away, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := away.Addr().String()
+	if err := away.Close(); err != nil { // nobody is there
+		t.Fatal(err)
+	}
+	db := testdb.New(t)
+	db.SkipDoctor("the bucket cannot be seen")
+	r := up(t, Config{DatabaseURL: db.URL, Bucket: "s3://key:secret@" + at + "/homes?tls=false"}, Options{})
+	if status, _ := r.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	if text := r.out.String(); !strings.Contains(text, "which does not answer: what needs it waits") {
+		t.Errorf("it said:\n%s", text)
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStandby(t *testing.T) {
 	db := testdb.New(t)
 	first := up(t, Config{DatabaseURL: db.URL}, Options{})

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 // commandConns is enough for a command: one to ask, one to follow.
@@ -79,6 +80,8 @@ type Session struct {
 	Bulk     Bulk
 	Rollouts Rollouts
 	Fleets   Fleets
+	// Workspaces are a person's, or everybody's on a database.
+	Workspaces Workspaces
 	// Target is where it is connected.
 	Target Target
 
@@ -114,7 +117,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
-	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Fleets: fleet.New(pool), Target: t, close: func() {
+	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

@@ -63,6 +63,16 @@ var settings = []setting{
 	list("wake_urls", "beginnings of addresses that may be called to wake nodes, such as https://power.example.org/", func(c *Config) *[]string { return &c.WakeURLs }),
 	text("wake_broadcast", "where magic packets go, host:port", fixed("255.255.255.255:9"), func(c *Config) *string { return &c.WakeBroadcast }),
 	number("rollout_workers", "how many changes of databases this server brings at once; -1: none", "8", func(c *Config) *int { return &c.RolloutWorkers }),
+	list("workspace_providers", "how workspaces may run here: process, docker; empty: process with weir up, none with weir server", func(c *Config) *[]string { return &c.WorkspaceProviders }),
+	text("workspace_domain", "domain of the hosts of workspaces, such as ws.example.org; empty: localhost, for a server that is for this machine alone", nil, func(c *Config) *string { return &c.WorkspaceDomain }),
+	list("workspace_images", "images that workspaces on docker may name, such as registry.example.org/dev/*; empty: only the built-in one", func(c *Config) *[]string { return &c.WorkspaceImages }),
+	text("workspace_network", "network of workspaces on docker: own, none, or the name of one that is there", fixed("own"), func(c *Config) *string { return &c.WorkspaceNetwork }),
+	number("workspace_cpus", "processors that a workspace on docker gets at most", "2", func(c *Config) *int { return &c.WorkspaceCPUs }),
+	number("workspace_memory", "memory that a workspace on docker gets at most, in MiB", "2048", func(c *Config) *int { return &c.WorkspaceMemory }),
+	text("workspace_program", "Linux build of Weir that runs inside of workspaces on docker, where this program is none; empty: this program", nil, func(c *Config) *string { return &c.WorkspaceProgram }),
+	text("docker_host", "engine that runs workspaces, such as unix:///var/run/docker.sock; empty: DOCKER_HOST, or that of this machine", nil, func(c *Config) *string { return &c.DockerHost }),
+	duration("workspace_standby_ttl", "after how long without use a workspace is stopped; replaces the policy's at each start", "", func(c *Config) *time.Duration { return &c.WorkspaceStandbyTTL }).optional(),
+	duration("workspace_archive_ttl", "after how long in standby a workspace is archived; replaces the policy's at each start", "", func(c *Config) *time.Duration { return &c.WorkspaceArchiveTTL }).optional(),
 	text("node_name", "name of this machine", hostname, func(c *Config) *string { return &c.NodeName }),
 	duration("coordinator_ttl", "how long a leader may be silent before another takes over", "12s", func(c *Config) *time.Duration { return &c.CoordinatorTTL }),
 	duration("coordinator_idle_interval", "longest time between two looks at what is due", "1s", func(c *Config) *time.Duration { return &c.CoordinatorIdleInterval }),
@@ -167,6 +177,12 @@ func boolean(name, help string, at func(*Config) *bool) setting {
 
 func (s setting) masked(mask func(string) string) setting {
 	s.mask = mask
+	return s
+}
+
+// optional has no default: nothing is said unless somebody says it.
+func (s setting) optional() setting {
+	s.def = nil
 	return s
 }
 

@@ -83,6 +83,16 @@ func (s *Server) drop(p *parts) error {
 			return "done", nil
 		}))
 	}
+	if s.private && p.houses != nil {
+		err = errors.Join(err, s.say.step("Stopping workspaces of this machine", func() (string, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.options.Force), handBackWithin)
+			defer cancel()
+			return p.houses.rest(ctx)
+		}))
+	}
+	if p.houses != nil {
+		err = errors.Join(err, p.houses.leave())
+	}
 	p.hints.Close()
 	if p.bucket != nil {
 		err = errors.Join(err, blob.Close(p.bucket))

@@ -13,10 +13,12 @@ import (
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web"
 	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 // bucketFolder and secretFile are where a server with a data folder keeps what
@@ -65,7 +67,8 @@ func (c Config) exportURL(private bool) string {
 }
 
 // openStores opens the bucket and the vault. A bucket that cannot be used is
-// told now, not when the first task has ended.
+// told now, not when the first task has ended. One that does not answer may
+// later: nothing else has to wait for it.
 func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 	p.flows = workflow.New(p.pool, workflow.Options{Log: s.log})
 	p.waker = wake.New(p.pool, wake.Config{Scripts: s.config.WakeScripts, URLs: s.config.WakeURLs, Broadcast: s.config.WakeBroadcast, Log: s.log})
@@ -85,7 +88,14 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 	if p.bucket, err = blob.Open(ctx, at); err != nil {
 		return "", err
 	}
-	return p.bucket.Name(), blob.Check(ctx, p.bucket)
+	switch err = blob.Check(ctx, p.bucket); {
+	case err == nil:
+		return p.bucket.Name(), nil
+	case problem.Explain(err).Kind == problem.Unreachable:
+		s.log.Warn("the bucket does not answer; what needs it waits", "error", err)
+		return p.bucket.Name() + ", which does not answer: what needs it waits", nil
+	}
+	return "", err
 }
 
 // secretKeys are the keys that seal secrets. fs.ErrNotExist: there are none.
@@ -112,6 +122,7 @@ func (p *parts) desk(name string) *node.Desk {
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Rollouts, c.Fleets = p.rollouts, p.fleets
+	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
@@ -126,6 +137,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
 	c.Rollouts, c.Fleets = p.rollouts, p.fleets
+	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {
 		c.Secrets = p.vault

@@ -73,6 +73,7 @@ func (s *Server) try(say *narrator) {
 		say.line("            %s workflow init && %s run hello.yaml --watch%s", weir, weir, where)
 		say.line("            %s rollout list%s    # one waits for your approval: %s rollout approve ID prod%s", weir, where, weir, where)
 		say.line("            %s pc list --watch%s    # three PCs with simulated devices", weir, where)
+		say.line("            %s workspace list%s    # once you have logged in: %s workspace open playground%s", weir, where, weir, where)
 	} else {
 		say.line("            %s task submit NAME%s    # it waits for a worker that serves NAME", weir, where)
 	}

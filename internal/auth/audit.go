@@ -3,7 +3,18 @@ package auth
 import (
 	"context"
 	"fmt"
+	"slices"
 )
+
+// private are the kinds of events that only those see who may read the audit: who may do
+// what, and what becomes of workspaces, which are their owners'.
+var private = []string{"auth", "workspace"}
+
+// PrivateKinds are the kinds of events that only those see who may read the audit.
+func PrivateKinds() []string { return slices.Clone(private) }
+
+// Private says that events of a kind are only for those who may read the audit.
+func Private(kind string) bool { return slices.Contains(private, kind) }
 
 // event is a line of the timeline about who may do what. None holds a secret.
 type event struct {

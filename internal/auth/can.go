@@ -72,6 +72,13 @@ var rights = []right{
 	{"device", Command, Operator, Operator, true, false},
 	{"pc", Read, Viewer, Viewer, true, false},
 	{"pc", Manage, Maintainer, Maintainer, true, false},
+	// A workspace is its owner's. What holds for all of them, and those that run as the
+	// server itself (provider process), take an admin.
+	{"workspace", Read, Admin, Viewer, true, false},
+	{"workspace", Submit, Admin, Operator, true, false},
+	{"workspace", Command, Admin, Operator, true, false},
+	{"workspace", Manage, Admin, Admin, true, false},
+	{"workspace", Administer, Admin, Admin, true, false},
 	{"artifact", Read, Viewer, Viewer, true, false},
 	{"secret", Read, Maintainer, Maintainer, true, false},
 	{"secret", Manage, Maintainer, Maintainer, true, false},

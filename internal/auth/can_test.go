@@ -142,6 +142,8 @@ func twin(role int, verb Verb, kind string, own bool) bool {
 		return verb == Read || verb == Submit && role >= 1 || verb == Manage && role >= 2
 	case "join", "secret":
 		return (verb == Read || verb == Manage) && role >= 2
+	case "workspace":
+		return verb == Read && (own || role == 3) || (verb == Submit || verb == Command) && (own && role >= 1 || role == 3) || (verb == Manage || verb == Administer) && role == 3
 	case "audit":
 		return verb == Read && role == 3
 	case "user", "token", "session":

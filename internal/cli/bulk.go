@@ -123,7 +123,12 @@ func (e *env) confirm(o *output, m many, order bulk.Order, found bulk.Result) er
 
 // sure asks a person whether it is meant.
 func (e *env) sure(o *output, question string) error {
-	answer, err := e.ask(question+"? yes or no", "no", "--yes, or look with --dry-run")
+	return e.sureBy(o, question, "--yes, or look with --dry-run")
+}
+
+// sureBy is sure for a command whose flags say it in another way.
+func (e *env) sureBy(o *output, question, flags string) error {
+	answer, err := e.ask(question+"? yes or no", "no", flags)
 	if err != nil {
 		return err
 	}

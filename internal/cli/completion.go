@@ -197,7 +197,7 @@ func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]st
 func (e *env) completions(root *cobra.Command) {
 	byNoun := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
-		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames, "fleet": fleetIDs, "device": deviceNames, "pc": pcNames,
+		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames, "fleet": fleetIDs, "device": deviceNames, "pc": pcNames, "workspace": workspaceNames,
 	}
 	byFlag := map[string]names{
 		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,

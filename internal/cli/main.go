@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,11 +66,20 @@ type quiet problem.Kind
 
 func (quiet) Error() string { return "told already" }
 
+// status is the exit code of something that ran elsewhere and has told its own.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("it ended with %d", int(s)) }
+
 // report tells an error in two lines and returns the exit code.
 func (e *env) report(err error) int {
 	var told quiet
 	if errors.As(err, &told) {
 		return problem.Kind(told).Exit()
+	}
+	var ended status
+	if errors.As(err, &ended) {
+		return int(ended)
 	}
 	p := problem.Explain(err)
 	kind, next := p.Kind, p.Next
@@ -86,7 +96,7 @@ func (e *env) report(err error) int {
 	next = e.hint(next)
 	if o := e.output(); e.wantsData() {
 		o.Out, o.format = e.Err, e.format
-		if o.value(problemObject{kind.Code(), kind.Exit(), clean(p.What), clean(next), p.Field, e.asked}) == nil {
+		if o.value(problemObject{kind.Code(), kind.Exit(), clean(p.What), clean(next), p.Field, e.asked, p.Data}) == nil {
 			return kind.Exit()
 		}
 	}
@@ -113,6 +123,8 @@ type problemObject struct {
 	Field  string `json:"field,omitempty"`
 	// Asked is the server that said so.
 	Asked string `json:"asked,omitempty"`
+	// Data is more about it, such as a limit and what runs.
+	Data json.RawMessage `json:"data,omitempty"`
 }
 
 // wantsData says that a program reads what we print. A command line that was

@@ -62,17 +62,22 @@ yet, the link makes the first user. Elsewhere it is the plain address.`,
 		if err != nil {
 			return err
 		}
-		if err := e.output().did(address, struct {
-			URL string `json:"url"`
-		}{address}, "%s", address); err != nil || onlyPrint {
-			return err
-		}
-		if err := browse(address); err != nil {
-			e.output().say("The browser could not be opened (%s): open the address yourself.", err)
-		}
-		return nil
+		return e.lead(address, onlyPrint)
 	})
 	return c
+}
+
+// lead prints an address, and opens it in the browser unless it is only to be printed.
+func (e *env) lead(address string, onlyPrint bool) error {
+	if err := e.output().did(address, struct {
+		URL string `json:"url"`
+	}{address}, "%s", address); err != nil || onlyPrint {
+		return err
+	}
+	if err := browse(address); err != nil {
+		e.output().say("The browser could not be opened (%s): open the address yourself.", err)
+	}
+	return nil
 }
 
 // pageOf is the path of what is to be opened.

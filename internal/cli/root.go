@@ -54,7 +54,7 @@ Then, in another terminal, look around and run a workflow of your own:
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.fleet(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
+		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.fleet(), e.workspace(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
 		groupMachines: {e.agent(), e.node(), e.worker(), e.pc(), e.device()},
 		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
 		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
@@ -65,7 +65,7 @@ Then, in another terminal, look around and run a workflow of your own:
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(e.docs())
+	root.AddCommand(e.docs(), e.workspaceInside())
 	e.completions(root)
 	e.verbs = map[string]bool{}
 	for _, c := range root.Commands() {

@@ -29,6 +29,9 @@ const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
 	app.Keeper()
+	if len(os.Args) > 1 && os.Args[1] == "workspace-inside" { // what a workspace of a script runs
+		os.Exit(Main("v0.0.0-test"))
+	}
 	testscript.Main(suite{m}, map[string]func(){
 		"weir": func() { os.Exit(Main("v0.0.0-test")) },
 	})

@@ -23,7 +23,7 @@ type reason struct {
 
 func (e *env) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why ID", Short: "Say why a task, a job, a rollout or a fleet job is where it is: by whom, since when", Args: e.args("ID"),
+		Use: "why ID", Short: "Say why a task, a job, a rollout, a fleet job or a workspace is where it is: by whom, since when", Args: e.args("ID"),
 		Example: "  weir why 8057b302099a\n  weir why JOB/STEP\n  weir why orders-2026-11",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			task, missing := findTask(ctx, s, args[0])
@@ -42,6 +42,9 @@ func (e *env) whyCommand() *cobra.Command {
 				if _, err := s.Fleets.Job(ctx, id); err == nil {
 					return e.printFleetWhy(ctx, s, id)
 				}
+			}
+			if w, err := s.Workspaces.Find(ctx, args[0]); err == nil {
+				return e.printWorkspaceWhy(ctx, s, w)
 			}
 			job, err := s.Store.JobID(ctx, args[0])
 			if err == nil {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ func fill(path string) string {
 	return strings.NewReplacer("{task}", "01890a5d-ac96-774b-bcce-b302099a8057", "{job}", "01890a5d-ac96-774b-bcce-b302099a8057").
 		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
 			"{attempt}", "1", "{workflow}", "ghost", "{artifact}", "1", "{secret}", "ghost",
-			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1", "{serial}", "ghost", "{pc}", "ghost").Replace(path))
+			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1", "{serial}", "ghost", "{pc}", "ghost", "{workspace}", "ghost").Replace(path))
 }
 
 // Every route with every kind of caller, over real HTTP, against what Can says.
@@ -141,7 +142,7 @@ func TestForeignThings(t *testing.T) {
 			got, absent := other.call(c.method, c.path, nil), other.call(c.method, c.absent, nil)
 			x, y := got.refusal(), absent.refusal()
 			x.Instance, y.Instance = "", ""
-			if got.status != http.StatusNotFound || x != y {
+			if got.status != http.StatusNotFound || !reflect.DeepEqual(x, y) {
 				t.Errorf("%s %s as %s: %d %+v; for nothing: %+v", c.method, c.path, role, got.status, x, y)
 			}
 		}

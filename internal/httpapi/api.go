@@ -76,8 +76,11 @@ type Config struct {
 	// Rollouts keeps databases and brings changes to them. Nil: nobody does (404).
 	Rollouts Rollouts
 	// Fleets keeps fleet jobs, devices and PCs. Nil: nobody does (404).
-	Fleets  Fleets
-	SetNode func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	Fleets Fleets
+	// Workspaces keeps workspaces, which run at WorkspaceHost. Nil: nobody does (404).
+	Workspaces    Workspaces
+	WorkspaceHost WorkspaceHost
+	SetNode       func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
 	// Bulk changes many tasks or jobs at once. Nil: nobody does (404).
 	Bulk Bulk
 	// Bucket has artifacts and logs. Nil: there are none to read (404).

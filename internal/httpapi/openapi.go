@@ -15,7 +15,7 @@ const description = `Weir's HTTP API. Say who asks with "Authorization: Bearer w
 
 Errors are application/problem+json: code is what programs branch on, next says what to do, field names what was refused.
 Lists are {"items": […], "next": "…"}: send next as ?after= to get the page after.
-Creates of tasks, jobs, rollouts and fleet jobs, and runs of workflows, take Idempotency-Key, so they can be sent again.
+Creates of tasks, jobs, rollouts, fleet jobs and workspaces, and runs of workflows, take Idempotency-Key, so they can be sent again.
 Pools, schedules and databases carry an ETag; changing one wants If-Match.
 Durations are text such as "90s", "12h" or "30d", but what was measured is in milliseconds and called so (took_ms, waited_ms); times are RFC 3339.`
 

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	get  = http.MethodGet
-	post = http.MethodPost
-	put  = http.MethodPut
-	del  = http.MethodDelete
+	get   = http.MethodGet
+	post  = http.MethodPost
+	put   = http.MethodPut
+	patch = http.MethodPatch
+	del   = http.MethodDelete
 )
 
 // table is every route: method, path, what Can is asked, who that is at all, and
@@ -19,7 +20,7 @@ const (
 var table []Route
 
 func init() {
-	table = slices.Concat(workRoutes(), flowRoutes(), rolloutRoutes(), fleetRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
+	table = slices.Concat(workRoutes(), flowRoutes(), rolloutRoutes(), fleetRoutes(), workspaceRoutes(), orderRoutes(), machineRoutes(), wholeRoutes(), peopleRoutes(), agentRoutes(), aboutRoutes())
 }
 
 // workRoutes are about tasks and jobs.

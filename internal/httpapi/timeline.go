@@ -10,10 +10,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// auditKind is the kind of events that only admins see.
-const auditKind = "auth"
-
-// seesAudit says whether the subject may read what happened to accounts.
+// seesAudit says whether the subject may read what happened to accounts, and to what is
+// other people's.
 func seesAudit(ctx context.Context) bool {
 	return auth.Can(auth.From(ctx), auth.Read, auth.Object{Kind: "audit"})
 }
@@ -51,7 +49,7 @@ func (a *API) listEvents(ctx context.Context, in *TimelineInput) (*Listed[view.E
 		return a.eventsAfter(ctx, in.After, f.Job, f.Task, in.Limit)
 	}
 	if !seesAudit(ctx) {
-		f.NotKinds = []string{auditKind}
+		f.NotKinds = auth.PrivateKinds()
 	}
 	events, next, err := a.config.Store.Timeline(ctx, f, in.Before, in.Limit)
 	if err != nil {
@@ -72,7 +70,7 @@ func (a *API) eventsAfter(ctx context.Context, after string, job, task weir.ID, 
 		next = events[len(events)-1].Cursor
 	}
 	if !seesAudit(ctx) {
-		events = slices.DeleteFunc(events, func(e view.Event) bool { return e.Kind == auditKind })
+		events = slices.DeleteFunc(events, func(e view.Event) bool { return auth.Private(e.Kind) })
 	}
 	return pageOf(ctx, events, "after", next), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 // Source is the store that the database is read from.
@@ -65,9 +66,11 @@ type engine struct {
 	health   reading[health]
 	// fleet reads nothing where there is no store of it.
 	fleet *reading[fleet.Figures]
+	// workspaces the same.
+	workspaces *reading[workspace.Figures]
 }
 
-func newEngine(s Source, f Fleet, every time.Duration) *engine {
+func newEngine(s Source, f Fleet, w Workspaces, every time.Duration) *engine {
 	counts := &counts{source: s}
 	e := &engine{
 		overview: reading[view.Overview]{name: "overview", every: every, read: s.Overview},
@@ -84,6 +87,9 @@ func newEngine(s Source, f Fleet, every time.Duration) *engine {
 	}
 	if f != nil {
 		e.fleet = fleetReading(f, every)
+	}
+	if w != nil {
+		e.workspaces = workspaceReading(w, every)
 	}
 	return e
 }
@@ -117,13 +123,16 @@ func (e *engine) Collect(metrics chan<- prometheus.Metric) {
 	if e.fleet != nil {
 		group.Go(func() { collect(o, e.fleet, putFleet) })
 	}
+	if e.workspaces != nil {
+		group.Go(func() { collect(o, e.workspaces, putWorkspaces) })
+	}
 	group.Go(func() {
 		sums, _ := e.rates.look()
 		putRates(o, sums)
 	})
 	group.Wait()
 	up := 1.0
-	for _, ok := range []bool{e.overview.tell(o), e.rates.tell(o), e.pools.tell(o), e.health.tell(o), e.fleet == nil || e.fleet.tell(o)} {
+	for _, ok := range []bool{e.overview.tell(o), e.rates.tell(o), e.pools.tell(o), e.health.tell(o), e.fleet == nil || e.fleet.tell(o), e.workspaces == nil || e.workspaces.tell(o)} {
 		if !ok {
 			up = 0
 		}

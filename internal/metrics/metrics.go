@@ -21,6 +21,8 @@ type Config struct {
 	Source Source
 	// Fleet is where devices are read. Nil: they have no metrics.
 	Fleet Fleet
+	// Workspaces is where workspaces are read. Nil: they have no metrics.
+	Workspaces Workspaces
 	// Loops are those of the leader's terms of this process.
 	Loops func() []loop.Stats
 	// Leader is the epoch of the term of this process; 0: it does not lead.
@@ -47,7 +49,7 @@ type Metrics struct {
 func New(config Config) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), faces: newFaces(), streams: newStreams()}
 	if config.Source != nil {
-		m.registry.MustRegister(newEngine(config.Source, config.Fleet, cmp.Or(config.Every, defaultEvery)))
+		m.registry.MustRegister(newEngine(config.Source, config.Fleet, config.Workspaces, cmp.Or(config.Every, defaultEvery)))
 	}
 	m.registry.MustRegister(
 		server{config},

@@ -22,6 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -116,7 +117,7 @@ func work(t *testing.T, db *testdb.DB) {
 
 func newMetrics(db *testdb.DB, source Source, every time.Duration) *Metrics {
 	return New(Config{
-		Source: source, Fleet: fleet.New(db.Pool), Every: every, Version: "1.2.3",
+		Source: source, Fleet: fleet.New(db.Pool), Workspaces: workspace.New(db.Pool), Every: every, Version: "1.2.3",
 		Leader: func() int64 { return 7 },
 		Loops: func() []loop.Stats {
 			return []loop.Stats{{Name: "tend", Every: time.Second, Ticks: 12, Errors: 2, Took: 3 * time.Second, Last: time.Unix(1000, 0), LastTook: time.Millisecond, Failing: 1}}

@@ -115,10 +115,10 @@
 //     and ui.Log link to it when they show a part only.
 //   - Download (routes.go: downloads) serves what tasks made, of any size: to be
 //     kept, and never as a page. Only pictures are shown in place.
-//   - Workflows, rollouts, the fleet, secrets, waking and the bucket may be missing
-//     on a server: ask for them by w.flows, w.rolls, w.fleets, w.secretKeeper,
-//     w.waker and w.bucket, whose errors say what to set.
-//   - Pages of rollouts, databases and the fleet speak the reader's language: say(ctx, key)
+//   - Workflows, rollouts, the fleet, workspaces, secrets, waking and the bucket may be
+//     missing on a server: ask for them by w.flows, w.rolls, w.fleets, w.workspaces,
+//     w.secretKeeper, w.waker and w.bucket, whose errors say what to set.
+//   - Pages of rollouts, databases, the fleet and workspaces speak the reader's language: say(ctx, key)
 //     takes its words from package locale, and spoken (rollout_words.go) chooses.
 package web
 

@@ -28,7 +28,7 @@ func subjectPath(e view.Event) string {
 		return ui.Path("fleet", "jobs", e.Subject)
 	case "pc":
 		return pcPath(e.Subject)
-	case "database", "device", "node", "pool", "rollout", "schedule", "worker", "workflow":
+	case "database", "device", "node", "pool", "rollout", "schedule", "worker", "workflow", "workspace":
 		return ui.Path(e.Kind+"s", e.Subject)
 	}
 	return ""

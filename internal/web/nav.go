@@ -28,6 +28,7 @@ var navigation = []struct {
 		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
 		{label: "Rollouts", path: "/rollouts", icon: "rollout", key: "r"},
 		{label: "Fleet", path: "/fleet", icon: "fleet", key: "f"},
+		{label: "Workspaces", path: "/workspaces", icon: "workspace", key: "k"},
 		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
 		{label: "Timeline", path: "/timeline", icon: "timeline", key: "e"},
 	}},

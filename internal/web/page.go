@@ -209,6 +209,9 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 	}
 	status := p.Kind.Status()
 	title, next := explainStatus(status)
+	if p.Kind == problem.TooMany {
+		title = "There is no room for one more"
+	}
 	if seconds, ok := auth.RetryAfter(err); ok {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
 // pages are all pages. A right stands on the line of what it opens.
@@ -45,6 +46,12 @@ func (w *Web) pages() []Page {
 		{Path: "/fleet/policy", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/policy", w.fleetPolicy)},
 		{Path: "/devices", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/devices", w.devices)},
 		{Path: "/devices/{serial}", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: spoken(w.device)},
+		{Path: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: spoken(w.workspaceList)},
+		{Path: workspacePolicyPath, Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: spoken(w.workspacePolicy)},
+		{Path: "/workspaces/{id}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
+		{Path: "/workspaces/{id}/log", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/log", w.workspaceLog)},
+		{Path: "/workspaces/{id}/output", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/output", w.workspaceOutput)},
+		{Path: "/workspaces/{id}/open", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Load: spoken(w.openWorkspace)},
 		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{name}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
@@ -116,6 +123,14 @@ func (w *Web) actions() []Action {
 		{Path: "/devices/{serial}/release", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(releaseDevice), Do: w.onDevice(releaseDevice)},
 		{Path: "/devices/{serial}/retire", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(retireDevice), Do: w.onDevice(retireDevice)},
 		{Path: "/devices/{serial}/quarantine", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(quarantineDevice), Do: w.onDevice(quarantineDevice)},
+		{Path: "/new-workspace", Nav: "/workspaces", Verb: auth.Submit, Kind: "workspace", Own: true, Ask: spokenAsk(w.askNewWorkspace), Do: spokenDo(w.createWorkspace)},
+		{Path: "/workspaces/{id}/start", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Running)},
+		{Path: "/workspaces/{id}/stop", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Standby)},
+		{Path: "/workspaces/{id}/archive", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Archived)},
+		{Path: "/workspaces/{id}/delete", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askDeleteWorkspace), Do: w.moveWorkspace(ladder.Deleted)},
+		{Path: "/workspaces/{id}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askRecoverWorkspace), Do: spokenDo(w.recoverWorkspace)},
+		{Path: "/workspaces/{id}/change", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askChangeWorkspace), Do: spokenDo(w.changeWorkspace)},
+		{Path: workspacePolicyPath + "/change", Nav: "/workspaces", Verb: auth.Manage, Kind: "workspace", Ask: spokenAsk(w.askWorkspacePolicy), Do: spokenDo(w.setWorkspacePolicy)},
 		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
 		{Path: "/schedules/{name}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
 		{Path: "/schedules/{name}/pause", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.pauseSchedule},

@@ -2,11 +2,14 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 func (w *Web) search(r *Request) (View, error) {
@@ -21,7 +24,11 @@ func (w *Web) search(r *Request) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		hits = append(flows, w.reachable(r, hits)...)
+		homes, err := w.searchWorkspaces(r, text)
+		if err != nil {
+			return View{}, err
+		}
+		hits = append(append(flows, homes...), w.reachable(r, hits)...)
 	}
 	// One hit is what was meant.
 	if len(hits) == 1 && liveOf(r.Context()) == nil {
@@ -77,6 +84,43 @@ func (w *Web) searchFlows(r *Request, text string) ([]view.Hit, error) {
 	return hits, nil
 }
 
+// workspacesFound is how many workspaces a search lists.
+const workspacesFound = 10
+
+// searchWorkspaces are workspaces by their id or a part of their name: one's own, for an
+// admin everybody's.
+func (w *Web) searchWorkspaces(r *Request, text string) (hits []view.Hit, err error) {
+	own := auth.Object{Kind: "workspace", Owner: r.Subject.UserID}
+	if w.config.Workspaces == nil || !auth.Can(r.Subject, auth.Read, own) {
+		return nil, nil
+	}
+	f := workspace.Filter{Search: text}
+	if !r.Can(auth.Read, "workspace") {
+		if f.Owner, err = weir.ParseID(r.Subject.UserID); err != nil {
+			return nil, nil // a workspace is a user's
+		}
+	}
+	found, err := w.config.Workspaces.List(r.Context(), f, view.Page{Limit: workspacesFound})
+	if err != nil {
+		return nil, err
+	}
+	// What only says it in its description was not meant.
+	found = slices.DeleteFunc(found, func(x workspace.Workspace) bool { return !strings.Contains(x.Name, strings.ToLower(text)) })
+	if id, bad := weir.ParseID(text); bad == nil {
+		x, err := w.config.Workspaces.Workspace(r.Context(), id)
+		if err != nil && !gone(err) {
+			return nil, err
+		}
+		if err == nil && auth.Can(r.Subject, auth.Read, auth.Object{Kind: "workspace", Owner: x.OwnerID.String()}) {
+			found = append(found, x)
+		}
+	}
+	for _, x := range found {
+		hits = append(hits, view.Hit{Kind: "workspace", ID: x.ID, Name: x.Name, State: string(x.Phase)})
+	}
+	return hits, nil
+}
+
 // hitPath is the page of what was found.
 func hitPath(h view.Hit) string {
 	switch h.Kind {
@@ -88,6 +132,8 @@ func hitPath(h view.Hit) string {
 		return rolloutPath(h.ID)
 	case "fleet":
 		return fleetJobPath(h.ID)
+	case "workspace":
+		return workspacePath(h.ID)
 	case "service":
 		return "/tasks?service=" + url.QueryEscape(h.Name)
 	case "worker":

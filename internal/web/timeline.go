@@ -12,9 +12,6 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// audit is the kind of events about who logged in and who was given rights.
-const audit = "auth"
-
 // eventKinds are those of events, for the filter.
 var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
 
@@ -23,7 +20,7 @@ func hiddenKinds(r *Request) []string {
 	if r.Can(auth.Read, "audit") {
 		return nil
 	}
-	return []string{audit}
+	return auth.PrivateKinds()
 }
 
 // kindsFor are the kinds that the reader may choose from.
@@ -31,7 +28,7 @@ func kindsFor(r *Request) []string {
 	if len(hiddenKinds(r)) > 0 {
 		return eventKinds
 	}
-	return append(slices.Clone(eventKinds), audit)
+	return append(slices.Clone(eventKinds), auth.PrivateKinds()...)
 }
 
 // eventsPath is the timeline of one thing.
@@ -83,7 +80,7 @@ func (w *Web) timeline(r *Request) (View, error) {
 func (w *Web) timelineFilter(r *Request) (v timelineView, err error) {
 	v = timelineView{kinds: kindsFor(r), job: r.Query("job"), task: r.Query("task")}
 	v.filter = view.TimelineFilter{Type: r.Query("type"), Subject: r.Query("subject"), NotKinds: hiddenKinds(r)}
-	if r.Query("kind") == audit {
+	if auth.Private(r.Query("kind")) {
 		if err := r.allow(auth.Read, "audit", false); err != nil {
 			return v, err
 		}

@@ -33,14 +33,17 @@ type Config struct {
 	// Health says how this server is; Settings how it is set up.
 	Health   func(context.Context) Health
 	Settings func() []Setting
-	// Workflows, Rollouts, Fleets, Secrets, Waker and Bucket are what their pages show and use. Nil:
+	// Workflows, Rollouts, Fleets, Workspaces, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
 	Workflows Workflows
 	Rollouts  Rollouts
 	Fleets    Fleets
-	Secrets   Secrets
-	Waker     Waker
-	Bucket    blob.Bucket
+	// Workspaces run at WorkspaceHost.
+	Workspaces    Workspaces
+	WorkspaceHost WorkspaceHost
+	Secrets       Secrets
+	Waker         Waker
+	Bucket        blob.Bucket
 	// Bulk changes many tasks or jobs at once. Nil: lists have no such buttons.
 	Bulk    Bulk
 	Version string

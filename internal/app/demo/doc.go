@@ -15,4 +15,6 @@
 //
 // Three PCs with simulated devices run in the server's own process. A fleet job tests
 // the devices again and again; one of them always fails and is put out.
+//
+// Two workspaces belong to the first admin: one runs, one sleeps in the bucket.
 package demo

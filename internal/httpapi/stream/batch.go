@@ -3,6 +3,7 @@ package stream
 import (
 	"sync"
 
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
@@ -42,7 +43,7 @@ func (c *batches) of(events []*timeline.Event, audit bool) []byte {
 		}
 		b.bytes = make([]byte, 0, size)
 		for _, e := range events {
-			if audit || e.Kind != auditKind {
+			if audit || !auth.Private(e.Kind) {
 				b.bytes = append(b.bytes, e.Encoded(frameOf)...)
 			}
 		}

@@ -47,7 +47,7 @@ func (s *stream) allow(e *timeline.Event) bool {
 	if s.config.Allow != nil {
 		return s.config.Allow(s.subject, e)
 	}
-	return s.audit || e.Kind != auditKind
+	return s.audit || !auth.Private(e.Kind)
 }
 
 // run sends events until something ends the stream, and says what.

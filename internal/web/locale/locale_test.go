@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
 // Every language has every word, with the same values in it, and none that is not
@@ -77,6 +78,15 @@ func TestStates(t *testing.T) {
 	}
 	for _, s := range []string{fleet.PolicyStrict, fleet.PolicyEvidence} {
 		keys = append(keys, "policy."+s, "policy.text."+s)
+	}
+	for _, s := range ladder.Phases {
+		keys = append(keys, "phase."+string(s))
+	}
+	for _, s := range ladder.Operations {
+		keys = append(keys, "operation."+string(s))
+	}
+	for _, s := range ladder.Reasons {
+		keys = append(keys, "reason."+string(s))
 	}
 	for _, key := range keys {
 		if !slices.Contains(en.Keys(), key) || en.Say(key) == ko.Say(key) {

@@ -78,6 +78,7 @@ var shortcuts = []key{
 	{"Go to tasks", []string{"g", "t"}},
 	{"Go to rollouts", []string{"g", "r"}},
 	{"Go to the fleet", []string{"g", "f"}},
+	{"Go to workspaces", []string{"g", "k"}},
 	{"Go to databases", []string{"g", "d"}},
 	{"Go to pools", []string{"g", "p"}},
 	{"Go to nodes", []string{"g", "n"}},

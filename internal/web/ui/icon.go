@@ -60,6 +60,8 @@ var icons = map[string]string{
 	"database":    `<ellipse cx="8" cy="3.8" rx="5" ry="2"/><path d="M3 3.8v8.4c0 1.1 2.2 2 5 2s5-.9 5-2V3.8M3 8c0 1.1 2.2 2 5 2s5-.9 5-2"/>`,
 	"rollout":     `<rect x="1.8" y="2.5" width="3.4" height="11" rx="1"/><rect x="6.3" y="2.5" width="3.4" height="8" rx="1"/><rect x="10.8" y="2.5" width="3.4" height="5" rx="1"/>`,
 	"fleet":       `<rect x="1.8" y="2" width="3.4" height="3.4" rx=".8"/><rect x="6.3" y="2" width="3.4" height="3.4" rx=".8"/><rect x="10.8" y="2" width="3.4" height="3.4" rx=".8"/><rect x="1.8" y="10.6" width="3.4" height="3.4" rx=".8"/><rect x="6.3" y="10.6" width="3.4" height="3.4" rx=".8"/><path d="M1.8 8h12.4"/>`,
+	"workspace":   `<path d="M2 7.2 8 2.2l6 5V13a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1Z"/><path d="m5.3 8.2 1.8 1.6-1.8 1.6M8.6 11.4h2.2"/>`,
+	"terminal":    `<rect x="1.8" y="2.8" width="12.4" height="10.4" rx="1.4"/><path d="m4.6 6 2 2-2 2M8.4 10.2h3"/>`,
 	"device":      `<rect x="4.5" y="1.5" width="7" height="13" rx="1.5"/><path d="M7.2 12.2h1.6"/>`,
 	"not-started": `<circle cx="8" cy="8" r="6"/>`,
 	"pending":     `<circle cx="8" cy="8" r="6"/><path d="M8 4.8V8l2 1.5"/>`,

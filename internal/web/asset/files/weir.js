@@ -29,6 +29,7 @@ function say(time, now) {
   if (Number.isNaN(ms)) return;
   let text;
   if (time.dataset.rel === "since") text = exactSpan(Math.max(0, ms));
+  else if (time.dataset.rel === "until") text = exactSpan(Math.max(0, -ms));
   else if (ms >= 0) text = ms < 1000 ? "now" : span(ms) + " ago";
   else text = ms > -1000 ? "now" : "in " + span(ms);
   if (time.textContent !== text) time.textContent = text;

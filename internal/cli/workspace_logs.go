@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workspace"
+)
+
+func (e *env) workspaceLogs() *cobra.Command {
+	lines := 200
+	var follows bool
+	c := &cobra.Command{
+		Use: "logs NAME", Short: "Print what the container of a workspace printed last", Args: e.args("NAME"),
+		Long: `Print what the container of a workspace printed last. What became of the workspace
+itself is another log: weir workspace log NAME.`,
+		Example: "  weir workspace logs notes --lines 50\n  weir workspace logs notes --follow",
+		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
+			if lines < 1 || lines > 10_000 {
+				return invalid("give a number from 1 to 10000", "--lines %d", lines)
+			}
+			w, err := s.Workspaces.Find(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if o := e.output(); follows && !o.data() {
+				return followPrinted(ctx, o, s, w, lines)
+			}
+			return e.printPrinted(ctx, s, w, lines)
+		}),
+	}
+	c.Flags().IntVar(&lines, "lines", lines, "how many at most")
+	c.Flags().BoolVarP(&follows, "follow", "f", false, "go on printing until Ctrl-C")
+	settingFlags(c, false, "workspace_providers", "docker_host")
+	return c
+}
+
+func (e *env) printPrinted(ctx context.Context, s *app.Session, w workspace.Workspace, lines int) error {
+	var text bytes.Buffer
+	if err := s.Workspaces.Logs(ctx, w, lines, &text); err != nil {
+		return err
+	}
+	o := e.output()
+	if o.data() {
+		return o.value(struct {
+			Text string `json:"text"`
+		}{text.String()})
+	}
+	if text.Len() == 0 {
+		o.say("Nothing: it has printed nothing yet.")
+		return nil
+	}
+	_, err := io.WriteString(o.Out, cleanLines(text.String()))
+	return err
+}
+
+// followPrinted prints what comes, also after the workspace was started again.
+func followPrinted(ctx context.Context, o *output, s *app.Session, w workspace.Workspace, lines int) error {
+	for last := ""; ; {
+		var text bytes.Buffer
+		err := s.Workspaces.Logs(ctx, w, lines, &text)
+		if ctx.Err() != nil {
+			return quiet(problem.Canceled)
+		}
+		if err != nil {
+			return err
+		}
+		now := text.String()
+		if _, err := io.WriteString(o.Out, cleanLines(printedSince(last, now))); err != nil {
+			return err
+		}
+		if last = now; !loop.Wait(ctx, drawEvery, nil) {
+			return quiet(problem.Canceled)
+		}
+	}
+}
+
+// printedSince is what is new. What is there are the last lines: the first of them may
+// have gone meanwhile, and all of them after a start.
+func printedSince(last, now string) string {
+	for known := last; known != ""; {
+		if rest, ok := strings.CutPrefix(now, known); ok {
+			return rest
+		}
+		_, known, _ = strings.Cut(known, "\n")
+	}
+	return now
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/ladder"
+)
+
+// watchWorkspace prints a line whenever a workspace moves: until it is where it is
+// wanted, or, without that, until somebody has enough. What keeps it from getting there
+// is an error.
+func watchWorkspace(ctx context.Context, o *output, s *app.Session, id weir.ID, want *ladder.Phase) error {
+	wake, unfollow := follow(ctx, s, weir.Filter{})
+	defer unfollow()
+	for last := ""; ; {
+		w, err := s.Workspaces.Workspace(ctx, id)
+		if ctx.Err() != nil {
+			o.say("Stopped watching; the workspace goes on. See it with: weir workspace show %s", short(id))
+			return quiet(problem.Canceled)
+		}
+		if err != nil {
+			return err
+		}
+		o.now = time.Now()
+		if sign := movedSign(w); sign != last {
+			last = sign
+			if err := printPhase(o, w); err != nil {
+				return err
+			}
+		}
+		switch {
+		case want == nil:
+		case failedFor(w, *want):
+			o.say("See why with: weir workspace why %s; then: weir workspace recover %[1]s", clean(w.Name))
+			return quiet(problem.Failed)
+		case w.Phase == *want && w.Operation == ladder.None:
+			if o.table() {
+				_, err = fmt.Fprintf(o.Out, "Workspace %s is %s.\n", clean(w.Name), w.Phase)
+			}
+			return err
+		case w.Desired != *want:
+			o.say("Somebody wants %s by now: %s.", w.Desired, clean(w.DesiredBy))
+			return quiet(problem.Failed)
+		}
+		rest(ctx, lookEvery, drawEvery, wake) // ended: the next look says so
+	}
+}
+
+// failedFor: it does not get there by itself. An error without a reason was cleared, and
+// the next look says what is there; deleting goes on whatever is wrong.
+func failedFor(w workspace.Workspace, want ladder.Phase) bool {
+	return w.Phase == ladder.Error && w.Error != "" && want != ladder.Deleted
+}
+
+// movedSign tells one state of a workspace from the next.
+func movedSign(w workspace.Workspace) string {
+	return fmt.Sprint(w.Phase, w.Desired, w.Operation, w.OpSays, w.Error, w.ErrorSays)
+}
+
+func printPhase(o *output, w workspace.Workspace) error {
+	if !o.table() {
+		return printEach(o, []workspace.Workspace{w}, func(w workspace.Workspace) string { return string(w.Phase) })
+	}
+	says := operationText(w)
+	if w.Error != "" {
+		says = strings.TrimSuffix(string(w.Error)+": "+w.ErrorSays, ": ")
+	}
+	_, err := fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", o.now.UTC().Format("15:04:05"), clean(w.Name), o.paint(phaseColor(string(w.Phase)), string(w.Phase)), clean(says)), " "))
+	return err
+}

@@ -1,0 +1,249 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/ladder"
+)
+
+// moveWorkspace wants another phase. It goes back to where the button was.
+func (w *Web) moveWorkspace(want ladder.Phase) func(*Request) (Done, error) {
+	return spokenDo(func(r *Request) (Done, error) {
+		store, x, err := w.workspaceOf(r, auth.Command)
+		if err == nil && want == ladder.Running {
+			err = workspace.MayLive(r.Subject, x.Provider)
+		}
+		if err != nil {
+			return Done{}, err
+		}
+		ctx := r.Context()
+		changed, err := store.Want(ctx, x.ID, want, r.By(), r.Field("reason"))
+		said := say(ctx, "said.workspace."+string(want), plain(x.Name))
+		if !changed {
+			said = say(ctx, "said.workspace.same", plain(x.Name))
+		}
+		to := workspacePath(x.ID)
+		if r.Query("from") == "list" || want == ladder.Deleted {
+			to = "/workspaces"
+		}
+		return Done{To: to, Say: said}, limited(ctx, err)
+	})
+}
+
+// limited names what runs, for those who are over the limit. What it is goes with it, so
+// that a page can lead there.
+func limited(ctx context.Context, err error) error {
+	limit, over := workspace.LimitOf(err)
+	if !over {
+		return err
+	}
+	var names []string
+	for _, x := range limit.Running {
+		names = append(names, plain(x.Name))
+	}
+	said := *problem.Explain(err)
+	said.What, said.Next = say(ctx, "workspace.limit."+limit.Type, limit.Current, limit.Max), say(ctx, "workspace.limit.next", strings.Join(names, ", "))
+	return &said
+}
+
+func (w *Web) askDeleteWorkspace(r *Request) (ui.Question, error) {
+	_, x, err := w.workspaceOf(r, auth.Command)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	return ui.Question{
+		Title: say(ctx, "workspace.ask.delete", plain(x.Name)), Text: say(ctx, "workspace.text.delete"), Button: say(ctx, "workspace.delete"), Danger: true,
+		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}, Back: workspacePath(x.ID),
+	}, nil
+}
+
+// recoverFresh is the choice of whatever is left of a home, or an empty one.
+const recoverFresh = "fresh"
+
+func (w *Web) askRecoverWorkspace(r *Request) (ui.Question, error) {
+	store, x, err := w.workspaceOf(r, auth.Command)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	fields := []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}
+	if x.Error == ladder.DataLost || x.Error == ladder.ArchiveCorrupted {
+		archives, err := store.Archives(ctx, x.ID)
+		if err != nil {
+			return ui.Question{}, err
+		}
+		from := ui.Field{Name: "from", Label: say(ctx, "workspace.from"), Type: "select", Hint: say(ctx, "workspace.from.hint"), Options: []ui.Option{{Label: say(ctx, "workspace.from.same")}}}
+		for _, a := range archives {
+			if a.VerifiedAt != nil {
+				from.Options = append(from.Options, ui.Option{Value: a.Key, Label: say(ctx, "workspace.from.archive", a.VerifiedAt.UTC().Format("2006-01-02 15:04:05 UTC"))})
+			}
+		}
+		from.Options = append(from.Options, ui.Option{Value: recoverFresh, Label: say(ctx, "workspace.from.fresh")})
+		fields = append(fields, from)
+	}
+	return ui.Question{
+		Title: say(ctx, "workspace.ask.recover", plain(x.Name)), Text: say(ctx, "workspace.text.recover", plain(string(x.Error)+": "+x.ErrorSays)), Button: say(ctx, "workspace.recover"),
+		Fields: fields, Back: workspacePath(x.ID),
+	}, nil
+}
+
+func (w *Web) recoverWorkspace(r *Request) (Done, error) {
+	store, x, err := w.workspaceOf(r, auth.Command)
+	if err != nil {
+		return Done{}, err
+	}
+	ctx := r.Context()
+	if from := r.Field("from"); from != "" && from != recoverFresh {
+		_, err = store.RecoverFrom(ctx, x.ID, r.By(), r.Field("reason"), from)
+	} else {
+		_, err = store.Recover(ctx, x.ID, r.By(), r.Field("reason"), from == recoverFresh)
+	}
+	return Done{To: workspacePath(x.ID), Say: say(ctx, "said.workspace.recovered", plain(x.Name))}, err
+}
+
+// openWorkspace leads into a workspace. It is a GET on purpose: the host of a workspace
+// sends a browser here that it does not know.
+func (w *Web) openWorkspace(r *Request) (View, error) {
+	_, x, err := w.workspaceOf(r, auth.Command)
+	if err == nil {
+		err = workspace.MayLive(r.Subject, x.Provider)
+	}
+	if err != nil {
+		return View{}, err
+	}
+	to, err := w.config.WorkspaceHost.Open(r.Context(), r.Subject, x.ID, local(r.Query("next")))
+	if err != nil {
+		return View{}, err
+	}
+	return View{}, SeeOther(to)
+}
+
+func (w *Web) askNewWorkspace(r *Request) (ui.Question, error) {
+	if _, err := w.workspaces(); err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	offered := w.config.WorkspaceHost.Providers()
+	if _, err := workspace.ProviderOf("", offered); err != nil {
+		return ui.Question{}, err
+	}
+	names := usable(r, offered)
+	if len(names) == 0 {
+		return ui.Question{}, problem.New(problem.Conflict, "ask for docker in workspace_providers, or for the role admin", "what runs here runs as the server itself, and that takes an admin")
+	}
+	var providers []ui.Option
+	for _, name := range names {
+		providers = append(providers, ui.Option{Value: name, Label: wordOf(ctx, "provider.", name)})
+	}
+	fields := []ui.Field{
+		{Name: "name", Label: say(ctx, "workspace.name"), Hint: say(ctx, "workspace.name.hint"), Example: "notes", Focus: true, Auto: "off"},
+		{Name: "description", Label: say(ctx, "workspace.description"), Optional: true, Auto: "off"},
+		{Name: "provider", Label: say(ctx, "workspace.provider"), Type: "select", Value: names[0], Options: providers},
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return name != workspace.OnThisMachine }) {
+		fields = append(fields, ui.Field{Name: "image", Label: say(ctx, "workspace.image"), Optional: true, Hint: say(ctx, "workspace.image.hint"), Example: "registry.example.org/dev/go:1.26", Auto: "off"})
+	}
+	fields = append(fields, ttlFields(ctx, "", "")...)
+	return ui.Question{Title: say(ctx, "workspace.new"), Text: say(ctx, "workspace.new.text"), Button: say(ctx, "workspace.create"), Fields: fields, Back: "/workspaces"}, nil
+}
+
+func ttlFields(ctx context.Context, standby, archive string) []ui.Field {
+	return []ui.Field{
+		{Name: "standby_ttl", Label: say(ctx, "workspace.standby"), Value: standby, Optional: true, Example: "10m", Hint: say(ctx, "workspace.standby.hint"), Auto: "off"},
+		{Name: "archive_ttl", Label: say(ctx, "workspace.archiveafter"), Value: archive, Optional: true, Example: "30m", Hint: say(ctx, "workspace.archiveafter.hint"), Auto: "off"},
+	}
+}
+
+// ttlField reads a time of a workspace; empty: zero, as the policy says.
+func ttlField(r *Request, name string) (node.Span, error) {
+	d, err := spanField(r, name)
+	if err == nil && d != 0 && d < 10*time.Second {
+		err = problem.Refuse(name, "write 10s or more", "%s is too short", d)
+	}
+	return node.Span(d), err
+}
+
+func (w *Web) createWorkspace(r *Request) (Done, error) {
+	store, err := w.workspaces()
+	if err != nil {
+		return Done{}, err
+	}
+	ctx := r.Context()
+	d := workspace.Draft{Name: r.Field("name"), Description: r.Field("description"), Image: r.Field("image")}
+	if d.Owner, err = weir.ParseID(r.Subject.UserID); err != nil {
+		return Done{}, problem.New(problem.Forbidden, "log in as a user", "who asks is no user")
+	}
+	if d.Provider, err = workspace.ProviderOf(r.Field("provider"), usable(r, w.config.WorkspaceHost.Providers())); err != nil {
+		return Done{}, err
+	}
+	if d.StandbyTTL, err = ttlField(r, "standby_ttl"); err != nil {
+		return Done{}, err
+	}
+	if d.ArchiveTTL, err = ttlField(r, "archive_ttl"); err != nil {
+		return Done{}, err
+	}
+	id, _, err := store.Create(ctx, r.By(), d)
+	return Done{To: workspacePath(id), Say: say(ctx, "said.workspace.created", plain(d.Name))}, placed(limited(ctx, err), "name", "description", "provider", "image", "standby_ttl", "archive_ttl")
+}
+
+// ownTTL is a time that a workspace has of its own; empty: the policy's, which stays so
+// when something else is changed.
+func ownTTL(its, policy node.Span) string {
+	if its == policy {
+		return ""
+	}
+	return spanText(time.Duration(its))
+}
+
+func (w *Web) askChangeWorkspace(r *Request) (ui.Question, error) {
+	store, x, err := w.workspaceOf(r, auth.Command)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	policy, err := store.Policy(ctx)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	fields := []ui.Field{
+		{Name: "name", Label: say(ctx, "workspace.name"), Value: x.Name, Hint: say(ctx, "workspace.name.hint"), Focus: true, Auto: "off"},
+		{Name: "description", Label: say(ctx, "workspace.description"), Value: x.Description, Optional: true, Auto: "off"},
+	}
+	if x.Provider != workspace.OnThisMachine {
+		fields = append(fields, ui.Field{Name: "image", Label: say(ctx, "workspace.image"), Value: x.Image, Optional: true, Hint: say(ctx, "workspace.image.hint"), Auto: "off"})
+	}
+	fields = append(fields, ttlFields(ctx, ownTTL(x.StandbyTTL, policy.StandbyTTL), ownTTL(x.ArchiveTTL, policy.ArchiveTTL))...)
+	return ui.Question{Title: say(ctx, "workspace.ask.change", plain(x.Name)), Button: say(ctx, "policy.save"), Fields: fields, Back: workspacePath(x.ID)}, nil
+}
+
+func (w *Web) changeWorkspace(r *Request) (Done, error) {
+	store, x, err := w.workspaceOf(r, auth.Command)
+	if err != nil {
+		return Done{}, err
+	}
+	standby, err := ttlField(r, "standby_ttl")
+	if err != nil {
+		return Done{}, err
+	}
+	archive, err := ttlField(r, "archive_ttl")
+	if err != nil {
+		return Done{}, err
+	}
+	name, description := r.Field("name"), r.Field("description")
+	change := workspace.Change{Name: &name, Description: &description, StandbyTTL: &standby, ArchiveTTL: &archive}
+	if image := r.Field("image"); x.Provider != workspace.OnThisMachine && image != x.Image {
+		change.Image = &image
+	}
+	_, err = store.Patch(r.Context(), x.ID, r.By(), change)
+	return Done{To: workspacePath(x.ID), Say: say(r.Context(), "said.workspace.changed", plain(name))}, placed(err, "name", "description", "image", "standby_ttl", "archive_ttl")
+}

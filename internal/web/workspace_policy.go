@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/workspace"
+)
+
+const workspacePolicyPath = "/workspaces/policy"
+
+// workspaceViews are the tabs over workspaces: one's own, for an admin everybody's, and
+// what holds for all.
+func workspaceViews(r *Request, current string) []ui.Tab {
+	ctx := r.Context()
+	tabs := []ui.Tab{{Label: say(ctx, "workspaces.mine"), Href: "/workspaces", Current: current == ""}}
+	if r.Can(auth.Read, "workspace") {
+		tabs = append(tabs, ui.Tab{Label: say(ctx, "workspaces.everybody"), Href: "/workspaces?whose=all", Current: current == "all"})
+	}
+	return append(tabs, ui.Tab{Label: say(ctx, "workspaces.policy"), Href: workspacePolicyPath, Current: current == "policy"})
+}
+
+// workspacePolicy shows what holds for all workspaces: who is refused wants to know why.
+func (w *Web) workspacePolicy(r *Request) (View, error) {
+	store, err := w.workspaces()
+	if err != nil {
+		return View{}, err
+	}
+	p, err := store.Policy(r.Context())
+	if err != nil {
+		return View{}, err
+	}
+	head := ui.Head{Title: say(r.Context(), "workspaces.title"), Actions: languages(r.URL.RequestURI())}
+	return View{Head: head, Body: workspacePolicyPage(p, workspaceViews(r, "policy"), r.Can(auth.Manage, "workspace")), Follow: workspaceEvents()}, nil
+}
+
+// lifeSaid is how long one may run in one piece.
+func lifeSaid(ctx context.Context, p workspace.Policy) string {
+	if p.MaxLife == 0 {
+		return say(ctx, "wspolicy.forever")
+	}
+	return ttlSaid(p.MaxLife)
+}
+
+// policyFields are the fields of the form, by their names in the policy.
+var policyFields = []string{"per_user", "in_all", "standby_ttl", "archive_ttl", "max_life", "busy_most"}
+
+func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
+	store, err := w.workspaces()
+	if err != nil {
+		return ui.Question{}, err
+	}
+	ctx := r.Context()
+	p, err := store.Policy(ctx)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	life := ""
+	if p.MaxLife > 0 {
+		life = spanText(time.Duration(p.MaxLife))
+	}
+	span := func(d node.Span) string { return spanText(time.Duration(d)) }
+	return ui.Question{
+		Title: say(ctx, "wspolicy.change"), Text: say(ctx, "wspolicy.ask"), Button: say(ctx, "policy.save"), Back: workspacePolicyPath,
+		Fields: []ui.Field{
+			{Name: "per_user", Label: say(ctx, "wspolicy.peruser"), Type: "number", Value: strconv.Itoa(p.PerUser), Focus: true, Auto: "off"},
+			{Name: "in_all", Label: say(ctx, "wspolicy.inall"), Type: "number", Value: strconv.Itoa(p.InAll), Auto: "off"},
+			{Name: "standby_ttl", Label: say(ctx, "wspolicy.standby"), Value: span(p.StandbyTTL), Hint: say(ctx, "wspolicy.standby.hint"), Auto: "off"},
+			{Name: "archive_ttl", Label: say(ctx, "wspolicy.archive"), Value: span(p.ArchiveTTL), Hint: say(ctx, "wspolicy.archive.hint"), Auto: "off"},
+			{Name: "max_life", Label: say(ctx, "wspolicy.life"), Value: life, Optional: true, Example: "12h", Hint: say(ctx, "wspolicy.life.hint"), Auto: "off"},
+			{Name: "busy_most", Label: say(ctx, "wspolicy.busy"), Value: span(p.BusyMost), Hint: say(ctx, "wspolicy.busy.hint"), Auto: "off"},
+		},
+	}, nil
+}
+
+func (w *Web) setWorkspacePolicy(r *Request) (Done, error) {
+	store, err := w.workspaces()
+	if err != nil {
+		return Done{}, err
+	}
+	var c workspace.PolicyChange
+	if c.PerUser, err = countField(r, "per_user"); err != nil {
+		return Done{}, err
+	}
+	if c.InAll, err = countField(r, "in_all"); err != nil {
+		return Done{}, err
+	}
+	for name, into := range map[string]**node.Span{"standby_ttl": &c.StandbyTTL, "archive_ttl": &c.ArchiveTTL, "max_life": &c.MaxLife, "busy_most": &c.BusyMost} {
+		d, err := spanField(r, name)
+		if err != nil {
+			return Done{}, err
+		}
+		*into = (*node.Span)(&d)
+	}
+	_, err = store.SetPolicy(r.Context(), r.By(), c)
+	return Done{To: workspacePolicyPath, Say: say(r.Context(), "said.workspace.policy")}, placed(err, policyFields...)
+}
+
+// countField reads how many may run.
+func countField(r *Request, name string) (*int, error) {
+	n, err := strconv.Atoi(r.Field(name))
+	if err != nil || n < 0 {
+		return nil, problem.Refuse(name, "write 0 or more; 0: none", "%q is no number of workspaces", r.Field(name))
+	}
+	return &n, nil
+}
