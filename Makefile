@@ -58,7 +58,7 @@ bench-quick: ## Measure queue throughput beside River only (under a minute)
 
 chaos: setup-test ## Break things for CHAOS=30m and check the history; prints its seed
 	WEIR_CHAOS=$(CHAOS) go test -tags chaos ./chaos -count=1 -v -run Long -timeout 120m
-	go test -tags chaos ./internal/fleet/lab -count=1 -v -run Long -timeout 120m
+	go test -tags chaos ./internal/fleet/lab ./internal/workspace/home -count=1 -v -run Long -timeout 120m
 
 fuzz: ## Run every fuzz target for FUZZ_TIME=20s
 	@{ grep -rnoE --include='*_test.go' --exclude-dir=bench 'func Fuzz[A-Za-z0-9_]+' . || echo "fuzz: no targets" >&2; } | sed -E 's/^(.*)\/[^/]+:[0-9]+:func (.*)/\1 \2/' | \

@@ -57,6 +57,27 @@
 // tells. Afterwards nothing may be left on a machine: [Remains] looks for
 // processes, and the folders of attempts are empty.
 //
+// # Workspaces
+//
+// A house is a database, a provider and a bucket in which workspaces live through one run
+// after another. Whatever a controller does outside of itself passes a place where a blow
+// can fall, before it, in the middle or after it:
+//
+//	users ── want, write ──► the house knows what must be in each home
+//
+//	controller ── QueryRow ──────► PostgreSQL      a blow, at the nth call of a kind:
+//	           ── shaky provider ► processes       it is dead from there on, or paused,
+//	           ── shaky bucket ──► folder, S3      and goes on when another reigns
+//
+// Meanwhile the parts fail (500, cut, a flipped bit, stored and not there), archives
+// vanish for a time, somebody starts what is being archived, and hours pass for the
+// collector. Then nothing fails any more, and it is judged: all is as it is wanted, every
+// file that a user was told is stored is there, in the volume or in an archive whose bytes
+// are what they should be; no volume went before its archive, nothing was made empty where
+// a home was, nothing was done twice at once, nobody wrote after its term. The judge is
+// tested with broken builds, too. Processes that lead are also killed and stopped for
+// real.
+//
 // # Tiers
 //
 // `go test ./chaos` runs every fault once, in a few minutes.

@@ -36,6 +36,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	// The proxy library leaves a goroutine behind when a connection ends while a toxic is taken out.
-	testdb.Main(m, goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+	testdb.Main(tidy{m}, goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"), goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"))
 }
