@@ -22,11 +22,13 @@ import (
 	"github.com/weirhq/weir/bench/internal/scenario"
 	"github.com/weirhq/weir/bench/internal/server"
 	"github.com/weirhq/weir/bench/internal/streams"
+	"github.com/weirhq/weir/bench/internal/workspaces"
 )
 
 func main() {
 	weirflow.Child()
 	rollouts.Child()
+	workspaces.Child()
 	if streams.Child() {
 		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "bench: server of the streams:", err)
@@ -91,6 +93,9 @@ type options struct {
 	json        string
 	quick       bool
 	temporal    string
+	only        string
+	docker      string
+	homeMB      int
 	scale       float64
 	scenarios   []scenario.Scenario
 	getenv      func(string) string
@@ -103,7 +108,9 @@ func parse(args []string, getenv func(string) string) (options, error) {
 	flags.StringVar(&o.json, "json", "bench.json", "write all figures to this file; empty for none")
 	flags.BoolVar(&o.quick, "quick", false, "only the first scenario, in under 50 s")
 	flags.StringVar(&o.temporal, "temporal", temporal.Auto, "the peer of workflows: auto (TEMPORAL_CLI, or temporal in PATH), build (from its module, minutes), off, or a path")
-	only := flags.String("only", "", "run only the scenario with this name")
+	flags.StringVar(&o.docker, "docker", scenario.DockerAuto, "the engine of workspaces: auto (a private one, if this machine can), off, or its address")
+	flags.IntVar(&o.homeMB, "home-mb", 600, "how many MB the larger home has that is archived")
+	flags.StringVar(&o.only, "only", "", "run only the scenario with this name")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
@@ -118,7 +125,7 @@ func parse(args []string, getenv func(string) string) (options, error) {
 		o.scale = scale
 	}
 	var err error
-	o.scenarios, err = choose(*only, o.quick)
+	o.scenarios, err = choose(o.only, o.quick)
 	return o, err
 }
 

@@ -12,11 +12,13 @@ import (
 	"github.com/weirhq/weir/bench/internal/report"
 	"github.com/weirhq/weir/bench/internal/server"
 	"github.com/weirhq/weir/bench/internal/streams"
+	"github.com/weirhq/weir/bench/internal/workspaces"
 )
 
 // Scenarios start this program again as their server or agent.
 func TestMain(m *testing.M) {
 	weirflow.Child()
+	workspaces.Child()
 	if streams.Child() {
 		if err := streams.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)

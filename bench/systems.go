@@ -34,7 +34,7 @@ func assemble(ctx context.Context, srv *server.Server, environment report.Enviro
 	if environment.Postgres, environment.Settings, err = srv.Settings(ctx); err != nil {
 		return nil, closeAll, err
 	}
-	bench := &scenario.Bench{Server: srv, Out: out, Scale: o.scale, Quick: o.quick, Temporal: o.temporal, Getenv: o.getenv}
+	bench := &scenario.Bench{Server: srv, Out: out, Scale: o.scale, Quick: o.quick, Temporal: o.temporal, Getenv: o.getenv, Only: o.only, Docker: o.docker, HomeMB: o.homeMB}
 
 	add := func(name string, open func(*pgxpool.Pool) (queue.Queue, error)) (*scenario.System, error) {
 		system, c, err := setUp(ctx, srv, "weir_bench_"+name, open)

@@ -170,6 +170,31 @@ var goals = []goal{
 		show:  unit(0, "rows"), bound: 0,
 	},
 	{
+		scenario: "wake", text: "a workspace in standby on Docker, local image: first request → first 200, p95 ≤ 1 s",
+		value: figure("wake.docker.p95_ms"),
+		show:  unit(0, "ms"), bound: 1000,
+	},
+	{
+		scenario: "wake", text: "the same on process",
+		value: figure("wake.process.p95_ms"),
+		show:  unit(0, "ms"), bound: 1000,
+	},
+	{
+		scenario: "homes", text: "memory to archive, verify and restore is flat: the larger home takes ≤ 1.25 × the smaller",
+		value: ratio("homes.large.peak_rss_mb", "homes.small.peak_rss_mb"),
+		show:  times, bound: 1.25,
+	},
+	{
+		scenario: "looks", text: "look at 10,000 workspaces, nothing changed: 0 rows written",
+		value: figure("looks.weir.still_rows_written"),
+		show:  unit(0, "rows"), bound: 0,
+	},
+	{
+		scenario: "failover", text: "a leader killed with -9: no operation begun twice",
+		value: figure("failover.killed.twice"),
+		show:  unit(0, "operations"), bound: 0,
+	},
+	{
 		scenario: "pages", text: "every question of a page ≤ 200 ms at 1 M jobs and 10 M tasks, p95",
 		value: figure("pages.weir.worst_p95_ms"),
 		show:  unit(0, "ms"), bound: 200,

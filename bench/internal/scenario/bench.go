@@ -38,6 +38,12 @@ type Bench struct {
 	// Temporal says where to find that peer: see temporal.Find, which asks Getenv.
 	Temporal string
 	Getenv   func(string) string
+	// Only is the name that was asked for; empty: all.
+	Only string
+	// Docker says where workspaces find an engine: see openDocker.
+	Docker string
+	// HomeMB is how large the larger home is that is archived.
+	HomeMB int
 }
 
 // Scenario is one question and how it is answered.
@@ -69,6 +75,7 @@ var All = []Scenario{
 	{Names: []string{"workflows", "burst", "due", "machine"}, Budget: 40 * time.Second, Run: workflows},
 	{Names: []string{"rollouts", "promote", "waiting", "crash"}, Budget: 30 * time.Second, Run: migrations},
 	{Names: []string{"fleets", "turns", "rest"}, Run: fleet},
+	{Names: []string{"workspaces", "wake", "proxy", "homes", "looks", "failover"}, Run: houses},
 	{Names: []string{"floor"}, Budget: 8 * time.Second, Run: floor},
 	{Names: []string{"pages", "served"}, Run: measurePages, Long: true},
 }

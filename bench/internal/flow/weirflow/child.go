@@ -13,17 +13,17 @@ import (
 	"github.com/weirhq/weir/internal/cli"
 )
 
-// variable makes a process the program weir.
-const variable = "WEIR_BENCH_PROGRAM"
+// Variable makes a process the program weir.
+const Variable = "WEIR_BENCH_PROGRAM"
 
 // Child gives this process to weir, if it was started to be that. It is the
 // first thing in main.
 func Child() {
 	app.Keeper() // an agent's keeper is the same program again
-	if os.Getenv(variable) == "" {
+	if os.Getenv(Variable) == "" {
 		return
 	}
-	os.Unsetenv(variable)
+	os.Unsetenv(Variable)
 	os.Exit(cli.Main("bench"))
 }
 
@@ -49,6 +49,6 @@ func start(ctx context.Context, databaseURL, folder, ready string, args ...strin
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	cmd.Env = append(cmd.Env, variable+"=1", "WEIR_DATABASE_URL="+databaseURL, "WEIR_LOG_LEVEL=error")
+	cmd.Env = append(cmd.Env, Variable+"=1", "WEIR_DATABASE_URL="+databaseURL, "WEIR_LOG_LEVEL=error")
 	return flow.StartProcess(ctx, "weir "+args[0], cmd, func(said string) bool { return strings.Contains(said, ready) })
 }
