@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -28,10 +29,14 @@ type summary struct {
 	open                    map[key]*run
 	packages                map[string]*run
 	builds                  map[string]string // compiler output by import path
-	failures, skips         []string
+	failures                []failure
+	skips                   []string
 }
 
 type key struct{ pkg, test string }
+
+// failure is what failed, and what it said.
+type failure struct{ what, said string }
 
 // run is a test or a package on its way.
 type run struct {
@@ -102,7 +107,7 @@ func (s *summary) packageFailed(e event, p *run) {
 	s.cutOff(e.Package, p)
 	fmt.Fprint(s.out, p.output.String())
 	if !p.failed {
-		s.fail(e.Package)
+		s.fail(e.Package, s.builds[e.FailedBuild]+p.output.String())
 	}
 }
 
@@ -120,7 +125,7 @@ func (s *summary) cutOff(pkg string, p *run) {
 		t := s.open[k]
 		fmt.Fprint(s.out, t.output.String())
 		if !t.parent {
-			s.fail(pkg + " " + name + " (did not end)")
+			s.fail(pkg+" "+name+" (did not end)", t.output.String())
 			p.failed = true
 		}
 		delete(s.open, k)
@@ -158,7 +163,7 @@ func (s *summary) testEvent(e event) {
 		p.failed = true
 		fmt.Fprint(s.out, t.output.String())
 		if !t.failed {
-			s.fail(k.pkg + " " + k.test)
+			s.fail(k.pkg+" "+k.test, t.output.String())
 		}
 	default:
 		return
@@ -183,9 +188,9 @@ func (s *summary) pkg(name string) *run {
 	return s.packages[name]
 }
 
-func (s *summary) fail(what string) {
+func (s *summary) fail(what, said string) {
 	s.failed++
-	s.failures = append(s.failures, what)
+	s.failures = append(s.failures, failure{what, said})
 }
 
 // close prints the end of the report and says whether all is well.
@@ -193,10 +198,11 @@ func (s *summary) close(ci bool) bool {
 	for name, p := range s.packages {
 		s.cutOff(name, p)
 		fmt.Fprint(s.out, p.output.String())
-		s.fail(name + " (ended without a verdict)")
+		s.fail(name+" (ended without a verdict)", p.output.String())
 	}
+	// Said once more: of a long run people see the end.
 	for _, f := range s.failures {
-		fmt.Fprintf(s.out, "FAIL  %s\n", f)
+		fmt.Fprintf(s.out, "FAIL  %s\n%s", f.what, lastLines(f.said))
 	}
 	for _, f := range s.skips {
 		fmt.Fprintf(s.out, "SKIP  %s\n", f)
@@ -222,6 +228,21 @@ func verdict(output string) string {
 		}
 	}
 	return ""
+}
+
+// lastLines are the most recent lines of an output, indented.
+func lastLines(output string) string {
+	const most = 40
+	lines := slices.Collect(strings.Lines(strings.TrimRight(output, "\n") + "\n"))
+	var b strings.Builder
+	if n := len(lines) - most; n > 0 {
+		fmt.Fprintf(&b, "      (%d lines above)\n", n)
+		lines = lines[n:]
+	}
+	for _, line := range lines {
+		b.WriteString("      " + line)
+	}
+	return b.String()
 }
 
 // because is what a skipped test said, without the marks of go test.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -63,12 +64,12 @@ func TestSummaryOfRealRuns(t *testing.T) {
 		not    string
 	}{
 		{"good", true, true, "3 passed, 0 failed, 0 skipped", []string{"ok  \texample.com/m/good", "TestPlain: 7 ms"}, "quiet"},
-		{"bad", false, false, "0 passed, 1 failed, 0 skipped", []string{"broken here", "FAIL\texample.com/m/bad", "FAIL  example.com/m/bad TestParent/child"}, ""},
+		{"bad", false, false, "0 passed, 1 failed, 0 skipped", []string{"broken here", "FAIL\texample.com/m/bad", "FAIL  example.com/m/bad TestParent/child\n          a_test.go:3: broken here"}, ""},
 		{"skip", false, true, "1 passed, 0 failed, 1 skipped", []string{"SKIP  example.com/m/skip TestNeeds: a_test.go:3: no docker"}, "is a failure"},
 		{"skip", true, false, "1 passed, 0 failed, 1 skipped", []string{"a skipped test is a failure"}, ""},
 		{"panics", false, false, "0 passed, 1 failed, 0 skipped", []string{"panic: out of order", "TestPanics"}, ""},
 		{"build", false, false, "0 passed, 1 failed, 0 skipped", []string{"undefined: undefinedThing", "FAIL  example.com/m/build"}, ""},
-		{"main", false, false, "0 passed, 1 failed, 0 skipped", []string{"no database"}, ""},
+		{"main", false, false, "0 passed, 1 failed, 0 skipped", []string{"no database", "FAIL  example.com/m/main\n      no database\n"}, ""},
 		{"none", false, false, "0 passed, 0 failed, 0 skipped", []string{"[no test files]", "no test ran"}, ""},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {
@@ -106,6 +107,21 @@ func TestCutStreamFails(t *testing.T) {
 	), false)
 	if ok || !strings.Contains(got, "half way") || !strings.Contains(got, "ended without a verdict") {
 		t.Errorf("a killed run looks fine:\n%s", got)
+	}
+}
+
+// The end of the report says again what failed, and stays readable.
+func TestTheEndSaysWhatFailed(t *testing.T) {
+	var stream strings.Builder
+	for i := range 100 {
+		stream.WriteString(events(event{Action: "output", Package: "m/a", Test: "TestLong", Output: fmt.Sprintf("line %d\n", i)}))
+	}
+	stream.WriteString(events(event{Action: "fail", Package: "m/a", Test: "TestLong"}, event{Action: "fail", Package: "m/a"},
+		event{Action: "output", Package: "m/b", Output: "ok  \tm/b\t0.1s\n"}, event{Action: "pass", Package: "m/b"}))
+	got, _ := summarise(t, stream.String(), false)
+	_, end, _ := strings.Cut(got, "ok  \tm/b")
+	if !strings.Contains(end, "FAIL  m/a TestLong\n      (60 lines above)\n      line 60\n") || !strings.Contains(end, "      line 99\n0 passed, 1 failed") {
+		t.Errorf("%s", end)
 	}
 }
 
