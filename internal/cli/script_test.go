@@ -21,11 +21,9 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/mariatest"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
-
-// patience is how long a script may wait for something that must come.
-const patience = 60 * time.Second
 
 func TestMain(m *testing.M) {
 	app.Keeper()
@@ -54,12 +52,7 @@ func (s suite) Run() int {
 		}()
 		os.Setenv(testdb.URLVariable, cluster.URL("postgres"))
 	}
-	code := s.m.Run()
-	if err := goleak.Find(goleak.IgnoreTopFunction("os/exec.(*Cmd).Wait"), goleak.IgnoreAnyFunction("github.com/weirhq/weir/internal/pg.spawn.func1")); code == 0 && err != nil {
-		fmt.Fprintln(os.Stderr, "goroutines left behind:", err)
-		return 1
-	}
-	return code
+	return patience.Ended(s.m.Run(), goleak.IgnoreTopFunction("os/exec.(*Cmd).Wait"), goleak.IgnoreAnyFunction("github.com/weirhq/weir/internal/pg.spawn.func1"))
 }
 
 // Every script has a database of its own and runs the real command as a process
@@ -236,9 +229,9 @@ func alive(pid int) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
-// eventually polls until ok or the end of patience.
+// eventually polls until ok or the limit of patience.
 func eventually(ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

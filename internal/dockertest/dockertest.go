@@ -6,9 +6,10 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // shared is the engine of this process.
@@ -34,24 +35,7 @@ func Main(m *testing.M, options ...goleak.Option) {
 			code = max(code, 1)
 		}
 	}
-	if code == 0 {
-		if err := left(options); err != nil {
-			fmt.Fprintln(os.Stderr, "dockertest: goroutines left behind:", err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
-
-// left looks for goroutines. A warden that just asked an engine that hung gives
-// up after its own deadline, and somebody waits for it until then.
-func left(options []goleak.Option) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		err := goleak.Find(options...)
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-	}
+	os.Exit(patience.Ended(code, options...))
 }
 
 // Daemon gives the address of the process's Docker engine, which is started if

@@ -25,8 +25,8 @@ import (
 //go:embed guard.sh
 var guardScript string
 
-// patience is how long an engine may take to come up or to go.
-const patience = 90 * time.Second
+// upOrDown is how long an engine may take to come up or to go.
+const upOrDown = 90 * time.Second
 
 // Engine is a private Docker engine.
 type Engine struct {
@@ -129,7 +129,7 @@ func (e *Engine) up(ctx context.Context) error {
 	e.daemon, e.exited = cmd, exited
 	e.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, upOrDown)
 	defer cancel()
 	for !e.answers(ctx) {
 		select {
@@ -172,7 +172,7 @@ func (e *Engine) stop() error {
 	_ = e.pipe.Close() // the guard takes it from here
 	done := make(chan error, 1)
 	go func() { done <- e.guard.Wait() }()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), upOrDown)
 	defer cancel()
 	select {
 	case <-done:
@@ -195,7 +195,7 @@ func (e *Engine) stop() error {
 func (e *Engine) Freeze(t testing.TB) {
 	t.Helper()
 	e.signal(t, syscall.SIGSTOP)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), upOrDown)
 	defer cancel()
 	// Its threads stop one after the other, and one could still answer.
 	for !e.frozen(t) {
@@ -270,7 +270,7 @@ func (e *Engine) Down(t testing.TB) {
 
 func (e *Engine) awaitExit(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), upOrDown)
 	defer cancel()
 	select {
 	case <-e.exited:

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.uber.org/goleak"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // shared is the cluster of this process: started by the first test that wants a
@@ -31,16 +33,10 @@ func Main(m interface{ Run() int }, options ...goleak.Option) {
 			code = max(code, 1)
 		}
 	}
-	if code == 0 {
-		// The driver sends a cancel request of its own when a connection is
-		// dropped in mid-statement, and gives it up after some seconds.
-		options = append(options, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"))
-		if err := goleak.Find(options...); err != nil {
-			fmt.Fprintln(os.Stderr, "testdb: goroutines left behind:", err)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	// The driver sends a cancel request of its own when a connection is
+	// dropped in mid-statement, and gives it up after some seconds.
+	options = append(options, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"))
+	os.Exit(patience.Ended(code, options...))
 }
 
 // clusterURL is the superuser URL of the cluster, which is started if need be.

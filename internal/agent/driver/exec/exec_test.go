@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/node"
@@ -25,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	exec.KeeperMain()
-	goleak.VerifyTestMain(m)
+	os.Exit(patience.Ended(m.Run()))
 }
 
 // output collects what work prints.

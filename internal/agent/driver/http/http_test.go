@@ -9,12 +9,11 @@ import (
 	"net"
 	nethttp "net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/http"
@@ -23,7 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(patience.Ended(m.Run())) }
 
 // generous is a deadline that only a hanging test meets.
 const generous = time.Minute

@@ -10,18 +10,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/workspace/inside/relay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(patience.Ended(m.Run())) }
 
 // end is one end of a pipe.
 type end struct {
