@@ -26,7 +26,7 @@ type Running struct {
 
 // shared are settings that say where a server keeps what is not in the database,
 // and what it may do: a command beside it means the same.
-var shared = []string{"bucket", "events_export", "secret_key_file", "wake_scripts", "wake_urls", "wake_broadcast", "workspace_providers", "workspace_domain", "docker_host"}
+var shared = []string{"bucket", "events_export", "secret_key_file", "wake_scripts", "wake_urls", "wake_broadcast", "workspace_providers", "workspace_images", "workspace_domain", "docker_host"}
 
 // share are the shared settings of a server.
 func (c Config) share() map[string]string {

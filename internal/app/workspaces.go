@@ -149,6 +149,15 @@ func (h *workspaceHost) provider(name string) (provider.Provider, error) {
 	return nil, problem.New(problem.Conflict, "ask the server that runs it, or set workspace_providers", "this server does not run workspaces on %s", name)
 }
 
+// Image refuses an image that a workspace may not have.
+func (h *workspaceHost) Image(provider, image string) error {
+	p, err := h.provider(provider)
+	if err != nil {
+		return err
+	}
+	return workspace.RefusedImage(p.Image(image))
+}
+
 // Open is an address that opens a workspace for who asks, once.
 func (h *workspaceHost) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
 	if h.address.Domain == "" {

@@ -87,12 +87,36 @@ func (d databaseWorkspaces) Create(ctx context.Context, by, owner string, draft 
 	if draft.Provider, err = workspace.ProviderOf(draft.Provider, d.target.config.workspaceProviders(d.target.private())); err != nil {
 		return w, false, err
 	}
+	if err := d.mayRun(ctx, draft.Provider, draft.Image); err != nil {
+		return w, false, err
+	}
 	id, existed, err := d.Store.Create(ctx, by, draft)
 	if err != nil {
 		return w, false, err
 	}
 	w, err = d.Workspace(ctx, id)
 	return w, existed, err
+}
+
+// mayRun refuses an image that a workspace may not have.
+func (d databaseWorkspaces) mayRun(ctx context.Context, provider, image string) error {
+	if image == "" {
+		return nil
+	}
+	return d.at(ctx, func(h *workspaceHost) error { return h.Image(provider, image) })
+}
+
+func (d databaseWorkspaces) Patch(ctx context.Context, id weir.ID, by string, c workspace.Change) (bool, error) {
+	if c.Image != nil {
+		w, err := d.Workspace(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if err := d.mayRun(ctx, w.Provider, *c.Image); err != nil {
+			return false, err
+		}
+	}
+	return d.Store.Patch(ctx, id, by, c)
 }
 
 func (d databaseWorkspaces) List(ctx context.Context, f workspace.Filter, owner string, _ bool, page view.Page) (_ []workspace.Workspace, err error) {

@@ -38,6 +38,8 @@ type Workspaces interface {
 type WorkspaceHost interface {
 	// Providers are how they may run, the usual one first.
 	Providers() []string
+	// Image refuses an image that a workspace may not have there; empty: the built-in one.
+	Image(provider, image string) error
 	// Open is an address that opens a workspace for who asks, once and soon; next is the
 	// path there.
 	Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error)
@@ -125,6 +127,9 @@ func (a *API) createWorkspace(ctx context.Context, in *CreateWorkspaceInput) (*M
 		return nil, err
 	}
 	if err := workspace.MayLive(auth.From(ctx), d.Provider); err != nil {
+		return nil, err
+	}
+	if err := a.config.WorkspaceHost.Image(d.Provider, d.Image); err != nil {
 		return nil, err
 	}
 	id, existed, err := store.Create(ctx, auth.From(ctx).By(), d)
@@ -282,6 +287,11 @@ func (a *API) patchWorkspace(ctx context.Context, in *PatchWorkspaceInput) (*One
 		return nil, err
 	}
 	c := workspace.Change{Name: b.Name, Description: b.Description, Image: b.Image, StandbyTTL: (*node.Span)(b.StandbyTTL), ArchiveTTL: (*node.Span)(b.ArchiveTTL)}
+	if c.Image != nil {
+		if err := a.config.WorkspaceHost.Image(w.Provider, *c.Image); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := store.Patch(ctx, w.ID, auth.From(ctx).By(), c); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/provider/docker"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
@@ -22,6 +23,10 @@ type yard struct {
 }
 
 func (y yard) Providers() []string { return y.offers }
+
+func (yard) Image(_, image string) error {
+	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
+}
 
 func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
 	return y.Store.Open(ctx, by, id, workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"}, next)
@@ -83,6 +88,11 @@ func TestWorkspaces(t *testing.T) {
 	}
 	otto.want(http.StatusUnprocessableEntity, "GET", "/workspaces?provider=zz", nil)
 	otto.want(http.StatusOK, "GET", "/workspaces/notes", nil)
+	for method, path := range map[string]string{"POST": "/workspaces", "PATCH": "/workspaces/notes"} {
+		if p := otto.want(http.StatusUnprocessableEntity, method, path, map[string]any{"name": "x", "image": "evil:1"}).refusal(); p.Field != "image" || !strings.Contains(p.Next, "workspace_images") {
+			t.Errorf("%s: refused with %+v", method, p)
+		}
+	}
 	otto.want(http.StatusOK, "PATCH", "/workspaces/notes", map[string]any{"name": "ideas", "standby_ttl": "0s", "image": "go:1.26"}).into(&again)
 	if again.Name != "ideas" || again.Image != "go:1.26" || again.StandbyTTL != "10m0s" {
 		t.Errorf("changed: %+v", again)

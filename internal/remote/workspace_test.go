@@ -16,6 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
+	"github.com/weirhq/weir/internal/workspace/provider/docker"
 )
 
 var _ app.Workspaces = (*remote.Workspaces)(nil)
@@ -24,6 +25,10 @@ var _ app.Workspaces = (*remote.Workspaces)(nil)
 type yard struct{ *workspace.Store }
 
 func (yard) Providers() []string { return []string{"docker"} }
+
+func (yard) Image(_, image string) error {
+	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
+}
 
 func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
 	return y.Store.Open(ctx, by, id, workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"}, next)

@@ -192,6 +192,9 @@ func (w *Web) createWorkspace(r *Request) (Done, error) {
 	if d.ArchiveTTL, err = ttlField(r, "archive_ttl"); err != nil {
 		return Done{}, err
 	}
+	if err := w.config.WorkspaceHost.Image(d.Provider, d.Image); err != nil {
+		return Done{}, err
+	}
 	id, _, err := store.Create(ctx, r.By(), d)
 	return Done{To: workspacePath(id), Say: say(ctx, "said.workspace.created", plain(d.Name))}, placed(limited(ctx, err), "name", "description", "provider", "image", "standby_ttl", "archive_ttl")
 }
@@ -242,6 +245,9 @@ func (w *Web) changeWorkspace(r *Request) (Done, error) {
 	name, description := r.Field("name"), r.Field("description")
 	change := workspace.Change{Name: &name, Description: &description, StandbyTTL: &standby, ArchiveTTL: &archive}
 	if image := r.Field("image"); x.Provider != workspace.OnThisMachine && image != x.Image {
+		if err := w.config.WorkspaceHost.Image(x.Provider, image); err != nil {
+			return Done{}, err
+		}
 		change.Image = &image
 	}
 	_, err = store.Patch(r.Context(), x.ID, r.By(), change)

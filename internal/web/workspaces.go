@@ -35,6 +35,8 @@ type Workspaces interface {
 type WorkspaceHost interface {
 	// Providers are how they may run, the usual one first.
 	Providers() []string
+	// Image refuses an image that a workspace may not have there; empty: the built-in one.
+	Image(provider, image string) error
 	// Open is an address that opens a workspace for who asks, once and soon.
 	Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error)
 	// Logs writes what its container printed last.

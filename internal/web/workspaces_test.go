@@ -59,6 +59,9 @@ func TestWorkspaceForm(t *testing.T) {
 	otto.Get(t, "/workspaces").Has(t, `data-name="notes"`).Lacks(t, "<script>alert", "<img src=x")
 	otto.Get(t, "/workspaces?phase=RUNNING").Is(t, 200).Has(t, "No workspace matches")
 	otto.Get(t, "/workspaces?phase=ASLEEP").Is(t, http.StatusUnprocessableEntity)
+	for _, at := range []string{"/new-workspace", to + "/change"} {
+		otto.Post(t, at, form("name", "other", "provider", "docker", "image", "evil:1")).Is(t, http.StatusUnprocessableEntity).Has(t, "evil:1 is not allowed, these are: go")
+	}
 	otto.Post(t, to+"/change", form("name", "ideas", "description", "", "image", "go:1.26")).Is(t, http.StatusSeeOther)
 	otto.Get(t, to+"/change").Has(t, `value="go:1.26"`)
 	otto.Get(t, to).Has(t, "ideas", "10m", "Name: ideas", "<code>go:1.26</code>").Lacks(t, evil)

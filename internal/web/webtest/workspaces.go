@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/provider/docker"
 	processes "github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
@@ -18,6 +19,11 @@ type yard struct {
 
 // Providers are two, the one for everybody first.
 func (yard) Providers() []string { return []string{"docker", workspace.OnThisMachine} }
+
+// Image lets only images of Go run.
+func (yard) Image(_, image string) error {
+	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
+}
 
 // Open makes an address on a host that is nowhere.
 func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {

@@ -22,6 +22,9 @@ type Provider interface {
 	Provision(ctx context.Context, id weir.ID, mounts int64) error
 	// Restore makes a home of an archive. The volume is marked as one says.
 	Restore(ctx context.Context, id weir.ID, archive io.Reader, as Volume) error
+	// Image refuses with ErrImage what a start would refuse by its name alone. Empty is
+	// the built-in one.
+	Image(asked string) error
 	// Start starts the container. The volume keeps the number of the mount, and refuses
 	// one that is not higher than its last with ErrStale, unless it is the same start and
 	// nobody has ended that.

@@ -86,19 +86,20 @@ func TestImagesThatCannotBeHad(t *testing.T) {
 		allowed []string
 		pull    string
 		healing bool // it may be had another time
+		named   bool // its name alone is refused
 	}{
-		"nothing is allowed":              {image: "weir.test/other:1"},
-		"another is allowed":              {image: "weir.test/other:1", allowed: []string{"weir.test/this:*", "other"}},
-		"no slash is crossed":             {image: "weir.test/deep/other:1", allowed: []string{"weir.test/*"}},
-		"no name":                         {image: "UPPER CASE", allowed: []string{"**"}},
-		"a name like a flag":              {image: "--privileged", allowed: []string{"**"}},
-		"an id":                           {image: strings.TrimPrefix(found.ID, "sha256:"), allowed: []string{"**"}},
+		"nothing is allowed":              {image: "weir.test/other:1", named: true},
+		"another is allowed":              {image: "weir.test/other:1", allowed: []string{"weir.test/this:*", "other"}, named: true},
+		"no slash is crossed":             {image: "weir.test/deep/other:1", allowed: []string{"weir.test/*"}, named: true},
+		"no name":                         {image: "UPPER CASE", allowed: []string{"**"}, named: true},
+		"a name like a flag":              {image: "--privileged", allowed: []string{"**"}, named: true},
+		"an id":                           {image: strings.TrimPrefix(found.ID, "sha256:"), allowed: []string{"**"}, named: true},
 		"the beginning of an id":          {image: strings.TrimPrefix(found.ID, "sha256:")[:12], allowed: []string{"**"}},
 		"not there, and none is pulled":   {image: "weir.test/absent:1", allowed: []string{"**"}},
 		"the registry does not have it":   {image: strings.TrimPrefix(registry.URL, "http://") + "/absent:1", allowed: []string{"**"}, pull: docker.PullMissing},
 		"the registry cannot be reached":  {image: strings.TrimPrefix(gone.URL, "http://") + "/absent:1", allowed: []string{"**"}, pull: docker.PullMissing, healing: true},
 		"always pulled, and not there":    {image: strings.TrimPrefix(registry.URL, "http://") + "/absent:1", allowed: []string{"**"}, pull: docker.PullAlways},
-		"our own image by another's name": {image: "weir-workspace:latest", allowed: []string{"weir.test/**"}},
+		"our own image by another's name": {image: "weir-workspace:latest", allowed: []string{"weir.test/**"}, named: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,6 +110,9 @@ func TestImagesThatCannotBeHad(t *testing.T) {
 					c.Pull = test.pull
 				}
 			})
+			if err := p.Image(test.image); errors.Is(err, provider.ErrImage) != test.named {
+				t.Errorf("of its name it said %v", err)
+			}
 			id := newID()
 			t.Cleanup(func() { clear(t, p, id) })
 			if err := p.Provision(t.Context(), id, 0); err != nil {

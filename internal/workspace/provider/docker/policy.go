@@ -11,6 +11,18 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
+// Image refuses what may not run here.
+func (p *Provider) Image(asked string) error { return p.config.Image(asked) }
+
+// Image refuses what may not run there.
+func (c Config) Image(asked string) error {
+	if asked == "" {
+		return nil
+	}
+	_, err := c.allowed(asked)
+	return err
+}
+
 // allowed gives the full name of an image, if it may run.
 func (c Config) allowed(asked string) (string, error) {
 	named, err := reference.ParseNormalizedNamed(asked)

@@ -33,6 +33,14 @@ func (p *Provider) unused(id weir.ID) error {
 	return err
 }
 
+// Image refuses every image.
+func (p *Provider) Image(asked string) error {
+	if asked != "" {
+		return fmt.Errorf("%w: a process runs the built-in workspace and no other", provider.ErrImage)
+	}
+	return nil
+}
+
 // Start starts the process, unless it lives.
 func (p *Provider) Start(ctx context.Context, s provider.Spec) error {
 	if err := p.alone(ctx, s.ID, func() error { return p.start(s) }); err != nil {
@@ -42,10 +50,11 @@ func (p *Provider) Start(ctx context.Context, s provider.Spec) error {
 }
 
 func (p *Provider) start(s provider.Spec) error {
+	if err := p.Image(s.Image); err != nil {
+		return err
+	}
 	v, err := p.state(s.ID)
 	switch {
-	case s.Image != "":
-		return fmt.Errorf("%w: a process runs the built-in workspace and no other", provider.ErrImage)
 	case err != nil:
 		return err
 	case v.Marker == "":

@@ -270,6 +270,7 @@ func logs(r *rig) {
 }
 
 func noImage(r *rig) {
+	r.is(r.Provider.Image(""), nil)
 	id := r.fresh()
 	bad := spec(id, 1)
 	bad.Image = r.NoImage
