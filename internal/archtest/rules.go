@@ -19,7 +19,7 @@ var imports = importRules{
 		{"bridge", []string{"weirotel"}, "it joins the SDK to a library that the SDK must not know"},
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
-		{"request", []string{"internal/request", "internal/clean", "internal/near"}, "what all faces note of the request they serve, and what is done to text of others: they stand on nothing"},
+		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale"}, "what all faces note of the request they serve, what is done to text of others, the words of pages: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",

@@ -38,7 +38,7 @@ func (p *Proxy) routes() *http.ServeMux {
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		p.refuse(w, r, http.StatusNotFound, "There is nothing here", "Paths below "+workspace.Reserved+" are Weir's own.")
+		p.refuse(w, r, http.StatusNotFound, say(r.Context(), "visit.nothing"), say(r.Context(), "visit.nothing.next", workspace.Reserved))
 	})
 	return mux
 }
@@ -48,7 +48,7 @@ func (p *Proxy) routes() *http.ServeMux {
 func (p *Proxy) enter(w http.ResponseWriter, r *http.Request) {
 	id, _ := p.config.Address.Workspace(r.Host)
 	if r.Method != http.MethodGet || prefetches(r) {
-		p.refuse(w, r, http.StatusMethodNotAllowed, "A link to a workspace is for opening it", "")
+		p.refuse(w, r, http.StatusMethodNotAllowed, say(r.Context(), "visit.link"), "")
 		return
 	}
 	inside, secret, err := p.config.Store.Enter(r.Context(), r.URL.Query().Get("code"), p.config.Address.Host(id))
@@ -94,7 +94,7 @@ func (p *Proxy) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if g == nil {
-		p.refuse(w, r, http.StatusUnauthorized, "It is not known who asks", "Open the workspace from the dashboard.")
+		p.stranger(w, r)
 		return
 	}
 	leave, err := p.seats.Take(auth.Subject{Kind: auth.KindUser, ID: g.User.String()})
@@ -159,7 +159,7 @@ func (s *stream) look(ctx context.Context) (line, error) {
 		return line{Go: true}, nil
 	case now.passable():
 		if p.answers(ctx, now) {
-			return line{Title: "Here it is", Go: true}, nil
+			return line{Title: say(ctx, "visit.here"), Go: true}, nil
 		}
 	case now.Desired == ladder.Running:
 		s.wakes = false
@@ -169,7 +169,7 @@ func (s *stream) look(ctx context.Context) (line, error) {
 			return line{Go: true}, nil
 		}
 	}
-	v := p.describe(now, s.wakes)
+	v := p.describe(ctx, now, s.wakes)
 	return line{Title: v.Title, Says: strings.TrimSpace(v.Says + " " + v.Next)}, nil
 }
 

@@ -102,13 +102,15 @@ func (p *Proxy) Owns(host string) bool {
 // ServeHTTP serves the host of a workspace.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := p.config.Address.Workspace(r.Host)
+	r = spoken(r)
+	ctx := r.Context()
 	switch {
 	case !ok:
-		p.refuse(w, r, http.StatusMisdirectedRequest, "No workspace is called so", "Open one from the dashboard.")
+		p.refuse(w, r, http.StatusMisdirectedRequest, say(ctx, "visit.nohost"), say(ctx, "visit.nohost.next"))
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		p.refuse(w, r, http.StatusMethodNotAllowed, "This is not possible here", "")
+		p.refuse(w, r, http.StatusMethodNotAllowed, say(ctx, "visit.method"), "")
 	case !p.welcome(r):
-		p.refuse(w, r, http.StatusForbidden, "The request comes from another site", "Use the page of the workspace itself.")
+		p.refuse(w, r, http.StatusForbidden, say(ctx, "visit.foreign"), say(ctx, "visit.foreign.next"))
 	case strings.HasPrefix(r.URL.Path, workspace.Reserved):
 		p.own.ServeHTTP(w, r)
 	default:
@@ -128,7 +130,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id weir.ID) {
 		return
 	}
 	if upgrades(r) && !isWebSocket(r) {
-		p.refuse(w, r, http.StatusBadRequest, "Only a WebSocket may take over the connection", "")
+		p.refuse(w, r, http.StatusBadRequest, say(r.Context(), "visit.upgrade"), "")
 		return
 	}
 	state, err := p.guests.state(r.Context(), id)

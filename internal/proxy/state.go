@@ -38,7 +38,7 @@ func (p *Proxy) explain(w http.ResponseWriter, r *http.Request, g *guest, s *sta
 	if calls && s.rests() && s.Desired != ladder.Running {
 		err := p.wake(r.Context(), g, s)
 		if limit, over := workspace.LimitOf(err); over {
-			p.show(w, r, p.overLimit(s, limit))
+			p.show(w, r, p.overLimit(r.Context(), s, limit))
 			return
 		}
 		if err != nil && problem.Explain(err).Kind != problem.Conflict {
@@ -49,7 +49,7 @@ func (p *Proxy) explain(w http.ResponseWriter, r *http.Request, g *guest, s *sta
 			s = now
 		}
 	}
-	p.show(w, r, p.describe(s, calls))
+	p.show(w, r, p.describe(r.Context(), s, calls))
 }
 
 // wakes says that a request is reason enough to start a workspace: a person opens a
@@ -68,41 +68,41 @@ func (p *Proxy) wake(ctx context.Context, g *guest, s *state) error {
 }
 
 // describe says what a workspace does now and what follows. calls: somebody waits for it.
-func (p *Proxy) describe(s *state, calls bool) view {
+func (p *Proxy) describe(ctx context.Context, s *state, calls bool) view {
 	v := view{status: http.StatusServiceUnavailable, retry: retrySoon, wakes: calls && s.Desired != ladder.Running, Name: s.Name, Phase: string(s.Phase), Operation: operation(s), Link: p.config.Dashboard + "/workspaces/" + s.ID.String()}
 	switch {
 	case s.DeletedAt != nil:
 		v.status, v.retry, v.code = http.StatusGone, 0, "gone"
-		v.Title, v.Says = "This workspace is deleted", "Its archives are kept for a while. Make a new one on the dashboard."
+		v.Title, v.Says = say(ctx, "visit.deleted"), say(ctx, "visit.deleted.text")
 	case s.Phase == ladder.Error:
 		v.retry, v.code = retryLater, "error"
-		v.Title, v.Says = "This workspace is in error: "+string(s.Error), s.ErrorSays
-		v.Next = "See on the dashboard what happened. When it is mended: weir workspace recover " + s.Name
+		v.Title, v.Says = say(ctx, "visit.error", s.Error), s.ErrorSays
+		v.Next = say(ctx, "visit.error.next", "weir workspace recover "+s.Name)
 	case s.Phase == ladder.Running:
 		v.code, v.Live = "unreachable", true
-		v.Title, v.Says = "The workspace does not answer", "It runs, but nothing answers yet. This page goes on by itself."
+		v.Title, v.Says = say(ctx, "visit.silent"), say(ctx, "visit.silent.text")
 	case s.Phase == ladder.Pending:
 		v.code, v.Live = "pending", true
-		v.Title, v.Says = "The workspace is being made", progress(s)
+		v.Title, v.Says = say(ctx, "visit.pending"), progress(ctx, s)
 	case s.Desired == ladder.Running || calls:
 		v.code, v.Live = "waking", true
-		v.Title, v.Says = waking(s), progress(s)
+		v.Title, v.Says = waking(ctx, s), progress(ctx, s)
 	case s.Operation != ladder.None:
 		v.code = "resting"
-		v.Title, v.Says = "The workspace is being put away", progress(s)
+		v.Title, v.Says = say(ctx, "visit.putaway"), progress(ctx, s)
 	default:
-		v.code, v.Next = "resting", "Open it in the browser to wake it, or: weir workspace start "+s.Name
-		v.Title, v.Says = "The workspace rests", "Nobody used it for a while, so it was stopped. What was in it is kept."
+		v.code, v.Next = "resting", say(ctx, "visit.rests.next", "weir workspace start "+s.Name)
+		v.Title, v.Says = say(ctx, "visit.rests"), say(ctx, "visit.rests.text")
 	}
 	return v
 }
 
-func waking(s *state) string {
+func waking(ctx context.Context, s *state) string {
 	switch s.Operation {
 	case ladder.Stopping, ladder.Archiving:
-		return "The workspace is being put away, and comes back then"
+		return say(ctx, "visit.comesback")
 	}
-	return "The workspace is waking up"
+	return say(ctx, "visit.waking")
 }
 
 func operation(s *state) string {
@@ -113,32 +113,28 @@ func operation(s *state) string {
 }
 
 // progress says what is under way.
-func progress(s *state) string {
+func progress(ctx context.Context, s *state) string {
 	if s.Operation == ladder.None {
-		return "It begins in a moment."
+		return say(ctx, "visit.soon")
 	}
-	words := map[ladder.Operation]string{
-		ladder.Provisioning: "Its home is being made.", ladder.Restoring: "Its home is being brought back from the archive.", ladder.Starting: "It is being started.",
-		ladder.Stopping: "It is being stopped.", ladder.Archiving: "Its home is being archived.",
-	}
-	says := []string{words[s.Operation]}
+	says := []string{say(ctx, "visit.does."+string(s.Operation))}
 	if s.OpSays != "" {
 		says = append(says, s.OpSays+".")
 	}
 	if s.Error != "" {
-		says = append(says, fmt.Sprintf("A try failed (%s: %s); it is tried again.", s.Error, s.ErrorSays))
+		says = append(says, say(ctx, "visit.retried", s.Error, s.ErrorSays))
 	}
 	return strings.TrimSpace(strings.Join(says, " "))
 }
 
 // overLimit lists what runs.
-func (p *Proxy) overLimit(s *state, limit workspace.Limit) view {
-	v := p.describe(s, false)
+func (p *Proxy) overLimit(ctx context.Context, s *state, limit workspace.Limit) view {
+	v := p.describe(ctx, s, false)
 	v.status, v.retry, v.code, v.Live, v.limit = http.StatusTooManyRequests, retryLater, "too_many", false, &limit
-	v.Title = fmt.Sprintf("%d workspaces run already, and that is the limit", limit.Current)
-	v.Says = "Stop one of these, then try again."
+	v.Title = say(ctx, "visit.limit", limit.Current)
+	v.Says = say(ctx, "visit.limit.user")
 	if limit.Type != "user" {
-		v.Says = "So many may run at once in all. Stop one of yours, or wait until somebody else's is stopped."
+		v.Says = say(ctx, "visit.limit.all")
 	}
 	v.Next, v.Again = "", true
 	for _, one := range limit.Running {

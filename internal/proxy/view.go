@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -36,6 +38,30 @@ type view struct {
 	// Again: there is a link to try again.
 	Again bool
 	Runs  []runs
+	// Words are those of the page itself.
+	Words words
+}
+
+// words are what every page of ours says.
+type words struct{ Language, Again, Dashboard, Waiting string }
+
+// say is a text in the language of who reads it.
+func say(ctx context.Context, key string, values ...any) string {
+	return locale.From(ctx).Say(key, values...)
+}
+
+// spoken lets people read in their language, and those who wait as well. Programs read
+// English.
+func spoken(r *http.Request) *http.Request {
+	if r.URL.Path != livePath && !readsPages(r) {
+		return r
+	}
+	return r.WithContext(locale.With(r.Context(), locale.Pick("", r.Header.Get("Accept-Language"))))
+}
+
+// readsPages says that a person reads the answer.
+func readsPages(r *http.Request) bool {
+	return navigates(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 type runs struct{ Name, Phase, Link string }
@@ -71,15 +97,17 @@ func (p *Proxy) show(w http.ResponseWriter, r *http.Request, v view) {
 	if v.retry > 0 {
 		h.Set("Retry-After", fmt.Sprint(v.retry))
 	}
-	accept := r.Header.Get("Accept")
 	switch {
-	case navigates(r) && strings.Contains(accept, "text/html"):
+	case readsPages(r):
+		ctx := r.Context()
+		v.Words = words{locale.From(ctx).Code, say(ctx, "visit.again"), say(ctx, "visit.dashboard"), say(ctx, "visit.waiting")}
+		h.Set("Vary", "Accept-Language")
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(v.status)
 		if err := pageOf.Execute(w, v); err != nil {
 			p.config.Log.Debug("a page was not read to its end", "error", err)
 		}
-	case strings.Contains(accept, "json"):
+	case strings.Contains(r.Header.Get("Accept"), "json"):
 		h.Set("Content-Type", "application/problem+json")
 		w.WriteHeader(v.status)
 		_ = json.NewEncoder(w).Encode(v.document()) // nobody is left to be told
@@ -142,10 +170,15 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p.show(w, r, v)
 }
 
+// stranger refuses who is not known.
+func (p *Proxy) stranger(w http.ResponseWriter, r *http.Request) {
+	p.refuse(w, r, http.StatusUnauthorized, say(r.Context(), "visit.nobody"), say(r.Context(), "visit.nobody.next", "weir workspace open"))
+}
+
 // unknown sends people to the dashboard, which knows them, and refuses programs.
 func (p *Proxy) unknown(w http.ResponseWriter, r *http.Request, id weir.ID) {
 	if !navigates(r) {
-		p.refuse(w, r, http.StatusUnauthorized, "It is not known who asks", "Open the workspace from the dashboard, or: weir workspace open")
+		p.stranger(w, r)
 		return
 	}
 	setHeaders(w.Header())

@@ -92,11 +92,14 @@ func (r *rig) wanted(id weir.ID) int {
 }
 
 // told reads a stream of a waiting page until it says that the page is to load.
-func (p *person) told(address string) (lines []string) {
+func (p *person) told(address string, headers ...header) (lines []string) {
 	p.Helper()
 	q, err := http.NewRequestWithContext(p.rig.Context(), "GET", address, nil)
 	p.ok(err)
 	q.Header.Set("Accept", "text/event-stream")
+	for _, h := range headers {
+		q.Header.Set(h[0], h[1])
+	}
 	a, err := p.browser.Do(q)
 	p.ok(err)
 	defer a.Body.Close()
@@ -251,6 +254,35 @@ func TestATabWakesNothing(t *testing.T) {
 	}
 	if n := r.wanted(id); n != 1 {
 		t.Errorf("it was wanted %d times", n)
+	}
+}
+
+// A person reads in his language, also while the page goes on by itself; a program does not.
+func TestPagesSpeakTheReadersLanguage(t *testing.T) {
+	r := newRig(t)
+	ann := r.user("ann", auth.Operator)
+	id := r.made(ann, "first", "RUNNING", says(""))
+	ann.enter(id)
+	r.exec(`update weir.workspaces set phase = 'PENDING', operation = 'PROVISIONING', op_id = gen_random_uuid(), op_started_at = now(), op_progress_at = now()`)
+	korean := header{"Accept-Language", "ko-KR,ko;q=0.9,en;q=0.8"}
+	patience.Until(t, "it is seen", func() bool {
+		return strings.Contains(ann.once("GET", r.at.URL(id)+"/", html, korean).body, "워크스페이스를 만들고 있습니다")
+	})
+	page := ann.once("GET", r.at.URL(id)+"/", html, korean)
+	for _, part := range []string{`<html lang="ko">`, "홈을 만들고 있습니다.", "대시보드", `aria-label="기다리는 중"`} {
+		if !strings.Contains(page.body, part) {
+			t.Errorf("the page lacks %s:\n%s", part, page.body)
+		}
+	}
+	if page.Header.Get("Vary") != "Accept-Language" {
+		t.Errorf("%v", page.Header)
+	}
+	if program := ann.once("GET", r.at.URL(id)+"/", header{"Accept", "application/json"}, korean); !strings.Contains(program.body, "The workspace is being made") {
+		t.Errorf("%s", program.body)
+	}
+	r.exec(`update weir.workspaces set phase = 'RUNNING', operation = 'NONE', op_id = null, op_started_at = null, op_progress_at = null`)
+	if lines := ann.told(r.at.URL(id)+"/_weir/live", korean); lines[len(lines)-1] != "준비되었습니다" {
+		t.Errorf("%q", lines)
 	}
 }
 

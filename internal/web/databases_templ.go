@@ -10,9 +10,9 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strings"
 
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -12,7 +12,7 @@ import (
 	"fmt"
 
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"fmt"
 
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -10,9 +10,9 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"fmt"
 
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
-	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

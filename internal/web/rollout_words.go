@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 

@@ -8,7 +8,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/weirhq/weir/internal/web/locale"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )

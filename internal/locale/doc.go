@@ -1,5 +1,6 @@
-// Package locale has the words of the pages of rollouts, databases, the fleet and workspaces
-// in several languages: the names of states above all, because people decide by them.
+// Package locale has the words of pages in several languages: those of rollouts,
+// databases, the fleet and workspaces on the dashboard, and those that the proxy shows in
+// place of a workspace. The names of states above all, because people decide by them.
 //
 //	cookie weir_language ─┐
 //	Accept-Language ──────┴─► Pick ──► Words ──► With(ctx) ──► say(ctx, "board.approve")

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web/locale"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -102,9 +102,13 @@ var used = regexp.MustCompile(`(?:say|count|wordOf)\(.{0,20}?(?:ctx|Context\(\))
 
 // Every word that a page says is there, and every word that is there is said.
 func TestUsed(t *testing.T) {
-	files, err := filepath.Glob("../*")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, face := range []string{"web", "proxy"} {
+		found, err := filepath.Glob("../" + face + "/*")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d files, %v", face, len(found), err)
+		}
+		files = append(files, found...)
 	}
 	said := map[string]bool{"language": true}
 	var begins []string
