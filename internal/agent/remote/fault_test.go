@@ -284,10 +284,15 @@ func TestPartition(t *testing.T) {
 		if _, err := n1.Heartbeat(ctx); err != nil {
 			t.Fatal(err)
 		}
+		// The claim has reached the server and gets on when the network is cut.
 		var claims atomic.Int64
+		cut := make(chan struct{})
+		goOn := sync.OnceFunc(func() { close(cut) })
+		defer goOn()
 		r.intercept(func(_ http.ResponseWriter, q *http.Request) bool {
 			if strings.HasSuffix(q.URL.Path, "/claim") {
 				claims.Add(1)
+				<-cut
 			}
 			return true
 		})
@@ -306,9 +311,10 @@ func TestPartition(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The work comes while the agent is cut off; the claim that waits at
-		// the server takes it, and its answer goes nowhere.
+		// The work comes while the agent is cut off; the claim that is at the
+		// server takes it, and its answer goes nowhere.
 		r.submit()
+		goOn()
 		patience.Until(t, "the claim takes the work", func() bool {
 			var n int
 			err := r.db.Pool.QueryRow(ctx, `select count(*) from weir.running`).Scan(&n)
