@@ -7,8 +7,9 @@ MAKEFLAGS   += --no-print-directory
 # Set these on the command line or in the environment: make up WEIR_DATA=~/weir
 WEIR_DATA    ?= .weir
 UP_FLAGS     ?= --demo
-# Packages built and tested at once. Two keeps a small machine usable.
-JOBS         ?= 2
+# Packages built and tested at once. Tests wait more than they compute, so three
+# keep two cores busy.
+JOBS         ?= 3
 PKG          ?= ./...
 TEST_TIMEOUT ?= 15m
 TEST_FLAGS   ?= -count=1
@@ -16,6 +17,9 @@ BENCH_FLAGS  ?=
 CHAOS        ?= 30m
 FUZZ_TIME    ?= 20s
 VERSION      ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# The race detector needs a C compiler. What is built with it here, make test finds built.
+RACE    = $(shell [ "$$(go env CGO_ENABLED)" != 1 ] || echo -race)
 
 TOOL    := go tool -modfile=tools/go.mod
 # A private PostgreSQL around a command; it sets WEIR_TEST_DATABASE_URL.
@@ -103,7 +107,7 @@ mod:
 
 golden: setup-test
 	@echo "check: golden files"
-	@[ -z "$(GOLDEN)" ] || $(WITH_DB) go test -count=1 -p $(JOBS) -run '$(GOLDEN_RUN)' $(GOLDEN)
+	@[ -z "$(GOLDEN)" ] || $(WITH_DB) go test -count=1 -vet=off $(RACE) -p $(JOBS) -run '$(GOLDEN_RUN)' $(GOLDEN)
 
 fresh:
 	@echo "check: generated files are fresh"

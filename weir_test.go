@@ -8,19 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// The proxy of the fault tests does not end all it started.
-func TestMain(m *testing.M) {
-	testdb.Main(m,
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"))
-}
+func TestMain(m *testing.M) { testdb.Main(m) }
 
 // patience is how long a test waits for what must come. It is less than a worker's
 // PollFloor and Lease: what comes only because of those comes too late. That is why

@@ -8,8 +8,6 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/cli"
@@ -35,7 +33,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
 	}
-	// The proxy library leaves a goroutine behind when a connection ends while a toxic is taken out.
-	testdb.Main(tidy{m}, goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"), goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"))
+	testdb.Main(tidy{m})
 }

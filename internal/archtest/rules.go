@@ -65,7 +65,7 @@ var imports = importRules{
 		{"pgregory.net/rapid", []string{"chaos"}, "test code never reaches the binary"},
 		{"github.com/anishathalye/porcupine", []string{"chaos"}, "test code never reaches the binary"},
 		{"github.com/Shopify/toxiproxy/v2", []string{"chaos"}, "test code never reaches the binary"},
-		{"go.uber.org/goleak", []string{"internal/patience", "internal/testdb", "internal/dockertest", "chaos"}, "test code never reaches the binary"},
+		{"go.uber.org/goleak", []string{"internal/patience", "internal/testdb", "internal/dockertest"}, "test code never reaches the binary"},
 		{"github.com/rogpeppe/go-internal", []string{"scenarios"}, "test code never reaches the binary"},
 	},
 }
