@@ -62,6 +62,16 @@ func (m *machine) without(cut func(*Proxy) error, d time.Duration) error {
 	return nil
 }
 
+// up starts an agent again that gave up because its server did not answer it in time,
+// as whatever looks after services does.
+func (m *machine) up() {
+	select {
+	case <-m.Ended():
+		m.start()
+	default:
+	}
+}
+
 // strike lets a blow fall on machines at the same time, while they work.
 func (s *storm) strike(b blow, machines ...*machine) {
 	s.Helper()
@@ -71,6 +81,7 @@ func (s *storm) strike(b blow, machines ...*machine) {
 	var all sync.WaitGroup
 	for _, m := range machines {
 		all.Go(func() {
+			m.up()
 			if !m.busy() {
 				s.Logf("%s has nothing to do when it is hit: %s", m.orders.Name, b.name)
 			}
