@@ -149,8 +149,12 @@ func (h *workspaceHost) provider(name string) (provider.Provider, error) {
 	return nil, problem.New(problem.Conflict, "ask the server that runs it, or set workspace_providers", "this server does not run workspaces on %s", name)
 }
 
-// Image refuses an image that a workspace may not have.
+// Image refuses an image that a workspace may not have. The built-in one is everywhere,
+// also with a provider that this server does not offer.
 func (h *workspaceHost) Image(provider, image string) error {
+	if image == "" {
+		return nil
+	}
 	p, err := h.provider(provider)
 	if err != nil {
 		return err
