@@ -3,11 +3,7 @@ package activity
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
-	"net"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +14,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/redistest"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -163,54 +160,6 @@ func TestAsk(t *testing.T) {
 	group.Wait()
 }
 
-// server is a Redis of a test.
-type server struct {
-	*testing.T
-	port    int
-	process *exec.Cmd
-}
-
-func newServer(t *testing.T) *server {
-	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("SKIPPED, nothing was tested: %v", err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	defer l.Close()
-	s := &server{T: t, port: l.Addr().(*net.TCPAddr).Port}
-	t.Cleanup(s.kill)
-	return s
-}
-
-func (s *server) url() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.port) }
-
-func (s *server) client() *redis.Client {
-	options, err := redis.ParseURL(s.url())
-	ok(s.T, err)
-	return redis.NewClient(options)
-}
-
-func (s *server) start() {
-	s.Helper()
-	s.process = exec.Command("redis-server", "--port", fmt.Sprint(s.port), "--bind", "127.0.0.1", "--dir", s.TempDir(), "--save", "") // #nosec G204 -- a test starts its own server
-	ok(s.T, s.process.Start())
-	client := s.client()
-	defer client.Close()
-	patience.Until(s.T, "redis-server to answer", func() bool { return client.Ping(s.Context()).Err() == nil })
-}
-
-func (s *server) kill() {
-	if s.process != nil {
-		_ = s.process.Process.Kill()
-		_ = s.process.Wait()
-		s.process = nil
-	}
-}
-
 // journal is a log that a test can read.
 type journal struct {
 	mu   sync.Mutex
@@ -234,12 +183,12 @@ func (j *journal) count(part string) int {
 func TestRedis(t *testing.T) {
 	db := testdb.New(t)
 	id, other := row(t, db, "first"), row(t, db, "second")
-	redis := newServer(t)
-	redis.start()
-	client := redis.client()
+	redis := redistest.New(t)
+	redis.Start()
+	client := redis.Client()
 	defer client.Close()
 	now := time.Now().Add(-3 * time.Hour) // its own clock is wrong
-	gone := meter(t, db, Config{RedisURL: redis.url(), Now: func() time.Time { return now }})
+	gone := meter(t, db, Config{RedisURL: redis.URL(), Now: func() time.Time { return now }})
 	gone.Use(id, Terminal)
 	now = now.Add(2 * time.Minute)
 	gone.Shelve(t.Context())
@@ -251,7 +200,7 @@ func TestRedis(t *testing.T) {
 	}
 	// An older time does not take the place of a newer one.
 	ok(t, gone.shelf.put(t.Context(), []workspace.Use{{ID: id, Ago: 30 * time.Minute, Source: "old"}, {ID: other, Ago: 20 * time.Minute, Source: HTTP}}))
-	m := meter(t, db, Config{RedisURL: redis.url()})
+	m := meter(t, db, Config{RedisURL: redis.URL()})
 	read, err := m.shelf.list(t.Context())
 	ok(t, err)
 	if len(read) != 2 || read[0].ID != other || read[1].Source != Terminal || read[1].Ago > 15*time.Minute {
@@ -283,20 +232,20 @@ func TestRedis(t *testing.T) {
 func TestRedisAway(t *testing.T) {
 	db := testdb.New(t)
 	id := row(t, db, "first")
-	redis := newServer(t)
-	redis.start()
+	redis := redistest.New(t)
+	redis.Start()
 	j := &journal{}
-	m := meter(t, db, Config{RedisURL: redis.url(), Log: slog.New(slog.NewTextHandler(j, nil))})
+	m := meter(t, db, Config{RedisURL: redis.URL(), Log: slog.New(slog.NewTextHandler(j, nil))})
 	m.Use(id, HTTP)
 	m.Shelve(t.Context())
-	client := redis.client()
+	client := redis.Client()
 	defer client.Close()
 	ok(t, client.FlushAll(t.Context()).Err())
 	ok(t, m.Store(t.Context()))
 	if ago, source := last(t, db, id); ago > 30*time.Minute || source != HTTP {
 		t.Errorf("Redis forgot: %s ago by %s", ago, source)
 	}
-	redis.kill()
+	redis.Kill()
 	m.mu.Lock()
 	m.known[id].last = m.known[id].last.Add(-throttle)
 	m.mu.Unlock()
@@ -311,7 +260,7 @@ func TestRedisAway(t *testing.T) {
 	if n := j.count("straight to the database"); n != 1 {
 		t.Errorf("it was said %d times", n)
 	}
-	redis.start()
+	redis.Start()
 	patience.Until(t, "the log to say that Redis is back", func() bool {
 		ok(t, m.Store(t.Context()))
 		return j.count("again") == 1

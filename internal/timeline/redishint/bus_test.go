@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/redistest"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
 )
@@ -64,9 +65,9 @@ func arrive(t *testing.T, f *timeline.Follower, db *testdb.DB, n int) {
 }
 
 func TestTheLeadersHintReachesEveryServer(t *testing.T) {
-	redis, db, log := newServer(t), testdb.New(t), new(journal)
-	redis.start()
-	leader, other := runBus(t, redis.url(), log), runBus(t, redis.url(), log)
+	redis, db, log := redistest.New(t), testdb.New(t), new(journal)
+	redis.Start()
+	leader, other := runBus(t, redis.URL(), log), runBus(t, redis.URL(), log)
 	lead(t, leader, db)
 	for _, b := range []*Bus{leader, other} {
 		hinted(t, b, "listening begins")
@@ -78,7 +79,7 @@ func TestTheLeadersHintReachesEveryServer(t *testing.T) {
 		}
 	}
 	arrive(t, follow(t, other, db), db, 10)
-	client := redis.client()
+	client := redis.Client()
 	defer client.Close()
 	if n := client.DBSize(t.Context()).Val(); n != 0 {
 		t.Errorf("Redis holds %d keys", n)
@@ -89,28 +90,28 @@ func TestTheLeadersHintReachesEveryServer(t *testing.T) {
 }
 
 func TestRedisThatRestartsOrIsEmptiedLosesNothing(t *testing.T) {
-	redis, db, log := newServer(t), testdb.New(t), new(journal)
-	redis.start()
-	b := runBus(t, redis.url(), log)
+	redis, db, log := redistest.New(t), testdb.New(t), new(journal)
+	redis.Start()
+	b := runBus(t, redis.URL(), log)
 	hinted(t, b, "listening begins")
 	lead(t, b, db)
 	f := follow(t, b, db)
 	arrive(t, f, db, 5)
 
-	client := redis.client()
+	client := redis.Client()
 	if err := client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	client.Close()
 	arrive(t, f, db, 5)
 
-	redis.kill()
+	redis.Kill()
 	patience.Until(t, "the loss of hints is said", func() bool { return log.count("no hints through Redis") > 0 })
 	arrive(t, f, db, 5)
 	patience.Until(t, "the loss of publishing is said", func() bool { return log.count("no publishing through Redis") > 0 })
 	arrive(t, f, db, 5)
 
-	redis.start()
+	redis.Start()
 	patience.Until(t, "it heals", func() bool {
 		submit(t, db, 1)
 		return log.count("hints through Redis again") == 1 && log.count("publishing through Redis again") == 1
@@ -118,19 +119,19 @@ func TestRedisThatRestartsOrIsEmptiedLosesNothing(t *testing.T) {
 	if log.count("level=WARN") != 2 {
 		t.Errorf("log: %s", log)
 	}
-	fresh := runBus(t, redis.url(), log)
+	fresh := runBus(t, redis.URL(), log)
 	hinted(t, fresh, "listening begins")
 	submit(t, db, 1)
 	hinted(t, fresh, "the timeline grew")
 }
 
 func TestWithoutRedisEventsArriveAtPollSpeed(t *testing.T) {
-	for name, prepare := range map[string]func(*server) string{
-		"never there":    (*server).url,
-		"wrong password": func(s *server) string { s.start(); return s.urlWith("wrong") },
+	for name, prepare := range map[string]func(*redistest.Server) string{
+		"never there":    (*redistest.Server).URL,
+		"wrong password": func(s *redistest.Server) string { s.Start(); return s.URLWith("wrong") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			redis, db, log := newServer(t), testdb.New(t), new(journal)
+			redis, db, log := redistest.New(t), testdb.New(t), new(journal)
 			b := runBus(t, prepare(redis), log)
 			lead(t, b, db)
 			f := follow(t, b, db)
@@ -142,7 +143,7 @@ func TestWithoutRedisEventsArriveAtPollSpeed(t *testing.T) {
 				t.Errorf("log: %s", log)
 			}
 			if name == "never there" {
-				redis.start()
+				redis.Start()
 				patience.Until(t, "it heals", func() bool { return log.count("hints through Redis again") == 1 })
 			}
 		})
@@ -150,16 +151,16 @@ func TestWithoutRedisEventsArriveAtPollSpeed(t *testing.T) {
 }
 
 func TestHintsAreFew(t *testing.T) {
-	redis, db, log := newServer(t), testdb.New(t), new(journal)
-	redis.start()
-	client := redis.client()
+	redis, db, log := redistest.New(t), testdb.New(t), new(journal)
+	redis.Start()
+	client := redis.Client()
 	defer client.Close()
 	sub := client.Subscribe(t.Context(), DefaultPrefix+"events")
 	defer sub.Close()
 	if _, err := sub.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b := runBus(t, redis.url(), log)
+	b := runBus(t, redis.URL(), log)
 	hinted(t, b, "listening begins")
 	wake := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())
