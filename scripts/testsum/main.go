@@ -1,6 +1,7 @@
 // Command testsum reads the stream of go test -json and shows what a person
 // wants from it: a line per package while it runs, all output of what failed,
-// every skip with its reason, and one last line with the counts.
+// every skip with its reason, the ten slowest tests, how long the run took, and
+// one last line with the counts.
 //
 //	go test -json ./... | testsum
 //
@@ -15,15 +16,17 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 )
 
 func main() {
+	begun := time.Now()
 	sum := newSummary(os.Stdout)
 	if err := sum.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum: read the test stream:", err)
 		os.Exit(1)
 	}
-	if !sum.close(os.Getenv("CI") == "true") {
+	if !sum.close(os.Getenv("CI") == "true", time.Since(begun)) {
 		os.Exit(1)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // event is one line of go test -json; see go doc test2json.
@@ -18,6 +20,7 @@ type event struct {
 	ImportPath  string
 	Test        string
 	Output      string
+	Elapsed     float64 // seconds
 	FailedBuild string
 }
 
@@ -31,9 +34,19 @@ type summary struct {
 	builds                  map[string]string // compiler output by import path
 	failures                []failure
 	skips                   []string
+	slow                    []timed // the slowest tests so far, slowest first
 }
 
 type key struct{ pkg, test string }
+
+// timed is a test that has ended, and how long it took.
+type timed struct {
+	key
+	seconds float64
+}
+
+// slowest is how many slow tests the report names.
+const slowest = 10
 
 // failure is what failed, and what it said.
 type failure struct{ what, said string }
@@ -168,7 +181,17 @@ func (s *summary) testEvent(e event) {
 	default:
 		return
 	}
+	if !t.parent {
+		s.took(timed{k, e.Elapsed})
+	}
 	delete(s.open, k)
+}
+
+// took keeps a test if it is among the slowest.
+func (s *summary) took(t timed) {
+	at, _ := slices.BinarySearchFunc(s.slow, t, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	s.slow = slices.Insert(s.slow, at, t)
+	s.slow = s.slow[:min(len(s.slow), slowest)]
 }
 
 // above is the test that k is a subtest of, or its package.
@@ -193,13 +216,15 @@ func (s *summary) fail(what, said string) {
 	s.failures = append(s.failures, failure{what, said})
 }
 
-// close prints the end of the report and says whether all is well.
-func (s *summary) close(ci bool) bool {
+// close prints the end of the report and says whether all is well. The run took
+// this long, from its first line to its last.
+func (s *summary) close(ci bool, wall time.Duration) bool {
 	for name, p := range s.packages {
 		s.cutOff(name, p)
 		fmt.Fprint(s.out, p.output.String())
 		s.fail(name+" (ended without a verdict)", p.output.String())
 	}
+	s.times(wall)
 	// Said once more: of a long run people see the end.
 	for _, f := range s.failures {
 		fmt.Fprintf(s.out, "FAIL  %s\n%s", f.what, lastLines(f.said))
@@ -218,6 +243,17 @@ func (s *summary) close(ci bool) bool {
 	}
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, s.skipped)
 	return ok
+}
+
+// times prints how long the run took and which tests took longest.
+func (s *summary) times(wall time.Duration) {
+	if len(s.slow) > 0 {
+		fmt.Fprintln(s.out, "slowest tests:")
+	}
+	for _, t := range s.slow {
+		fmt.Fprintf(s.out, "%7.1fs  %s %s\n", t.seconds, t.pkg, t.test)
+	}
+	fmt.Fprintf(s.out, "took %s, building included\n", wall.Round(time.Second))
 }
 
 // verdict is the line that go test prints for a package.

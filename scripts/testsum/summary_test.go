@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The streams come from the real go test, run on a small module.
@@ -125,6 +126,26 @@ func TestTheEndSaysWhatFailed(t *testing.T) {
 	}
 }
 
+// The report names the ten slowest tests, slowest first; a parent only waits for
+// its children, so it is not one of them.
+func TestSlowestTests(t *testing.T) {
+	var stream strings.Builder
+	for i := range 12 {
+		stream.WriteString(events(event{Action: "pass", Package: "m/a", Test: fmt.Sprintf("TestOf%d", i), Elapsed: float64(i)}))
+	}
+	stream.WriteString(events(event{Action: "run", Package: "m/a", Test: "TestParent"},
+		event{Action: "pass", Package: "m/a", Test: "TestParent/child", Elapsed: 90},
+		event{Action: "pass", Package: "m/a", Test: "TestParent", Elapsed: 90.5}, event{Action: "pass", Package: "m/a"}))
+	got, _ := summarise(t, stream.String(), false)
+	want := "slowest tests:\n   90.0s  m/a TestParent/child\n"
+	for i := 11; i > 2; i-- {
+		want += fmt.Sprintf("%7.1fs  m/a TestOf%d\n", float64(i), i)
+	}
+	if want += "took 1m1s, building included\n13 passed"; !strings.Contains(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestOtherLinesPass(t *testing.T) {
 	got, _ := summarise(t, "database ready\n{\"not\":\"an event\"}\n", false)
 	if !strings.HasPrefix(got, "database ready\n{\"not\":\"an event\"}\n") {
@@ -166,7 +187,7 @@ func summarise(t *testing.T, stream string, ci bool) (string, bool) {
 	if err := s.read(strings.NewReader(stream)); err != nil {
 		t.Fatal(err)
 	}
-	ok := s.close(ci)
+	ok := s.close(ci, 61*time.Second)
 	return out.String(), ok
 }
 
