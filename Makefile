@@ -18,7 +18,7 @@ CHAOS        ?= 30m
 FUZZ_TIME    ?= 20s
 VERSION      ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# The race detector needs a C compiler. What is built with it here, make test finds built.
+# The race detector needs a C compiler. What make check builds with it, make test finds built.
 RACE    = $(shell [ "$$(go env CGO_ENABLED)" != 1 ] || echo -race)
 
 TOOL    := go tool -modfile=tools/go.mod
@@ -28,7 +28,7 @@ WITH_DB := go run ./internal/testdb/serve --
 GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
 GOLDEN_RUN ?= Golden|Scenario
 
-.PHONY: help build up test setup-test check format vet lint gosec arch mod golden fresh gen bench bench-pages bench-quick chaos fuzz vuln clean
+.PHONY: help build up test setup-test check format vet lint mod fresh gen bench bench-pages bench-quick chaos fuzz vuln clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,7 +71,7 @@ fuzz: ## Run every fuzz target for FUZZ_TIME=20s
 		go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZ_TIME) </dev/null; \
 	done
 
-check: format vet lint gosec arch mod golden fresh ## Check format, vet, linters, architecture, modules, golden and generated files
+check: format vet lint mod fresh ## Check format, vet, linters, modules and generated files; make test has the rest
 	@echo "check: all is well"
 
 format:
@@ -81,22 +81,16 @@ format:
 
 vet:
 	@echo "check: go vet"
-	@go vet -p $(JOBS) ./...
-	@if [ -f bench/go.mod ]; then cd bench && go vet -p $(JOBS) ./...; fi
+	@go vet -p $(JOBS) $(RACE) ./...
+	@cd bench && go vet -p $(JOBS) ./...
+	@cd tools && go vet ./...
 
 lint:
-	@echo "check: staticcheck"
-	@$(TOOL) staticcheck ./...
-	@if [ -f bench/go.mod ]; then cd bench && go tool -modfile=../tools/go.mod staticcheck ./...; fi
-
-gosec:
-	@echo "check: gosec, without the rules of tools/gosec-exclude"
-	@$(TOOL) gosec -quiet -color=false -exclude-generated -exclude-dir=bench -exclude-dir=tools \
-		-exclude=$$(awk '/^G[0-9]/ { printf "%s%s", sep, $$1; sep = "," }' tools/gosec-exclude) ./...
-
-arch:
-	@echo "check: architecture (internal/archtest)"
-	@go test -count=1 ./internal/archtest >/dev/null || go test -count=1 ./internal/archtest
+	@echo "check: staticcheck and gosec (tools/lint)"
+	@mkdir -p bin
+	@cd tools && go build -o ../bin/lint ./lint
+	@GOFLAGS="$$(go env GOFLAGS) $(RACE)" bin/lint ./...
+	@cd bench && ../bin/lint -checks='all,-QF*,-gosec' ./...
 
 mod:
 	@echo "check: modules are verified and tidy"
@@ -104,10 +98,6 @@ mod:
 		[ -f $$dir/go.mod ] || continue; \
 		(cd $$dir && go mod verify >/dev/null && go mod tidy -diff) || { echo "in $$dir: go mod tidy"; exit 1; }; \
 	done
-
-golden: setup-test
-	@echo "check: golden files"
-	@[ -z "$(GOLDEN)" ] || $(WITH_DB) go test -count=1 -vet=off $(RACE) -p $(JOBS) -run '$(GOLDEN_RUN)' $(GOLDEN)
 
 fresh:
 	@echo "check: generated files are fresh"
