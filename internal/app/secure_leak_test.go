@@ -111,22 +111,22 @@ func withUser(t *testing.T, text string, user *url.Userinfo) string {
 	return u.String()
 }
 
-// broken asks for everything and looks what is told.
-func (f *fort) broken(name string, paths, secret []string, who ...way) {
+// broken asks for everything, as a browser, as a program and as nobody, and looks
+// what is told.
+func (f *fort) broken(name string, paths, secret []string, browser, program way) {
 	f.t.Helper()
 	failed := 0
-	for _, path := range paths {
-		for _, w := range append(who, func(*http.Request) {}) {
-			for _, accept := range []string{"text/html", "application/json"} {
-				got := f.ask("GET", path, w, func(r *http.Request) { r.Header.Set("Accept", accept) })
-				f.leaks(name, path, got, secret...)
-				if got.StatusCode >= 500 {
-					failed++
-				}
-				for _, c := range got.Cookies() {
-					if strings.HasSuffix(c.Name, "weir_session") {
-						f.t.Errorf("%s: %s logs people out", name, path)
-					}
+	html, json := header("Accept", "text/html"), header("Accept", "application/json")
+	for i, path := range paths {
+		for _, ways := range [][]way{{browser, html}, {program, json}, {[]way{html, json}[i%2]}} {
+			got := f.ask("GET", path, append([]way{func(r *http.Request) { r.Header.Del("Accept") }}, ways...)...)
+			f.leaks(name, path, got, secret...)
+			if got.StatusCode >= 500 {
+				failed++
+			}
+			for _, c := range got.Cookies() {
+				if strings.HasSuffix(c.Name, "weir_session") {
+					f.t.Errorf("%s: %s logs people out", name, path)
 				}
 			}
 		}
@@ -145,7 +145,7 @@ func (f *fort) broken(name string, paths, secret []string, who ...way) {
 	// A stream may have begun: what it reads is in memory.
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	for _, w := range who {
+	for _, w := range []way{browser, program} {
 		status, lines := f.follow(ctx, apiPrefix+"/events?after=1.1", w)
 		if text := new(strings.Builder); status != http.StatusOK {
 			for line := range lines {

@@ -38,6 +38,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time
 	// request. A writer that has no deadlines is a test's.
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(deadline)
+	tooLarge := problem.New(problem.TooLarge, "send less at once", "the body is over the limit of %d bytes", limit)
+	if r.ContentLength > limit {
+		return nil, tooLarge // refused before it is read, because reading it costs both sides
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
 		// Else it stays: the server reads on before it hangs up, and must not
@@ -47,7 +51,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, problem.New(problem.TooLarge, "send less at once", "the body is over the limit of %d bytes", limit)
+		return nil, tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, withStatus(http.StatusRequestTimeout, problem.New(problem.Invalid, "send it faster, or less of it", "the body did not arrive in time"))
 	case err != nil:

@@ -167,6 +167,10 @@ func (w *Web) guard(next http.Handler) http.Handler {
 		case hr.URL.Path == "/new-rollout", strings.HasPrefix(hr.URL.Path, "/rollouts/"):
 			most = maxPlan
 		}
+		if hr.ContentLength > most {
+			w.fail(rw, w.request(hr), badForm(&http.MaxBytesError{Limit: most}))
+			return
+		}
 		hr.Body = http.MaxBytesReader(rw, hr.Body, most)
 		next.ServeHTTP(rw, hr)
 	})
