@@ -45,7 +45,7 @@ setup-test:
 	@echo "test: look for PostgreSQL, psql, psycopg2 and a C compiler; install what is missing"
 	@scripts/setup-test
 
-test: setup-test ## Install what tests need, start a private PostgreSQL, run every test with -race, count them
+test: setup-test ## Install what tests need, start a private PostgreSQL, run every test, with -race where anything runs at once
 	@mkdir -p bin
 	@go build -buildvcs=false -o bin/testsum ./scripts/testsum
 	@echo "test: start a private PostgreSQL and run the tests of every module"

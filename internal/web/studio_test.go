@@ -82,20 +82,20 @@ func furnish(t testing.TB, s *webtest.Server) studio {
 	s.Exec(t,
 		`select weir.register_node('pc-07', labels => '{"gpu": "rtx"}', capacity => '{"demo.encode": 4}')`,
 		`select weir.register_worker('encoder@pc-07', array['probe', 'render', 'site.publish', 'mail.send', 'hello', 'frame.render'], node => 'pc-07')`,
-		`select weir.record(task, attempt, token, 'progress', 'reading the container', '{"percent": 64}') from weir.claim('encoder@pc-07', array['probe'], 1)`,
+		`select weir.record(task, attempt, token, 'progress', 'reading the container', '{"percent": 64}') from weir.claim('encoder@pc-07', array['probe'], 1, lease => '1 h')`,
 		`select weir.record(task, attempt, token, 'note', `+"E'\\x1b[33mcodec\\x1b[0m is old\\nsecond line'"+`, null, 'warn') from weir.running, lateral (select 1) x`,
-		`select count(*) from weir.claim('encoder@pc-07', array['site.publish'], 1)`,
-		`select weir.fail(task, attempt, token, `+"E'the mail server said no: 550 mailbox unavailable\\n\\tat send (mail.go:42)'"+`) from weir.claim('encoder@pc-07', array['mail.send'], 1)`,
-		`select weir.finish(task, attempt, token, '{"greeting": "hello, world", "seconds": 2}') from weir.claim('encoder@pc-07', array['hello'], 1)`,
-		`select weir.finish(task, attempt, token, '{}') from weir.claim('encoder@pc-07', array['frame.render'], 60)`,
-		`select weir.fail(task, attempt, token, 'out of memory on the card') from weir.claim('encoder@pc-07', array['frame.render'], 3)`,
-		`select count(*) from weir.claim('encoder@pc-07', array['frame.render'], 8)`,
+		`select count(*) from weir.claim('encoder@pc-07', array['site.publish'], 1, lease => '1 h')`,
+		`select weir.fail(task, attempt, token, `+"E'the mail server said no: 550 mailbox unavailable\\n\\tat send (mail.go:42)'"+`) from weir.claim('encoder@pc-07', array['mail.send'], 1, lease => '1 h')`,
+		`select weir.finish(task, attempt, token, '{"greeting": "hello, world", "seconds": 2}') from weir.claim('encoder@pc-07', array['hello'], 1, lease => '1 h')`,
+		`select weir.finish(task, attempt, token, '{}') from weir.claim('encoder@pc-07', array['frame.render'], 60, lease => '1 h')`,
+		`select weir.fail(task, attempt, token, 'out of memory on the card') from weir.claim('encoder@pc-07', array['frame.render'], 3, lease => '1 h')`,
+		`select count(*) from weir.claim('encoder@pc-07', array['frame.render'], 8, lease => '1 h')`,
 	)
 	if _, err := s.DB.Pool.Exec(t.Context(), `select weir.register_worker($1, array[$2::text], labels => jsonb_build_object('l', $3::text))`, "w"+hostile, "x"+hostile, hostile); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
-		`select weir.record(task, attempt, token, 'note', $3) from weir.claim($1, array[$2::text], 1)`,
+		`select weir.record(task, attempt, token, 'note', $3) from weir.claim($1, array[$2::text], 1, lease => '1 h')`,
 		`select weir.fail(r.task, r.attempt, r.token, $3) from weir.running r join weir.workers w on w.id = r.worker where w.name = $1 and $2 <> ''`,
 	} {
 		if _, err := s.DB.Pool.Exec(t.Context(), sql, "w"+hostile, "x"+hostile, "c"+hostile); err != nil {

@@ -33,15 +33,16 @@ var (
 func JSON(sql string) (string, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
-	defer cancel()
 	if kept == nil {
-		in, err := load(ctx)
+		// The first load on a machine compiles the parser, which no text is to blame for.
+		in, err := load(context.Background())
 		if err != nil {
 			return "", fmt.Errorf("load PostgreSQL's parser: %w", err)
 		}
 		kept = in
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
 	tree, refusal, err := kept.parse(ctx, sql)
 	if err != nil {
 		kept.drop()
