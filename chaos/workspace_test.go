@@ -20,19 +20,19 @@ var (
 	workspaceRuns = flag.Int("workspace-runs", 0, "how many runs of workspaces; 0: as many as the test says")
 )
 
-// TestWorkspaces plays 100 runs in which controllers of workspaces die or are paused at
+// TestWorkspaces plays 30 runs in which controllers of workspaces die or are paused at
 // any of their steps, while the bucket and the provider fail, and judges each: no home
 // is lost, all converge, nothing is done twice at once. A run that fails says how it is
 // repeated. All 1,000 are in TestLongWorkspaces (build tag chaos).
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
-	playWorkspaces(t, newHouse(t, nil), 1, 100)
+	playWorkspaces(t, newHouse(t, nil), 1, 30)
 }
 
 // TestWorkspacesS3 plays some more with a real S3 server.
 func TestWorkspacesS3(t *testing.T) {
 	t.Parallel()
-	playWorkspaces(t, newHouse(t, blobtest.Open(t)), 1001, 10)
+	playWorkspaces(t, newHouse(t, blobtest.Open(t)), 1001, 4)
 }
 
 // playWorkspaces plays so many runs, the first with the seed.
