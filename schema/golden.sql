@@ -1643,7 +1643,7 @@ function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
 function _planning(of_task uuid) returns weir.pending
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
-function _raise_floors(t timestamp with time zone) returns void
+function _raise_floors() returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
 function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
@@ -1725,6 +1725,8 @@ function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timest
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
 function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
+function _take_horizon() returns void
+  plpgsql volatile set search_path=weir, pg_temp: Notes the last order_seq and a transaction id newer than all that drew one up to it.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
@@ -1897,6 +1899,8 @@ function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lea
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
 function fleet.renew_task_device_lease(task_device_id uuid, pc text, lease interval DEFAULT '00:00:45'::interval, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Prolongs the lease of a run.
+function repair_floors() returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Brings back tasks that a floor hides. Returns how many.
 function reschedule_job(job uuid, due timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the time or the priority of a queued job.
 function reseal_secret(name text, version integer, was_key text, sealed bytea, key_id text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean

@@ -54,7 +54,7 @@ func TestSecureFunctions(t *testing.T) {
 	lacks(t, db, "a client reads what is auth's", `select c.relname from `+tables+` and has_any_column_privilege('weir_client', c.oid, 'select')
 		and c.relname in ('users', 'sessions', 'tokens', 'links', 'joins', 'node_credentials', 'login_attempts', 'oidc_visits', 'secrets')`)
 	lacks(t, db, "is the server's own, and may be called", `select who || ' ' || p.oid::regprocedure from `+roles+`, pg_proc p where p.pronamespace = 'weir'::regnamespace and has_function_privilege(who, p.oid, 'execute')
-		and (p.proname in ('lead', 'resign', 'fenced', 'fire_schedule', 'drop_partitions', 'ensure_partitions', 'mark_exported', 'adopt_restore', 'tally', 'doctor',
+		and (p.proname in ('lead', 'resign', 'fenced', 'fire_schedule', 'drop_partitions', 'ensure_partitions', 'mark_exported', 'adopt_restore', 'repair_floors', 'tally', 'doctor',
 			'fire_schedules', 'note_wake', 'plan_wakes', 'put_secret', 'drop_secret', 'reseal_secret', 'analyze_parents', 'fleet_tidy', 'set_fleet_policy', 'set_slots') or p.proname ~ '^(workflow|rollout|device)_'
 			or p.proname ~ '^_' and p.proname not in ('_id_time', '_pc_why', '_pc_state', '_pc_slots', '_device_why', '_fleet_late', '_fleet_words'))`) // the views use these, and a view's functions run as the reader
 	publicReachesNoFlow(t, db)

@@ -39,7 +39,11 @@ begin
     ) x where x.n > (x.capacity ->> x.service)::int));
 
   return query select * from weir._doctor('a floor hides no task', array(
-    select format('%s is below the floor of class %s', a.task, c.id) from weir.available a join weir.classes c on c.id = a.class where a.order_seq < c.floor));
+    select format('%s is below the floor of class %s: select weir.repair_floors()', a.task, c.id) from weir.available a join weir.classes c on c.id = a.class where a.order_seq < c.floor
+    union all
+    -- Numbers that a session keeps for later would be drawn without the order that weir._take_horizon trusts.
+    select format('weir.order_seq caches %s numbers: alter sequence weir.order_seq cache 1', s.seqcache) from pg_catalog.pg_sequence s
+    where s.seqrelid = 'weir.order_seq'::regclass and s.seqcache > 1));
 
   return query select * from weir._doctor('needs are counted right', array(
     select format('%s waits for %s needs, %s are left', p.task, p.unmet, e.n) from weir.pending p, lateral (select count(*) as n from weir.edges e where e.task = p.task) e

@@ -20,6 +20,7 @@ declare
 begin
   select * into j from weir.fleet_jobs x where x.job = (picks[1]).job;
   class := weir._class('fleet', j.priority, jsonb_build_object('node', n.name));
+  perform pg_current_xact_id(); -- before it takes numbers: see weir._submit
   with p as materialized (
     select p.unit, p.device, (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as id
     from unnest(picks) with ordinality p where p.job = j.job

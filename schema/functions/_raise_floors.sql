@@ -1,7 +1,8 @@
 -- Raises the floor of each class to its lowest order_seq that is live or may still appear, so that a claim does not walk over dead rows when an
--- old snapshot keeps them. Numbers up to horizon.order_seq were taken by transactions older than horizon.xid; when none of those runs any more,
--- no such number can still appear. Tasks that come later with an old number use the other class (-id), which has no floor.
-create or replace function weir._raise_floors(t timestamptz) returns void
+-- old snapshot keeps them. Numbers up to horizon.order_seq were drawn by transactions older than horizon.xid (weir._take_horizon); when none of those runs any
+-- more, no such number can still appear. Tasks that come later with an old number use the other class (-id), which has no floor.
+-- Only in read committed: a look that is older than the lock would miss what others have raised.
+create or replace function weir._raise_floors() returns void
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -10,14 +11,12 @@ as $$
 #variable_conflict use_column
 declare
   h weir.horizon;
-  taken bigint;
 begin
-  if not pg_try_advisory_xact_lock(86, 1) then
+  if current_setting('transaction_isolation') <> 'read committed' or not pg_try_advisory_xact_lock(86, 1) then
     return;
   end if;
   select * into h from weir.horizon;
-  select s.last_value into taken from weir.order_seq s;
-  if h.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint then
+  if h.xid = 0 or h.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint then
     return;
   end if;
   update weir.classes c set floor = least(x.floor, h.order_seq + 1)
@@ -26,7 +25,6 @@ begin
     from weir.classes c
   ) x
   where c.id = x.id and least(x.floor, h.order_seq + 1) >= c.floor + 1000;
-  update weir.horizon set xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint, order_seq = taken
-  where order_seq < taken;
+  update weir.horizon set xid = 0;
 end $$;
 comment on function weir._raise_floors is 'Moves the floors of the classes up. Writes only what moved.';

@@ -1,6 +1,7 @@
 -- Writes tasks that weir._parse accepted. A task without a gate goes straight to available; all others stand at their first gate.
 -- The time is cut to milliseconds, as the ids have it, so that an id leads to its event.
--- Order of the steps matters to weir.tend: the transaction has its id before it takes numbers from order_seq.
+-- The transaction has its id before it draws numbers from order_seq, because weir._take_horizon judges by ids who may have drawn one. No other function puts tasks under
+-- the ordered class; one with a number that was drawn earlier goes under -class (docs/decisions/0013).
 create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamptz)
 returns table (n int, task uuid, existed boolean)
 language plpgsql

@@ -1,4 +1,4 @@
--- Why an available task has not been taken: nobody serves it, the node that does sleeps, nobody who does may claim, or others come first.
+-- Why an available task has not been taken: the floor of its class hides it, nobody serves it, the node that does sleeps, nobody who does may claim, or others come first.
 create or replace function weir._why_unclaimed(q weir.tasks, c weir.classes, t timestamptz)
 returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
 language plpgsql stable
@@ -13,6 +13,11 @@ declare
   ahead int;
   blocked record;
 begin
+  if q.order_seq < c.floor and exists (select from weir.available a where a.class = c.id and a.order_seq = q.order_seq and a.position = q.position) then
+    return query select 'floor', false, format('hidden: its number %s is below the floor %s of its class, and no claim looks there; an operator brings it back with select weir.repair_floors()',
+      q.order_seq, c.floor), null::uuid, opened;
+    return;
+  end if;
   select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
   from weir.workers w left join weir.nodes n on n.id = w.node
   where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}')) and w.stopped_at is null and w.seen_at > t - interval '30 s'

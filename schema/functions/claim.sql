@@ -121,7 +121,7 @@ begin
   -- About once in 5,000 tasks: claims leave dead rows behind, and the next claim should not walk over them.
   get diagnostics taken = row_count;
   if random() < taken / 5000.0 then
-    perform weir._raise_floors(weir._clock(claim.at));
+    perform weir._raise_floors();
   end if;
 end $$;
 comment on function weir.claim is 'Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.';

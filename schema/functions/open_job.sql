@@ -34,6 +34,8 @@ begin
       return was;
     end if;
   end if;
+  -- The transaction has its id before it takes a number: see weir._submit.
+  perform pg_current_xact_id();
   insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace, definition, schedule, parent, origin, options, scheduled_at)
   values (new_id, t, coalesce(open_job.order_seq, nextval('weir.order_seq')), coalesce(open_job.kind, 'job'), open_job.name, open_job.priority, 0, open_job.params, open_job.trace,
     open_job.definition, open_job.schedule, open_job.parent, open_job.origin, open_job.options, coalesce(open_job.scheduled_at, open_job.due));

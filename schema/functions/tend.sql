@@ -17,6 +17,7 @@ begin
   if not pg_try_advisory_xact_lock(86, 0) then
     return;
   end if;
+  perform weir._take_horizon(); -- before anything is written
   if sweep then
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
     select j.job into canceled from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 1 for update skip locked;
@@ -41,7 +42,7 @@ begin
   if opened + expired > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._raise_floors(t);
+  perform weir._raise_floors();
   next_at := least(
     (select min(p.run_at) from weir.pending p where p.gate = 'time'),
     (select min(p.next_at + p.per / p.rate) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
