@@ -117,3 +117,13 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A cursor that the database cannot have given is refused: it was restored, or a
+// standby took over.
+func TestFollowAheadOfTheDatabase(t *testing.T) {
+	w := newWorld(t)
+	err := w.client.Follow(t.Context(), "999999999999.1", weir.Filter{}, func(weir.Event) error { return nil })
+	if !errors.Is(err, weir.ErrConflict) {
+		t.Errorf("got %v, want a conflict", err)
+	}
+}

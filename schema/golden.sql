@@ -100,6 +100,13 @@ table classes with (fillfactor=50)
   floor bigint not null default 0
   constraint UNIQUE (service, priority, labels)
   constraint PRIMARY KEY (id)
+table cluster
+  one boolean not null default true
+  identity bigint
+  since_xid bigint not null default 0
+  since_seq bigint not null default 0
+  constraint PRIMARY KEY (one)
+  constraint CHECK (one)
 table databases with (fillfactor=70)
   name text not null
   engine text not null
@@ -1449,6 +1456,8 @@ function _close_jobs(jobs uuid[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Closes jobs that are complete.
 function _close_queued(of_job uuid, outcome weir.state, cause text, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: queued → done, failed or canceled.
+function _cluster_identity() returns bigint
+  plpgsql stable set search_path=weir, pg_temp: The system identifier of the cluster.
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
 function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
@@ -1761,8 +1770,8 @@ function _workspace_room(of_user uuid, except_for uuid) returns void
   plpgsql volatile set search_path=weir, pg_temp: Refuses a start over a limit.
 function add_tasks(job uuid, tasks jsonb, params jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(key text, task uuid)
   plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
-function adopt_restore() returns bigint
-  plpgsql volatile security definer set search_path=weir, pg_temp: Makes a database that was loaded from a dump go on. Returns how many events it moved.
+function adopt_restore(another boolean DEFAULT NULL::boolean) returns bigint
+  plpgsql volatile security definer set search_path=weir, pg_temp: Makes a database that was loaded from a dump go on in another cluster. Returns how many events it moved.
 function analyze_parents() returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: ANALYZE of the partitioned tables.
 function bound_slots(node text, services text[], slots integer[], n integer) returns integer[]
@@ -2111,6 +2120,7 @@ weir_client: select on table or view artifacts
 weir_client: select on table or view available
 weir_client: select on table or view changes
 weir_client: select on table or view classes
+weir_client: select on table or view cluster
 weir_client: select on table or view databases
 weir_client: select on table or view device
 weir_client: select on table or view devices

@@ -184,6 +184,7 @@ func TestTheTallyGoesOnAfterARestore(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select weir.submit('s')`)
 	exec(t, db, `update weir.tallied set xid = 1e15`)
+	exec(t, db, `update weir.cluster set identity = 1`) // that of a cluster elsewhere
 	exec(t, db, `select weir.adopt_restore()`)
 	exec(t, db, `select weir.submit('s')`)
 	patience.Until(t, "the new task is counted, the old one not", func() bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 const (
@@ -103,6 +104,9 @@ func (f *Feed) read(ctx context.Context) (found, error) {
 
 // transient reports whether the same read may succeed later.
 func transient(err error) bool {
+	if own := new(problem.Problem); errors.As(err, &own) {
+		return false
+	}
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
 		return true

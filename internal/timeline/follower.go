@@ -22,8 +22,10 @@ type Follower struct {
 	hub    *Hub
 	filter Filter
 	at     place
-	buffer []*Event
-	closed atomic.Bool
+	// session is that of the ring which at is known to fit.
+	session int64
+	buffer  []*Event
+	closed  atomic.Bool
 }
 
 // Cursor is where a follower goes on after everything that Next has returned.
@@ -39,7 +41,8 @@ func (f *Follower) Close() {
 
 // Next waits for events and returns at least one. The slice is good until the
 // next call, the events for ever. It lives through a database that is away; its
-// error is that of ctx, or says that the hub has ended.
+// error is that of ctx, says that the hub has ended, or that the database is no
+// longer the one that the place is of (problem.Conflict).
 func (f *Follower) Next(ctx context.Context) ([]*Event, error) {
 	for {
 		if events, err := f.Within(ctx, time.Hour); err != nil || len(events) > 0 {
@@ -61,6 +64,9 @@ func (f *Follower) Within(ctx context.Context, d time.Duration) ([]*Event, error
 			return nil, context.Cause(ctx)
 		case r.err != nil:
 			return nil, r.err
+		case r.open && f.session != r.session:
+			err = f.reenter(ctx, r)
+			more = true
 		case r.open && r.holds(f.at):
 			events, more = f.take(r)
 		case r.open:
@@ -75,6 +81,25 @@ func (f *Follower) Within(ctx context.Context, d time.Duration) ([]*Event, error
 			loop.Wait(ctx, left, r.grown)
 		}
 	}
+}
+
+// reenter goes on in a ring that was opened afresh. Where the database is another
+// one by now, or has lost its end to a failover, the place means nothing in it.
+func (f *Follower) reenter(ctx context.Context, r *ring) error {
+	if r.end.before(f.at) || f.at.foreign(r.since) {
+		switch err := check(ctx, f.hub.pool, f.at); {
+		case err == nil:
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case transient(err):
+			loop.Wait(ctx, retryFirst, nil)
+			return nil
+		default:
+			return err
+		}
+	}
+	f.session = r.session
+	return nil
 }
 
 // take reads some of the ring and moves on. More says that it holds more.

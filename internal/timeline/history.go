@@ -40,20 +40,34 @@ func check(ctx context.Context, pool *pgxpool.Pool, at place) error {
 	var horizon int64
 	var dropped bool
 	oldest := place{line: wholeRow}
-	err := pool.QueryRow(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text::bigint, coalesce(o.xid, 0), coalesce(o.seq, 0),
+	var since place
+	err := pool.QueryRow(ctx, `select pg_snapshot_xmin(pg_current_snapshot())::text::bigint, c.since_xid, c.since_seq, coalesce(o.xid, 0), coalesce(o.seq, 0),
 			coalesce((select min(p.lo) from weir._partitions() p where p.parent = 'events') > (select min(v.applied_at) from weir.schema_version v), false)
-		from (select 1) one left join (select e.xid, e.seq from weir.events e order by e.xid, e.seq limit 1) o on true`).
-		Scan(&horizon, &oldest.xid, &oldest.seq, &dropped)
+		from weir.cluster c left join (select e.xid, e.seq from weir.events e order by e.xid, e.seq limit 1) o on true`).
+		Scan(&horizon, &since.xid, &since.seq, &oldest.xid, &oldest.seq, &dropped)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for the place in the timeline: %w", err)
-	case at.xid >= horizon:
-		return problem.Refuse("after", "leave it out for what comes next; a place of one database means nothing in another", "%q has not happened in this database", at.cursor())
+	case at.xid >= horizon || at.foreign(since):
+		return ahead(at)
 	case dropped && at != beginning && at.before(oldest):
 		return problem.New(problem.Stale, "load what you show afresh, then follow from now (without after), or from 0.0 for everything that is kept",
 			"the timeline goes back to %s: events behind %s are no longer kept", oldest.cursor(), at.cursor())
 	}
 	return nil
+}
+
+// ahead refuses a place that this cluster cannot have given: the database was
+// loaded from a dump, or a standby took over that had not heard of it.
+func ahead(at place) error {
+	return problem.New(problem.Conflict, "load what you show afresh, then follow from now (without after), or from 0.0 for everything that is kept",
+		"%s is ahead of this database, or of another one: it was restored, or a standby took over", at.cursor())
+}
+
+// origin is since when the database is in this cluster: see [place.foreign].
+func origin(ctx context.Context, pool *pgxpool.Pool) (since place, err error) {
+	err = pool.QueryRow(ctx, `select c.since_xid, c.since_seq from weir.cluster c`).Scan(&since.xid, &since.seq)
+	return since, err
 }
 
 // Newest is the cursor of the last event that can be read, and whether tasks

@@ -56,6 +56,8 @@ type Hub struct {
 	options Options
 	// ring is replaced whole, under mu, and read without.
 	ring atomic.Pointer[ring]
+	// sessions counts how often the timeline was opened.
+	sessions atomic.Int64
 	// slots has a token for each follower that may read the database.
 	slots chan struct{}
 	// wanted has a value when somebody follows and nobody did before.
@@ -221,7 +223,12 @@ func (h *Hub) fill(life context.Context, feed *Feed, r **ring) error {
 	if err != nil {
 		return err
 	}
-	feed.at, *r = start, newRing().begin(start)
+	opened := newRing()
+	opened.session = h.sessions.Add(1)
+	if opened.since, err = origin(life, h.pool); err != nil {
+		return err
+	}
+	feed.at, *r = start, opened.begin(start)
 	for feed.more = true; feed.more; {
 		found, err := feed.read(life)
 		if err != nil {
@@ -234,8 +241,9 @@ func (h *Hub) fill(life context.Context, feed *Feed, r **ring) error {
 
 // Follow follows the timeline from a cursor on; the empty one is now: whatever
 // commits after Follow was called is seen. It waits for the database if need
-// be. The cursor is refused if it is none (problem.Invalid), or if history was
-// dropped behind it (problem.Stale).
+// be. The cursor is refused if it is none (problem.Invalid), if history was
+// dropped behind it (problem.Stale), or if it is ahead of the database or of
+// another one (problem.Conflict).
 func (h *Hub) Follow(ctx context.Context, after weir.Cursor, filter Filter) (*Follower, error) {
 	at := beginning
 	if after != "" {
@@ -251,13 +259,14 @@ func (h *Hub) Follow(ctx context.Context, after weir.Cursor, filter Filter) (*Fo
 	case err != nil:
 	case after == "":
 		f.at = r.end
-	case !r.holds(at) || r.end.before(at):
+	case !r.holds(at) || r.end.before(at) || at.foreign(r.since):
 		err = check(ctx, h.pool, at)
 	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
+	f.session = r.session
 	return f, nil
 }
 

@@ -377,7 +377,11 @@ func TestCursorsThatLeadNowhereAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", stale, err)
 		}
 	}
-	for _, bad := range []weir.Cursor{"x", "1", weir.Cursor(fmt.Sprint(one[int64](t, db, `select pg_snapshot_xmax(pg_current_snapshot())::text::bigint`)+1000, ".1"))} {
+	ahead := weir.Cursor(fmt.Sprint(one[int64](t, db, `select pg_snapshot_xmax(pg_current_snapshot())::text::bigint`)+1000000, ".1"))
+	if _, err := hub.Follow(t.Context(), ahead, Filter{}); !errors.As(err, &p) || p.Kind != problem.Conflict || p.Next == "" {
+		t.Errorf("%s: %v", ahead, err)
+	}
+	for _, bad := range []weir.Cursor{"x", "1"} {
 		if _, err := hub.Follow(t.Context(), bad, Filter{}); !errors.As(err, &p) || p.Kind != problem.Invalid || p.Field != "after" {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -38,6 +38,10 @@ func (p place) compare(q place) int {
 
 func (p place) before(q place) bool { return p.compare(q) < 0 }
 
+// foreign reports whether the place is of another cluster, which the database
+// left at since: numbers of rows that were written here are higher.
+func (p place) foreign(since place) bool { return p.xid > since.xid && p.seq < since.seq }
+
 // cursor is the place as text.
 func (p place) cursor() weir.Cursor {
 	b := make([]byte, 0, 40)

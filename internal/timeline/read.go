@@ -32,7 +32,8 @@ type found struct {
 }
 
 // read reads on from a place. The horizon and the rows are of one snapshot:
-// what lies below the horizon does not change any more.
+// what lies below the horizon does not change any more. A place ahead of it is
+// refused (problem.Conflict).
 func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) (found, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -44,12 +45,13 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 	defer rows.Close()
 	var f found
 	var r row
+	var since place
 	var horizon int64
 	var looked, matched, returned int
 	last := place{line: wholeRow} // of the rows looked at
 	for rows.Next() {
 		r.tasks = r.tasks[:0]
-		err := rows.Scan(&horizon, &f.busy, &looked, &matched, &last.xid, &last.seq, (*zeronull.Int8)(&r.xid), (*zeronull.Int8)(&r.seq), &r.lines, &r.first, &r.tasks,
+		err := rows.Scan(&horizon, &since.xid, &since.seq, &f.busy, &looked, &matched, &last.xid, &last.seq, (*zeronull.Int8)(&r.xid), (*zeronull.Int8)(&r.seq), &r.lines, &r.first, &r.tasks,
 			(*zeronull.Timestamptz)(&r.at), (*zeronull.Text)(&r.kind), (*zeronull.Text)(&r.typ), (*zeronull.Text)(&r.subject), &r.job, &r.attempt,
 			(*zeronull.Text)(&r.worker), (*zeronull.Text)(&r.source), (*zeronull.Text)(&r.level), (*zeronull.Text)(&r.message), &r.data)
 		if err != nil {
@@ -62,6 +64,9 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 	}
 	if err := rows.Err(); err != nil {
 		return found{}, err
+	}
+	if after.xid >= horizon || after.foreign(since) {
+		return found{}, ahead(after)
 	}
 	end := place{r.xid, r.seq, wholeRow}
 	if filter.Task.IsZero() { // else the lines not given are not wanted
@@ -119,9 +124,10 @@ func statement(after place, filter *Filter) (sql string, args []any) {
 		), b as (
 			select l.*, sum(cardinality(l.given)) over (order by l.xid, l.seq) - cardinality(l.given) as before, count(*) over () as matched from l
 		)
-		select m.horizon, m.busy, m.looked, coalesce(b.matched, 0), coalesce(z.xid, 0), coalesce(z.seq, 0), b.xid, b.seq, coalesce(b.lines, 0), coalesce(b.first, 0),
+		select m.horizon, c.since_xid, c.since_seq, m.busy, m.looked, coalesce(b.matched, 0), coalesce(z.xid, 0), coalesce(z.seq, 0), b.xid, b.seq, coalesce(b.lines, 0), coalesce(b.first, 0),
 			b.given, b.at, coalesce(b.kind, 'task'), b.type, b.subject, b.job, coalesce(b.attempt, 0)::int, w.name, b.source, coalesce(b.level, 'info'), b.message, b.data
 		from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon, not exists (select from s) and exists (select from weir.running) as busy, (select count(*) from s) as looked) m
+		cross join weir.cluster c
 		left join (select s.xid, s.seq from s order by s.xid desc, s.seq desc limit 1) z on true
 		left join (b left join weir.workers w on w.id = b.worker) on b.before < %d
 		order by b.xid, b.seq`,

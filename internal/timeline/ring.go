@@ -14,6 +14,10 @@ type ring struct {
 	grown chan struct{}
 	// open says that the hub reads: before, there is nothing to see.
 	open bool
+	// session counts how often the hub has opened the timeline: a new one may be
+	// that of another cluster. since is where this cluster begins.
+	session int64
+	since   place
 	// err is why there will be no further one.
 	err error
 }
@@ -22,14 +26,14 @@ func newRing() *ring { return &ring{grown: make(chan struct{})} }
 
 // begin makes a ring without events that goes on from a place.
 func (r *ring) begin(at place) *ring {
-	return &ring{start: at, end: at, grown: make(chan struct{}), open: true}
+	return &ring{start: at, end: at, grown: make(chan struct{}), open: true, session: r.session, since: r.since}
 }
 
 // add makes the next ring, without the oldest events beyond the limits. The
 // newest always stays.
 func (r *ring) add(events []*Event, end place, count, weight int) *ring {
 	// Older rings end before what is appended here, and nobody appends to them.
-	next := &ring{start: r.start, end: end, events: append(r.events, events...), weight: r.weight, grown: make(chan struct{}), open: true}
+	next := &ring{start: r.start, end: end, events: append(r.events, events...), weight: r.weight, grown: make(chan struct{}), open: true, session: r.session, since: r.since}
 	for _, e := range events {
 		next.weight += e.weight()
 	}

@@ -23,8 +23,9 @@ begin
       select p.parent, max(b.hi) as hi from unnest(array['tasks', 'finished', 'jobs', 'job_finished', 'events']) p (parent) left join weir._partitions() b on b.parent = p.parent group by p.parent
     ) x where coalesce(x.hi, '-infinity') < t + interval '1 day'), 'health');
   return query select * from weir._doctor('the timeline belongs to this cluster', array(
-    select 'it was loaded from a dump, and readers wait: start a server, or select weir.adopt_restore()'
-    where exists (select from weir.events e where e.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+    select case when c.identity <> weir._cluster_identity() then 'it was loaded from a dump of another cluster, and readers wait: start a server, or select weir.adopt_restore()'
+      else 'it has transaction ids that this cluster has not reached, and readers wait: if it was loaded from a dump, select weir.adopt_restore(true)' end
+    from weir.cluster c where c.identity <> weir._cluster_identity() or exists (select from weir.events e where e.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       and e.xid is distinct from pg_current_xact_id_if_assigned()::text::bigint)), 'health'); -- what the caller itself has just written may be ahead of the snapshot
   return query select * from weir._doctor('vacuum keeps up with the hot tables', array(
     select format('weir.%s has %s dead rows and %s live ones', s.relname, s.n_dead_tup, s.n_live_tup) from pg_stat_all_tables s

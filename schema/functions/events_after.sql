@@ -1,6 +1,7 @@
 -- The timeline from a cursor on, in an order that never changes afterwards: by transaction, then by number, and only transactions older than
 -- every one that still runs. A reader that passes the last cursor it saw misses nothing and sees nothing twice (R8).
 -- A transaction that makes several calls is read as one, so its events may come before those of others that they follow: within a task, seq is the order.
+-- A cursor that this cluster cannot have given is refused (WR409): a reader that waited for it would miss what happens until then.
 -- n counts rows of the timeline; a row that tells of a whole batch is given as one line per task.
 create or replace function weir.events_after(after text default '0.0', n int default 1000, only_job uuid default null, only_task uuid default null)
 returns table (cursor text, seq bigint, at timestamptz, type text, kind text, subject text, job uuid, task uuid, attempt int, worker text, source text, level text,
@@ -20,6 +21,10 @@ begin
   end if;
   after_xid := split_part(after, '.', 1)::bigint;
   after_seq := split_part(after, '.', 2)::bigint;
+  if after_xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint or exists (select from weir.cluster c where after_xid > c.since_xid and after_seq < c.since_seq) then
+    raise exception using errcode = 'WR409', message = format('after: %s is ahead of this database, or of another one', after),
+      hint = 'the database was restored or failed over: load what you show afresh, then go on from weir.events_tail(), or from 0.0 for everything that is kept';
+  end if;
   return query
   select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, x.task::text), e.job, x.task, e.attempt::int, w.name, e.source,
     coalesce(e.level, 'info'), e.message, e.data

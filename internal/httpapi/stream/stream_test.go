@@ -213,7 +213,7 @@ func TestWhoGetsNoStream(t *testing.T) {
 		"bad token":       {"weir_pat_nonsense", "", "", 401, "unauthenticated", ""},
 		"bad after":       {viewer, "?after=yesterday", "", 422, "invalid", "after"},
 		"bad header":      {viewer, "?after=0.0", "x", 422, "invalid", "after"},
-		"future":          {viewer, "", "999999999999.1", 422, "invalid", "after"},
+		"future":          {viewer, "", "999999999999.1", 409, "conflict", ""},
 		"bad job":         {viewer, "?job=1", "", 422, "invalid", "job"},
 		"bad task":        {viewer, "?task=" + strings.Repeat("x", 5000), "", 422, "invalid", "task"},
 		"bad fold":        {viewer, "?fold=all", "", 422, "invalid", "fold"},
