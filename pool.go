@@ -12,7 +12,8 @@ type Pool struct {
 	// Size is how many tasks may be available or running. Nil: no such limit;
 	// 0 stops the pool.
 	Size *int
-	// Rate tasks may start within Per. Zero: no such limit.
+	// Rate is how many tasks may start within any time of length Per, also after
+	// a pause. A task that is run again counts again. Zero: no such limit.
 	Rate int
 	Per  time.Duration
 	Note string

@@ -491,7 +491,6 @@ table pools with (fillfactor=50)
   size integer
   rate integer
   per interval
-  next_at timestamp with time zone
   resized_at timestamp with time zone not null
   note text
   constraint PRIMARY KEY (name)
@@ -689,6 +688,11 @@ table snapshots
   mixed text
   constraint PRIMARY KEY (database)
   constraint FOREIGN KEY (database) REFERENCES weir.databases(name) ON DELETE CASCADE
+table starts with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000)
+  pool text not null
+  at timestamp with time zone not null
+  n integer not null
+  index starts_pool btree (pool, at)
 table system_locks
   lock_name text not null
   holder_id text not null
@@ -1599,7 +1603,7 @@ function _flow_workflow() returns trigger
 function _free(job uuid) returns void
   plpgsql volatile set search_path=weir, pg_temp: WR409 for what has commands of its own.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
-  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned.
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
 function _go_on(ids uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
 function _grow(specs weir.task_spec[], of uuid[], base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
@@ -1654,6 +1658,8 @@ function _planning(of_task uuid) returns weir.pending
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _raise_floors() returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
+function _rate_room_at(of_pool text, per interval, t timestamp with time zone) returns timestamp with time zone
+  sql stable set search_path=weir, pg_temp: When a rate has room again at the earliest.
 function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -1738,6 +1744,8 @@ function _take_horizon() returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes the last order_seq and a transaction id newer than all that drew one up to it.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
+function _tidy_starts(pools text[], t timestamp with time zone) returns void
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keeps the starts of pools few.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
   plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
 function _waiting(OUT lanes text[], OUT pools text[]) returns record
@@ -2163,6 +2171,7 @@ weir_client: select on table or view running
 weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
 weir_client: select on table or view schema_version
+weir_client: select on table or view starts
 weir_client: select on table or view system_locks
 weir_client: select on table or view tallied
 weir_client: select on table or view task

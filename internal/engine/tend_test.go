@@ -109,13 +109,17 @@ func TestALimitThatIsFullDoesNotSpin(t *testing.T) {
 	exec(t, db, `select weir.set_pool('p', 1, 1000, '1 s')`)
 	exec(t, db, `select weir.submit('s', pool => 'p') from generate_series(1, 3)`)
 	tend := &tender{config: Config{Pool: db.Pool}.withDefaults(), term: leadOnly(t, db.Pool)}
+	if _, err := tend.tick(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `select weir.claim('w', '{s}')`)
 	start := time.Now()
-	patience.Until(t, "the due time of a full pool is old", func() bool {
+	patience.Until(t, "the start in the full pool is old", func() bool {
 		if _, err := tend.tick(t.Context(), start.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		start = start.Add(time.Hour)
-		return scan[bool](t, db, `select next_at < clock_timestamp() - interval '1 s' from weir.pools`) && tend.due().IsZero()
+		return scan[bool](t, db, `select max(at) < clock_timestamp() - interval '1 s' from weir.starts`) && tend.due().IsZero()
 	})
 }
 

@@ -26,6 +26,12 @@ begin
       where o.opened_at > p.resized_at and not exists (select from weir.forgiven f where f.task = o.task)
     ) x where x.n > p.size));
 
+  return query select * from weir._doctor('no pool starts more than its rate', array(
+    select format('pool %s: %s started within %s, at most %s may', p.name, x.n, p.per, p.rate) from weir.pools p join weir.starts s on s.pool = p.name, lateral (
+      -- A little less than the interval: starts of a 64th of it stand together at the time of the last (weir._tidy_starts).
+      select sum(o.n) as n from weir.starts o where o.pool = p.name and o.at > s.at - p.per * 31 / 32 and o.at <= s.at
+    ) x where s.at > p.resized_at + p.per and x.n > p.rate));
+
   return query select * from weir._doctor('a pending task stands at a gate it has', array(
     select format('%s stands at %s', p.task, p.gate) from weir.pending p
     where p.gate = 'needs' and p.rule is null or p.gate = 'plan' and p.plan is not true or p.gate = 'time' and p.run_at is null or p.gate = 'hold' and p.hold is null

@@ -1,4 +1,6 @@
 -- The pool half of weir._open: for each pool as many as it has room for and as its rate allows, best first. A pool that was deleted limits nothing.
+-- A rate counts starts, and what was opened may start at any moment: so what is open and what was started within the interval are together never more than the rate
+-- (docs/decisions/0002). An older t counts more starts, never fewer.
 -- heads are rows that have just passed their lane; those that find no room come to stand at the pool and hold their lane there.
 create or replace function weir._open_pools(names text[], heads tid[], t timestamptz) returns int
 language plpgsql
@@ -14,13 +16,15 @@ declare
   opened int := 0;
   full_turn constant int := 1000;
   picked tid[];
+  rated text[];
 begin
   perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(k) & 31) from unnest(names) k order by 1) x (b);
   loop
     with room as materialized (
-      select k.name, p.rate, p.per, greatest(p.next_at, t - p.per) as due, least(
+      select k.name, p.rate, least(
         p.size - (select count(*) from weir.available a where a.pool = k.name) - (select count(*) from weir.running r where r.pool = k.name),
-        floor(extract(epoch from t - greatest(coalesce(p.next_at, t - p.per), t - p.per)) * p.rate / extract(epoch from p.per)),
+        p.rate - (select count(*) from weir.available a where a.pool = k.name and p.rate is not null)
+          - (select coalesce(sum(s.n), 0) from weir.starts s where s.pool = k.name and s.at > t - p.per),
         full_turn)::int as free
       from (select distinct unnest(names)) k (name) left join weir.pools p on p.name = k.name
     ), waiting as materialized (
@@ -44,17 +48,17 @@ begin
         ) c
       ) x
       where x.row is not null and x.nth <= x.free
-    ), spend as (
-      update weir.pools p set next_at = coalesce(room.due, t - room.per) + (select count(*) from pick where pick.name = room.name) * (room.per / room.rate)
-      from room
-      where p.name = room.name and room.rate is not null and exists (select from pick where pick.name = room.name)
     ), stay as (
       update weir.pending p set gate = 'pool', since = t
       where p.ctid = any (array(select h.row from unnest(heads) h (row) except select pick.row from pick))
     )
-    select array_agg(pick.row), array_agg(pick.name) filter (where pick.nth = full_turn) into picked, names from pick;
+    select array_agg(pick.row), array_agg(pick.name) filter (where pick.nth = full_turn), (select array_agg(room.name) from room where room.rate is not null)
+    into picked, names, rated from pick;
     if picked is not null then
       opened := opened + weir._make_available(picked, t);
+      if rated is not null then
+        perform weir._tidy_starts(rated, t);
+      end if;
     end if;
     exit when names is null;
     heads := null;

@@ -7,17 +7,19 @@ as $$
 #variable_conflict use_column
 declare
   l weir.pools;
+  opened int;
   used int;
+  started int;
   b record;
-  due timestamptz;
   word text := coalesce((select 'the limit of ' || q.key from weir.tasks q where q.id = case when pool_name ~ '^map:[0-9a-f]{8}-[0-9a-f-]{27}$' then substr(pool_name, 5)::uuid end), 'pool ' || pool_name);
 begin
   select * into l from weir.pools x where x.name = pool_name;
-  select (select count(*) from weir.available a where a.pool = pool_name) + (select count(*) from weir.running r where r.pool = pool_name) into used;
+  select count(*) into opened from weir.available a where a.pool = pool_name;
+  select opened + count(*) into used from weir.running r where r.pool = pool_name;
+  select coalesce(sum(s.n), 0) into started from weir.starts s where s.pool = pool_name and s.at > t - l.per;
   select x.* into b from (
     select a.task, a.opened_at as since from weir.available a where a.pool = pool_name
     union all select r.task, r.claimed_at from weir.running r where r.pool = pool_name order by 2 limit 1) x;
-  due := l.next_at + l.per / l.rate;
   if l.name is null then
     return query select 'pool', true, format('%s is gone and limits nothing', word), null::uuid, null::timestamptz;
   elsif p.task is null then
@@ -26,8 +28,11 @@ begin
     return query select 'pool', false, format('%s is stopped: its size is 0', word), null::uuid, l.resized_at;
   elsif used >= l.size then
     return query select 'pool', false, format('%s is full: %s of %s places are taken', word, used, l.size), b.task, b.since;
-  elsif due > t then
-    return query select 'pool', false, format('the rate of %s is spent: %s per %s, the next one in %s', word, l.rate, weir._span(l.per), weir._span(due - t)), null::uuid, p.since;
+  elsif opened + started >= l.rate and started = 0 then
+    return query select 'pool', false, format('the rate of %s is spent: %s per %s, and %s may start that have not', word, l.rate, weir._span(l.per), opened), b.task, p.since;
+  elsif opened + started >= l.rate then
+    return query select 'pool', false, format('the rate of %s is spent: %s per %s, the next one in %s', word, l.rate, weir._span(l.per),
+      weir._span(weir._rate_room_at(pool_name, l.per, t) - t)), null::uuid, p.since;
   else
     return query select 'pool', p.gate <> 'pool', format('%s has room: %s of %s places are taken', word, used, coalesce(l.size::text, 'unlimited')), null::uuid,
       case when p.gate = 'pool' then p.since end;

@@ -108,6 +108,10 @@ begin
     select j.task, fence, m.t, m.t + lease, w.id, j.attempt, case when j.unique_key is not null then true end, case when j.lane is not null then coalesce(j.exclusive, false) end, j.orphan_stops,
       m.t + j.timeout, j.opened_at, w.node, case when w.node is not null then j.class end, j.job, j.lane, j.rank, j.pool
     from moment m, j
+  ), s as (
+    -- A pool with a rate counts starts: see weir._open_pools.
+    insert into weir.starts (pool, at, n)
+    select j.pool, m.t, count(*) from moment m, j where j.pool is not null and (select p.rate from weir.pools p where p.name = j.pool) is not null group by j.pool, m.t
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks)
     select m.t, 'claimed', w.id, j.attempt, j.job, array_agg(j.task) from moment m, j group by m.t, j.attempt, j.job

@@ -20,6 +20,7 @@ begin
     raise exception using errcode = 'WR409', message = format('pool %L is in use: %s tasks wait for it, %s hold it', drop_pool.name, waits, holds),
       hint = 'let them end, or force: they then go on without a pool';
   end if;
+  delete from weir.starts s where s.pool = drop_pool.name;
   delete from weir.pools p where p.name = drop_pool.name;
   insert into weir.events (at, type, kind, subject, source) values (t, 'dropped', 'pool', drop_pool.name, drop_pool.by);
   if weir._open_pools(array[drop_pool.name], null, t) > 0 then

@@ -1,6 +1,6 @@
 -- Creates or changes a pool: at most size tasks at once, at most rate per interval, or both. Growing it opens what now has room;
 -- shrinking it lets what runs run and opens nothing until there is room. With seen, the resized_at that the caller has read, it is refused if somebody
--- else changed the pool meanwhile.
+-- else changed the pool meanwhile. A rate counts the starts since the pool has one; what was opened before a change may still start.
 create or replace function weir.set_pool(name text, size int default null, rate int default null, per interval default null, note text default null,
   by text default null, seen timestamptz default null, at timestamptz default null) returns void
 language plpgsql security definer
@@ -27,8 +27,7 @@ begin
   perform weir._unchanged('pool', set_pool.name, set_pool.seen, (select p.resized_at from weir.pools p where p.name = set_pool.name));
   insert into weir.pools as p (name, size, rate, per, resized_at, note)
   values (set_pool.name, set_pool.size, set_pool.rate, set_pool.per, t, set_pool.note)
-  on conflict (name) do update set size = excluded.size, rate = excluded.rate, per = excluded.per, note = coalesce(excluded.note, p.note),
-    next_at = case when p.rate is not distinct from excluded.rate and p.per is not distinct from excluded.per then p.next_at end, resized_at = t
+  on conflict (name) do update set size = excluded.size, rate = excluded.rate, per = excluded.per, note = coalesce(excluded.note, p.note), resized_at = t
   where (p.size, p.rate, p.per) is distinct from (excluded.size, excluded.rate, excluded.per) or excluded.note is distinct from p.note;
   if found then
     insert into weir.events (at, type, kind, subject, source, data)

@@ -45,6 +45,6 @@ begin
   perform weir._raise_floors();
   next_at := least(
     (select min(p.run_at) from weir.pending p where p.gate = 'time'),
-    (select min(p.next_at + p.per / p.rate) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
+    (select min(weir._rate_room_at(p.name, p.per, t)) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
 end $$;
 comment on function weir.tend is 'One bounded pass of everything that time alone brings about.';

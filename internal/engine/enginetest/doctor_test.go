@@ -57,6 +57,7 @@ var illnesses = map[string]struct {
 	"an exclusive task has its lane alone":        {sql: `update weir.running set lane = 'l' where lane = 'm'`},
 	"no rank overtakes a lower one":               {sql: `insert into weir.lane_blocks select 'ranked', 1, task, '2000-01-01' from weir.finished`},
 	"no pool is over its size":                    {sql: `update weir.pools set size = 0`},
+	"no pool starts more than its rate":           {sql: `with p as (update weir.pools set rate = 5, per = '1 min' returning name) insert into weir.starts select name, clock_timestamp() + interval '1 day' + interval '2 min', 6 from p`},
 	"a pending task stands at a gate it has":      {sql: `update weir.pending set hold = null where gate = 'hold'`},
 	"the state of a task is what its events say":  {sql: `delete from weir.events where type = 'done'`},
 	"readers see the events of a task in order":   {sql: `update weir.events set xid = 0 where type = 'done'`},

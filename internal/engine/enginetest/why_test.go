@@ -133,9 +133,11 @@ func TestWhyRate(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	e.exec(`select weir.set_pool('mails', rate => 1, per => '1 min', at => $1)`, at(0))
-	e.submit(1, spec{"service": "s", "pool": "mails"})
+	first := e.submit(1, spec{"service": "s", "pool": "mails"})
 	second := e.submit(2, spec{"service": "s", "pool": "mails"})
-	e.tend(3)
+	e.tend(1)
+	e.closed(2, second, "pool", first, 2, "rate", "mails", "1 may start")
+	e.finish(4, e.run(3, first))
 	if next := one[time.Time](e, `select next_at from weir.tend(true, $1)`, at(13)); !next.Equal(at(63)) {
 		t.Errorf("tend says: come back at %v, want %v", next, at(63))
 	}
