@@ -1428,10 +1428,16 @@ function _again(ended weir.finished[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Starts the count of attempts anew.
 function _ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Marks leases as to be cancelled and tells their workers.
+function _attempt_limit() returns integer
+  sql immutable: The attempt past which snoozes do not count.
 function _awake(n weir.nodes, t timestamp with time zone) returns boolean
   sql immutable: Whether a node is awake.
 function _backoff(spent integer, base interval, cap interval, luck double precision DEFAULT random()) returns interval
   sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
+function _bad_span(field text, span interval, zero boolean DEFAULT false) returns text
+  sql immutable: What is wrong with a span of time; null: nothing.
+function _bad_time(field text, moment timestamp with time zone) returns text
+  sql immutable: What is wrong with a time; null: nothing.
 function _be_patient(in_job uuid, patience jsonb) returns void
   sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
 function _blame(tasks jsonb) returns void
@@ -1440,6 +1446,8 @@ function _bound_capacity(says jsonb, most jsonb) returns jsonb
   sql immutable set search_path=weir, pg_temp: The capacity that a node says, within what it may have.
 function _bound_time(bound text) returns timestamp with time zone
   sql stable: A partition border as a time.
+function _check(VARIADIC wrong text[]) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
   plpgsql stable: WR422 unless labels are an object with string values.
 function _check_needs(specs weir.task_spec[], known text[] DEFAULT '{}'::text[], most integer DEFAULT 10000) returns void
@@ -1666,7 +1674,7 @@ function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accep
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
 function _refuse_state(task uuid, command text, state weir.state, hint text) returns void
   plpgsql volatile: Raises WR409.
-function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone) returns void
+function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
 function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends tasks as they ended in the job that theirs repeats.

@@ -6,7 +6,7 @@ as $$
 #variable_conflict use_column
 begin
   -- What they have used is forgiven: the count starts again.
-  insert into weir.forgiven as g (task, returns) select e.task, e.attempt from unnest(ended) e
+  insert into weir.forgiven as g (task, returns) select e.task, least(e.attempt, weir._attempt_limit()) from unnest(ended) e
   on conflict (task) do update set crashes = 0, returns = excluded.returns;
   perform weir._go_on(array(select p.task from weir.pending p where p.task in (select e.task from unnest(ended) e) and p.gate = 'time'), t);
 end $$;

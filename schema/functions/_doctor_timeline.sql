@@ -40,7 +40,7 @@ begin
       and (s.was is not null or oldest is null or weir._id_time(s.task) >= oldest)
     union all
     select true, format('%s: attempt %s claimed after attempt %s', s.task, s.attempt, s.attempt_before) from steps s
-    where s.type = 'claimed' and s.attempt <> coalesce(s.attempt_before, 0) + 1 and s.was is not null
+    where s.type = 'claimed' and s.attempt <> coalesce(s.attempt_before, 0) + 1 and s.was is not null and coalesce(s.attempt_before, 0) <= weir._attempt_limit()
     union all
     select true, format('%s is %s, its events say %s', q.id, coalesce(q.state::text, 'nowhere'), coalesce(s.becomes::text, 'nothing'))
     from states q left join steps s on s.task = q.id and s.next is null

@@ -15,6 +15,8 @@ declare
   fired jsonb := '{}';
   s record;
 begin
+  perform weir._check(variadic array(select weir._bad_time('due', d) from jsonb_to_recordset(runs) r (due timestamptz[]), unnest(r.due) d
+    union all select weir._bad_time('next_at', nullif(r.next_at, 'infinity')) from jsonb_to_recordset(runs) r (next_at timestamptz)));
   -- In the order of their names, so that two callers with the same ones never wait for each other in a ring.
   perform from weir.schedules x where x.name in (select e ->> 'name' from jsonb_array_elements(runs) e) order by x.name for update;
   with u as (

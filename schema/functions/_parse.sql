@@ -35,14 +35,15 @@ begin
     when priority not between -100 and 100 then format('priority: %s is outside -100 .. 100', priority)
     when pg_column_size(params) > 16 * 1024 * 1024 then format('params: %s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(params))
     when labels is not null and (jsonb_typeof(labels) <> 'object' or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string')) then 'labels: expected an object with string values'
-    when run_at is not null and (not isfinite(run_at) or run_at > '9999-01-01') then 'run_at: not a date that will come'
+    when weir._bad_time('run_at', run_at) is not null then weir._bad_time('run_at', run_at)
     when hold = '' then 'hold: say who must release it or what it waits for'
     when lane = '' or length(lane) > 200 then 'lane: 1 to 200 characters'
     when lane is null and (rank is not null or exclusive) then 'lane: rank and exclusive need a lane'
     when pool is not null and not exists (select from weir.pools p where p.name = pool) then format('pool: there is no pool %L', pool)
     when max_attempts not between 1 and 10000 then format('max_attempts: %s is outside 1 .. 10000', max_attempts)
-    when timeout <= interval '0' then 'timeout: must be positive'
-    when backoff < interval '0' or backoff_cap < interval '0' then 'backoff: must not be negative'
+    when weir._bad_span('timeout', timeout) is not null then weir._bad_span('timeout', timeout)
+    when weir._bad_span('backoff', backoff, true) is not null then weir._bad_span('backoff', backoff, true)
+    when weir._bad_span('backoff_cap', backoff_cap, true) is not null then weir._bad_span('backoff_cap', backoff_cap, true)
     when orphan not in ('requeue', 'stop') then 'orphan: requeue or stop'
     when idempotency_key = '' or length(idempotency_key) > 500 then 'idempotency_key: 1 to 500 characters'
     when unique_key = '' or length(unique_key) > 500 then 'unique_key: 1 to 500 characters'

@@ -23,7 +23,7 @@ begin
     delete from weir.lane_blocks b where b.task = any (wave);
     perform weir._map_pools(array(select distinct q.pool from weir.tasks q where q.id = any (wave) and starts_with(q.pool, 'map:')), t, locked => true);
     insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, rule, run_at, hold, lane, rank, exclusive, pool, job, plan)
-    select q.id, q.order_seq, q.class, q.position, c.priority, e.attempt, case when first and not in_order and q.awaits is null then 'time' else 'needs' end::weir.gate, t,
+    select q.id, q.order_seq, q.class, q.position, c.priority, least(e.attempt, weir._attempt_limit()), case when first and not in_order and q.awaits is null then 'time' else 'needs' end::weir.gate, t,
       case when q.awaits is null then q.rule else 'all_done' end, t, case when e.attempt = 0 then q.hold end,
       q.lane, q.rank, case when q.lane is not null then coalesce(q.exclusive, false) end, (select p.name from weir.pools p where p.name = q.pool), q.job, nullif(q.plan, false)
     from unnest(ended) e join weir.tasks q on q.id = e.task join weir.classes c on c.id = q.class;

@@ -30,6 +30,7 @@ begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
     perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
   end if;
+  perform weir._check(weir._bad_span('lease', lease));
   if 'fleet' = any (services) then
     perform weir._invalid('services: tasks of the fleet need a device', 'claim them for a PC: weir.fleet_claim');
   end if;
@@ -99,7 +100,7 @@ begin
     -- Once the tasks are ours, so that none is claimed before it was submitted, or before another one ended and let it through.
     select weir._clock(claim.at) as t from (select count(*) as n from d) x where x.n > 0
   ), j as (
-    select d.task, abs(d.class) as class, (d.attempt + 1)::smallint as attempt, d.opened_at, d.lane, d.pool, d.order_seq, d.position, q.*
+    select d.task, abs(d.class) as class, least(d.attempt + 1, 32767)::smallint as attempt, d.opened_at, d.lane, d.pool, d.order_seq, d.position, q.*
     from d, lateral (
       select q.job, q.key, q.params, q.timeout, q.orphan_stops, q.max_attempts, q.unique_key, q.trace, q.rank, q.exclusive, q.run from weir.tasks q where q.id = d.task offset 0
     ) q

@@ -6,7 +6,7 @@ set search_path = weir, pg_temp
 set jit = off
 as $$
 declare
-  cut timestamptz := weir._clock(at) - keep;
+  cut timestamptz;
   dropped text[] := '{}';
   p record;
   young boolean;
@@ -14,6 +14,8 @@ begin
   if keep < interval '1 hour' then
     perform weir._invalid('keep: at least one hour');
   end if;
+  perform weir._check(weir._bad_span('keep', keep));
+  cut := weir._clock(at) - keep;
   perform pg_advisory_xact_lock(85, 0);
   perform set_config('lock_timeout', '5s', true);
   for p in select * from weir._partitions() x where x.hi <= cut order by x.hi, x.parent loop

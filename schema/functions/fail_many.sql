@@ -23,6 +23,7 @@ declare
   lanes text[] := '{}';
   pools text[] := '{}';
 begin
+  perform weir._check(variadic array(select weir._bad_time('retry_at', r) from unnest(fail_many.retry_at) r));
   for x in
     with d as (
       delete from weir.running r using (

@@ -29,6 +29,7 @@ begin
   if coalesce(fleet_claim.max, 0) < 1 or coalesce(lease, '0') <= interval '0' then
     perform weir._invalid('claim: max and lease must be positive');
   end if;
+  perform weir._check(weir._bad_span('lease', lease));
   if current_setting('transaction_isolation') <> 'read committed' then
     perform weir._invalid('claim: slots can be counted in a READ COMMITTED transaction alone', 'set the isolation level of the transaction');
   end if;

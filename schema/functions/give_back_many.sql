@@ -1,5 +1,5 @@
 -- Hands leases back without spending an attempt: drain, shutdown, or (with until) snooze. A task handed back keeps its lane and its place
--- in the pool; a snoozed one frees them and waits. hint as in weir.finish_many.
+-- in the pool; a snoozed one frees them and waits. hint as in weir.finish_many. A task that was handed back very often keeps its attempt (weir._attempt_limit).
 create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[], until timestamptz default null, note text default null,
   hint boolean default true, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
@@ -21,7 +21,9 @@ declare
   ended uuid[] := '{}';
   lanes text[] := '{}';
   pools text[] := '{}';
+  counts boolean;
 begin
+  perform weir._check(weir._bad_time('until', wake));
   for r in
     with d as (
       delete from weir.running r using (select * from unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
@@ -34,14 +36,17 @@ begin
       lanes := lanes || r.lane;
       pools := pools || r.pool;
     end if;
-    insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
+    counts := r.attempt <= weir._attempt_limit();
+    if counts then
+      insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
+    end if;
     if r.cancel_at is not null then
       perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
       ended := ended || r.task;
     elsif wake is null then
-      perform weir._give_up_lease(r, 'returned', note, t);
+      perform weir._give_up_lease(r, 'returned', note, t, counts);
     else
-      perform weir._requeue(r, wake, 'snoozed', note, t);
+      perform weir._requeue(r, wake, 'snoozed', note, t, counts);
     end if;
   end loop;
   if hint and wake is null and cardinality(got) > 0 then

@@ -10,6 +10,7 @@ declare
   was weir.system_locks;
   now_epoch bigint;
 begin
+  perform weir._check(weir._bad_span('ttl', lead.ttl));
   select * into was from weir.system_locks l where l.lock_name = lead.lock_name;
   if found and was.holder_id <> holder and was.expires_at > t then
     return null;

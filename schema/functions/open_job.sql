@@ -21,9 +21,7 @@ begin
   if coalesce(open_job.priority, 1000) not between -100 and 100 then
     perform weir._invalid(format('priority: %s is outside -100 .. 100', open_job.priority));
   end if;
-  if not isfinite(starts) or starts > '9999-01-01' then
-    perform weir._invalid('due: not a date that will come');
-  end if;
+  perform weir._check(weir._bad_time('due', starts), weir._bad_time('scheduled_at', open_job.scheduled_at));
   if open_job.parent is not null and not exists (select from weir.tasks q where q.id = open_job.parent) then
     perform weir._not_found('task', open_job.parent::text);
   end if;

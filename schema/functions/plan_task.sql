@@ -17,6 +17,7 @@ begin
   if jsonb_typeof(plan_task.run) <> 'object' or pg_column_size(plan_task.run) > 1024 * 1024 then
     perform weir._invalid('run: expected an object of at most 1 MiB');
   end if;
+  perform weir._check(weir._bad_time('run_at', plan_task.run_at));
   perform weir._check_labels(plan_task.labels);
   p := weir._planning(plan_task.task);
   if p.task is null then

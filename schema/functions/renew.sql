@@ -18,6 +18,7 @@ declare
   asked uuid[];
   asked_attempts int[];
 begin
+  perform weir._check(weir._bad_span('lease', lease));
   update weir.workers w set seen_at = t, stopped_at = null where w.name = renew.worker;
   with u as (
     update weir.running r set until = greatest(r.until, t + lease) from (select * from unnest(renew.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g

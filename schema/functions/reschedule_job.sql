@@ -11,9 +11,7 @@ begin
   if reschedule_job.priority not between -100 and 100 then
     perform weir._invalid(format('priority: %s is outside -100 .. 100', reschedule_job.priority));
   end if;
-  if not isfinite(reschedule_job.due) or reschedule_job.due > '9999-01-01' then
-    perform weir._invalid('due: not a date that will come');
-  end if;
+  perform weir._check(weir._bad_time('due', reschedule_job.due));
   select l.due into was from weir.job_live l where l.job = reschedule_job.job for update;
   if was is null then
     if not exists (select from weir.jobs j where j.id = reschedule_job.job) then

@@ -10,6 +10,7 @@ begin
   if set_node_mode.mode not in ('active', 'draining', 'paused') then
     perform weir._invalid(format('mode: %L is not active, draining or paused', set_node_mode.mode));
   end if;
+  perform weir._check(weir._bad_time('until', set_node_mode.until));
   update weir.nodes n set mode = set_node_mode.mode, mode_at = t, note = set_node_mode.note, mode_until = set_node_mode.until where n.name = set_node_mode.name;
   if not found then
     raise exception using errcode = 'WR404', message = format('there is no node %L', set_node_mode.name);

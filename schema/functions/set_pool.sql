@@ -22,6 +22,7 @@ begin
   if (set_pool.rate is null) <> (set_pool.per is null) or set_pool.rate < 1 or set_pool.per <= interval '0' then
     perform weir._invalid('rate: give a positive rate together with a positive interval', 'for example rate => 10, per => ''1 min''');
   end if;
+  perform weir._check(weir._bad_span('per', set_pool.per));
   -- The lock before the row, as weir._open_pools takes them.
   perform pg_advisory_xact_lock(87, 32 + (hashtext(set_pool.name) & 31));
   perform weir._unchanged('pool', set_pool.name, set_pool.seen, (select p.resized_at from weir.pools p where p.name = set_pool.name));

@@ -22,12 +22,8 @@ begin
   if set_schedule.overlap not in ('skip', 'queue_one', 'queue_all', 'cancel_running', 'allow') then
     perform weir._invalid('overlap: skip, queue_one, queue_all, cancel_running or allow');
   end if;
-  if set_schedule.catch_up <= interval '0' then
-    perform weir._invalid('catch_up: must be positive');
-  end if;
-  if set_schedule.jitter < interval '0' then
-    perform weir._invalid('jitter: must not be negative');
-  end if;
+  -- Infinity as the next time says that there is none.
+  perform weir._check(weir._bad_span('catch_up', set_schedule.catch_up), weir._bad_span('jitter', set_schedule.jitter, true), weir._bad_time('next_at', nullif(set_schedule.next_at, 'infinity')));
   if (set_schedule.task is null) = (set_schedule.workflow is null) then
     perform weir._invalid('task: say what to run: a task or a workflow');
   end if;

@@ -41,6 +41,7 @@ begin
   if bad is not null then
     perform weir._invalid(format('%s: that is too short', bad), 'standby_ttl and archive_ttl are 10s or more, max_life is 1m or more');
   end if;
+  perform weir._check(weir._bad_span('standby_ttl', has.standby_ttl), weir._bad_span('archive_ttl', has.archive_ttl), weir._bad_span('max_life', has.max_life), weir._bad_span('busy_most', has.busy_most, true));
   if was is distinct from has then
     update weir.workspace_policy p set per_user = has.per_user, in_all = has.in_all, standby_ttl = has.standby_ttl, archive_ttl = has.archive_ttl, max_life = has.max_life, busy_most = has.busy_most;
     insert into weir.events (at, type, kind, subject, source, data) values (t, 'set', 'workspaces', 'policy', set_workspace_policy.by, change);

@@ -46,5 +46,7 @@ begin
   next_at := least(
     (select min(p.run_at) from weir.pending p where p.gate = 'time'),
     (select min(weir._rate_room_at(p.name, p.per, t)) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
+  -- No later than a day from now, so that the caller can count the time to it in any unit.
+  next_at := case when next_at > t + interval '1 day' then t + interval '1 day' else next_at end;
 end $$;
 comment on function weir.tend is 'One bounded pass of everything that time alone brings about.';

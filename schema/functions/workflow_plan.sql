@@ -21,6 +21,7 @@ begin
   for p in select x.* from jsonb_to_recordset(workflow_plan.plans) x (task uuid, job uuid, "do" text, params jsonb, labels jsonb, run jsonb, hold text, delay interval, outcome text, result jsonb, cause text,
     passes boolean, tolerate uuid[], tasks jsonb, reuse text[], patience jsonb, name text, definition uuid, priority int, options jsonb, key text, trace text) order by x.job, x.task loop
     continue when not exists (select from weir.pending w join weir.job_live l on l.job = w.job where w.task = p.task and w.gate = 'plan' and l.cancel_at is null);
+    perform weir._check(weir._bad_span('delay', p.delay, true));
     case p.do
       when 'plan' then
         if p.patience is not null then

@@ -13,6 +13,7 @@ begin
   if lasts is null or lasts < interval '0 s' then
     perform weir._invalid('lasts: how long it is busy, or 0 to give that back');
   end if;
+  perform weir._check(weir._bad_span('lasts', lasts, true));
   select * into w from weir.workspaces x where x.id = workspace_busy.workspace and x.deleted_at is null for no key update;
   if not found then
     perform weir._not_found('workspace', workspace_busy.workspace::text);

@@ -21,6 +21,7 @@ begin
   if least(workspace_create.standby_ttl, workspace_create.archive_ttl) < interval '10 s' then
     perform weir._invalid('ttl: 10 s is the shortest');
   end if;
+  perform weir._check(weir._bad_span('standby_ttl', workspace_create.standby_ttl), weir._bad_span('archive_ttl', workspace_create.archive_ttl));
   if length(workspace_create.idempotency_key) > 200 then
     perform weir._invalid('idempotency_key: at most 200 characters');
   end if;

@@ -43,6 +43,7 @@ begin
   if least(has.standby_ttl, has.archive_ttl) < interval '10 s' then
     perform weir._invalid('ttl: 10 s is the shortest');
   end if;
+  perform weir._check(weir._bad_span('standby_ttl', has.standby_ttl), weir._bad_span('archive_ttl', has.archive_ttl));
   if has is not distinct from was then
     return false;
   end if;
