@@ -85,8 +85,10 @@ table available with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_thresh
   opened_at timestamp with time zone
   lane text
   pool text
+  rank bigint
+  exclusive boolean
   constraint PRIMARY KEY (class, order_seq, "position")
-  index available_lane btree (lane) WHERE (lane IS NOT NULL)
+  index available_lane btree (lane, rank) WHERE (lane IS NOT NULL)
   index available_pool btree (pool) WHERE (pool IS NOT NULL)
 table changes
   checksum text not null
@@ -362,6 +364,12 @@ table lane_blocks
   at timestamp with time zone not null
   constraint PRIMARY KEY (lane, rank, task)
   index lane_blocks_task_idx btree (task)
+table left_keys
+  lane boolean not null
+  key text not null
+  at timestamp with time zone not null
+  busy boolean not null
+  error text
 table links
   hash bytea not null
   user_id uuid
@@ -612,7 +620,7 @@ table running with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_
   device integer
   constraint PRIMARY KEY (task)
   index running_device UNIQUE btree (device) WHERE (device IS NOT NULL)
-  index running_lane btree (lane) WHERE (lane IS NOT NULL)
+  index running_lane btree (lane, rank) WHERE (lane IS NOT NULL)
   index running_node btree (node) WHERE (node IS NOT NULL)
   index running_pool btree (pool) WHERE (pool IS NOT NULL)
 table schedules
@@ -678,6 +686,15 @@ table sessions with (fillfactor=70)
   constraint CHECK ((length(hash) = 32))
   constraint CHECK ((method = ANY (ARRAY['password'::text, 'link'::text, 'oidc'::text])))
   index sessions_user_id_idx btree (user_id)
+table set_aside
+  task uuid not null
+  doing text not null
+  error text not null
+  since timestamp with time zone not null
+  tries integer not null
+  next_at timestamp with time zone not null
+  constraint PRIMARY KEY (task)
+  constraint CHECK ((doing = ANY (ARRAY['expire'::text, 'due'::text, 'open'::text, 'settle'::text])))
 table snapshots
   database text not null
   at timestamp with time zone not null
@@ -761,6 +778,11 @@ table unique_keys
   task uuid not null
   constraint PRIMARY KEY (service, key)
   index unique_keys_task_idx btree (task)
+table unsettled
+  task uuid not null
+  job uuid not null
+  at timestamp with time zone not null
+  constraint PRIMARY KEY (task)
 table users
   id uuid not null
   name text not null
@@ -1508,13 +1530,13 @@ function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, le
   plpgsql stable set enable_nestloop=off, jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
 function _doctor_workspaces(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of workspaces.
-function _due(n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
+function _due(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
 function _earlier_time(earlier jsonb, field text) returns timestamp with time zone
   sql stable: A time of an earlier schema.
 function _end_waiting(tasks uuid[], outcome weir.state, note text, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled or skipped for many tasks.
-function _expire(n integer, t timestamp with time zone, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
+function _expire(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
@@ -1632,8 +1654,14 @@ function _jittered(name text, due timestamp with time zone, jitter interval) ret
   sql immutable: The time of a run, put off by its part of the jitter.
 function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
+function _key_holder(lane boolean, key text) returns text
+  sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
+function _leave_keys(lane boolean, keys text[], t timestamp with time zone, busy boolean DEFAULT false, error text DEFAULT NULL::text) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
+function _lock_keys(keys text[], lane boolean, patient boolean, t timestamp with time zone) returns text[]
+  plpgsql volatile set search_path=weir, pg_temp: Locks keys and returns those that are locked.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
 function _map_pools(names text[], t timestamp with time zone, locked boolean DEFAULT false) returns void
@@ -1646,9 +1674,9 @@ function _note(did text, by text, reason text) returns text
   sql stable: Who did it and why.
 function _note_wake(name text, step text, note text, data jsonb, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Notes a step in the waking of a node.
-function _open(lanes text[], pools text[], t timestamp with time zone) returns integer
+function _open(lanes text[], pools text[], t timestamp with time zone, patient boolean DEFAULT true) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
-function _open_pools(names text[], heads tid[], t timestamp with time zone) returns integer
+function _open_pools(names text[], heads tid[], t timestamp with time zone, patient boolean DEFAULT true, enough integer DEFAULT 2000) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the pool gate of these pools.
 function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
@@ -1732,9 +1760,11 @@ function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
 function _serves(n weir.nodes, service text, labels jsonb, t timestamp with time zone) returns boolean
   sql stable set search_path=weir, pg_temp: Whether a node could do work of a service with these labels.
+function _set_aside(of_task uuid, doing text, code text, message text, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: A task that could not be moved, with the error.
 function _set_clock(at timestamp with time zone) returns timestamp with time zone
   plpgsql stable: A time set by the owner, else WR422.
-function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone, of uuid[] DEFAULT NULL::uuid[]) returns record
+function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone, of uuid[] DEFAULT NULL::uuid[], counted boolean DEFAULT false) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
 function _sleepy(node integer, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Whether a node is to go to sleep now; marks it asleep.
@@ -1756,6 +1786,8 @@ function _tidy_starts(pools text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keeps the starts of pools few.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
   plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
+function _wait_for_key(bucket integer) returns boolean
+  plpgsql volatile set lock_timeout=300ms: Takes the lock of a bucket, or gives up after 300 ms.
 function _waiting(OUT lanes text[], OUT pools text[]) returns record
   plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
 function _waits(of_job uuid) returns boolean
@@ -2023,7 +2055,7 @@ function tally(n integer DEFAULT 5000, at timestamp with time zone DEFAULT NULL:
 function task_events(of_task uuid, lines integer DEFAULT NULL::integer) returns TABLE(seq bigint, at timestamp with time zone, type text, attempt integer, worker text, source text, level text, message text, data jsonb)
   plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; with lines, of what it said only so many.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
-  plpgsql volatile security definer set search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
+  plpgsql volatile security definer set lock_timeout=200ms, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
 function wait_for(task uuid, needs text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set enable_nestloop=on, jit=off, search_path=weir, pg_temp: A task at the gate plan waits for tasks of its job, then stands there again. False: it does not stand there any more.
 function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
@@ -2158,6 +2190,7 @@ weir_client: select on table or view job_finished
 weir_client: select on table or view job_live
 weir_client: select on table or view jobs
 weir_client: select on table or view lane_blocks
+weir_client: select on table or view left_keys
 weir_client: select on table or view minutes
 weir_client: select on table or view node
 weir_client: select on table or view nodes
@@ -2186,6 +2219,7 @@ weir_client: select on table or view task
 weir_client: select on table or view tasks
 weir_client: select on table or view transition
 weir_client: select on table or view unique_keys
+weir_client: select on table or view unsettled
 weir_client: select on table or view worker
 weir_client: select on table or view workers
 weir_client: select on table or view workflows

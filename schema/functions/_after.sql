@@ -11,7 +11,7 @@ begin
     select * into lanes, pools from weir._settle(ended, lanes, pools, t);
   end if;
   if cardinality(lanes) > 0 or cardinality(pools) > 0 then
-    opened := weir._open(lanes, pools, t);
+    opened := weir._try_open(lanes, pools, t);
   end if;
   if hint and (opened > 0 or cardinality(ended) > 0) then
     perform pg_notify('weir_available', '');

@@ -9,6 +9,18 @@ begin
     select format('%s leases ran out more than 10 s ago: no server and no worker tends the engine', count(*)) from weir.running r where r.until < t - interval '10 s' having count(*) > 0), 'health');
   return query select * from weir._doctor('tasks start when they are due', array(
     select format('%s tasks are due for more than 10 s: no server and no worker tends the engine', count(*)) from weir.pending p where p.gate = 'time' and p.run_at < t - interval '10 s' having count(*) > 0), 'health');
+  return query select * from weir._doctor('every task can be moved', array(
+    select format('task %s: %s: %s; tried %s times since %s, again at %s: mend what the error names, or cancel the task', s.task,
+      case s.doing when 'expire' then 'its lease ran out and cannot be ended' when 'due' then 'it is due and cannot go on' when 'open' then 'its gates are open and it cannot go on'
+        else 'it has ended and those that need it cannot be told' end, s.error, s.tries, s.since, s.next_at) from weir.set_aside s), 'health');
+  return query select * from weir._doctor('every lane and pool can be opened', array(
+    select format('%s %s: %s', case when l.lane then 'lane' else 'pool' end, l.key, l.error) from weir.left_keys l where l.error is not null
+    union all
+    select format('%s %s waits since %s for %s', case when l.lane then 'lane' else 'pool' end, l.key, l.at, coalesce(weir._key_holder(l.lane, l.key), 'the next pass: no server and no worker tends the engine'))
+    from weir.left_keys l where l.error is null and l.at < t - interval '10 s'), 'health');
+  return query select * from weir._doctor('the end of a task is told on in time', array(
+    select format('%s tasks ended more than 60 s ago and their dependents have not heard of it: no server and no worker tends the engine', count(*)) from weir.unsettled u
+    where u.at < t - interval '60 s' and not exists (select from weir.set_aside s where s.task = u.task) having count(*) > 0), 'health');
   return query select * from weir._doctor('tasks are planned in time', array(
     select format('%s tasks wait for a plan for more than 60 s, the first one is %s: no server runs, or it cannot plan them', count(*), min(p.task::text)) from weir.pending p
     where p.gate = 'plan' and p.since < t - interval '60 s' and not exists (select from weir.job_live l where l.parent = p.task) having count(*) > 0), 'health');

@@ -49,7 +49,7 @@ begin
     select format('%s waits for %s needs, %s are left', p.task, p.unmet, e.n) from weir.pending p, lateral (select count(*) as n from weir.edges e where e.task = p.task) e
     where e.n <> p.unmet and (p.gate = 'needs' or e.n > 0)
     union all
-    select format('%s needs %s, which has ended', e.task, e.need) from weir.edges e where (select true from weir.finished f where f.task = e.need)
+    select format('%s needs %s, which has ended', e.task, e.need) from weir.edges e where (select true from weir.finished f where f.task = e.need) and not exists (select from weir.unsettled u where u.task = e.need)
     union all
     select format('%s has needs but does not wait', e.task) from weir.edges e where not exists (select from weir.pending p where p.task = e.task and p.gate = 'needs')));
 

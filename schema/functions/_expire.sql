@@ -1,8 +1,9 @@
 -- Ends leases that ran out, in batches, by anybody, on the database clock. The row itself says which attempt is meant.
 -- A dead worker's task goes back to available without spending an attempt, but the third crash ends it (R15), and so does the first one
 -- of a task that must not run again by itself. An attempt over its deadline is a failed attempt.
--- The caller goes on with weir._after for what ended and was freed.
-create or replace function weir._expire(n int, t timestamptz, out total int, out ended uuid[], out lanes text[], out pools text[])
+-- The caller goes on with weir._after for what ended and was freed. just: this task alone. A task that is set aside is left alone, and so is one whose job
+-- somebody else holds: the next pass takes it.
+create or replace function weir._expire(n int, t timestamptz, just uuid default null, out total int, out ended uuid[], out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -17,7 +18,10 @@ begin
   total := 0; ended := '{}'; lanes := '{}'; pools := '{}';
   for r in
     with late as materialized (
-      select x.ctid as row from weir.running x where x.until < t or x.deadline < t limit n for update skip locked
+      select x.ctid as row from weir.running x where (x.until < t or x.deadline < t) and (just is null or x.task = just)
+        and (select true from weir.set_aside s where s.task = x.task and s.next_at > t) is null
+        and (x.job is null or (select true from weir.job_live j where j.job = x.job for update skip locked))
+      limit n for update skip locked
     ), d as (
       delete from weir.running x where x.ctid = any (array(select late.row from late)) returning x.*
     ) select * from d order by d.task

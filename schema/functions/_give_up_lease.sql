@@ -15,8 +15,8 @@ begin
     select q.id, q.order_seq, q.class, q.position, c.priority, case when counts then r.attempt else r.attempt - 1 end, 'pool', t, r.lane, r.rank, r.exclusive, r.pool, r.job
     from weir.tasks q join weir.classes c on c.id = q.class where q.id = r.task;
   else
-    insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool)
-    select q.order_seq, q.id, -q.class, q.position, case when counts then r.attempt else r.attempt - 1 end, t, r.lane, r.pool from weir.tasks q where q.id = r.task;
+    insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool, rank, exclusive)
+    select q.order_seq, q.id, -q.class, q.position, case when counts then r.attempt else r.attempt - 1 end, t, r.lane, r.pool, r.rank, r.exclusive from weir.tasks q where q.id = r.task;
   end if;
   insert into weir.events (at, type, worker, attempt, job, task, level, message, data)
   values (t, event, r.worker, r.attempt, r.job, r.task, case event when 'expired' then 'warn' end, message,

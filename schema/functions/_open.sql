@@ -1,10 +1,11 @@
 -- Opens lanes and pools that may have room. Limits hold because every opener of a key holds the key's lock until it commits, and looks
 -- after it has the lock: counting inside one statement without the lock does not hold a limit (docs/decisions/0002).
--- The locks are 32 buckets for lanes, then 32 for pools, always taken upwards: no ring of waiters, and no more locks than Postgres has room for.
+-- A key whose lock is not free, and what is more than one transaction should open, is left to the next pass of weir.tend (weir._lock_keys).
 -- A pending row that somebody else holds is left to him: whoever changes a row at a gate opens its keys afterwards.
--- The look-ups are scalar subqueries, not joins: a join may be planned as a scan of all holders for every lane.
--- Each turn of the loop opens the head of every lane; a lane goes on while its heads are not exclusive.
-create or replace function weir._open(lanes text[], pools text[], t timestamptz) returns int
+-- The look-ups are scalar subqueries, not joins: a join may be planned as a scan of all holders for every lane. An exclusive holder has its lane alone, so one
+-- holder of each kind tells whether there is any.
+-- Each turn of the loop takes the head of some lanes, and with it all that may go beside it: those of its rank up to the first that is exclusive.
+create or replace function weir._open(lanes text[], pools text[], t timestamptz, patient boolean default true) returns int
 language plpgsql
 set search_path = weir, pg_temp
 set enable_nestloop = on
@@ -17,41 +18,69 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+  enough constant int := 2000;
+  slice constant int := 1000;
   opened int := 0;
-  more text[] := lanes;
+  stepped int := 0;
+  todo text[];
+  turn text[];
+  more text[];
   free tid[];
   alone tid[];
   beside tid[];
   heads tid[];
   want text[];
 begin
-  -- An older snapshot would not see what the lock protects; the sweep does this work.
+  -- An older snapshot would not see what the lock protects; weir.tend does this work.
   if current_setting('transaction_isolation') <> 'read committed' then
+    if cardinality(lanes) > 0 then
+      perform weir._leave_keys(true, lanes, t);
+    end if;
+    if cardinality(pools) > 0 then
+      perform weir._leave_keys(false, pools, t);
+    end if;
     return 0;
   end if;
   if cardinality(lanes) > 0 then
-    perform pg_advisory_xact_lock(87, b) from (select distinct hashtext(k) & 31 from unnest(lanes) k order by 1) x (b);
+    todo := weir._lock_keys(lanes, true, patient, t);
   end if;
-  loop
+  while cardinality(todo) > 0 loop
+    turn := todo[1:slice];
+    todo := todo[slice + 1:];
     with head as materialized (
-      select h.* from (select distinct unnest(more)) l (lane), lateral (
-        select p.ctid as row, p.lane, p.rank, p.exclusive, p.pool from weir.pending p
-        where p.lane = l.lane and p.gate = 'lane'
+      select h.* from (select distinct unnest(turn)) l (lane), lateral (
+        select p.lane, p.rank, p.exclusive from weir.pending p
+        where p.lane = l.lane and p.gate = 'lane' and (select true from weir.set_aside s where s.task = p.task and s.next_at > t) is null
         order by p.lane, p.rank, p.priority desc, p.order_seq, p.position limit 1
       ) h
-      where (select true from weir.running o where o.lane = h.lane and (h.exclusive or o.exclusive) limit 1) is null
-        and (select true from weir.available o where o.lane = h.lane and (h.exclusive or (select q.exclusive from weir.tasks q where q.id = o.task)) limit 1) is null
-        and (select true from weir.pending o where o.lane = h.lane and o.gate = 'pool' and (h.exclusive or o.exclusive) limit 1) is null
+      where (select h.exclusive or o.exclusive from weir.running o where o.lane = h.lane limit 1) is not true
+        and (select h.exclusive or o.exclusive from weir.available o where o.lane = h.lane limit 1) is not true
+        and (select h.exclusive or o.exclusive from weir.pending o where o.lane = h.lane and o.gate = 'pool' limit 1) is not true
         and (h.rank is null or not exists (
           select from weir.pending o where o.lane = h.lane and o.rank < h.rank
-          union all select from weir._lane_holder o where o.lane = h.lane and o.rank < h.rank
+          union all select from weir.running o where o.lane = h.lane and o.rank < h.rank
+          union all select from weir.available o where o.lane = h.lane and o.rank < h.rank
           union all select from weir.lane_blocks o where o.lane = h.lane and o.rank < h.rank))
+    ), batch as materialized (
+      select b.* from head, lateral (
+        select x.* from (
+          select y.row, y.lane, y.exclusive, y.pool, row_number() over w as nth, bool_or(y.exclusive) over w as stop from (
+            (select p.ctid as row, p.lane, p.exclusive, p.pool, p.priority, p.order_seq, p.position from weir.pending p
+            where p.lane = head.lane and p.rank = head.rank and p.gate = 'lane' and (select true from weir.set_aside s where s.task = p.task and s.next_at > t) is null
+            order by p.lane, p.rank, p.priority desc, p.order_seq, p.position limit slice)
+            union all
+            (select p.ctid, p.lane, p.exclusive, p.pool, p.priority, p.order_seq, p.position from weir.pending p
+            where head.rank is null and p.lane = head.lane and p.rank is null and p.gate = 'lane' and (select true from weir.set_aside s where s.task = p.task and s.next_at > t) is null
+            order by p.lane, p.rank, p.priority desc, p.order_seq, p.position limit slice)
+          ) y window w as (order by y.priority desc, y.order_seq, y.position rows unbounded preceding)
+        ) x where x.nth = 1 or not x.stop
+      ) b
     ), mine as materialized (
-      select head.* from head, lateral (select from weir.pending p where p.ctid = head.row and p.gate = 'lane' for update skip locked) x
+      select batch.* from batch, lateral (select from weir.pending p where p.ctid = batch.row and p.gate = 'lane' for update skip locked) x
     )
     select array_agg(m.row) filter (where m.pool is null), array_agg(m.row) filter (where m.pool is not null and m.exclusive),
       array_agg(m.row) filter (where m.pool is not null and not m.exclusive), array_agg(distinct m.pool) filter (where m.pool is not null),
-      array_agg(m.lane) filter (where not m.exclusive)
+      array_agg(distinct m.lane) filter (where not m.exclusive)
     into free, alone, beside, want, more from mine m;
     if free is not null then
       opened := opened + weir._make_available(free, t);
@@ -59,14 +88,19 @@ begin
     if beside is not null then
       -- The lane goes on behind it, so it steps to its pool now.
       update weir.pending p set gate = 'pool', since = t where p.ctid = any (beside);
+      stepped := stepped + cardinality(beside);
     end if;
     heads := heads || alone;
     pools := pools || want;
-    exit when more is null;
+    todo := todo || more;
+    if opened + stepped >= enough and cardinality(todo) > 0 then
+      perform weir._leave_keys(true, todo, t);
+      exit;
+    end if;
   end loop;
   -- Pools last and once: their locks come after those of the lanes.
   if cardinality(pools) > 0 then
-    opened := opened + weir._open_pools(pools, heads, t);
+    opened := opened + weir._open_pools(pools, heads, t, patient, enough);
   end if;
   return opened;
 end $$;

@@ -1,8 +1,9 @@
 -- The pool half of weir._open: for each pool as many as it has room for and as its rate allows, best first. A pool that was deleted limits nothing.
 -- A rate counts starts, and what was opened may start at any moment: so what is open and what was started within the interval are together never more than the rate
 -- (docs/decisions/0002). An older t counts more starts, never fewer.
--- heads are rows that have just passed their lane; those that find no room come to stand at the pool and hold their lane there.
-create or replace function weir._open_pools(names text[], heads tid[], t timestamptz) returns int
+-- heads are rows that have just passed their lane; those that find no room, or whose pool is locked by somebody else, come to stand at the pool and hold their
+-- lane there. What is more than enough for one transaction is left to the next pass of weir.tend.
+create or replace function weir._open_pools(names text[], heads tid[], t timestamptz, patient boolean default true, enough int default 2000) returns int
 language plpgsql
 set search_path = weir, pg_temp
 set enable_nestloop = on
@@ -18,7 +19,7 @@ declare
   picked tid[];
   rated text[];
 begin
-  perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(k) & 31) from unnest(names) k order by 1) x (b);
+  names := weir._lock_keys(names, false, patient, t);
   loop
     with room as materialized (
       select k.name, p.rate, least(
@@ -30,6 +31,7 @@ begin
     ), waiting as materialized (
       select room.name, x.* from room, lateral (
         select p.ctid as row, p.priority, p.order_seq, p.position from weir.pending p where p.gate = 'pool' and p.pool = room.name
+          and (select true from weir.set_aside s where s.task = p.task and s.next_at > t) is null
         order by p.pool, p.priority desc, p.order_seq, p.position limit room.free
         for update skip locked
       ) x
@@ -62,6 +64,10 @@ begin
     end if;
     exit when names is null;
     heads := null;
+    if opened >= enough then
+      perform weir._leave_keys(false, names, t);
+      exit;
+    end if;
   end loop;
   return opened;
 end $$;

@@ -21,6 +21,7 @@ begin
   while cardinality(ended) > 0 loop
     wave := array(select e.task from unnest(ended) e);
     delete from weir.lane_blocks b where b.task = any (wave);
+    delete from weir.unsettled u where u.task = any (wave);
     perform weir._map_pools(array(select distinct q.pool from weir.tasks q where q.id = any (wave) and starts_with(q.pool, 'map:')), t, locked => true);
     insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, rule, run_at, hold, lane, rank, exclusive, pool, job, plan)
     select q.id, q.order_seq, q.class, q.position, c.priority, least(e.attempt, weir._attempt_limit()), case when first and not in_order and q.awaits is null then 'time' else 'needs' end::weir.gate, t,

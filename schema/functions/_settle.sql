@@ -1,10 +1,11 @@
 -- The DAG's turn, in the transaction that ended its tasks. Counts them into their jobs, deletes the edges of what ended, counts the dependents down, lets
 -- them go on or skips them with the reason, wave by wave; then closes the jobs with nothing left. of: the job of each, from a caller who knows that all have
--- one and are done.
+-- one and are done. counted: the jobs have counted them, and their dependents are still to hear of it (weir._tend_chains).
+-- A chain of skips is followed so many steps in one transaction, because whoever ended its first task waits for it; weir.tend goes on.
 -- Locks are taken in one order everywhere: leases, jobs by id, pending rows by id, edges, then (by the caller) lanes and pools. The job's lock
 -- makes the steps of one job follow one another, and who ends a step of a wide job waits for it: so what has to be looked up is looked up before, and
 -- the statements behind it are few and small. The count takes the lock; who counts into several jobs takes their locks first, in order.
-create or replace function weir._settle(ended uuid[], inout lanes text[], inout pools text[], t timestamptz, of uuid[] default null)
+create or replace function weir._settle(ended uuid[], inout lanes text[], inout pools text[], t timestamptz, of uuid[] default null, counted boolean default false)
 language plpgsql
 set search_path = weir, pg_temp
 set enable_nestloop = on
@@ -23,6 +24,8 @@ declare
   skip uuid[];
   culprit uuid[];
   step record;
+  waves int := 0;
+  skipped int := 0;
 begin
   if of is null then
     select array_agg(q.id), array_agg(q.job), array_agg(f.outcome), array_agg(f.outcome = 'done' or f.passes is true),
@@ -32,21 +35,29 @@ begin
       lateral (select f.outcome, f.passes, f.cause from weir.finished f where f.task = e.task offset 0) f
     where q.job is not null;
   end if;
-  if cardinality(of) > 1 then
+  if cardinality(of) > 1 or counted then
     perform from weir.job_live j where j.job = any (of) order by j.job for update;
   end if;
   while cardinality(wave) > 0 loop
-    with n as materialized (
-      select o.job, count(*) filter (where coalesce(o.outcome, 'done') = 'done') as done, count(*) filter (where o.outcome = 'failed') as failed,
-        count(*) filter (where o.outcome = 'canceled') as canceled, count(*) filter (where o.outcome = 'skipped') as skipped, min(o.cause) as cause
-      from unnest(of, outcomes, causes) o (job, outcome, cause) group by o.job
-    ), u as (
-      update weir.job_live j set done = j.done + n.done, failed = j.failed + n.failed, canceled = j.canceled + n.canceled, skipped = j.skipped + n.skipped,
-        cause = coalesce(j.cause, n.cause)
-      from n where j.job = n.job
-      returning j.job, j.done + j.failed + j.canceled + j.skipped = j.total as complete
-    )
-    select over || array_agg(u.job) filter (where u.complete) into over from u;
+    if not counted then
+      with n as materialized (
+        select o.job, count(*) filter (where coalesce(o.outcome, 'done') = 'done') as done, count(*) filter (where o.outcome = 'failed') as failed,
+          count(*) filter (where o.outcome = 'canceled') as canceled, count(*) filter (where o.outcome = 'skipped') as skipped, min(o.cause) as cause
+        from unnest(of, outcomes, causes) o (job, outcome, cause) group by o.job
+      ), u as (
+        update weir.job_live j set done = j.done + n.done, failed = j.failed + n.failed, canceled = j.canceled + n.canceled, skipped = j.skipped + n.skipped,
+          cause = coalesce(j.cause, n.cause)
+        from n where j.job = n.job
+        returning j.job, j.done + j.failed + j.canceled + j.skipped = j.total as complete
+      )
+      select over || array_agg(u.job) filter (where u.complete) into over from u;
+    end if;
+    counted := false;
+    if waves = 100 or skipped >= 2000 then
+      insert into weir.unsettled (task, job, at) select w.task, w.job, t from unnest(wave, of) w (task, job) where exists (select from weir.edges e where e.need = w.task);
+      exit;
+    end if;
+    waves := waves + 1;
 
     -- An edge of what ended leads to a row that waits.
     perform from weir.pending p where p.task = any (array(select e.task from weir.edges e where e.need = any (wave))) order by p.task for update;
@@ -82,6 +93,7 @@ begin
       where p.task = any (skip)));
     delete from weir.pending p where p.task = any (skip);
     wave := skip;
+    skipped := skipped + cardinality(skip);
     outcomes := array_fill('skipped'::weir.state, array[cardinality(skip)]);
     fine := array_fill(false, array[cardinality(skip)]);
     causes := null;

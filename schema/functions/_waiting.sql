@@ -15,8 +15,9 @@ begin
       select (select p.lane from weir.pending p where p.gate = 'lane' and p.lane > k.lane order by p.lane limit 1) from k where k.lane is not null
     )
     select k.lane from k where k.lane is not null
-      and not exists (select from weir.running r where r.lane = k.lane and r.exclusive)
-      and not exists (select from weir.available a where a.lane = k.lane and (select q.exclusive from weir.tasks q where q.id = a.task)));
+      -- An exclusive holder has its lane alone: one holder of each kind tells.
+      and (select r.exclusive from weir.running r where r.lane = k.lane limit 1) is not true
+      and (select a.exclusive from weir.available a where a.lane = k.lane limit 1) is not true);
   pools := array(
     with recursive k as (
       (select p.pool from weir.pending p where p.gate = 'pool' order by p.pool limit 1)

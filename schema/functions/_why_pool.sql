@@ -34,7 +34,8 @@ begin
     return query select 'pool', false, format('the rate of %s is spent: %s per %s, the next one in %s', word, l.rate, weir._span(l.per),
       weir._span(weir._rate_room_at(pool_name, l.per, t) - t)), null::uuid, p.since;
   else
-    return query select 'pool', p.gate <> 'pool', format('%s has room: %s of %s places are taken', word, used, coalesce(l.size::text, 'unlimited')), null::uuid,
+    return query select 'pool', p.gate <> 'pool', format('%s has room: %s of %s places are taken%s', word, used, coalesce(l.size::text, 'unlimited'),
+        case when p.gate = 'pool' then '; it is opened after the end of ' || weir._key_holder(false, pool_name) end), null::uuid,
       case when p.gate = 'pool' then p.since end;
   end if;
 end $$;

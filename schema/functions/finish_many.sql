@@ -51,7 +51,7 @@ begin
     select * into lanes, pools from weir._settle(in_jobs, lanes, pools, t, jobs);
   end if;
   if lanes is not null or pools is not null then
-    perform weir._open(lanes, pools, t);
+    perform weir._try_open(lanes, pools, t);
   end if;
   if hint and (in_jobs is not null or lanes is not null or pools is not null) then
     perform pg_notify('weir_available', '');

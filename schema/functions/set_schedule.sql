@@ -22,8 +22,8 @@ begin
   if set_schedule.overlap not in ('skip', 'queue_one', 'queue_all', 'cancel_running', 'allow') then
     perform weir._invalid('overlap: skip, queue_one, queue_all, cancel_running or allow');
   end if;
-  -- Infinity as the next time says that there is none.
-  perform weir._check(weir._bad_span('catch_up', set_schedule.catch_up), weir._bad_span('jitter', set_schedule.jitter, true), weir._bad_time('next_at', nullif(set_schedule.next_at, 'infinity')));
+  -- Infinity as the next time says that there is none, or that it is always due.
+  perform weir._check(weir._bad_span('catch_up', set_schedule.catch_up), weir._bad_span('jitter', set_schedule.jitter, true), weir._bad_time('next_at', case when isfinite(set_schedule.next_at) then set_schedule.next_at end));
   if (set_schedule.task is null) = (set_schedule.workflow is null) then
     perform weir._invalid('task: say what to run: a task or a workflow');
   end if;

@@ -1,13 +1,17 @@
 -- Keeps the engine going: due times, leases that ran out, rate limits, floors; with sweep also every waiting key. Anybody may call it at any
 -- time; a second caller returns at once. Workers are told when there may be something for them. Bounded: more says that another call has work to do; next_at when the next task is due.
+-- Each part is a subtransaction: an error undoes that part alone, which is then done row by row, and the row to blame is set aside (docs/decisions/0014). No part
+-- waits for a lock that somebody else has: what it guards is left to the next pass.
 create or replace function weir.tend(sweep boolean default false, at timestamptz default null, out opened int, out expired int, out more boolean, out next_at timestamptz)
 language plpgsql security definer
 set search_path = weir, pg_temp
+set lock_timeout = '200ms'
 as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(tend.at);
   late record;
+  chains record;
   due record;
   lanes text[];
   pools text[];
@@ -18,33 +22,47 @@ begin
     return;
   end if;
   perform weir._take_horizon(); -- before anything is written
+  perform weir._raise_floors();
   if sweep then
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
-    select j.job into canceled from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 1 for update skip locked;
-    if found then
-      perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled', 'canceled with its job', t);
-      more := true;
-      return;
-    end if;
+    for canceled in select j.job from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 20 loop
+      begin
+        perform from weir.job_live j where j.job = canceled for update skip locked;
+        continue when not found;
+        perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled', 'canceled with its job', t);
+        more := true;
+        return;
+      exception when others then
+        raise warning 'job % cannot be canceled: %', canceled, sqlerrm;
+      end;
+    end loop;
     select * into lanes, pools from weir._waiting();
   end if;
+  begin
+    select * into late from weir._tend_leases(500, t);
+  exception when others then
+    select * into late from weir._tend_singly('expire', 500, t);
+  end;
+  select * into chains from weir._tend_chains(t);
+  begin
+    select * into due from weir._due(1000, t);
+  exception when others then
+    select * into due from weir._tend_singly('due', 1000, t);
+  end;
   pools := pools || array(select p.name from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name));
-  -- Leases, jobs, pending rows, then lanes and pools once: the order of locks that weir._settle names.
-  select * into late from weir._expire(500, t);
-  select * into lanes, pools from weir._settle(late.ended, lanes || late.lanes, pools || late.pools, t);
-  select * into due from weir._due(1000, t);
-  if cardinality(lanes || due.lanes) > 0 or cardinality(pools || due.pools) > 0 then
-    opened := weir._open(lanes || due.lanes, pools || due.pools, t);
-  end if;
-  opened := opened + coalesce(due.opened, 0);
+  opened := coalesce(due.opened, 0) + weir._tend_gates(lanes || late.lanes || chains.lanes || due.lanes, pools || late.pools || chains.pools || due.pools, t);
   expired := late.total;
-  more := expired = 500 or due.total = 1000;
+  more := expired = 500 or due.total = 1000 or exists (select from weir.left_keys l where not l.busy)
+    or exists (select from weir.unsettled u where (select true from weir.set_aside s where s.task = u.task and s.next_at > t) is null);
   if opened + expired > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._raise_floors();
+  -- What could be moved after all, or has ended.
+  delete from weir.set_aside s where (s.doing <> 'expire' or not exists (select from weir.running r where r.task = s.task and (r.until < t or r.deadline < t)))
+    and (s.doing not in ('due', 'open') or not exists (select from weir.pending p where p.task = s.task))
+    and (s.doing <> 'settle' or not exists (select from weir.unsettled u where u.task = s.task));
   next_at := least(
-    (select min(p.run_at) from weir.pending p where p.gate = 'time'),
+    (select min(p.run_at) from weir.pending p where p.gate = 'time' and (select true from weir.set_aside s where s.task = p.task and s.next_at > t) is null),
     (select min(weir._rate_room_at(p.name, p.per, t)) from weir.pools p where p.rate is not null and exists (select from weir.pending w where w.gate = 'pool' and w.pool = p.name)));
   -- No later than a day from now, so that the caller can count the time to it in any unit.
   next_at := case when next_at > t + interval '1 day' then t + interval '1 day' else next_at end;

@@ -26,6 +26,9 @@ begin
     return query select 'ended', true, case when f.cause like f.outcome || ' %' then f.cause else concat_ws(': ', f.outcome, f.cause) end, null::uuid, f.at from weir.finished f where f.task = q.id;
     return;
   end if;
+  -- First what is wrong with it, if anything is.
+  return query select 'engine', false, format('it could not be moved and was set aside: %s; tried %s times, again at %s', s.error, s.tries, to_char(s.next_at at time zone 'UTC', 'HH24:MI:SS UTC')), null::uuid, s.since
+  from weir.set_aside s where s.task = q.id;
   q.needs := coalesce(q.awaits, q.needs);
   if q.needs is not null then
     -- A few are named: a task may need thousands.
@@ -33,7 +36,8 @@ begin
       string_agg(format('%s (%s)', coalesce(f.key, f.id::text), weir._state_of(f.id)), ', ' order by f.position) as names
     into b from (select x.id, x.key, x.position from weir.edges e join weir.tasks x on x.id = e.need where e.task = why.task order by x.position limit 10) f;
     return query select 'needs', b.n = 0, case when b.n = 0 then format('%s needs have ended', cardinality(q.needs))
-      else format('waits for %s of %s: %s%s', b.n, cardinality(q.needs), b.names, case when b.n > 10 then format(' and %s more', b.n - 10) end) end, b.id, case when b.n > 0 then p.since end;
+      else format('waits for %s of %s: %s%s', b.n, cardinality(q.needs), b.names, concat(case when b.n > 10 then format(' and %s more', b.n - 10) end,
+        case when b.n > 0 and exists (select from weir.unsettled u where u.job = q.job) then '; an end in its job is being told on, step by step' end)) end, b.id, case when b.n > 0 then p.since end;
   end if;
   if q.plan is not null then
     return query select * from weir._why_plan(q, p);
@@ -66,9 +70,11 @@ begin
         b.task := null;
       end if;
     end if;
-    return query select 'exclusion', b.task is null or state <> 'pending', case when b.task is null or state <> 'pending' then format('lane %s is free', q.lane)
+    return query select 'exclusion', b.task is null or state <> 'pending', case when b.task is null and p.gate = 'lane' and k.holder is not null then format('lane %s is free, and is opened after the end of %s', q.lane, k.holder)
+      when b.task is null or state <> 'pending' then format('lane %s is free', q.lane)
       when b.state = 'next in the lane' then format('%s is next in lane %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane)
-      else format('%s has lane %s and is %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end;
+      else format('%s has lane %s and is %s', coalesce(weir._why_name(b.task, q.job), 'another task'), q.lane, b.state) end, case when state = 'pending' then b.task end, case when state = 'pending' then b.since end
+    from (select weir._key_holder(true, q.lane) as holder) k;
   end if;
   if p.pool is not null or q.pool is not null then
     return query select * from weir._why_pool(coalesce(p.pool, q.pool), p, t);

@@ -2,8 +2,7 @@
 create or replace view weir._lane_holder as
 select r.lane, r.task, r.rank, r.exclusive, 'running' as state, r.claimed_at as since, r.opened_at from weir.running r where r.lane is not null
 union all
-select a.lane, a.task, q.rank, q.exclusive, 'available', a.opened_at, a.opened_at
-from weir.available a, lateral (select q.rank, coalesce(q.exclusive, false) as exclusive from weir.tasks q where q.id = a.task offset 0) q where a.lane is not null
+select a.lane, a.task, a.rank, a.exclusive, 'available', a.opened_at, a.opened_at from weir.available a where a.lane is not null
 union all
 select p.lane, p.task, p.rank, p.exclusive, 'waiting for pool ' || p.pool, p.since, p.since from weir.pending p where p.gate = 'pool' and p.lane is not null;
 comment on view weir._lane_holder is 'Holders of lanes.';

@@ -1,0 +1,12 @@
+-- Who has the lock of a lane or pool now, in words; null: nobody else. Openers have it for a moment, an open transaction that ended a task of it until it ends.
+create or replace function weir._key_holder(lane boolean, key text) returns text
+language sql stable
+set search_path = weir, pg_temp
+as $$
+  select format('the transaction of pid %s (%s), open since %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), to_char(a.xact_start at time zone 'UTC', 'HH24:MI:SS UTC'))
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.classid = 87 and l.objid = (case when lane then 0 else 32 end + (hashtext(key) & 31)) and l.objsubid = 2 and l.granted
+    and l.database = (select d.oid from pg_database d where d.datname = current_database()) and l.pid <> pg_backend_pid()
+  limit 1
+$$;
+comment on function weir._key_holder is 'The transaction that has the lock of a key.';
