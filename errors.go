@@ -1,12 +1,12 @@
 package weir
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir/internal/blame"
 )
 
 // What the database answers. Test for them with [errors.Is]; the message is in
@@ -92,14 +92,16 @@ func wrap(op string, err error) error {
 	e := &Error{Op: op, Code: pg.Code, Message: pg.Message, Hint: pg.Hint, sentinel: sentinels[pg.Code], cause: pg}
 	switch {
 	case e.sentinel != nil:
-	case strings.HasPrefix(pg.Code, "22"), strings.HasPrefix(pg.Code, "54"):
+	case blame.Of(pg) == blame.Value:
 		// Text that is not valid, a number out of range, too deep, too long.
 		e.sentinel = ErrInvalid
 		if pg.Detail != "" {
 			e.Message += ": " + pg.Detail
 		}
 	case pg.Code == "42883", pg.Code == "3F000", pg.Code == "42P01":
-		e.Hint = "the database has no Weir schema, or an older one: run weir migrate"
+		e.Hint = "the database has no Weir schema, or one of another version: run weir migrate, or restart the program with the newer one"
+	case blame.Pooled(pg):
+		e.Hint = "the pool leads through a pooler in transaction mode: add default_query_exec_mode=cache_describe to its URL"
 	}
 	return e
 }
@@ -115,23 +117,7 @@ func refusal(op, answer string) error {
 
 // transient reports whether the same call may succeed later: the connection is
 // gone, the server restarts, or it has no room at the moment.
-func transient(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return false
-	}
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return true
-	}
-	switch pg.Code[:2] {
-	case "08", "40", "53", "57":
-		return true
-	}
-	return pg.Code == "55P03" || pg.Code == "25006"
-}
+func transient(err error) bool { return blame.Transient(err) }
 
 // denied reports whether the database user has no right to do it.
-func denied(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "42501"
-}
+func denied(err error) bool { return blame.Denied(err) }

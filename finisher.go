@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/blame"
 )
 
 const (
@@ -18,6 +20,13 @@ const (
 	finishSecond = 200
 	// finishTry is how long one try may take.
 	finishTry = 10 * time.Second
+	// splitLimit is how often one report halves a batch that was not taken: one bad
+	// row in finishLimit takes ten, and if all are bad it must end.
+	splitLimit = 32
+	// untoldLeases is for how many lengths of a lease it is renewed only because its
+	// end could not be told: time for somebody to mend a grant or to end an upgrade.
+	// After that the task goes to a worker that can tell.
+	untoldLeases = 5
 )
 
 // end notes how an attempt ended and has it told. The caller holds the mutex.
@@ -67,7 +76,8 @@ func (w *Worker) flush() {
 	}
 }
 
-// report tells the database how attempts ended and lets go of their leases.
+// report tells the database how attempts ended and lets go of their leases. Ends
+// that could not be told stay; see postpone.
 func (w *Worker) report(ctx context.Context, batch []*lease) {
 	var done, failed, rest []*lease
 	for _, l := range batch {
@@ -80,16 +90,29 @@ func (w *Worker) report(ctx context.Context, batch []*lease) {
 			rest = append(rest, l)
 		}
 	}
-	w.reportDone(ctx, done)
-	w.reportFailed(ctx, failed)
+	r := reporting{splits: splitLimit}
+	w.reportDone(ctx, done, &r)
+	w.reportFailed(ctx, failed, &r)
 	for _, l := range rest {
-		w.reportOther(ctx, l)
+		w.reportOther(ctx, l, &r)
 	}
+	r.log(w)
 	gated := w.config.Node != ""
 	w.mu.Lock()
+	for _, l := range r.untold {
+		l.untold = true
+	}
 	for _, l := range batch {
-		gated = gated || l.gated
-		w.held.remove(l)
+		if !l.untold {
+			gated = gated || l.gated
+			w.held.remove(l)
+		}
+	}
+	if len(r.untold) > 0 {
+		w.refusals++
+		signal(w.again)
+	} else {
+		w.refusals = 0
 	}
 	w.offerSlot()
 	w.mu.Unlock()
@@ -105,7 +128,7 @@ func (w *Worker) opened() {
 	w.client.say()
 }
 
-func (w *Worker) reportDone(ctx context.Context, batch []*lease) {
+func (w *Worker) reportDone(ctx context.Context, batch []*lease, r *reporting) {
 	if len(batch) == 0 {
 		return
 	}
@@ -122,17 +145,18 @@ func (w *Worker) reportDone(ctx context.Context, batch []*lease) {
 	switch {
 	case err == nil:
 		w.stats.done.Add(int64(len(batch)))
-	case len(batch) > 1 && ctx.Err() == nil:
-		// One result that the database cannot take must not keep the others.
-		w.reportDone(ctx, batch[:len(batch)/2])
-		w.reportDone(ctx, batch[len(batch)/2:])
-	default:
+	case r.split(batch, err):
+		w.reportDone(ctx, batch[:len(batch)/2], r)
+		w.reportDone(ctx, batch[len(batch)/2:], r)
+	case len(batch) == 1 && blame.Of(err) == blame.Value:
 		batch[0].ending = ending{verdict: asFailed, cause: "the result was refused: " + text(err), final: true}
-		w.reportFailed(ctx, batch)
+		w.reportFailed(ctx, batch, r)
+	default:
+		w.postpone(r, batch, wrap("finish", err))
 	}
 }
 
-func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
+func (w *Worker) reportFailed(ctx context.Context, batch []*lease, r *reporting) {
 	if len(batch) == 0 {
 		return
 	}
@@ -145,8 +169,19 @@ func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
 	}
 	err := w.ask(ctx, "fail", batch, `select task, attempt, refusal from weir.fail_many($1, $2, $3, $4, $5,
 		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n), hint => false)`, causes, final, after)
-	if err != nil {
-		w.giveIn("fail", batch, err)
+	switch {
+	case err == nil:
+	case r.split(batch, err):
+		w.reportFailed(ctx, batch[:len(batch)/2], r)
+		w.reportFailed(ctx, batch[len(batch)/2:], r)
+		return
+	case len(batch) == 1 && blame.Of(err) == blame.Value && batch[0].ending.setAfter:
+		// The only value that a handler chooses here is the time of the next attempt.
+		batch[0].ending = ending{verdict: asFailed, cause: batch[0].ending.cause + "; the time to try again was refused: " + text(err), final: batch[0].ending.final}
+		w.reportFailed(ctx, batch, r)
+		return
+	default:
+		w.postpone(r, batch, wrap("fail", err))
 		return
 	}
 	w.stats.failed.Add(int64(len(batch)))
@@ -163,50 +198,139 @@ func (w *Worker) reportFailed(ctx context.Context, batch []*lease) {
 }
 
 // reportOther tells the rarer ends, one at a time.
-func (w *Worker) reportOther(ctx context.Context, l *lease) {
+func (w *Worker) reportOther(ctx context.Context, l *lease, r *reporting) {
 	one := []*lease{l}
 	var err error
 	switch e := l.ending; e.verdict {
 	case asCanceled:
 		err = w.ask(ctx, "confirm cancel", one, `select ($1::uuid[])[1], ($2::int[])[1], weir.confirm_cancel(($1::uuid[])[1], ($2::int[])[1], ($3::uuid[])[1], nullif($4, ''), hint => false)`, e.cause)
-		w.stats.canceled.Add(1)
+		if err == nil {
+			w.stats.canceled.Add(1)
+		}
 	case asSnoozed:
 		err = w.ask(ctx, "snooze", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, clock_timestamp() + $4::interval, $5, hint => false)`, e.after, e.cause)
-		w.stats.returned.Add(1)
-		w.client.tender.due(e.after)
+		if err == nil {
+			w.stats.returned.Add(1)
+			w.client.tender.due(e.after)
+		}
 	case asReturned:
 		err = w.ask(ctx, "hand back", one, `select task, attempt, refusal from weir.give_back_many($1, $2, $3, null, $4, hint => false)`, e.cause)
-		w.stats.returned.Add(1)
-		w.client.say(l.handler.service)
+		if err == nil {
+			w.stats.returned.Add(1)
+			w.client.say(l.handler.service)
+		}
 	}
-	if err != nil {
-		w.giveIn("end", one, err)
+	switch blame.Of(err) {
+	case blame.Nobody:
+	case blame.Value, blame.State:
+		l.ending = ending{verdict: asFailed, cause: "the end was refused: " + text(err)}
+		w.reportFailed(ctx, one, r)
+	default:
+		w.postpone(r, one, wrap("end", err))
 	}
 }
 
-// giveIn leaves leases to run out: the database would not hear of their end.
-func (w *Worker) giveIn(op string, batch []*lease, err error) {
-	w.log.Error("the end of tasks could not be told; their leases run out", "op", op, "tasks", len(batch), "first", batch[0].task, "error", err)
+// reporting is one try to tell a batch of ends.
+type reporting struct {
+	// splits is how often a batch may still be halved.
+	splits int
+	// untold are ends to tell again, gone counts those that are not; err is why, of
+	// the first of them.
+	untold []*lease
+	gone   int
+	err    error
 }
 
-// ask sends the ends of leases until they are answered, and notes those that
-// were refused. An end that was told before and whose answer was lost is
-// "repeated", which is as good as accepted.
+// split reports whether the halves of a batch are worth sending by themselves,
+// because one row must not keep the others.
+func (r *reporting) split(batch []*lease, err error) bool {
+	if len(batch) < 2 || !blame.OneRow(err) || r.splits == 0 {
+		return false
+	}
+	r.splits--
+	return true
+}
+
+// postpone keeps ends that could not be told, for another try. The work is not
+// to blame, so it is not written down as failed. A lease that is no longer renewed
+// and has run out goes to somebody else; when a person must change something first,
+// there is no use in telling its end after that.
+func (w *Worker) postpone(r *reporting, batch []*lease, err error) {
+	passes := blame.Of(err) != blame.Setup && blame.Of(err) != blame.State
+	if r.err == nil {
+		r.err = err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range batch {
+		now := time.Now()
+		if l.endedAt.IsZero() {
+			l.endedAt = now
+		}
+		l.refused = blame.NotDone(err)
+		if passes || now.Sub(l.asked) < w.config.Lease {
+			r.untold = append(r.untold, l)
+		} else {
+			r.gone++
+		}
+	}
+}
+
+// log says what became of the ends that could not be told.
+func (r *reporting) log(w *Worker) {
+	if len(r.untold) > 0 {
+		w.log.Warn("the end of tasks could not be told; it is tried again", "tasks", len(r.untold), "error", r.err)
+	}
+	if r.gone > 0 {
+		w.stats.lost.Add(int64(r.gone))
+		w.log.Error("the end of tasks could not be told before their leases ran out; they run again", "tasks", r.gone, "error", r.err)
+	}
+}
+
+// retellLoop tells again what could not be told, less and less often.
+func (w *Worker) retellLoop(ctx context.Context) {
+	for {
+		select {
+		case <-w.again:
+		case <-ctx.Done():
+			return
+		}
+		w.mu.Lock()
+		n := w.refusals
+		w.mu.Unlock()
+		if !pause(ctx, backoff(n, 50*time.Millisecond, min(2*time.Second, w.config.Lease/6))) {
+			return
+		}
+		w.mu.Lock()
+		w.held.each(func(l *lease) {
+			if l.untold && !l.renewing { // else the renewer does this when it has its answer
+				l.untold = false
+				w.tell(l)
+			}
+		})
+		w.mu.Unlock()
+	}
+}
+
+// ask sends the ends of leases once, and notes those that were refused. An end
+// that was told before and whose answer was lost is "repeated", which is as good
+// as accepted.
 func (w *Worker) ask(ctx context.Context, op string, batch []*lease, sql string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, finishTry)
+	defer cancel()
 	tasks, attempts, tokens := fences(batch)
-	var refused map[fence]string
-	err := persist(ctx, finishTry, func(ctx context.Context) error {
-		rows, err := w.client.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens}, args...)...)
-		refused, err = readRefused(rows, err)
+	rows, err := w.client.pool.Query(ctx, sql, append([]any{tasks, attempts, tokens}, args...)...)
+	refused, err := readRefused(rows, err)
+	if err != nil {
 		return err
-	})
+	}
 	for f, answer := range refused {
 		if err := refusal(op, answer); err != nil {
 			w.stats.lost.Add(1)
 			w.log.Warn("the end of an attempt was refused", "task", f.task, "attempt", f.attempt, "error", err)
 		}
 	}
-	return err
+	return nil
 }
 
 // readRefused reads task, attempt, refusal.

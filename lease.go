@@ -49,6 +49,17 @@ type lease struct {
 	// is ended or lost, never both: either takes it off the list once.
 	lost   bool
 	ending ending
+	// untold: the end could not be told; it is told again in a while. If the database
+	// said that it did not take it (refused), the lease is renewed until then, counted
+	// from endedAt (see untoldLeases). Else it may have taken it, and a renewal would
+	// find the lease gone.
+	untold, refused bool
+	endedAt         time.Time
+}
+
+// renewable reports whether the lease is still worth having at that time.
+func (l *lease) renewable(now time.Time, length time.Duration) bool {
+	return !l.ended || l.untold && l.refused && now.Sub(l.endedAt) < untoldLeases*length
 }
 
 // fence names a lease in the answers of the database. The task alone would not

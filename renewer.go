@@ -50,7 +50,7 @@ func (w *Worker) takeDue(now time.Time) (batch []*lease, until time.Time) {
 	anyDue := w.held.first != nil && now.Sub(w.held.first.asked) >= third
 	w.held.each(func(l *lease) {
 		named := slices.Contains(w.named, l.task) || slices.Contains(w.named, ID{})
-		if !l.ended && (named || anyDue && now.Sub(l.asked) >= sixth) {
+		if l.renewable(now, w.config.Lease) && (named || anyDue && now.Sub(l.asked) >= sixth) {
 			l.renewing = true
 			batch = append(batch, l)
 		}
@@ -78,29 +78,43 @@ func (w *Worker) renew(ctx context.Context, batch []*lease, until time.Time) err
 	for _, l := range batch {
 		l.renewing = false
 		switch {
-		case l.lost:
-		case l.ended: // while we asked
-			if l.ending.verdict != dropped {
-				w.tell(l)
-			}
-		case err == nil:
-			l.asked = sent
+		case l.lost || l.ended && l.ending.verdict == dropped:
+		case l.untold && gone(refused[l.fence()]):
+			l.lost, l.untold = true, false
 			w.held.remove(l)
-			w.held.push(l)
+			w.stats.lost.Add(1)
+			w.log.Warn("a lease was lost before its end could be told", "task", l.task, "attempt", l.attempt, "service", l.handler.service)
+		case l.ended: // while we asked, or before
+			if err == nil {
+				w.prolong(l, sent)
+			}
+			l.untold = false
+			w.tell(l)
+		case err == nil:
+			w.prolong(l, sent)
 		}
 	}
 	w.mu.Unlock()
 
 	for _, l := range batch {
-		switch answer := refused[l.fence()]; answer {
-		case "":
-		case "cancel":
+		switch answer := refused[l.fence()]; {
+		case answer == "cancel":
 			l.cancel(ErrCanceled)
-		default:
+		case gone(answer):
 			w.lose(l)
 		}
 	}
 	return err
+}
+
+// gone reports whether the answer to a renewal says that the lease is lost.
+func gone(answer string) bool { return answer != "" && answer != "cancel" }
+
+// prolong notes that a lease counts from then. The caller holds the mutex.
+func (w *Worker) prolong(l *lease, sent time.Time) {
+	l.asked = sent
+	w.held.remove(l)
+	w.held.push(l)
 }
 
 // giveUpUnsure tells handlers to stop whose lease may soon be somebody else's.

@@ -78,8 +78,9 @@ type Worker struct {
 	hurryOnce          sync.Once
 
 	// woken: there may be work. slot: enough slots are free. look: ask about
-	// the named leases. quiet: nothing runs, or nothing is left to report.
-	woken, slot, look, quiet chan struct{}
+	// the named leases. quiet: nothing runs, or nothing is left to report. again:
+	// ends could not be told.
+	woken, slot, look, quiet, again chan struct{}
 	// active: the node may claim.
 	active atomic.Bool
 	stats  stats
@@ -97,6 +98,8 @@ type Worker struct {
 	// queue has leases whose end must be told; flushing counts who is at it.
 	queue    []*lease
 	flushing int
+	// refusals counts reports in a row that the database did not take whole.
+	refusals int
 }
 
 // Stats counts what a worker has done since it began.
@@ -117,6 +120,7 @@ func NewWorker(client *Client, config WorkerConfig) *Worker {
 		client: client, config: config.withDefaults(), handlers: map[string]*handler{},
 		stop: make(chan struct{}), hurry: make(chan struct{}), ended: make(chan struct{}),
 		woken: make(chan struct{}, 1), slot: make(chan struct{}, 1), look: make(chan struct{}, 1), quiet: make(chan struct{}, 1),
+		again: make(chan struct{}, 1),
 	}
 	w.log = client.log.With("worker", w.config.Name)
 	w.active.Store(true)
@@ -204,6 +208,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	beating.Go(func() { w.heartbeatLoop(beat) })
 	beating.Go(func() { w.renewLoop(beat) })
 	beating.Go(func() { w.hintLoop(beat) })
+	beating.Go(func() { w.retellLoop(beat) })
 	claiming := make(chan struct{})
 	go func() {
 		defer close(claiming)

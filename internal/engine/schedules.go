@@ -3,15 +3,14 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 	_ "time/tzdata" // a small container has no time zones of its own
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blame"
 )
 
 const (
@@ -140,12 +139,6 @@ func (s *scheduler) fire(ctx context.Context, now time.Time, due []firing) error
 // broken tells an error of one schedule from one of the database: the task was
 // refused.
 func broken(err error) bool {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		switch refused.Code[:2] {
-		case "WR", "22", "23", "54":
-			return true
-		}
-	}
-	return false
+	party := blame.Of(err)
+	return party == blame.Value || party == blame.State
 }

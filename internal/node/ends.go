@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blame"
 )
 
 const (
@@ -105,6 +106,15 @@ func (e *Ends) write(ctx context.Context, aboard []*end) {
 		batch = append(batch, x.batch...)
 	}
 	refused, err := aboard[0].desk.finish(ctx, nodes, batch)
+	if len(aboard) > 1 && blame.OneRow(err) {
+		// One that the database cannot take must not keep the others: those that
+		// were taken are told so when they are said again.
+		for _, x := range aboard {
+			x.refused, x.err = x.desk.finish(ctx, own(x.desk.node, len(x.batch)), x.batch)
+			close(x.over)
+		}
+		return
+	}
 	for _, x := range aboard {
 		x.err = err
 		for _, r := range refused {

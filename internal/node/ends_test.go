@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,5 +162,51 @@ func TestEndsAnswerEachAlone(t *testing.T) {
 	})
 	if refused, err := c.desks[8].End(t.Context(), []Outcome{{Lease: c.held[8].Holds(), Verdict: Done}}); err != nil || len(refused) != 1 || refused[0].Refusal != Repeated {
 		t.Errorf("who says it again hears %+v, %v", refused, err)
+	}
+}
+
+// A database that cannot end a task for a reason that is not the task's own lets it
+// run on, so that its node reports it again; and whoever goes together with it is
+// ended all the same.
+func TestEndsBlameNoWork(t *testing.T) {
+	const n = flightsMost + 3
+	c := newCrowd(t, n)
+	const args = `uuid[], int[], uuid[], jsonb[], boolean, timestamptz`
+	for _, sql := range []string{
+		`create schema aside`, `alter function weir.finish_many(` + args + `) set schema aside`,
+		`create function weir.finish_many(tasks uuid[], attempts int[], tokens uuid[], results jsonb[] default null, hint boolean default true, at timestamptz default null)
+			returns table (task uuid, refusal text, attempt int) language plpgsql security definer set search_path = weir, pg_temp as $f$ begin
+			if '"grant"' = any (results) then raise exception 'not yours' using errcode = '42501'; end if;
+			if '"value"' = any (results) then raise exception 'no such value' using errcode = '23514'; end if;
+			return query select * from aside.finish_many(tasks, attempts, tokens, results, hint, at); end $f$`,
+	} {
+		_, err := c.db.Pool.Exec(t.Context(), sql)
+		c.ok(err)
+	}
+	free := c.jam()
+	var all sync.WaitGroup
+	for i, d := range c.desks {
+		result := map[int]string{flightsMost: `"grant"`, flightsMost + 1: `"value"`}[i]
+		all.Go(func() {
+			_, err := d.End(t.Context(), []Outcome{{Lease: c.held[i].Holds(), Verdict: Done, Result: json.RawMessage(cmp.Or(result, "1"))}})
+			if (err != nil) != (result == `"grant"`) {
+				t.Errorf("%s hears %v", d.node, err)
+			}
+		})
+		if i == flightsMost-1 {
+			c.stands(0)
+		}
+	}
+	c.stands(n - flightsMost)
+	free()
+	all.Wait()
+	if got := one[string](c.rig, `select string_agg(q.key || ' ' || t.state, ', ' order by q.position) from weir.task t join weir.tasks q on q.id = t.id`); got !=
+		"k0 done, k1 done, k2 done, k3 done, k4 running, k5 failed, k6 done" {
+		t.Error(got)
+	}
+	_, err := c.db.Pool.Exec(t.Context(), `drop function weir.finish_many(`+args+`); alter function aside.finish_many(`+args+`) set schema weir`)
+	c.ok(err)
+	if refused, err := c.desks[flightsMost].End(t.Context(), []Outcome{{Lease: c.held[flightsMost].Holds(), Verdict: Done}}); err != nil || len(refused) > 0 {
+		t.Errorf("when it can be ended: %+v, %v", refused, err)
 	}
 }

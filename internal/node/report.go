@@ -1,16 +1,16 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blame"
 	"github.com/weirhq/weir/internal/clean"
 )
 
@@ -62,7 +62,7 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 	if first == nil {
 		return refused, nil
 	}
-	if len(notes) == 1 || !about(first) {
+	if len(notes) == 1 || blame.Of(first) != blame.Value {
 		return nil, wrap("record", first)
 	}
 	refused, first = nil, nil
@@ -138,17 +138,16 @@ func (d *Desk) finish(ctx context.Context, nodes []string, batch []Outcome) ([]R
 	refused, err := d.askFor(ctx, "finish", nodes, held(batch), ours+`select x.task, x.attempt, x.refusal from a,
 		weir.finish_many(a.tasks, a.attempts, a.tokens, array(select ($5::jsonb[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, results)
 	switch {
-	case err == nil || !about(err):
+	case err == nil || !blame.OneRow(err):
 		return refused, err
 	case len(batch) > 1:
 		// One result that the database cannot take must not keep the others.
 		half := len(batch) / 2
-		one, err := d.finish(ctx, nodes[:half], batch[:half])
-		if err != nil {
-			return one, err
-		}
+		one, first := d.finish(ctx, nodes[:half], batch[:half])
 		two, err := d.finish(ctx, nodes[half:], batch[half:])
-		return append(one, two...), err
+		return append(one, two...), cmp.Or(first, err)
+	case blame.Of(err) != blame.Value:
+		return refused, err // the work is not to blame: its node reports it again
 	}
 	bad := batch[0]
 	bad.Verdict, bad.Result, bad.Error, bad.Final = Failed, nil, "the result was refused: "+err.Error(), true
@@ -215,14 +214,4 @@ func held(batch []Outcome) []Lease {
 		leases[i] = o.Lease
 	}
 	return leases
-}
-
-// about reports whether the database refused what it was given, so that the
-// same again would be refused again.
-func about(err error) bool {
-	var state *pgconn.PgError
-	if !errors.As(err, &state) {
-		return false
-	}
-	return strings.HasPrefix(state.Code, "22") || strings.HasPrefix(state.Code, "54") || state.Code == "WR422"
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/blame"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
@@ -79,7 +80,7 @@ type report struct {
 func (e *executor) run(ctx context.Context, l lease) (any, error) {
 	o, err := e.brief(ctx, l, e.worker)
 	switch {
-	case err != nil && (ctx.Err() != nil || problem.Explain(err).Kind == problem.Unreachable):
+	case err != nil && (ctx.Err() != nil || problem.Explain(err).Kind == problem.Unreachable || blame.NotDone(err) && blame.Of(err) != blame.Value && blame.Of(err) != blame.State):
 		return nil, weir.Snooze(comeBack) // nothing was done, and nothing can be said
 	case err != nil:
 		return nil, weir.Permanent(fmt.Errorf("read the order: %w", err))
