@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// hintEvery is the least time between two notifications of a client. Inside
-	// a hot transaction each one costs as much as the work itself.
+	// hintEvery is the least time between two notifications that a client sends by
+	// itself, after a commit. Inside a hot transaction each one costs as much as the
+	// work itself, and holds a lock of the whole server until the commit is on disk.
 	hintEvery = 50 * time.Millisecond
 	// hintLimit is what fits into a notification, with room to spare. A longer
 	// list becomes the empty one, which means everybody.
@@ -22,7 +23,8 @@ const (
 	channelGates = "weir_gates"
 )
 
-// hinter tells workers everywhere that there may be work. It merges what is
+// hinter tells workers everywhere that there may be work, which must be committed
+// already: who looks before finds nothing, and is not told again. It merges what is
 // said within hintEvery into one notification and never loses the last word:
 // what is said while it waits goes out when the wait is over.
 type hinter struct {
@@ -48,20 +50,6 @@ func (h *hinter) say(services ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.add(services)
-}
-
-// allow reports whether a transaction may carry its own notification. If one
-// went out a moment ago, or others wait, it may not, and one is sent from here
-// instead.
-func (h *hinter) allow(services []string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if now := time.Now(); !h.active && now.Sub(h.last) >= hintEvery {
-		h.last = now
-		return true
-	}
-	h.add(services)
-	return false
 }
 
 func (h *hinter) add(services []string) {

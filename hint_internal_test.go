@@ -28,7 +28,6 @@ func TestHintsAreMerged(t *testing.T) {
 	begin := time.Now()
 	for time.Since(begin) < 4*hintEvery {
 		h.say("a")
-		h.allow([]string{"a"})
 	}
 	h.say("last")
 	h.close()
@@ -49,17 +48,5 @@ func TestHintToAll(t *testing.T) {
 	h.close()
 	if last := s.payloads[len(s.payloads)-1]; last != "" {
 		t.Errorf("the last word was %q", last)
-	}
-}
-
-func TestTransactionsMayHintNowAndThen(t *testing.T) {
-	var s sent
-	h := newHinter(s.send)
-	if !h.allow([]string{"a"}) || h.allow([]string{"b"}) {
-		t.Error("the first may, the second may not")
-	}
-	h.close()
-	if len(s.payloads) != 1 || s.payloads[0] != "b" {
-		t.Errorf("instead of the second, %q was sent", s.payloads)
 	}
 }

@@ -1,8 +1,11 @@
 package weir_test
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
 )
@@ -25,6 +28,75 @@ func TestHintWakesAnIdleWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.waitJob(t, job)
+}
+
+// Work that somebody's transaction lets through reaches an idle worker when the
+// transaction commits, however close together the transactions are and however late
+// they commit: the hint comes with the commit and not before.
+func TestHintComesWithTheCommit(t *testing.T) {
+	w := newWorld(t)
+	worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
+	handle(worker, "a", nothing)
+	w.run(t, worker)
+	w.wait(t, w.submit(t, weir.Task{Service: "a"}))
+	held := w.submit(t, weir.Task{Service: "a", Hold: "ann"})
+	canceled := w.submit(t, weir.Task{Service: "a", Hold: "ann"})
+	if _, err := w.client.Cancel(t.Context(), canceled, weir.Decision{}); err != nil {
+		t.Fatal(err)
+	}
+	w.exec(t, `select weir.set_pool('p', 1)`)
+	task := weir.Task{Service: "a"}
+	ways := []struct {
+		name string
+		do   func(tx pgx.Tx) error
+	}{
+		{"SubmitTx", func(tx pgx.Tx) error { _, err := w.client.SubmitTx(t.Context(), tx, task); return err }},
+		{"SubmitTx again", func(tx pgx.Tx) error { _, err := w.client.SubmitTx(t.Context(), tx, task); return err }},
+		{"SubmitTx into a pool", func(tx pgx.Tx) error {
+			_, err := w.client.SubmitTx(t.Context(), tx, weir.Task{Service: "a", Pool: "p"})
+			return err
+		}},
+		{"SubmitJobTx", func(tx pgx.Tx) error {
+			_, err := w.client.SubmitJobTx(t.Context(), tx, weir.Job{Name: "j", Tasks: []weir.Task{task}})
+			return err
+		}},
+		{"SQL", func(tx pgx.Tx) error { _, err := tx.Exec(t.Context(), `select weir.submit('a')`); return err }},
+		{"SQL, a job", func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `select weir.submit_job('[{"service": "a"}]', 'j')`)
+			return err
+		}},
+		{"SQL, a release", func(tx pgx.Tx) error { _, err := tx.Exec(t.Context(), `select weir.release($1)`, held); return err }},
+		{"SQL, a retry", func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `select weir.retry($1), weir.release($1)`, canceled)
+			return err
+		}},
+	}
+	open := make([]pgx.Tx, len(ways))
+	for i, way := range ways {
+		conn, err := pgx.Connect(t.Context(), w.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) }) // its transaction is over
+		if open[i], err = conn.Begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := way.do(open[i]); err != nil {
+			t.Fatalf("%s: %v", way.name, err)
+		}
+	}
+	done := worker.Stats().Done
+	for i, way := range ways {
+		// Whatever was said before the commit is forgotten by now.
+		until(t, "the worker rests", func() bool {
+			return w.count(t, `select count(*) from pg_stat_activity where datname = current_database() and query like '%weir.claim(%' and pid <> pg_backend_pid()
+				and query_start > clock_timestamp() - interval '300 ms'`) == 0
+		})
+		if err := open[i].Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		until(t, way.name, func() bool { return worker.Stats().Done == done+int64(i)+1 })
+	}
 }
 
 // The workers of a client share one LISTEN connection.

@@ -43,9 +43,9 @@ func (c *Client) SubmitJob(ctx context.Context, job Job) (ID, error) {
 	return id, nil
 }
 
-// SubmitJobTx submits a job in the caller's transaction.
+// SubmitJobTx submits a job in the caller's transaction; see [Client.SubmitTx].
 func (c *Client) SubmitJobTx(ctx context.Context, tx pgx.Tx, job Job) (ID, error) {
-	id, err := c.submitJob(ctx, tx, job, c.hints.allow(services(job.Tasks)))
+	id, err := c.submitJob(ctx, tx, job, true)
 	return id, wrap("submit job", err)
 }
 
