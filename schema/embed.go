@@ -7,7 +7,9 @@ package schema
 
 import "embed"
 
-// FS has the folders migrations, functions and views, and grants.sql.
+// FS has the folders migrations, functions and views, grants.sql, and
+// versions.txt, which numbers functions, views and grants: a line for each
+// version, the hash of its content. Lines are only ever added, by `make gen`.
 //
-//go:embed migrations/*.sql functions/*.sql views/*.sql grants.sql
+//go:embed migrations/*.sql functions/*.sql views/*.sql grants.sql versions.txt
 var FS embed.FS

@@ -442,6 +442,11 @@ table nodes with (fillfactor=50)
   constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
   constraint CHECK ((wake_method = ANY (ARRAY['wol'::text, 'http'::text, 'script'::text])))
   constraint CHECK ((wake_state = ANY (ARRAY['unknown'::text, 'awake'::text, 'waking'::text, 'asleep'::text])))
+table object_version
+  version bigint not null
+  hash text not null
+  applied_at timestamp with time zone not null default now()
+  constraint PRIMARY KEY (version)
 table oidc_visits
   hash bytea not null
   expires_at timestamp with time zone not null
@@ -652,6 +657,7 @@ table schema_object
   hash text not null
   makes text[] not null
   applied_at timestamp with time zone not null default now()
+  retired_at timestamp with time zone
   constraint PRIMARY KEY (file)
 table schema_version
   version bigint not null
@@ -2194,6 +2200,7 @@ weir_client: select on table or view left_keys
 weir_client: select on table or view minutes
 weir_client: select on table or view node
 weir_client: select on table or view nodes
+weir_client: select on table or view object_version
 weir_client: select on table or view patience
 weir_client: select on table or view pc
 weir_client: select on table or view pcs

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/schema"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the files again")
@@ -82,6 +85,29 @@ var parts = []part{
 func TestGolden(t *testing.T) {
 	compare(t, "golden.sql", "-- The schema that migrations, functions, views and grants make, as the catalogue tells it. Not to be run.\n"+
 		"-- Written by: go test ./schema -run Golden -rewrite\n", "-- ", parts)
+}
+
+// TestGoldenVersions wants a version of their own for functions, views and grants
+// that have changed: servers of two versions beside each other go by it.
+func TestGoldenVersions(t *testing.T) {
+	line, err := pg.NextVersion(schema.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line == "" {
+		return
+	}
+	if !*rewrite {
+		t.Fatal("functions, views or grants changed, and versions.txt has no line for that: go test ./schema -run Golden -rewrite adds it")
+	}
+	file, err := os.OpenFile("versions.txt", os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteString(line + "\n")
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // compare holds a file to what the catalogue says. -rewrite writes it again.

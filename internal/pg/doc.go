@@ -1,6 +1,6 @@
 // Package pg is everything between Weir and PostgreSQL that is not a query:
 // the connection pool, the migrations, and the private server that `weir up` and
-// the tests run. It knows no table but its own two.
+// the tests run. It knows no table but its own three.
 //
 // # The embedded server
 //
@@ -32,12 +32,16 @@
 //
 // [Migrate] brings a database to the schema compiled into this binary. Files
 // in migrations/ run once, in order. Files in functions/ and views/ run when
-// their content changed, all in one transaction; what a file made and no longer
-// makes is dropped. grants.sql runs after them.
+// their content changed, all in one transaction; grants.sql runs after them.
+//
+// Functions, views and grants have a version of their own, which only goes up:
+// the count of lines of versions.txt. A binary applies its files to a database of
+// a lower version and leaves those of a higher one as they are, so older and newer
+// servers can be started in any order beside each other. What a version has no
+// longer is retired, and dropped a week later by the next one: servers of the
+// version before may still call it. Decision 0016 has the whole table.
 //
 // A migration that holds the line `-- weir:breaking` is one that older binaries
-// cannot work with: they refuse with [ErrSchemaNewer]. A newer schema that is
-// not breaking is left as it is, functions included. So a release that changes
-// functions carries a migration, if only an empty one: it is what stops an older
-// server, restarted during the roll-out, from putting the old functions back.
+// cannot work with: they refuse with [ErrSchemaNewer]. A release whose functions
+// older binaries cannot call carries one, if only an empty one.
 package pg

@@ -17,6 +17,9 @@ import (
 // binary cannot work with.
 var ErrSchemaNewer = errors.New("the database schema is newer than this Weir")
 
+// ErrSchemaOlder says that the database lacks a part of the schema of this binary.
+var ErrSchemaOlder = errors.New("the database schema is older than this Weir: run weir migrate")
+
 // migrateLock is the advisory lock that lets one migrator work at a time.
 const migrateLock = 0x77656972 // "weir"
 
@@ -27,14 +30,22 @@ type Report struct {
 	Migrations []string
 	// Objects are the files of functions/ and views/ that were applied.
 	Objects []string
-	// Dropped are the functions and views that no file makes any more.
+	// Retired are files that the database has and this binary has no longer. What
+	// they made stays for servers of the version before.
+	Retired []string
+	// Dropped are functions and views that were replaced by ones with other
+	// arguments, or that were retired long ago.
 	Dropped []string
 	// Version is the highest applied version, after the migration.
 	Version int64
+	// ObjectVersion is the version of functions, views and grants, after it.
+	ObjectVersion int64
 }
 
 // Changed reports whether the database was written to.
-func (r Report) Changed() bool { return len(r.Migrations)+len(r.Objects)+len(r.Dropped) > 0 }
+func (r Report) Changed() bool {
+	return len(r.Migrations)+len(r.Objects)+len(r.Retired)+len(r.Dropped) > 0
+}
 
 // Status compares a database with the schema of this binary.
 type Status struct {
@@ -44,18 +55,50 @@ type Status struct {
 	Target int64
 	// Pending are migrations that have not run yet.
 	Pending []string
-	// Changed are files of functions/ and views/ to apply again, Removed those
-	// that the database has and this binary has not.
-	Changed, Removed []string
+	// ObjectVersion is the version of functions, views and grants that the
+	// database has; ObjectTarget the one that this binary has.
+	ObjectVersion, ObjectTarget int64
+	// Changed are files of functions/ and views/ that Migrate would apply, Removed
+	// those that it would retire, Retired those of which it would drop what they
+	// made. All are empty where a newer binary has seen to them.
+	Changed, Removed, Retired []string
 	// Unknown are migrations of a newer binary, Breaking the ones among them
 	// that this binary cannot work with.
 	Unknown, Breaking []string
+	// same says that the database has the content of this binary, draft that the
+	// content of this binary is nobody's version, alone that no other server uses
+	// the database, unnumbered that it has no table for versions yet.
+	same, draft, alone, unnumbered bool
 }
 
-// Current reports whether Migrate would have nothing to do. What a newer binary
-// put there is not ours to change, so objects do not count then.
+// plan is what to do about functions, views and grants.
+type plan int
+
+const (
+	leave plan = iota // a newer or an equal binary has seen to them
+	apply             // apply those that differ, take nothing away
+	raise             // this is a newer version: apply, retire, drop
+)
+
+// plan lets the version only go up. Equal numbers with other content happen
+// where somebody works on the functions: a draft is applied wherever it is
+// started, and on a database of one's own so is everything, because there is
+// nobody beside. Else what is there stays.
+func (s Status) plan() plan {
+	switch {
+	case len(s.Unknown) > 0 || s.ObjectTarget < s.ObjectVersion:
+		return leave
+	case s.ObjectTarget > s.ObjectVersion:
+		return raise
+	case s.same || s.draft || s.alone:
+		return apply
+	}
+	return leave
+}
+
+// Current reports whether Migrate would have nothing to do.
 func (s Status) Current() bool {
-	return len(s.Pending) == 0 && (len(s.Unknown) > 0 || len(s.Changed)+len(s.Removed) == 0)
+	return len(s.Pending) == 0 && len(s.Changed) == 0 && s.plan() != raise
 }
 
 // Err is ErrSchemaNewer with its reason when this binary must not touch or use
@@ -92,11 +135,23 @@ func MigrationStatus(ctx context.Context, url string, fsys fs.FS) (Status, error
 // transaction mode, where a session's lock would be left behind on a shared
 // connection.
 func Migrate(ctx context.Context, url string, fsys fs.FS) (Report, error) {
+	return migrate(ctx, url, fsys, false)
+}
+
+// MigrateOwn is Migrate for a database that only one server uses: the private
+// one of `weir up`. There, functions of equal version and other content are
+// always replaced by those of this binary, because nobody else needs the others.
+func MigrateOwn(ctx context.Context, url string, fsys fs.FS) (Report, error) {
+	return migrate(ctx, url, fsys, true)
+}
+
+func migrate(ctx context.Context, url string, fsys fs.FS, alone bool) (Report, error) {
 	m, err := newMigrator(ctx, url, fsys)
 	if err != nil {
 		return Report{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer m.close()
+	m.alone = alone
 	report, err := m.migrate(ctx)
 	if err != nil {
 		return report, fmt.Errorf("migrate: %w", err)
@@ -108,6 +163,7 @@ func Migrate(ctx context.Context, url string, fsys fs.FS) (Report, error) {
 type migrator struct {
 	source *source
 	conn   *pgx.Conn
+	alone  bool
 }
 
 func newMigrator(ctx context.Context, url string, fsys fs.FS) (*migrator, error) {
@@ -144,7 +200,7 @@ func (m *migrator) migrate(ctx context.Context) (Report, error) {
 		err = status.Err()
 	}
 	if err != nil || status.Current() {
-		return Report{Version: status.Version}, err
+		return Report{Version: status.Version, ObjectVersion: status.ObjectVersion}, err
 	}
 	tx, err := m.lock(ctx)
 	if err != nil {
@@ -202,12 +258,12 @@ func (m *migrator) migrateLocked(ctx context.Context, tx pgx.Tx) (Report, error)
 			return report, err
 		}
 	}
-	report.Version = status.Version
-	if len(status.Unknown) > 0 || status.Current() {
+	report.Version, report.ObjectVersion = status.Version, status.ObjectVersion
+	if status.plan() == leave || status.Current() {
 		return report, nil
 	}
-	report.Objects, report.Dropped, err = applyObjects(ctx, tx, m.source, status)
-	return report, err
+	report.ObjectVersion = status.ObjectTarget
+	return report, applyObjects(ctx, tx, m.source, status, &report)
 }
 
 func (m *migrator) runMigrations(ctx context.Context) ([]string, error) {

@@ -16,49 +16,61 @@ import (
 type made struct {
 	file, hash string
 	makes      []string
+	// retired says that no version has the file any more, due that it is time to
+	// drop what it made.
+	retired, due bool
 }
 
 // compareObjects lists the files to apply and the files that are gone. A file
 // counts as changed when its text did, or when something it made was dropped.
-func compareObjects(ctx context.Context, db querier, s *source, migrated bool) (changed, removed []string, err error) {
+func compareObjects(ctx context.Context, db querier, s *source, migrated bool, status *Status) (err error) {
 	var known []made
 	present := map[string]string{}
 	if migrated {
 		if known, err = madeObjects(ctx, db); err != nil {
-			return nil, nil, err
+			return err
 		}
 		if present, err = presentObjects(ctx, db); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
+	var changed []string
 	for _, o := range s.objects {
 		i := slices.IndexFunc(known, func(k made) bool { return k.file == o.file })
 		missing := func(what string) bool { return present[what] == "" }
-		if i < 0 || known[i].hash != o.hash || slices.ContainsFunc(known[i].makes, missing) {
+		if i < 0 || known[i].hash != o.hash || known[i].retired || slices.ContainsFunc(known[i].makes, missing) {
 			changed = append(changed, o.file)
 		}
 	}
 	for _, k := range known {
-		if k.file != grantsFile && !slices.ContainsFunc(s.objects, func(o object) bool { return o.file == k.file }) {
-			removed = append(removed, k.file)
+		switch {
+		case k.file == grantsFile || slices.ContainsFunc(s.objects, func(o object) bool { return o.file == k.file }):
+		case k.due:
+			status.Retired = append(status.Retired, k.file)
+		case !k.retired:
+			status.Removed = append(status.Removed, k.file)
 		}
 	}
 	if s.grants != nil {
 		same := slices.ContainsFunc(known, func(k made) bool { return k.file == grantsFile && k.hash == s.grants.hash })
-		if !same || len(changed)+len(removed) > 0 {
+		if !same || len(changed) > 0 {
 			changed = append(changed, grantsFile)
 		}
 	}
-	return changed, removed, nil
+	status.Changed = changed
+	return nil
 }
 
 func madeObjects(ctx context.Context, db querier) ([]made, error) {
-	rows, err := db.Query(ctx, `select file, hash, makes from weir.schema_object order by file`)
+	// By name and not as a column: a database of an older version has none.
+	rows, err := db.Query(ctx, `
+		select o.file, o.hash, o.makes, r.at is not null, coalesce(r.at < now() - interval '7 days', false)
+		from weir.schema_object o, lateral (select (to_jsonb(o) ->> 'retired_at')::timestamptz) r (at) order by o.file`)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m made, err error) {
-		err = row.Scan(&m.file, &m.hash, &m.makes)
+		err = row.Scan(&m.file, &m.hash, &m.makes, &m.retired, &m.due)
 		return m, err
 	})
 }
@@ -97,19 +109,25 @@ func presentObjects(ctx context.Context, db querier, names ...string) (map[strin
 	return present, err
 }
 
-// applyObjects applies the changed files and drops what is no longer made.
+// applyObjects applies the changed files. A newer version also retires the files
+// that it has no longer, and drops what was retired long ago.
 //
 // Files may need each other in any order (a function that returns rows of a
 // view, a view that calls a function), so one that misses something waits for
 // the next round; a round without progress is the error. Bodies are checked in
 // a second step, when everything they may call is there.
-func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status) (applied, dropped []string, err error) {
+func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status, report *Report) error {
+	if status.unnumbered {
+		if err := runScript(ctx, tx, objectVersionTable); err != nil {
+			return err
+		}
+	}
 	known, err := madeObjects(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if _, err := tx.Exec(ctx, `set local check_function_bodies = off`); err != nil {
-		return nil, nil, err
+		return err
 	}
 	a := applier{tx: tx, known: known}
 	var waiting []object
@@ -122,22 +140,31 @@ func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status) (app
 	for len(waiting) > 0 {
 		rest, missing := a.round(ctx, waiting)
 		if len(rest) == len(waiting) {
-			return nil, nil, missing
+			return missing
 		}
 		waiting = rest
 	}
-	if dropped, err = a.dropUnmade(ctx, status.Removed); err != nil {
-		return nil, nil, err
+	if report.Dropped, err = a.dropStale(ctx); err != nil {
+		return err
+	}
+	if status.plan() == raise {
+		if err := a.retire(ctx, status, report); err != nil {
+			return err
+		}
 	}
 	if err := a.check(ctx, files); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if slices.Contains(status.Changed, grantsFile) {
 		if err := a.apply(ctx, *s.grants); err != nil {
-			return nil, nil, locate(*s.grants, err)
+			return locate(*s.grants, err)
 		}
 	}
-	return status.Changed, dropped, nil
+	report.Objects = status.Changed
+	_, err = tx.Exec(ctx, `
+		insert into weir.object_version as v (version, hash) values ($1, $2)
+		on conflict (version) do update set hash = excluded.hash, applied_at = now()`, s.version, s.hash)
+	return err
 }
 
 type applier struct {
@@ -188,7 +215,7 @@ func (a *applier) apply(ctx context.Context, o object) error {
 	}
 	_, err = a.tx.Exec(ctx, `
 		insert into weir.schema_object as o (file, hash, makes) values ($1, $2, $3)
-		on conflict (file) do update set hash = excluded.hash, makes = excluded.makes, applied_at = now()`,
+		on conflict (file) do update set hash = excluded.hash, makes = excluded.makes, applied_at = now(), retired_at = null`,
 		o.file, o.hash, makes)
 	return err
 }
@@ -230,16 +257,62 @@ func (a *applier) execute(ctx context.Context, o object, first []string) ([]stri
 	return makes, savepoint.Commit(ctx)
 }
 
-// dropUnmade drops what the removed files made and what changed files make no
-// longer: views first, for they may use the routines.
-func (a *applier) dropUnmade(ctx context.Context, removed []string) ([]string, error) {
-	gone := a.stale
-	for _, k := range a.known {
-		if slices.Contains(removed, k.file) {
-			gone = append(gone, k.makes...)
-		}
+// dropStale drops what changed files make no longer: a call could not choose
+// between a function and one of its name with more arguments.
+func (a *applier) dropStale(ctx context.Context) ([]string, error) {
+	gone, err := a.unmade(ctx, a.stale)
+	if err != nil {
+		return nil, err
 	}
-	// What moved to another file is still made.
+	if err := drop(ctx, a.tx, gone); err != nil {
+		return nil, fmt.Errorf("drop what no file makes any more: %w", explain(err))
+	}
+	return gone, nil
+}
+
+// retire notes which files are gone. What they made stays a while: servers of the
+// version before still call it, and they may be put back. After a week the next
+// version drops it, unless something of others depends on it.
+func (a *applier) retire(ctx context.Context, status Status, report *Report) error {
+	if _, err := a.tx.Exec(ctx, `update weir.schema_object set retired_at = now() where file = any($1)`, status.Removed); err != nil {
+		return err
+	}
+	report.Retired = status.Removed
+	for _, k := range slices.Backward(a.known) { // views before the functions that they call
+		if !slices.Contains(status.Retired, k.file) {
+			continue
+		}
+		gone, err := a.dropRetired(ctx, k)
+		if codeIn(err, "2BP01") { // dependent objects still exist
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("drop what %s made: %w", k.file, explain(err))
+		}
+		report.Dropped = append(report.Dropped, gone...)
+	}
+	return nil
+}
+
+func (a *applier) dropRetired(ctx context.Context, k made) (gone []string, err error) {
+	err = pgx.BeginFunc(ctx, a.tx, func(savepoint pgx.Tx) error {
+		if _, err := savepoint.Exec(ctx, `delete from weir.schema_object where file = $1`, k.file); err != nil {
+			return err
+		}
+		if gone, err = a.unmade(ctx, k.makes); err != nil {
+			return err
+		}
+		return drop(ctx, savepoint, gone)
+	})
+	return gone, err
+}
+
+// unmade are those objects that are there and that no file makes, views first,
+// for they may use the routines. What moved to another file is still made.
+func (a *applier) unmade(ctx context.Context, objects []string) ([]string, error) {
+	if len(objects) == 0 {
+		return nil, nil
+	}
 	remaining, err := madeObjects(ctx, a.tx)
 	if err != nil {
 		return nil, err
@@ -248,18 +321,12 @@ func (a *applier) dropUnmade(ctx context.Context, removed []string) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	gone = slices.DeleteFunc(gone, func(what string) bool {
-		elsewhere := slices.ContainsFunc(remaining, func(k made) bool {
-			return !slices.Contains(removed, k.file) && slices.Contains(k.makes, what)
-		})
+	gone := slices.DeleteFunc(slices.Clone(objects), func(what string) bool {
+		elsewhere := slices.ContainsFunc(remaining, func(k made) bool { return slices.Contains(k.makes, what) })
 		return elsewhere || present[what] == ""
 	})
 	slices.SortFunc(gone, func(a, b string) int { return strings.Compare(b, a) }) // "view …" before "routine …"
-	if err := drop(ctx, a.tx, gone); err != nil {
-		return nil, fmt.Errorf("drop what no file makes any more: %w", explain(err))
-	}
-	_, err = a.tx.Exec(ctx, `delete from weir.schema_object where file = any($1)`, removed)
-	return gone, err
+	return gone, nil
 }
 
 // check makes the routines once more with their bodies checked: a function in

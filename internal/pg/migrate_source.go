@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // source is the schema of this binary, read from its folders.
@@ -21,6 +22,12 @@ type source struct {
 	// grants says who may use the objects. It runs after them whenever one of
 	// them changed: a new function may be called by everybody until then.
 	grants *object
+	// version counts the versions of objects and grants that have been; hash is
+	// that of this one. A draft has content that no version has: somebody works
+	// on it.
+	version int64
+	hash    string
+	draft   bool
 }
 
 // migration is a file of migrations/, named 0001_tables.sql.
@@ -38,7 +45,12 @@ type object struct {
 	names []string
 }
 
-const grantsFile = "grants.sql"
+const (
+	grantsFile = "grants.sql"
+	// versionsFile has a line for each version of objects and grants, the hash of
+	// their content, the latest last.
+	versionsFile = "versions.txt"
+)
 
 var (
 	migrationName = regexp.MustCompile(`^(\d+)_.*\.sql$`)
@@ -84,13 +96,48 @@ func readSource(fsys fs.FS) (*source, error) {
 			return nil, err
 		}
 	}
-	text, err := fs.ReadFile(fsys, grantsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+	if text, err := fs.ReadFile(fsys, grantsFile); err == nil {
+		grants := newObject(grantsFile, string(text))
+		s.grants = &grants
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	grants := newObject(grantsFile, string(text))
-	s.grants = &grants
-	return s, err
+	return s, s.readVersions(fsys)
+}
+
+// readVersions numbers the content: the last line of the file is its hash, and
+// the count of lines its number.
+func (s *source) readVersions(fsys fs.FS) error {
+	sum := sha256.New()
+	for _, o := range s.objects {
+		fmt.Fprintf(sum, "%s %s\n", o.file, o.hash)
+	}
+	if s.grants != nil {
+		fmt.Fprintf(sum, "%s %s\n", s.grants.file, s.grants.hash)
+	}
+	s.hash = hex.EncodeToString(sum.Sum(nil))[:24]
+	lines, err := versionLines(fsys)
+	s.version = int64(len(lines))
+	s.draft = len(lines) == 0 || lines[len(lines)-1] != s.hash
+	return err
+}
+
+func versionLines(fsys fs.FS) ([]string, error) {
+	text, err := fs.ReadFile(fsys, versionsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.Fields(string(text)), err
+}
+
+// NextVersion is the line to add to versions.txt because functions, views or
+// grants in fsys are not those of its last line; "" if they are.
+func NextVersion(fsys fs.FS) (string, error) {
+	s, err := readSource(fsys)
+	if err != nil || !s.draft {
+		return "", err
+	}
+	return s.hash, nil
 }
 
 func newObject(name, text string) object {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3/database"
@@ -128,8 +131,96 @@ func (m *migrator) status(ctx context.Context, db querier) (Status, error) {
 			s.Pending = append(s.Pending, own.name)
 		}
 	}
-	s.Changed, s.Removed, err = compareObjects(ctx, db, m.source, applied != nil)
-	return s, err
+	s.ObjectTarget, s.draft, s.alone = m.source.version, m.source.draft, m.alone
+	hash := ""
+	if s.ObjectVersion, hash, err = appliedObjects(ctx, db); err != nil {
+		return s, err
+	}
+	s.same, s.unnumbered = hash == m.source.hash, s.ObjectVersion < 0
+	s.ObjectVersion = max(s.ObjectVersion, 0)
+	if err = compareObjects(ctx, db, m.source, applied != nil, &s); err != nil {
+		return s, err
+	}
+	switch s.plan() {
+	case leave:
+		s.Changed, s.Removed, s.Retired = nil, nil, nil
+	case apply:
+		s.Removed, s.Retired = nil, nil
+	}
+	return s, nil
+}
+
+// objectVersionTable is made by the migrator and not by a migration, because the
+// migrator needs it whatever the migrations are.
+const objectVersionTable = `
+	create table weir.object_version (
+		version    bigint primary key,
+		hash       text not null,
+		applied_at timestamptz not null default now()
+	);
+	comment on table weir.object_version is 'The versions of functions, views and grants that were applied. The highest is the one that is there.';
+	alter table weir.schema_object add column retired_at timestamptz;
+	comment on column weir.schema_object.retired_at is 'Since then no version has the file. What it made is dropped a week later, by the next version.';`
+
+// appliedObjects is the version of functions, views and grants that the database
+// has; -1 in one that has no table for it.
+func appliedObjects(ctx context.Context, db querier) (version int64, hash string, err error) {
+	var exists bool
+	err = db.QueryRow(ctx, `
+		select exists (
+			select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+			where n.nspname = 'weir' and c.relname = 'object_version')`).Scan(&exists)
+	if err != nil || !exists {
+		return -1, "", err
+	}
+	err = db.QueryRow(ctx, `select v.version, v.hash from weir.object_version v order by v.version desc limit 1`).Scan(&version, &hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return version, hash, err
+}
+
+// Serves is nil if this binary can work with the schema of the database: it has
+// all migrations of this binary and no breaking one of a newer, and functions of
+// its version or a newer one. It is cheap and takes no lock.
+func Serves(ctx context.Context, db querier, fsys fs.FS) error {
+	applied, err := appliedMigrations(ctx, db)
+	if err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(fsys, "migrations")
+	if err != nil {
+		return err
+	}
+	var s Status
+	own := map[string]bool{}
+	for _, e := range entries {
+		own[e.Name()] = true
+		if m := migrationName.FindStringSubmatch(e.Name()); m != nil {
+			s.Target, _ = strconv.ParseInt(m[1], 10, 64) // only for the message
+		}
+	}
+	for _, a := range applied {
+		if !own[a.name] && a.breaking {
+			s.Breaking = append(s.Breaking, a.name)
+		}
+		delete(own, a.name)
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	lines, err := versionLines(fsys)
+	if err != nil {
+		return err
+	}
+	version, _, err := appliedObjects(ctx, db)
+	if err != nil {
+		return err
+	}
+	if missing := len(own); missing > 0 || version < int64(len(lines)) {
+		return fmt.Errorf("%w: %d of its migrations are missing, and functions are of version %d where it has %d", ErrSchemaOlder, missing, max(version, 0), len(lines))
+	}
+	return nil
 }
 
 // appliedMigrations is nil in a database that was never migrated.
