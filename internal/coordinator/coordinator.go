@@ -91,7 +91,7 @@ func (c *Coordinator) Status() Status {
 
 // Run leads whenever it may, until ctx ends. Then it resigns and returns.
 func (c *Coordinator) Run(ctx context.Context) {
-	told := ""
+	told, waited := "", false
 	for ctx.Err() == nil {
 		wait := c.config.TTL / 3
 		start := time.Now()
@@ -107,22 +107,29 @@ func (c *Coordinator) Run(ctx context.Context) {
 			}
 		case epoch > 0:
 			told = ""
-			c.serve(ctx, epoch, start)
+			c.serve(ctx, epoch, start, waited)
 			wait = 0 // a term that was lost may be had again
 		default:
 			told = ""
 			wait = min(wait, left)
 		}
+		waited = true
 		// The others see the same end of the term: do not all come at once.
 		loop.Wait(ctx, wait+mrand.N(c.config.TTL/50), c.config.Wake) // #nosec G404 -- jitter is no secret
 	}
 }
 
 // serve is one term, from the answer that began it to the end of its last loop.
-func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time) {
+// That the lead changes hands is logged as a warning, because an operator wants to
+// see it; that it is taken at a start and given up at a stop is no news.
+func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time, waited bool) {
 	term := newTerm(ctx, c.config, epoch, start)
 	c.setTerm(term)
-	c.config.Log.Info("leads", "holder", c.config.Holder, "epoch", epoch)
+	level := slog.LevelInfo
+	if waited {
+		level = slog.LevelWarn
+	}
+	c.config.Log.Log(ctx, level, "leads", "holder", c.config.Holder, "epoch", epoch)
 	var keeper sync.WaitGroup
 	keeper.Go(term.renew)
 	keeper.Go(term.watch)
@@ -134,7 +141,11 @@ func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time) {
 	if !errors.Is(context.Cause(term.ctx), ErrTermOver) {
 		term.resign()
 	}
-	c.config.Log.Info("leads no longer", "holder", c.config.Holder, "epoch", epoch, "cause", context.Cause(term.ctx))
+	level = slog.LevelWarn
+	if ctx.Err() != nil {
+		level = slog.LevelInfo
+	}
+	c.config.Log.Log(ctx, level, "leads no longer", "holder", c.config.Holder, "epoch", epoch, "cause", context.Cause(term.ctx))
 }
 
 func (c *Coordinator) setTerm(t *Term) {

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -112,6 +113,48 @@ func TestR9OneOfTwoLeads(t *testing.T) {
 		t.Errorf("loops %+v", s)
 	}
 	oneAtATime(t, db)
+}
+
+// said keeps the lines of a log.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// That the lead changes hands is to be seen at the level of the log that servers
+// have by default; that a server starts or stops is told by itself.
+func TestChangesOfTheLeadAreLogged(t *testing.T) {
+	db := newDB(t)
+	var log said
+	s := serve(t, db.Pool, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})) })
+	s.leads(t)
+	if strings.Contains(log.String(), "leads") {
+		t.Errorf("a start is told:\n%s", &log)
+	}
+	if _, err := db.Pool.Exec(t.Context(), `update weir.system_locks set holder_id = 'another', epoch = epoch + 1, expires_at = clock_timestamp()`); err != nil {
+		t.Fatal(err)
+	}
+	if term := s.leads(t); term.Epoch() < 3 {
+		t.Errorf("epoch %d", term.Epoch())
+	}
+	s.stop()
+	<-s.ended
+	text := log.String()
+	if !strings.Contains(text, `msg="leads no longer"`) || !strings.Contains(text, "msg=leads") || strings.Count(text, "leads no longer") != 1 {
+		t.Errorf("the log says:\n%s", text)
+	}
 }
 
 func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
