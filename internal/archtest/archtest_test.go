@@ -25,6 +25,7 @@ func TestRepository(t *testing.T) {
 	checks := map[string]func() []finding{
 		"imports point down":               func() []finding { return checkImports(tr, imports) },
 		"only loop owns a clock":           func() []finding { return checkClock(tr, clocks) },
+		"patterns of others are bounded":   func() []finding { return checkPatterns(tr, patterns) },
 		"SQL stays in its place":           func() []finding { return checkEmbeddedSQL(tr, embeddedSQL) },
 		"package names say something":      func() []finding { return checkNames(tr, vague) },
 		"packages state their contract":    func() []finding { return checkDocs(tr) },

@@ -19,7 +19,7 @@ var imports = importRules{
 		{"bridge", []string{"weirotel"}, "it joins the SDK to a library that the SDK must not know"},
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
-		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame"}, "what all faces note of the request they serve, what is done to text of others, the words of pages, whose fault an error is: they stand on nothing"},
+		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",
@@ -81,6 +81,12 @@ var clocks = allowed{
 	"internal/agent":         "supervises processes, whose grace and deadlines no loop can keep",
 	"internal/blob/blobtest": "waits for a server to start",
 	"chaos":                  "a fault lasts for a time",
+}
+
+// patterns may compile text that is no constant.
+var patterns = allowed{
+	"internal/pattern":  "counts what a pattern costs before it compiles it",
+	"internal/archtest": "reads the tree; the product never imports it",
 }
 
 // embeddedSQL keeps statements where somebody looks for them.

@@ -71,6 +71,7 @@ func fixtureFindings(t *tree) []finding {
 	var out []finding
 	out = append(out, checkImports(t, imports)...)
 	out = append(out, checkClock(t, clocks)...)
+	out = append(out, checkPatterns(t, patterns)...)
 	out = append(out, checkEmbeddedSQL(t, embeddedSQL)...)
 	out = append(out, checkNames(t, vague)...)
 	out = append(out, checkDocs(t)...)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -86,7 +87,11 @@ func placeIn(source, name string) int {
 	if begin < 0 {
 		return nowhere
 	}
-	found := regexp.MustCompile(`[\s{,]["']?` + regexp.QuoteMeta(name) + `["']?\s*:`).FindStringIndex(source[begin:])
+	re, err := pattern.Regexp(`[\s{,]["']?` + regexp.QuoteMeta(name) + `["']?\s*:`)
+	if err != nil {
+		return nowhere
+	}
+	found := re.FindStringIndex(source[begin:])
 	if found == nil {
 		return nowhere
 	}

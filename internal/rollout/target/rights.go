@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/weirhq/weir/internal/pattern"
 )
 
 // createNext is what to do about a user who may not create tables.
@@ -66,32 +68,9 @@ func createsIn(line, database string) bool {
 	if strings.HasPrefix(on, "*.*") {
 		return creates
 	}
-	pattern, _, found := strings.Cut(strings.TrimPrefix(on, "`"), "`.*")
+	names, _, found := strings.Cut(strings.TrimPrefix(on, "`"), "`.*")
 	if !found {
 		return false // on one table
 	}
-	return creates && like(strings.ReplaceAll(pattern, "``", "`")).MatchString(database)
-}
-
-// like is a pattern of SQL: _ is one character, % are some, and a backslash takes the
-// meaning from the next.
-func like(pattern string) *regexp.Regexp {
-	var b strings.Builder
-	plain := false
-	for _, r := range pattern {
-		switch {
-		case plain:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			plain = false
-		case r == '\\':
-			plain = true
-		case r == '_':
-			b.WriteString(".")
-		case r == '%':
-			b.WriteString(".*")
-		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-		}
-	}
-	return regexp.MustCompile("^(?is:" + b.String() + ")$")
+	return creates && pattern.Like(strings.ReplaceAll(names, "``", "`")).MatchString(database)
 }

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -83,5 +84,29 @@ func TestPlaces(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q: %v, want %s\n%v", text, got, want, faults)
 		}
+	}
+}
+
+// TestPatternsAreBounded: a kilobyte of pattern that would compile to a million
+// instructions is refused by the name of its field, wherever it stands.
+func TestPatternsAreBounded(t *testing.T) {
+	bomb := strings.Repeat("(", 490) + "a" + strings.Repeat(")", 490) + "{1000}"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, faults := Parse("x.yaml", []byte("name: bomb\nparams: {x: {type: string, pattern: '"+bomb+"'}}\nsteps: [{key: a, service: s}]"))
+	runtime.ReadMemStats(&after)
+	if len(faults) != 1 || faults[0].Path != "params.x.pattern" || !strings.Contains(faults[0].What, "more than 50 deep") {
+		t.Errorf("a schema: %+v", faults)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+		t.Errorf("%d bytes were allocated to refuse it", n)
+	}
+	e, err := parseExpression(`params.s matches params.t`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.evaluate(map[string]any{"params": map[string]any{"s": "a", "t": bomb}})
+	if err == nil || !strings.Contains(err.Error(), "more than 50 deep") {
+		t.Errorf("an expression: %v", err)
 	}
 }

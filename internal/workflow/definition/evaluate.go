@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/weirhq/weir/internal/pattern"
 )
 
 var operators = []string{
@@ -368,17 +369,19 @@ func (e *evaluation) search(op string, left, right any) (any, error) {
 	case "endsWith":
 		return strings.HasSuffix(s, t), nil
 	}
-	if len(t) > 1000 {
-		return nil, errors.New("a pattern has at most 1,000 characters")
-	}
-	if err := e.spend(len(s) + 50*len(t)); err != nil { // a pattern is slower than a search, and is compiled each time
+	cost, err := pattern.Cost(t)
+	if err != nil {
 		return nil, err
 	}
-	pattern, err := regexp.Compile(t)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no pattern: %w", clip(t), err)
+	// A pattern is slower than a search, and is compiled each time.
+	if err := e.spend(len(s)*(1+cost/50) + 50*len(t) + 10*cost); err != nil {
+		return nil, err
 	}
-	return pattern.MatchString(s), nil
+	compiled, err := pattern.Regexp(t)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.MatchString(s), nil
 }
 
 // arithmetic keeps whole numbers whole, but for / and **, which make fractions.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/weirhq/weir/internal/pattern"
 )
 
 // memo keeps what is worked out once for all jobs of a definition. It is safe
@@ -19,7 +19,7 @@ type memo struct {
 
 type paramsSchema struct {
 	plain map[string]any // read only
-	rules *jsonschema.Schema
+	rules *pattern.Schema
 }
 
 func (d *Definition) remember() {

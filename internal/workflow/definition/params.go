@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -136,27 +136,8 @@ func fill(params, schema map[string]any, depth int) {
 	}
 }
 
-// noLoader keeps a schema from reading files or the network.
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is outside: a schema may only refer to itself", url)
-}
-
-const schemaURL = "weir:params"
-
-func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fmt.Errorf("the schema is not JSON: %w", err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	c.AssertFormat()
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, plainSchemaError(err)
-	}
-	compiled, err := c.Compile(schemaURL)
+func compileSchema(raw json.RawMessage) (*pattern.Schema, error) {
+	compiled, err := pattern.Compile(raw)
 	if err != nil {
 		return nil, plainSchemaError(err)
 	}
@@ -167,6 +148,7 @@ func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
 type schemaFault struct {
 	at   []string
 	what string
+	next string
 }
 
 func (f *schemaFault) Error() string { return f.what }
@@ -174,11 +156,14 @@ func (f *schemaFault) Error() string { return f.what }
 // plainSchemaError finds what a person can mend in an error about the schema
 // itself.
 func plainSchemaError(err error) error {
+	if bad, ok := errors.AsType[*pattern.Error](err); ok {
+		return &schemaFault{bad.At, bad.What, bad.Next}
+	}
 	if bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if deep, ok := errors.AsType[*jsonschema.ValidationError](bad.Err); ok {
 			deep = leaf(deep)
-			return &schemaFault{deep.InstanceLocation, plainly(deep.ErrorKind)}
+			return &schemaFault{deep.InstanceLocation, plainly(deep.ErrorKind), ""}
 		}
 	}
-	return errors.New(strings.ReplaceAll(strings.ReplaceAll(err.Error(), schemaURL+"#", ""), schemaURL, "the schema"))
+	return errors.New(pattern.Plain(err))
 }

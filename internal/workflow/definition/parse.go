@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,11 +120,12 @@ func (r *reader) schema(into *json.RawMessage) func(*node, string) {
 		}
 		*into = out
 		if _, err := compileSchema(out); err != nil {
-			at := &node{place: n.place}
+			at, next := &node{place: n.place}, "see json-schema.org for what a schema may say"
 			if bad, ok := errors.AsType[*schemaFault](err); ok {
 				path, at.place = r.inSchema(bad.at, path, at.place)
+				next = cmp.Or(bad.next, next)
 			}
-			r.fault(at, path, "see json-schema.org for what a schema may say", "the schema is wrong: %s", err)
+			r.fault(at, path, next, "the schema is wrong: %s", err)
 		}
 	}
 }

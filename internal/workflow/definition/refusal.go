@@ -12,12 +12,16 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
 )
 
 // refuseParams says what a schema refuses: which param below where, why, and
 // what there is instead.
 func refuseParams(where string, err error, schema map[string]any) error {
+	if much, ok := errors.AsType[*pattern.Error](err); ok {
+		return problem.Refuse(where, much.Next, "%s", much.What)
+	}
 	bad, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		return fmt.Errorf("check the params: %w", err)

@@ -1,12 +1,12 @@
 package docker
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
 
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -32,34 +32,15 @@ func (c Config) image(asked string) (reference.Named, error) {
 
 // matches compares with the names that people use for an image: in full, as
 // typed, and both without the tag.
-func matches(pattern string, image reference.Named) bool {
+func matches(allowed string, image reference.Named) bool {
 	name := reference.TrimNamed(image)
-	re := wildcard(pattern)
+	re := pattern.Wildcard(allowed)
 	for _, form := range []string{image.String(), reference.FamiliarString(image), name.Name(), reference.FamiliarName(name)} {
 		if re.MatchString(form) {
 			return true
 		}
 	}
 	return false
-}
-
-// wildcard reads * as anything but a slash and ** as anything.
-func wildcard(pattern string) *regexp.Regexp {
-	var re strings.Builder
-	re.WriteString(`\A`)
-	for i, part := range strings.Split(pattern, "**") {
-		if i > 0 {
-			re.WriteString(`.*`)
-		}
-		for j, text := range strings.Split(part, "*") {
-			if j > 0 {
-				re.WriteString(`[^/]*`)
-			}
-			re.WriteString(regexp.QuoteMeta(text))
-		}
-	}
-	re.WriteString(`\z`)
-	return regexp.MustCompile(re.String())
 }
 
 // shared tells whether a network is the machine's or another container's.

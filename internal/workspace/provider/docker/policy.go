@@ -2,12 +2,12 @@ package docker
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
 
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
@@ -33,8 +33,8 @@ func (c Config) allowed(asked string) (string, error) {
 	bare := reference.TrimNamed(named)
 	// The names that people use for an image: in full, as typed, and both without the tag.
 	forms := []string{named.String(), reference.FamiliarString(named), bare.Name(), reference.FamiliarName(bare)}
-	for _, pattern := range c.Images {
-		if slices.ContainsFunc(forms, wildcard(pattern).MatchString) {
+	for _, allowed := range c.Images {
+		if slices.ContainsFunc(forms, pattern.Wildcard(allowed).MatchString) {
 			return reference.FamiliarString(named), nil
 		}
 	}
@@ -42,17 +42,4 @@ func (c Config) allowed(asked string) (string, error) {
 		return "", fmt.Errorf("%w: %s is not allowed, only the built-in workspace is", provider.ErrImage, asked)
 	}
 	return "", fmt.Errorf("%w: %s is not allowed, these are: %s", provider.ErrImage, asked, strings.Join(c.Images, ", "))
-}
-
-// wildcard reads * as anything but a slash and ** as anything.
-func wildcard(pattern string) *regexp.Regexp {
-	parts := strings.Split(pattern, "**")
-	for i, part := range parts {
-		words := strings.Split(part, "*")
-		for j, word := range words {
-			words[j] = regexp.QuoteMeta(word)
-		}
-		parts[i] = strings.Join(words, `[^/]*`)
-	}
-	return regexp.MustCompile(`\A` + strings.Join(parts, `.*`) + `\z`)
 }
