@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"testing"
 
 	"go.uber.org/goleak"
 
@@ -58,4 +59,15 @@ func clusterURL(ctx context.Context) (string, error) {
 	}
 	shared.url, shared.stop = cluster.URL("postgres"), stop
 	return shared.url, nil
+}
+
+// URL is the superuser's address of the cluster that this process uses, for
+// processes that are to use it, too.
+func URL(t testing.TB) string {
+	t.Helper()
+	address, err := clusterURL(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }

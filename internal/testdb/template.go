@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,8 @@ import (
 // It is taken in the maintenance database, which all processes share.
 const templateLock = 0x74706c // "tpl"
 
+const templatePrefix, draftSuffix = "weir_template_", "_draft"
+
 // template returns the name of the migrated template, making it if need be. A
 // template that stands under its name is whole: it is made under another one.
 func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, error) {
@@ -26,7 +29,7 @@ func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, er
 	if err != nil {
 		return "", err
 	}
-	name := "weir_template_" + hash
+	name := templatePrefix + hash
 	if exists, err := hasDatabase(ctx, admin, name); exists || err != nil {
 		return name, err
 	}
@@ -37,8 +40,12 @@ func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, er
 	if exists, err := hasDatabase(ctx, admin, name); exists || err != nil {
 		return name, err
 	}
-	draft := name + "_draft"
-	if err := execAll(ctx, admin, `drop database if exists `+draft+` with (force)`, `create database `+draft); err != nil {
+	from, err := nearest(ctx, admin)
+	if err != nil {
+		return "", err
+	}
+	draft := name + draftSuffix
+	if err := execAll(ctx, admin, `drop database if exists `+draft+` with (force)`, `create database `+draft+` template `+from); err != nil {
 		return "", err
 	}
 	if err := fill(ctx, withDatabase(adminURL, draft)); err != nil {
@@ -47,9 +54,65 @@ func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, er
 	return name, execAll(ctx, admin, `alter database `+draft+` rename to `+name)
 }
 
+// SchemaVariable names the environment variable with a folder whose schema takes
+// the place of the embedded one. Package mutate sets it: one test binary then
+// serves every change of the SQL.
+const SchemaVariable = "WEIR_TEST_SCHEMA"
+
+// source is the schema that templates are made of.
+func source() fs.FS {
+	if dir := os.Getenv(SchemaVariable); dir != "" {
+		return os.DirFS(dir)
+	}
+	return schema.FS
+}
+
+// nearest is the database to begin a template with: the one of the embedded
+// schema, if it is there and a folder differs from it in functions and views
+// only. Applying one file is much less work than applying all.
+func nearest(ctx context.Context, admin *pgx.Conn) (string, error) {
+	const empty = "template1"
+	if os.Getenv(SchemaVariable) == "" {
+		return empty, nil
+	}
+	var sums [2]string
+	for i, fsys := range []fs.FS{schema.FS, source()} {
+		migrations, err := fs.Sub(fsys, "migrations")
+		if err != nil {
+			return "", err
+		}
+		if sums[i], err = schemaHash(migrations); err != nil {
+			return "", err
+		}
+	}
+	hash, err := schemaHash(schema.FS)
+	if err != nil || sums[0] != sums[1] {
+		return empty, err
+	}
+	if exists, err := hasDatabase(ctx, admin, templatePrefix+hash); !exists || err != nil {
+		return empty, err
+	}
+	return templatePrefix + hash, nil
+}
+
+// DropTemplate removes the template of a schema that is not needed again.
+func DropTemplate(ctx context.Context, adminURL string, fsys fs.FS) error {
+	hash, err := schemaHash(fsys)
+	if err != nil {
+		return err
+	}
+	admin, err := pgx.Connect(ctx, adminURL)
+	if err != nil {
+		return err
+	}
+	defer admin.Close(context.WithoutCancel(ctx))
+	name := templatePrefix + hash
+	return execAll(ctx, admin, `drop database if exists `+name+draftSuffix+` with (force)`, `drop database if exists `+name+` with (force)`)
+}
+
 // fill does what `weir migrate` does: the schema, and the partitions for now.
 func fill(ctx context.Context, address string) error {
-	if _, err := pg.Migrate(ctx, address, schema.FS); err != nil {
+	if _, err := pg.Migrate(ctx, address, source()); err != nil {
 		return err
 	}
 	conn, err := pgx.Connect(ctx, address)
@@ -74,8 +137,8 @@ func hasDatabase(ctx context.Context, conn *pgx.Conn, name string) (exists bool,
 	return exists, err
 }
 
-// currentSchema names the schema of this binary. Every test asks for it.
-var currentSchema = sync.OnceValues(func() (string, error) { return schemaHash(schema.FS) })
+// currentSchema names the schema of this process. Every test asks for it.
+var currentSchema = sync.OnceValues(func() (string, error) { return schemaHash(source()) })
 
 // schemaHash names a schema by its content.
 func schemaHash(fsys fs.FS) (string, error) {
