@@ -1638,7 +1638,7 @@ function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _free(job uuid) returns void
   plpgsql volatile set search_path=weir, pg_temp: WR409 for what has commands of its own.
-function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone) returns void
+function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
 function _go_on(ids uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
@@ -1786,10 +1786,20 @@ function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns rec
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
 function _take_horizon() returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes the last order_seq and a transaction id newer than all that drew one up to it.
+function _tend_chains(t timestamp with time zone, OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set search_path=weir, pg_temp: Goes on with chains that ended in part.
+function _tend_gates(lanes text[], pools text[], t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Opens keys, whatever one of them does.
+function _tend_leases(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set search_path=weir, pg_temp: Ends leases that ran out: how many, and which keys they freed.
+function _tend_singly(doing text, n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
+  plpgsql volatile set lock_timeout=20ms, search_path=weir, pg_temp: Ends leases or opens time gates one by one, whatever one of them does.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _tidy_starts(pools text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keeps the starts of pools few.
+function _try_open(lanes text[], pools text[], t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Opens keys; an error stops nobody but them.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
   plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
 function _wait_for_key(bucket integer) returns boolean
@@ -2219,6 +2229,7 @@ weir_client: select on table or view running
 weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
 weir_client: select on table or view schema_version
+weir_client: select on table or view set_aside
 weir_client: select on table or view starts
 weir_client: select on table or view system_locks
 weir_client: select on table or view tallied

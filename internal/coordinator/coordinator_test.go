@@ -138,7 +138,9 @@ func (s *said) String() string {
 func TestChangesOfTheLeadAreLogged(t *testing.T) {
 	db := newDB(t)
 	var log said
-	s := serve(t, db.Pool, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})) })
+	s := serve(t, db.Pool, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
 	s.leads(t)
 	if strings.Contains(log.String(), "leads") {
 		t.Errorf("a start is told:\n%s", &log)
