@@ -6,14 +6,12 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/weirhq/weir/internal/dsn"
 	"github.com/weirhq/weir/internal/listen"
 )
 
@@ -61,18 +59,22 @@ type Client struct {
 }
 
 // Open connects to the database at url. Close the client to disconnect.
+//
+// The URL may lead through a pooler in transaction mode, such as PgBouncer. That is
+// found out; pooler=transaction or pooler=none in the URL says it instead. Through
+// one, nothing is heard of new work: see [Config.ListenURL].
 func Open(ctx context.Context, url string, config *Config) (*Client, error) {
-	poolConfig, err := pgxpool.ParseConfig(url)
+	address, err := dsn.Parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("weir: open: %w", err)
 	}
-	if !strings.Contains(url, "pool_max_conns") {
-		poolConfig.MaxConns = int32(max(8, 4*runtime.NumCPU())) // #nosec G115 -- no machine has so many cores
+	if params := address.Config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "weir"
 	}
-	if poolConfig.ConnConfig.RuntimeParams["application_name"] == "" {
-		poolConfig.ConnConfig.RuntimeParams["application_name"] = "weir"
+	if _, err := address.Settle(ctx); err != nil {
+		return nil, fmt.Errorf("weir: open: %w", err)
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	pool, err := pgxpool.NewWithConfig(ctx, address.Config)
 	if err != nil {
 		return nil, fmt.Errorf("weir: open: %w", err)
 	}
@@ -89,7 +91,9 @@ func Open(ctx context.Context, url string, config *Config) (*Client, error) {
 	return client, nil
 }
 
-// New makes a client on a pool that the caller keeps and closes afterwards.
+// New makes a client on a pool that the caller keeps and closes afterwards. A pool
+// that leads through a pooler in transaction mode needs
+// default_query_exec_mode=cache_describe in its URL.
 //
 // A worker needs up to four connections of it at a time. If handlers use the
 // same pool, leave it room: a worker that cannot reach the database loses its
@@ -106,10 +110,11 @@ func newClient(pool *pgxpool.Pool, config *Config) (*Client, error) {
 	}
 	conn := pool.Config().ConnConfig
 	if config.ListenURL != "" {
-		var err error
-		if conn, err = pgx.ParseConfig(config.ListenURL); err != nil {
+		address, err := dsn.Parse(config.ListenURL)
+		if err != nil {
 			return nil, fmt.Errorf("weir: ListenURL: %w", err)
 		}
+		conn = address.Config.ConnConfig
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.listener = listen.New(conn, c.log)

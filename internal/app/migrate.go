@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/schema"
@@ -32,7 +30,7 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 	if m.Report, err = pg.Migrate(ctx, url, schema.FS); err != nil {
 		return m, problem.OwnerOnly(err)
 	}
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := pg.Connect(ctx, url, "weir migrate")
 	if err != nil {
 		return m, fmt.Errorf("make partitions: %w", err)
 	}

@@ -18,7 +18,8 @@ var imports = importRules{
 		{"pg", []string{"internal/pg"}, "connections and migrations know no table"},
 		{"bridge", []string{"weirotel"}, "it joins the SDK to a library that the SDK must not know"},
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
-		{"wire", []string{"internal/listen"}, "the LISTEN connection is the one thing that the SDK and the server share"},
+		{"wire", []string{"internal/listen"}, "the LISTEN connection and the address are what the SDK and the server share"},
+		{"address", []string{"internal/dsn"}, "whoever connects reads the address in one place"},
 		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is: they stand on nothing"},
 	},
 	free: allowed{
@@ -38,10 +39,11 @@ var imports = importRules{
 		"scripts":   "is a tool of the developer",
 	},
 	only: []only{
-		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame", "github.com/weirhq/weir/internal/dsn"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
 		{"schema", nil, "schema is SQL and its embedding, nothing else"},
 		{"internal/loop", nil, "a clock needs the standard library only"},
 		{"internal/request", nil, "what everything may import imports nothing"},
+		{"internal/dsn", []string{"github.com/jackc/pgx/v5"}, "the SDK imports it, and the SDK is the standard library and pgx"},
 		{"internal/blame", []string{"github.com/jackc/pgx/v5"}, "the SDK imports it, and the SDK is the standard library and pgx"},
 		{"internal/clean", nil, "the SDK imports it, and the SDK is the standard library and pgx"},
 	},
@@ -50,7 +52,7 @@ var imports = importRules{
 		{"github.com/pressly/goose/v3", []string{"internal/pg"}, "one place migrates"},
 		{"github.com/jackc/pgx/v5", []string{
 			".", "internal/app", "internal/agent", "internal/coordinator", "internal/workflow", "internal/rollout", "internal/fleet",
-			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/vault", "internal/blob/garbage", "internal/auth", "internal/problem", "internal/pg", "internal/listen", "internal/blame", "internal/trace",
+			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/vault", "internal/blob/garbage", "internal/auth", "internal/problem", "internal/pg", "internal/listen", "internal/blame", "internal/dsn", "internal/trace",
 			"internal/testdb", "chaos", "scenarios", "examples",
 		}, "httpapi, web, proxy and cli ask a store, so that rules and SQL stay in one place"},
 		{"github.com/danielgtaylor/huma/v2", []string{"internal/httpapi"}, "how a route is described is no concern of the rest"},

@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/weirhq/weir/internal/dsn"
 )
 
 // ErrSchemaNewer says that a newer Weir changed the schema in a way that this
@@ -171,10 +173,11 @@ func newMigrator(ctx context.Context, url string, fsys fs.FS) (*migrator, error)
 	if err != nil {
 		return nil, err
 	}
-	config, err := pgx.ParseConfig(url)
+	address, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
+	config := address.Config.ConnConfig
 	// The simple protocol, for two reasons. Behind a pooler, prepared statements
 	// would stay on a connection that is no longer ours. And the extended one
 	// leaves a portal with its snapshot open until the next statement, for which

@@ -33,7 +33,7 @@ func TestThroughPgBouncer(t *testing.T) {
 		t.Errorf("%d advisory locks are left on PgBouncer's connections", n)
 	}
 
-	pool, err := pg.Open(ctx, url, pg.Options{Pooler: true, MaxConns: 12})
+	pool, err := pg.Open(ctx, url, pg.Options{MaxConns: 12, StatementTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,29 +4,27 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/weirhq/weir/internal/dsn"
 )
 
-// Options tune a pool. The zero value works for a direct connection.
+// Options tune a pool. The zero value works.
 type Options struct {
 	// Name is what the pool is called in pg_stat_activity. Empty: "weir".
 	Name string
 	// MaxConns bounds the pool. Zero: pool_max_conns of the URL, else four per
 	// core, at least eight.
 	MaxConns int32
-	// Pooler says that the URL leads to PgBouncer in transaction mode. Then no
-	// statement is prepared and no setting is sent that PgBouncer would refuse.
-	Pooler bool
-	// ExecMode overrides how statements are sent. Zero: what suits Pooler.
+	// ExecMode overrides how statements are sent. Zero: what suits the address.
 	ExecMode pgx.QueryExecMode
 	// StatementTimeout ends statements that run longer. Zero: none does. It has
-	// no effect through a pooler.
+	// no effect through a pooler: set it for the role there.
 	StatementTimeout time.Duration
 	// Configure changes what the options above do not reach, last of all.
 	Configure func(*pgxpool.Config)
@@ -38,7 +36,7 @@ const idleInTransaction = time.Minute
 
 // Open connects a pool and makes sure that the server answers and is new enough.
 func Open(ctx context.Context, url string, opts Options) (*pgxpool.Pool, error) {
-	config, err := poolConfig(url, opts)
+	config, err := poolConfig(ctx, url, opts)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -53,35 +51,31 @@ func Open(ctx context.Context, url string, opts Options) (*pgxpool.Pool, error) 
 	return pool, nil
 }
 
-func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
+func poolConfig(ctx context.Context, url string, opts Options) (*pgxpool.Config, error) {
+	address, err := dsn.Parse(url)
 	if err != nil {
 		return nil, err
 	}
+	config := address.Config
 	conn, params := config.ConnConfig, config.ConnConfig.RuntimeParams
 	if opts.Name != "" || params["application_name"] == "" {
 		params["application_name"] = cmp.Or(opts.Name, "weir")
 	}
-	if conn.ConnectTimeout == 0 {
-		conn.ConnectTimeout = 10 * time.Second
+	pooled, err := address.Settle(ctx)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case opts.ExecMode != 0:
+	if opts.ExecMode != 0 {
 		conn.DefaultQueryExecMode = opts.ExecMode
-	case opts.Pooler:
-		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	if !opts.Pooler {
+	if !pooled { // PgBouncer refuses connections that ask for these
 		params["idle_in_transaction_session_timeout"] = milliseconds(idleInTransaction)
 		if opts.StatementTimeout > 0 {
 			params["statement_timeout"] = milliseconds(opts.StatementTimeout)
 		}
 	}
-	switch {
-	case opts.MaxConns > 0:
+	if opts.MaxConns > 0 {
 		config.MaxConns = opts.MaxConns
-	case !strings.Contains(url, "pool_max_conns"):
-		config.MaxConns = int32(max(8, 4*runtime.NumCPU())) // #nosec G115 -- no machine has so many cores
 	}
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.MaxConnLifetimeJitter = config.MaxConnLifetime / 10
@@ -89,6 +83,19 @@ func poolConfig(url string, opts Options) (*pgxpool.Config, error) {
 		opts.Configure(config)
 	}
 	return config, nil
+}
+
+// Connect makes one connection, for a few statements. Nothing is prepared on it, so
+// that it may lead through a pooler.
+func Connect(ctx context.Context, url, name string) (*pgx.Conn, error) {
+	address, err := dsn.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	config := address.Config.ConnConfig
+	config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	config.RuntimeParams["application_name"] = name
+	return pgx.ConnectConfig(ctx, config)
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -32,10 +32,12 @@ func TestOpen(t *testing.T) {
 			3, pgx.QueryExecModeDescribeExec,
 		},
 		"the URL speaks": {"&application_name=mine&pool_max_conns=5", pg.Options{}, map[string]string{"application_name": "mine"}, 5, pgx.QueryExecModeCacheStatement},
-		"pooler": {"", pg.Options{Pooler: true, StatementTimeout: time.Second}, map[string]string{
+		"the URL says pooler": {"&pooler=transaction", pg.Options{StatementTimeout: time.Second}, map[string]string{
 			"application_name": "weir", "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
-		}, 0, pgx.QueryExecModeExec},
-		"configure": {"", pg.Options{Configure: func(c *pgxpool.Config) { c.MaxConns = 2 }}, nil, 2, pgx.QueryExecModeCacheStatement},
+		}, 0, pgx.QueryExecModeCacheDescribe},
+		"the URL says none": {"&pooler=none", pg.Options{}, map[string]string{"idle_in_transaction_session_timeout": "1min"}, 0, pgx.QueryExecModeCacheStatement},
+		"the URL says how":  {"&pooler=transaction&default_query_exec_mode=simple_protocol", pg.Options{}, nil, 0, pgx.QueryExecModeSimpleProtocol},
+		"configure":         {"", pg.Options{Configure: func(c *pgxpool.Config) { c.MaxConns = 2 }}, nil, 2, pgx.QueryExecModeCacheStatement},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool, err := pg.Open(context.Background(), db.URL+c.query, c.opts)
@@ -61,6 +63,7 @@ func TestOpen(t *testing.T) {
 		"nobody there":  "postgres://127.0.0.1:1/none?sslmode=disable&connect_timeout=1",
 		"no such base":  strings.Replace(db.URL, "/weir_test_", "/weir_never_", 1),
 		"wrong options": db.URL + "&pool_max_conns=many",
+		"wrong pooler":  db.URL + "&pooler=session",
 	} {
 		if _, err := pg.Open(context.Background(), url, pg.Options{}); err == nil || !strings.HasPrefix(err.Error(), "open database: ") {
 			t.Errorf("%s: got %v", name, err)
