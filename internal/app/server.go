@@ -264,6 +264,9 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 	if p.pool, err = pg.Open(ctx, p.url, pg.Options{Name: "weir server"}); err != nil {
 		return "", err
 	}
+	if err := s.sayPooled(ctx, p.pool); err != nil {
+		return "", err
+	}
 	var made []string
 	if err := p.pool.QueryRow(ctx, makeReady, s.config.PartitionDays).Scan(&made); err != nil {
 		return "", problem.OwnerOnly(fmt.Errorf("make partitions: %w", err))

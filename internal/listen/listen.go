@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir/internal/dsn"
 )
 
 const (
@@ -24,11 +26,17 @@ const (
 	probeWait = 5 * time.Second
 	// backoffFirst and backoffLast bound the wait between two connects.
 	backoffFirst, backoffLast = 100 * time.Millisecond, 10 * time.Second
+	// pooledEvery is the time between two tries through a pooler that is deaf: only
+	// a change of its configuration could help.
+	pooledEvery = 10 * time.Minute
 )
 
 // errDeaf says that the connection sends but hears nothing, as through a pooler
 // in transaction mode.
 var errDeaf = errors.New("a notification of our own did not come back: LISTEN needs a direct connection, not a pooler in transaction mode")
+
+// errPooled says why a connection is deaf that leads through a pooler.
+var errPooled = errors.New("the database is reached through a pooler in transaction mode, which carries no notifications: give LISTEN a direct address")
 
 // Listener is the one LISTEN connection of a process. Subscribe first, then
 // Run; subscribing later works too, at the price of one more statement.
@@ -49,8 +57,8 @@ type Listener struct {
 	subs map[*Subscription]struct{}
 }
 
-// New prepares a listener that connects as config says. It must lead to
-// PostgreSQL itself and not to a pooler in transaction mode.
+// New prepares a listener that connects as config says. Through a pooler in
+// transaction mode it hears nothing, finds that out and hardly tries again.
 func New(config *pgx.ConnConfig, log *slog.Logger) *Listener {
 	config = config.Copy()
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 10*time.Second)
@@ -101,6 +109,9 @@ func (l *Listener) Run(ctx context.Context) error {
 			told = err.Error()
 			l.log.Warn("no hints from the database; polling goes on", "error", err)
 		}
+		if errors.Is(err, errPooled) {
+			wait = pooledEvery
+		}
 		pause(ctx, wait/2+mrand.N(wait/2)) // #nosec G404 -- only spreads the load
 		wait = min(2*wait, backoffLast)
 	}
@@ -118,7 +129,23 @@ func (l *Listener) session(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(ctx) // nothing on it to lose
 	}()
+	pooled, err := dsn.Pooled(ctx, conn)
+	if err != nil {
+		return err
+	}
 	var heard []string
+	if pooled {
+		// What is listened to stays on a connection that others use next, so only our
+		// own channel is tried. In session mode it works, and then all is well.
+		if _, err := conn.Exec(ctx, `listen `+pgx.Identifier{l.probe}.Sanitize()); err != nil {
+			return err
+		}
+		if err := l.check(ctx, conn); errors.Is(err, errDeaf) {
+			return errPooled
+		} else if err != nil {
+			return err
+		}
+	}
 	for {
 		fresh, err := l.listenTo(ctx, conn, heard)
 		if err != nil {
@@ -156,7 +183,7 @@ func (l *Listener) listenTo(ctx context.Context, conn *pgx.Conn, heard []string)
 func (l *Listener) check(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, probeWait)
 	defer cancel()
-	if _, err := conn.Exec(ctx, `select pg_notify($1, '')`, l.probe); err != nil {
+	if _, err := conn.Exec(ctx, `select pg_notify($1, '')`, pgx.QueryExecModeExec, l.probe); err != nil {
 		return err
 	}
 	for {
