@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // stand puts another weir.finish_many in place of the real one, until the function
@@ -107,6 +108,9 @@ func TestFinishedWorkIsNotBlamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if c.settings != "" {
+				testdb.Direct(t, "it refuses settings in the URL")
+			}
 			w := newWorld(t)
 			worker := weir.NewWorker(w.open(t, w.URL+c.settings), weir.WorkerConfig{})
 			begun, release := make(chan struct{}), make(chan struct{})

@@ -8,11 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // A task submitted by another process reaches an idle worker by its hint, long
 // before the worker would poll.
 func TestHintWakesAnIdleWorker(t *testing.T) {
+	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
 	handle(worker, "a", nothing)
@@ -34,6 +36,7 @@ func TestHintWakesAnIdleWorker(t *testing.T) {
 // transaction commits, however close together the transactions are and however late
 // they commit: the hint comes with the commit and not before.
 func TestHintComesWithTheCommit(t *testing.T) {
+	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
 	handle(worker, "a", nothing)
@@ -101,6 +104,7 @@ func TestHintComesWithTheCommit(t *testing.T) {
 
 // The workers of a client share one LISTEN connection.
 func TestOneListenConnectionPerClient(t *testing.T) {
+	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	client := w.open(t, w.URL)
 	for range 10 {

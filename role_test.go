@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // A worker and a client need no more than their roles, also without a server.
 func TestRolesAreEnough(t *testing.T) {
+	testdb.Direct(t, "it refuses options in the URL")
 	w := newWorld(t)
 	as := func(role string) *weir.Client {
 		u, err := url.Parse(w.URL)

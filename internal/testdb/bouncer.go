@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -16,9 +17,68 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// PoolerVariable names the environment variable that puts PgBouncer in transaction
+// mode between the tests of a process and their databases: every DB.URL leads
+// through it, DB.Pool does not.
+const PoolerVariable = "WEIR_TEST_POOLER"
+
+// Pooled reports whether DB.URL leads through PgBouncer.
+func Pooled() bool { return os.Getenv(PoolerVariable) != "" }
+
+// Direct skips a test in a run through PgBouncer, for a reason that is PgBouncer's.
+func Direct(t testing.TB, reason string) {
+	t.Helper()
+	if Pooled() {
+		t.Skip("not through PgBouncer: " + reason)
+	}
+}
+
+// bouncer is the PgBouncer of this process, started by the first test that wants
+// one and stopped by Main.
+var bouncer struct {
+	sync.Mutex
+	host string
+	stop func()
+}
+
+// throughPooler is an address by way of the PgBouncer of this process.
+func throughPooler(t testing.TB, address string) string {
+	t.Helper()
+	bouncer.Lock()
+	defer bouncer.Unlock()
+	if bouncer.host == "" {
+		dir, err := os.MkdirTemp("", prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		through, stop := bounce(t, dir, address, "pool_mode = transaction", "default_pool_size = 10", "max_client_conn = 2000")
+		u, err := url.Parse(through)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bouncer.host, bouncer.stop = u.Host, func() {
+			stop()
+			_ = os.RemoveAll(dir) // the system sweeps what is left
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = bouncer.host
+	return u.String()
+}
+
 // Bounce puts a real PgBouncer before a database and returns the URL that leads
 // through it. Settings are lines of its configuration. It ends with the test.
 func Bounce(t testing.TB, address string, settings ...string) string {
+	t.Helper()
+	through, stop := bounce(t, t.TempDir(), address, settings...)
+	t.Cleanup(stop)
+	return through
+}
+
+func bounce(t testing.TB, dir, address string, settings ...string) (through string, stop func()) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -45,7 +105,7 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 	password, _ := u.User.Password()
 	config := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s password=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\n%s\n",
 		u.Hostname(), u.Port(), u.User.Username(), password, port, strings.Join(settings, "\n"))
-	file := filepath.Join(t.TempDir(), "pgbouncer.ini")
+	file := filepath.Join(dir, "pgbouncer.ini")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +118,10 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait() // it ends by the signal
-	})
+	}
 	u.Host = fmt.Sprintf("127.0.0.1:%d", port)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -69,9 +129,10 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 		conn, err := pgx.Connect(ctx, u.String())
 		if err == nil {
 			_ = conn.Close(ctx) // it was only to see
-			return u.String()
+			return u.String(), stop
 		}
 		if ctx.Err() != nil {
+			stop()
 			t.Fatalf("PgBouncer does not answer: %v", err)
 		}
 	}

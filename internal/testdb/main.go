@@ -28,6 +28,9 @@ var shared struct {
 func Main(m interface{ Run() int }, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
+	if bouncer.stop != nil {
+		bouncer.stop()
+	}
 	if shared.stop != nil {
 		if err := shared.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "testdb:", err)

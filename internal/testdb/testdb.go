@@ -17,9 +17,11 @@ import (
 type DB struct {
 	// Pool is closed when the test ends.
 	Pool *pgxpool.Pool
-	// URL is the superuser's, for further pools and processes.
+	// URL is the superuser's, for further pools and processes. See PoolerVariable.
 	URL string
 
+	// direct leads to PostgreSQL itself.
+	direct     string
 	skipDoctor string
 }
 
@@ -79,8 +81,12 @@ func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string,
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropDatabase(t, adminURL, name) })
-	db := &DB{URL: withDatabase(adminURL, name)}
-	if db.Pool, err = pg.Open(ctx, db.URL, pg.Options{Name: "test"}); err != nil {
+	direct := withDatabase(adminURL, name)
+	db := &DB{URL: direct, direct: direct}
+	if Pooled() {
+		db.URL = throughPooler(t, direct)
+	}
+	if db.Pool, err = pg.Open(ctx, direct, pg.Options{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Pool.Close)
@@ -110,7 +116,7 @@ func (db *DB) doctor(t testing.TB) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, db.URL)
+	conn, err := pgx.Connect(ctx, db.direct)
 	if err != nil {
 		t.Errorf("doctor: %v", err)
 		return
