@@ -19,7 +19,7 @@ const (
 	TooLarge                    // the input is over a limit of size
 	Throttled                   // too often: wait
 	TooMany                     // as many as may are there: end one first
-	Unreachable                 // the database or the server does not answer
+	Unreachable                 // the database or the server does not answer, or cannot at the moment
 )
 
 // kinds is the one table error → code → HTTP status → exit code. A code never
@@ -40,7 +40,16 @@ var kinds = [...]struct {
 	TooLarge:        {"too_large", http.StatusRequestEntityTooLarge, 3, "the input is over a limit of size"},
 	Throttled:       {"throttled", http.StatusTooManyRequests, 1, "too often: wait as long as Retry-After says"},
 	TooMany:         {"too_many", http.StatusTooManyRequests, 1, "as many as may are there; data says which: end one first"},
-	Unreachable:     {"unreachable", http.StatusServiceUnavailable, 6, "the database or the server does not answer"},
+	Unreachable:     {"unreachable", http.StatusServiceUnavailable, 6, "the database or the server does not answer, or cannot at the moment: try again as Retry-After says"},
+}
+
+// RetryAfter is in how many seconds to try again, for the header of that name
+// where nothing better is known; 0: trying again does not help.
+func (k Kind) RetryAfter() int {
+	if k == Unreachable {
+		return 2
+	}
+	return 0
 }
 
 // Kinds are all kinds, in the order of the table.

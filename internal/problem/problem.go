@@ -65,10 +65,21 @@ var sqlStates = map[string]struct {
 	"42P01": {Failed, "the schema is missing or older than this binary: run weir migrate"},
 	"42883": {Failed, "the schema is missing or older than this binary: run weir migrate"},
 	"42703": {Failed, "the schema is older than this binary: run weir migrate"},
+	"25006": {Unreachable, "the database is read-only: connect to the primary, or wait until it takes writes again"},
+	"40001": {Unreachable, "others changed the same at the same time: try again"},
+	"40P01": {Unreachable, "others wanted the same in another order: try again"},
+	"53000": {Unreachable, "the database lacks resources: look at its log, then try again"},
+	"53100": {Unreachable, "the disk of the database is full: make room; what was refused can then be sent again"},
+	"53200": {Unreachable, "the database is out of memory: try again, or give it more"},
 	"53300": {Unreachable, "the server has no connection left: try again, or raise max_connections"},
+	"53400": {Unreachable, "the database has reached a limit of its configuration: look at its log, then try again"},
+	"55P03": {Unreachable, "somebody holds what was asked for: try again"},
+	"57014": {Unreachable, "it took too long: ask for less, or try again"},
 	"57P01": {Unreachable, "the database was shut down: start it, then try again"},
 	"57P02": {Unreachable, "the database crashed: look at its log, then try again"},
 	"57P03": {Unreachable, "the database starts up or shuts down: try again in a moment"},
+	"57P04": {Unreachable, "the database was dropped: check the database URL"},
+	"57P05": {Unreachable, "the session was idle for too long: try again"},
 }
 
 // Explain turns any error into a Problem. One that is already comes back as is.
@@ -130,6 +141,8 @@ func Public(err error) (p *Problem, hidden bool) {
 	switch {
 	case kind == Unreachable && errors.Is(err, context.DeadlineExceeded):
 		return &Problem{Kind: kind, What: "it took too long", Next: "ask for less, or try again", Err: err}, true
+	case kind == Unreachable && state != nil:
+		return &Problem{Kind: kind, What: "the database cannot do it at the moment", Next: "try again in a moment", Err: err}, true
 	case kind == Unreachable:
 		return &Problem{Kind: kind, What: "the database does not answer", Next: "try again in a moment", Err: err}, true
 	case kind == Failed:

@@ -214,6 +214,8 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 	}
 	if seconds, ok := auth.RetryAfter(err); ok {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
+	} else if seconds := p.Kind.RetryAfter(); seconds > 0 {
+		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
 	if p.Next == "" {
 		p = &problem.Problem{Kind: p.Kind, What: p.What, Next: next, Field: p.Field, Err: p.Err}

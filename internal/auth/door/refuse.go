@@ -37,6 +37,8 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 	}
 	if seconds, ok := auth.RetryAfter(p); ok {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+	} else if seconds := p.Kind.RetryAfter(); seconds > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
 	person := !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
 	switch {
