@@ -18,7 +18,7 @@ func (s *Store) Login(ctx context.Context, name, password string, from Client) (
 	if err != nil {
 		return "", Subject{}, err
 	}
-	if err := s.attempt(ctx, name, u.ID, from); err != nil {
+	if err := s.attempt(ctx, name, from); err != nil {
 		return "", Subject{}, err
 	}
 	good, stale, err := verifyPassword(ctx, hash, password)

@@ -14,12 +14,18 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// The throttle is a leaky count of failures per account and per address. The
-// first few cost nothing, each further one doubles the wait, up to a quarter of
-// an hour: long enough against guessing, short enough that nobody is locked out
-// for good. An attempt is charged before the password is looked at, so that a
-// thousand at once are not all free; success gives the charge back. What is
-// refused is not charged, so that hammering does not lengthen the wait.
+// The throttle is a leaky count of failures: of an account from one address, of an
+// address, and of an account from everywhere. The first few cost nothing, each further
+// one doubles the wait, up to a quarter of an hour. An attempt is charged before the
+// password is looked at, so that a thousand at once are not all free; success gives the
+// charge back. What is refused is not charged, so that hammering does not lengthen the
+// wait.
+//
+// Nobody can lock out somebody else: the first two make only those wait who failed
+// themselves, from their own address. The count from everywhere keeps many addresses
+// from guessing one password together, and it only slows: an address that is within its
+// own free tries of the account is looked at all the same, so that the right password gets
+// in at once. An address beyond them waits as long as all together earned.
 type bucket struct {
 	free int           // failures without a wait
 	leak time.Duration // one failure is forgiven in this time
@@ -34,6 +40,8 @@ var (
 	perAccount = bucket{free: 5, leak: 15 * time.Minute}
 	// Many people share an address.
 	perAddress = bucket{free: 20, leak: time.Minute}
+	// perTarget is an account from everywhere.
+	perTarget = bucket{free: 20, leak: time.Minute}
 )
 
 // Wait is the error behind a problem of kind Throttled.
@@ -116,14 +124,23 @@ func (s *Store) writeCount(ctx context.Context, tx pgx.Tx, key []byte, failures 
 	return err
 }
 
+// keys are the rows that an attempt is counted in, always locked in this order, so that
+// two logins never wait for each other.
+func throttleKeys(name, address string) (target, account, place []byte) {
+	where := network(address)
+	return throttleKey("target", name), throttleKey("account", name+" "+where), throttleKey("address", where)
+}
+
 // attempt charges an attempt to log in, or is the problem that says how long to
-// wait. userID may be empty: a name that nobody has is throttled like one that
-// somebody has.
-func (s *Store) attempt(ctx context.Context, name, userID string, from Client) error {
+// wait. A name that nobody has is throttled like one that somebody has.
+func (s *Store) attempt(ctx context.Context, name string, from Client) error {
 	var refusal error
 	err := s.tx(ctx, "count the attempt", func(tx pgx.Tx) error {
-		// Always in this order, so that two logins never wait for each other.
-		accountKey, addressKey := throttleKey("account", name), throttleKey("address", network(from.Address))
+		targetKey, accountKey, addressKey := throttleKeys(name, from.Address)
+		target, err := s.lockCount(ctx, tx, targetKey)
+		if err != nil {
+			return err
+		}
 		account, err := s.lockCount(ctx, tx, accountKey)
 		if err != nil {
 			return err
@@ -132,18 +149,7 @@ func (s *Store) attempt(ctx context.Context, name, userID string, from Client) e
 		if err != nil {
 			return err
 		}
-		if account.wait > 0 && address.wait <= 0 {
-			// Somebody else's guesses do not keep people out where they are logged in already.
-			var known bool
-			if err := tx.QueryRow(ctx, `
-				select exists (select from weir.sessions where user_id = nullif($2, '')::uuid and address = $3 and expires_at > coalesce($1, now()))`,
-				s.clock(), userID, from.Address).Scan(&known); err != nil {
-				return err
-			}
-			if known {
-				account.wait = 0
-			}
-		}
+		failures, wait := perAccount.charge(account)
 		switch {
 		case account.wait > 0:
 			refusal = throttled(account.wait, "too many failed attempts to log in with this name")
@@ -151,13 +157,19 @@ func (s *Store) attempt(ctx context.Context, name, userID string, from Client) e
 		case address.wait > 0:
 			refusal = throttled(address.wait, "too many failed attempts to log in from this address")
 			return s.noteThrottled(ctx, tx, addressKey, address, "address", from)
+		case target.wait > 0 && failures > perAccount.free:
+			refusal = throttled(target.wait, "too many failed attempts to log in with this name")
+			return s.noteThrottled(ctx, tx, targetKey, target, "name", from)
 		}
-		failures, wait := perAccount.charge(account)
 		if err := s.writeCount(ctx, tx, accountKey, failures, wait); err != nil {
 			return err
 		}
 		failures, wait = perAddress.charge(address)
-		return s.writeCount(ctx, tx, addressKey, failures, wait)
+		if err := s.writeCount(ctx, tx, addressKey, failures, wait); err != nil {
+			return err
+		}
+		failures, wait = perTarget.charge(target)
+		return s.writeCount(ctx, tx, targetKey, failures, max(wait, target.wait))
 	})
 	if err != nil {
 		return err
@@ -180,14 +192,19 @@ func (s *Store) noteThrottled(ctx context.Context, tx pgx.Tx, key []byte, c coun
 	})
 }
 
-// forgive gives the charge of a good login back. The address keeps its other
-// failures: whoever has one account must not use it to wash their guesses.
+// forgive gives the charge of a good login back. Address and account keep their other
+// failures: whoever has one account must not use it to wash their guesses, and a user who
+// logs in does not make room for those who guess.
 func (s *Store) forgive(ctx context.Context, tx pgx.Tx, name string, from Client) error {
-	if _, err := tx.Exec(ctx, `delete from weir.login_attempts where key = $1`, throttleKey("account", name)); err != nil {
+	target, account, address := throttleKeys(name, from.Address)
+	if _, err := tx.Exec(ctx, `update weir.login_attempts set failures = failures - 1 where key = $1`, target); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `delete from weir.login_attempts where key = $1 or key = $2 and failures <= 0`, account, target); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `
 		update weir.login_attempts set failures = greatest(failures - 1, 0), until = coalesce($1, now()) where key = $2`,
-		s.clock(), throttleKey("address", network(from.Address)))
+		s.clock(), address)
 	return err
 }

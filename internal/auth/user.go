@@ -291,7 +291,7 @@ func (s *Store) SetPassword(ctx context.Context, by Subject, name, old, password
 // checkOld counts like a login, so that a session left open is no way to guess.
 func (s *Store) checkOld(ctx context.Context, u User, old string) error {
 	from := Client{Address: "password of " + u.ID}
-	if err := s.attempt(ctx, u.Name, u.ID, from); err != nil {
+	if err := s.attempt(ctx, u.Name, from); err != nil {
 		return err
 	}
 	var hash string
