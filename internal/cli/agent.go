@@ -70,7 +70,7 @@ and leaves.`,
 	flags.StringVar(&f.config.RunAs, "run-as", "", "`user` that commands run as")
 	flags.StringVar(&f.config.Docker.Host, "docker-host", "", "`address` of the Docker engine; default: DOCKER_HOST, or the usual socket")
 	flags.StringArrayVar(&f.config.Docker.Images, "docker-image", nil, "`pattern` of images that may run: * is anything but a slash, ** is anything; may be repeated; default: every image")
-	flags.StringArrayVar(&f.dockerNetworks, "docker-network", nil, "`network` that steps may ask for, beside none and bridge; may be repeated")
+	flags.StringArrayVar(&f.dockerNetworks, "docker-network", nil, "`network` that steps in containers may ask for, such as bridge; may be repeated; default: none, so they reach nobody")
 	flags.StringVar(&f.config.ComposeFolder, "compose-dir", "", "`folder` with the compose files whose services may be started")
 	flags.StringArrayVar(&f.config.HTTP.Allow, "http-allow", nil, "`host`, address or range, with a port or without, that steps may call; may be repeated; default: this machine alone")
 	f.addDevices(flags)

@@ -286,7 +286,7 @@ func (l *linter) command(s *Step, at string) {
 		}
 	}
 	if net := s.Run.Network; net == "host" || strings.HasPrefix(net, "container:") || strings.HasPrefix(net, "ns:") {
-		l.add(at+".run.network", "write none or bridge, or a network that the node allows", "a step never has the network of the machine or of another container")
+		l.add(at+".run.network", "write none, or a network that the node allows (weir agent --docker-network bridge)", "a step never has the network of the machine or of another container")
 	}
 	if c := s.Run.Compose; c != nil && c.File != "" && !isTemplate(c.File) && !local(c.File) {
 		l.add(at+".run.compose.file", "name a file of the folder that the operator of the node gave for it", "%q leads out of the folder", c.File)

@@ -54,12 +54,12 @@ func (c Config) network(asked string) (string, error) {
 	case asked == "":
 		return c.Network, nil
 	case shared(asked):
-	case asked == "none", asked == "bridge", asked == c.Network, slices.Contains(c.Networks, asked):
+	case asked == "none", asked == c.Network, slices.Contains(c.Networks, asked):
 		return asked, nil
 	}
 	return "", &problem.Problem{
 		Kind: problem.Forbidden, Field: "network",
 		What: "network: " + asked + " is not for steps on this node",
-		Next: "use one of: " + strings.Join(append([]string{"none", "bridge"}, c.Networks...), ", "),
+		Next: "use one of: " + strings.Join(append([]string{"none"}, c.Networks...), ", ") + "; or let the node allow it: weir agent --docker-network " + asked,
 	}
 }

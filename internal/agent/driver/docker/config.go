@@ -30,8 +30,9 @@ type Config struct {
 	// Images are patterns of what may run: * stands for anything but a slash,
 	// ** for anything. Without a tag it means every tag. Empty: every image.
 	Images []string
-	// Networks are the names of networks that a step may ask for, beside none
-	// and bridge. A container never gets the machine's own network.
+	// Networks are the names of networks that a step may ask for, beside none. bridge
+	// is one of them: from there a container reaches what this machine reaches, the
+	// metadata address of a cloud too. A container never gets the machine's own network.
 	Networks []string
 	// Network is for steps that name none. Empty: none.
 	Network string

@@ -274,6 +274,7 @@ func TestRefusals(t *testing.T) {
 		"unknown image":       {nil, func(w *driver.Work) { w.Run.Image = "weir.test/nothing:1" }, problem.NotFound, "image"},
 		"host network":        {nil, func(w *driver.Work) { w.Run.Network = "host" }, problem.Forbidden, "network"},
 		"another's network":   {nil, func(w *driver.Work) { w.Run.Network = "container:x" }, problem.Forbidden, "network"},
+		"bridge not listed":   {nil, func(w *driver.Work) { w.Run.Network = "bridge" }, problem.Forbidden, "network"},
 		"network not listed":  {nil, func(w *driver.Work) { w.Run.Network = "backend" }, problem.Forbidden, "network"},
 		"memory no size":      {nil, func(w *driver.Work) { w.Run.Memory = "lots" }, problem.Invalid, "memory"},
 		"memory too small":    {nil, func(w *driver.Work) { w.Run.Memory = "1k" }, problem.Invalid, "memory"},
