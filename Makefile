@@ -16,6 +16,7 @@ TEST_FLAGS   ?= -count=1
 BENCH_FLAGS  ?=
 CHAOS        ?= 30m
 FUZZ_TIME    ?= 20s
+MUTATE       ?=
 VERSION      ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The race detector needs a C compiler. What make check builds with it, make test finds built.
@@ -28,7 +29,7 @@ WITH_DB := go run ./internal/testdb/serve --
 GOLDEN  = $(shell grep -rlE --include='*_test.go' 'flag\.Bool(Var)?.*"rewrite"' . 2>/dev/null | grep -v '^./bench/' | xargs -r dirname | sort -u)
 GOLDEN_RUN ?= Golden|Scenario
 
-.PHONY: help build up test setup-test check format vet lint mod fresh gen bench bench-pages bench-quick chaos fuzz vuln clean
+.PHONY: help build up test setup-test check format vet lint mod fresh gen bench bench-pages bench-quick chaos mutate fuzz vuln clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,7 +63,10 @@ bench-quick: ## Measure queue throughput beside River only (under a minute)
 
 chaos: setup-test ## Break things for CHAOS=30m and check the history; prints its seed
 	WEIR_CHAOS=$(CHAOS) go test -tags chaos ./chaos -count=1 -v -run Long -timeout 120m
-	go test -tags chaos ./internal/fleet/lab ./internal/workspace/home -count=1 -v -run Long -timeout 120m
+	go test -tags chaos ./internal/engine/enginetest ./internal/fleet/lab ./internal/workspace/home -count=1 -v -run Long -timeout 120m
+
+mutate: setup-test ## Take out one guard after the other; the test of its row must fail. MUTATE='-run claim' for some
+	$(WITH_DB) go run ./scripts/mutate -jobs $(JOBS) $(MUTATE)
 
 fuzz: ## Run every fuzz target for FUZZ_TIME=20s
 	@{ grep -rnoE --include='*_test.go' --exclude-dir=bench 'func Fuzz[A-Za-z0-9_]+' . || echo "fuzz: no targets" >&2; } | sed -E 's/^(.*)\/[^/]+:[0-9]+:func (.*)/\1 \2/' | \

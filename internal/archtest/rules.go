@@ -26,6 +26,7 @@ var imports = importRules{
 		"internal/testdb":                          "gives tests a database; the product never imports it",
 		"internal/patience":                        "lets tests wait; the product never imports it",
 		"internal/archtest":                        "reads the tree; the product never imports it",
+		"internal/mutate":                          "takes guards out of the tree; the product never imports it",
 		"internal/dockertest":                      "gives tests a Docker engine; the product never imports it",
 		"internal/redistest":                       "gives tests a Redis; the product never imports it",
 		"internal/mariatest":                       "gives tests a MariaDB; the product never imports it",

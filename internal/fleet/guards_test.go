@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir/internal/patience"
+)
+
+// behind runs a statement while another transaction has done first and is open,
+// says whether it waited, and returns its count when the other has committed.
+func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
+	r.Helper()
+	conns := make([]*pgx.Conn, 2)
+	for i := range conns {
+		conn, err := pgx.Connect(r.Context(), r.db.URL)
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer conn.Close(r.Context())
+		conns[i] = conn
+	}
+	tx, err := conns[0].Begin(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	if _, err := tx.Exec(r.Context(), first, args...); err != nil {
+		r.Fatalf("%s: %v", first, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- conns[1].QueryRow(r.Context(), second, args...).Scan(&n) }()
+	pid := conns[1].PgConn().PID()
+	patience.Until(r, "the second ends or waits", func() bool {
+		waited = r.count(`select cardinality(pg_blocking_pids($1))`, pid) > 0
+		return waited || len(done) > 0
+	})
+	if err := tx.Commit(r.Context()); err != nil {
+		r.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		r.Fatalf("%s: %v", second, err)
+	}
+	return waited, n
+}
+
+// Slots are counted under the lock of the PC's row: a claim waits for another
+// one of the PC and for whoever changes its slots, and counts what they left.
+func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
+	r := newRig(t)
+	r.report("PC-01", named("d", 6)...)
+	r.exec(`select weir.set_slots('PC-01', 1, at => $1)`, r.now)
+	r.submit("crowd", nil)
+	// Two workers: a worker's claims come one by one anyhow.
+	waited, n := r.behind(`select weir.fleet_claim('one', 'PC-01', 1, at => $1)`, `select count(*) from weir.fleet_claim('two', 'PC-01', 1, at => $1)`, r.now)
+	if !waited || n != 0 {
+		t.Errorf("the second claim waited: %v, and got %d tasks for no slot", waited, n)
+	}
+	r.exec(`select weir.set_slots('PC-01', 5, at => $1)`, r.now)
+	waited, n = r.behind(`select weir.set_slots('PC-01', 1, at => $1)`, `select count(*) from weir.fleet_claim('two', 'PC-01', 4, at => $1)`, r.now)
+	if !waited || n != 0 {
+		t.Errorf("a claim waited for the change of slots: %v, and got %d tasks", waited, n)
+	}
+	r.want("running", r.count(`select count(*) from weir.running`), 1)
+}
+
+// The rules of fleets that are indexes hold against whoever forgets to look.
+func TestTheIndexesOfFleets(t *testing.T) {
+	r := newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	r.submit("one", nil)
+	r.submit("two", nil)
+	r.exec(`select weir.fleet_claim('PC-01', 'PC-01', 2, at => $1)`, r.now)
+	r.want("running", r.count(`select count(*) from weir.running`), 2)
+	for name, sql := range map[string]string{
+		"two active jobs":      `update weir.fleet_jobs set state = 'active'`,
+		"two runs of a device": `update weir.running set device = (select min(device) from weir.running)`,
+		"two units of a task":  `update weir.fleet_units set task = (select task from weir.running limit 1) where task is not null`,
+	} {
+		_, err := r.db.Pool.Exec(t.Context(), sql)
+		if state, ok := errors.AsType[*pgconn.PgError](err); !ok || state.Code != "23505" {
+			t.Errorf("%s: %v, want a unique violation", name, err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package mutate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Row is one guard and the test that must fail without it.
+type Row struct {
+	// Guard says what is taken out. It is the name of the row.
+	Guard string
+	// File is its path from the root of the repository.
+	File string
+	// Old is the text of the guard, which stands in the file exactly once. New
+	// is what stands there instead.
+	Old, New string
+	// Package has the test, as go test takes it; Test is its name.
+	Package, Test string
+}
+
+// Rows are all rows, by domain.
+func Rows() []Row {
+	return slices.Concat(engineRows, flowRows, rolloutRows, fleetRows, workspaceRows, serverRows, sdkRows)
+}
+
+const schemaFolder = "schema"
+
+// inSchema says that the row needs no build.
+func (r Row) inSchema() bool {
+	return strings.HasPrefix(r.File, schemaFolder+"/") && strings.HasSuffix(r.File, ".sql")
+}
+
+// apply returns the file's text without the guard. root is the repository.
+func (r Row) apply(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, r.File)) // #nosec G304 -- a row of the table
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), r.Old); n != 1 {
+		return "", fmt.Errorf("%s has the text of the guard %d times, not once: write the row anew for the file as it is now", r.File, n)
+	}
+	if r.Old == r.New {
+		return "", fmt.Errorf("%s: the row changes nothing", r.File)
+	}
+	return strings.Replace(string(text), r.Old, r.New, 1), nil
+}
+
+// Stale says why the row cannot be run, without running it.
+func (r Row) Stale(root string) error {
+	if _, err := r.apply(root); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(root, r.Package, "*_test.go"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f) // #nosec G304 -- found above
+		if err != nil {
+			return err
+		}
+		if strings.Contains(string(text), "\nfunc "+r.Test+"(t *testing.T)") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no test %s", r.Package, r.Test)
+}
+
+// Mutate copies the schema of the repository at root into dir, without the guard.
+func (r Row) Mutate(root, dir string) error {
+	text, err := r.apply(root)
+	if err != nil {
+		return err
+	}
+	return copySchema(filepath.Join(root, schemaFolder), dir, strings.TrimPrefix(r.File, schemaFolder+"/"), text)
+}
+
+// copySchema copies a schema's SQL to a folder, with another text for one file.
+func copySchema(from, to, file, text string) error {
+	for _, pattern := range []string{"migrations/*.sql", "functions/*.sql", "views/*.sql", "grants.sql"} {
+		found, err := filepath.Glob(filepath.Join(from, pattern))
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(to, filepath.Dir(pattern)), 0o750); err != nil {
+			return err
+		}
+		for _, f := range found {
+			data, err := os.ReadFile(f) // #nosec G304 -- found above
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel(from, f)
+			if err != nil {
+				return err
+			}
+			if filepath.ToSlash(name) == file {
+				data = []byte(text)
+			}
+			if err := os.WriteFile(filepath.Join(to, name), data, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

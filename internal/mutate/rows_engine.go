@@ -1,0 +1,472 @@
+package mutate
+
+const engineTests = "./internal/engine/enginetest"
+
+// engineRows are the guards of tasks, gates, leases, the timeline and the lead.
+var engineRows = []Row{
+	// Every call of a worker carries (task, attempt, token).
+	{
+		"finish checks the token", "schema/functions/finish_many.sql",
+		` and r.token = g.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"finish checks the attempt", "schema/functions/finish_many.sql",
+		` and r.attempt = g.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"fail checks the token", "schema/functions/fail_many.sql",
+		` and r.token = g.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"fail checks the attempt", "schema/functions/fail_many.sql",
+		` and r.attempt = g.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"give back checks the token", "schema/functions/give_back_many.sql",
+		` and r.token = g.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"give back checks the attempt", "schema/functions/give_back_many.sql",
+		` and r.attempt = g.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{"renew checks the token", "schema/functions/renew.sql", ` and r.token = g.token`, ``, engineTests, "TestR4StaleTokenChangesNothing"},
+	{
+		"renew checks the attempt", "schema/functions/renew.sql",
+		` and r.attempt = g.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"start checks the token", "schema/functions/start_many.sql",
+		` and r.token = g.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"start checks the attempt", "schema/functions/start_many.sql",
+		` and r.attempt = g.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"confirm_cancel checks the token", "schema/functions/confirm_cancel.sql",
+		` and x.token = confirm_cancel.token and x.cancel_at is not null`, ` and x.cancel_at is not null`,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"confirm_cancel says why only to the live lease", "schema/functions/confirm_cancel.sql",
+		` and x.token = confirm_cancel.token) then`, `) then`,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"confirm_cancel needs a request", "schema/functions/confirm_cancel.sql",
+		` and x.cancel_at is not null`, ``,
+		engineTests, "TestTransitionMatrix",
+	},
+	{
+		"record checks the token", "schema/functions/record.sql",
+		` and x.token = record.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"record checks the attempt", "schema/functions/record.sql",
+		` and x.attempt = record.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"record_artifact checks the token", "schema/functions/record_artifact.sql",
+		` and x.token = record_artifact.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"record_artifact checks the attempt", "schema/functions/record_artifact.sql",
+		` and x.attempt = record_artifact.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"leased checks the token", "schema/functions/leased.sql",
+		` and r.token = leased.token`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"leased checks the attempt", "schema/functions/leased.sql",
+		` and r.attempt = leased.attempt`, ``,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{"leased checks the node", "schema/functions/leased.sql", ` and n.name = leased.node`, ``, engineTests, "TestALeaseBelongsToItsNode"},
+	{
+		"inputs are for the lease", "schema/functions/inputs.sql",
+		`from weir.leased(inputs.node, inputs.task, inputs.attempt, inputs.token)`,
+		`from weir.leased(inputs.node, inputs.task, inputs.attempt, (select r.token from weir.running r where r.task = inputs.task))`,
+		engineTests, "TestR4StaleTokenChangesNothing",
+	},
+	{
+		"foreign_leases checks the node", "schema/functions/foreign_leases.sql",
+		`where r.node is distinct from (select n.id from weir.nodes n where n.name = foreign_leases.node)`, `where false`,
+		engineTests, "TestALeaseBelongsToItsNode",
+	},
+	{
+		"foreign_leases checks the token", "schema/functions/foreign_leases.sql",
+		` and r.token = g.token`, ``,
+		engineTests, "TestALeaseBelongsToItsNode",
+	},
+	{
+		"a refusal is recorded", "schema/functions/_refuse.sql",
+		`from g where g.refusal = 'lease_lost'`, `from g where false`,
+		engineTests, "TestR4RefusalsAreRecorded",
+	},
+
+	// Claims.
+	{
+		"a claim locks what it takes", "schema/functions/claim.sql",
+		`for update skip locked`, ``,
+		engineTests, "TestClaimsTakeWhatOthersDoNot",
+	},
+	{
+		"a claim skips what others take", "schema/functions/claim.sql",
+		`for update skip locked`, `for update`,
+		engineTests, "TestClaimsTakeWhatOthersDoNot",
+	},
+	{
+		"a repeated claim waits for the first", "schema/functions/claim.sql",
+		`perform pg_advisory_xact_lock(88, w.id);`, ``,
+		engineTests, "TestR3LostReply",
+	},
+	{
+		"a repeated claim gets the same leases", "schema/functions/claim.sql",
+		`if w.last_claim = claim_id then`, `if false then`,
+		engineTests, "TestR3LostReply",
+	},
+	{
+		"a repeated claim gets its own leases", "schema/functions/_claimed.sql",
+		` and r.token = fence`, ``,
+		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
+	},
+	{
+		"a repeated claim gets leases of its worker", "schema/functions/_claimed.sql",
+		`r.worker = of_worker and `, ``,
+		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
+	},
+	{
+		"a claim locks its node", "schema/functions/claim.sql",
+		`where x.id = w.node for no key update`, `where x.id = w.node`,
+		engineTests, "TestNodeCapacity",
+	},
+	{
+		"a claim counts the capacity of its node", "schema/functions/claim.sql",
+		`least(f, (nd.capacity ->> s)::int -`, `least(f, 1000 -`,
+		engineTests, "TestNodeCapacity",
+	},
+	{
+		"a claim asks for the node's mode", "schema/functions/claim.sql",
+		`if nd.mode <> 'active' and`, `if false and`,
+		engineTests, "TestAPausedNodeClaimsNothing",
+	},
+	{
+		"a claim serves its labels", "schema/functions/claim.sql",
+		`where s.free > 0 and c.labels <@ has`, `where s.free > 0`,
+		engineTests, "TestLabels",
+	},
+	{
+		"a claim keeps its lease's length positive", "schema/functions/claim.sql",
+		` or coalesce(lease, '0') <= interval '0'`, ``,
+		engineTests, "TestBadInput",
+	},
+	{
+		"a plain claim takes no work of the fleet", "schema/functions/claim.sql",
+		`if 'fleet' = any (services) then`, `if false then`,
+		"./internal/fleet", "TestPlainClaimIsRefused",
+	},
+
+	// Leases that end.
+	{
+		"expiry asks whether the lease is over", "schema/functions/_expire.sql",
+		`x.until < t or x.deadline < t`, `true`,
+		engineTests, "TestR14DatabaseClock",
+	},
+	{
+		"expiry locks what it ends", "schema/functions/_expire.sql",
+		`limit n for update skip locked`, `limit n`,
+		engineTests, "TestExpiryWaitsForNobody",
+	},
+	{
+		"expiry ends an attempt at its deadline", "schema/functions/_expire.sql",
+		` or x.deadline < t`, ``,
+		engineTests, "TestAttemptsAreCounted",
+	},
+	{
+		"three lost workers are poison", "schema/functions/_expire.sql",
+		`crashed >= 3`, `crashed >= 300`,
+		engineTests, "TestR15PoisonIsQuarantined",
+	},
+	{
+		"orphans stop where they should", "schema/functions/_expire.sql",
+		`if r.orphan_stops or crashed`, `if crashed`,
+		engineTests, "TestOrphanStop",
+	},
+	{"attempts are counted", "schema/functions/_fail.sql", `spent >= q.max_attempts`, `false`, engineTests, "TestAttemptsAreCounted"},
+	{
+		"a lost worker spends no attempt", "schema/functions/_fail.sql",
+		`spent := r.attempt - q.forgiven;`, `spent := r.attempt;`,
+		engineTests, "TestAttemptsAreCounted",
+	},
+	{
+		"a failure of a canceled task cancels it", "schema/functions/_fail.sql",
+		`if r.cancel_at is not null then`, `if false then`,
+		engineTests, "TestAttemptsAreCounted",
+	},
+	{
+		"a renewed lease never gets shorter", "schema/functions/renew.sql",
+		`greatest(r.until, t + lease)`, `t + lease`,
+		engineTests, "TestALeaseIsNeverCutShort",
+	},
+	{
+		"only the owner sets the clock", "schema/functions/_clock.sql",
+		`else weir._set_clock(at) end`, `else at end`,
+		engineTests, "TestR14DatabaseClock",
+	},
+
+	// Gates.
+	{
+		"a pool is counted under its lock", "schema/functions/_open_pools.sql",
+		`perform pg_advisory_xact_lock(87, b)`, `perform b`,
+		engineTests, "TestR7FourOpeners",
+	},
+	{
+		"a lane is opened under its lock", "schema/functions/_open.sql",
+		`perform pg_advisory_xact_lock(87, b)`, `perform b`,
+		engineTests, "TestR7GatesHoldUnderConcurrency",
+	},
+	{
+		"a lane holds for who is running", "schema/functions/_open.sql",
+		`where o.lane = h.lane and (h.exclusive or o.exclusive) limit 1) is null
+        and (select true from weir.available`,
+		`where false limit 1) is null
+        and (select true from weir.available`,
+		engineTests, "TestEachGateAlone",
+	},
+	{
+		"a lane holds for who may start", "schema/functions/_open.sql",
+		`(select true from weir.available o where o.lane = h.lane and`, `(select true from weir.available o where false and`,
+		engineTests, "TestEachGateAlone",
+	},
+	{
+		"a lane holds for who waits at a pool", "schema/functions/_open.sql",
+		`o.gate = 'pool' and (h.exclusive or o.exclusive)`, `false`,
+		engineTests, "TestAFailedRankNeedsADecision",
+	},
+	{
+		"a rank waits for lower ranks that wait", "schema/functions/_open.sql",
+		`select from weir.pending o where o.lane = h.lane and o.rank < h.rank`, `select from weir.pending o where false`,
+		engineTests, "TestAFailedRankNeedsADecision",
+	},
+	{
+		"a rank waits for lower ranks that run", "schema/functions/_open.sql",
+		`select from weir._lane_holder o where o.lane = h.lane and o.rank < h.rank`, `select from weir._lane_holder o where false`,
+		engineTests, "TestEachGateAlone",
+	},
+	{
+		"a rank waits for a decision about lower ranks", "schema/functions/_open.sql",
+		`select from weir.lane_blocks o where o.lane = h.lane and o.rank < h.rank`, `select from weir.lane_blocks o where false`,
+		engineTests, "TestAFailedRankNeedsADecision",
+	},
+	{
+		"a pool counts what may start", "schema/functions/_open_pools.sql",
+		`(select count(*) from weir.available a where a.pool = k.name)`, `0`,
+		engineTests, "TestEachGateAlone",
+	},
+	{
+		"a pool counts what runs", "schema/functions/_open_pools.sql",
+		`(select count(*) from weir.running r where r.pool = k.name)`, `0`,
+		engineTests, "TestEachGateAlone",
+	},
+	{
+		"set_pool takes the pool's lock", "schema/functions/set_pool.sql",
+		`perform pg_advisory_xact_lock(87, 32 + (hashtext(set_pool.name) & 31));`, ``,
+		engineTests, "TestLocksAreHeld",
+	},
+	{
+		"drop_pool takes the pool's lock", "schema/functions/drop_pool.sql",
+		`perform pg_advisory_xact_lock(87, 32 + (hashtext(drop_pool.name) & 31));`, ``,
+		engineTests, "TestLocksAreHeld",
+	},
+
+	// Jobs.
+	{
+		"a job is locked before its tasks are taken", "schema/functions/_take.sql",
+		`perform from weir.job_live j where j.job = q.job for update;`, ``,
+		engineTests, "TestTheJobIsLockedBeforeItsTasks",
+	},
+	{
+		"a job is locked before a retry", "schema/functions/retry.sql",
+		`where q.id = retry.task) for update;`, `where q.id = retry.task);`,
+		engineTests, "TestTheJobIsLockedBeforeItsTasks",
+	},
+	{
+		"a job is locked before a skip", "schema/functions/skip.sql",
+		`where q.id = skip.task) for update;`, `where q.id = skip.task);`,
+		engineTests, "TestTheJobIsLockedBeforeItsTasks",
+	},
+	{
+		"a job is locked before its retry", "schema/functions/retry_job.sql",
+		`where x.job = retry_job.job for update;`, `where x.job = retry_job.job;`,
+		engineTests, "TestTheJobIsLockedBeforeItsTasks",
+	},
+	{
+		"who joins a job locks it", "schema/functions/add_tasks.sql",
+		`where x.job = add_tasks.job for update;`, `where x.job = add_tasks.job;`,
+		engineTests, "TestLocksAreHeld",
+	},
+	{
+		"a job that is being canceled takes no tasks", "schema/functions/add_tasks.sql",
+		`if l.job is null or l.cancel_at is not null then`, `if l.job is null then`,
+		engineTests, "TestGrowRefusals",
+	},
+	{
+		"a job has a limit of tasks", "schema/functions/add_tasks.sql",
+		`if l.total + cardinality(new_specs) > most then`, `if false then`,
+		engineTests, "TestGrowRefusals",
+	},
+	{
+		"only a task at the gate plan is planned", "schema/functions/_planning.sql",
+		`if p.gate is distinct from 'plan' then`, `if p.task is null then`,
+		engineTests, "TestPlanTask",
+	},
+	{
+		"a task is locked while it is planned", "schema/functions/_planning.sql",
+		`where x.task = of_task for update;`, `where x.task = of_task;`,
+		engineTests, "TestLocksAreHeld",
+	},
+	{
+		"a job is locked while a task of it is planned", "schema/functions/_planning.sql",
+		`perform from weir.job_live j where j.job = q.job for update;`, ``,
+		engineTests, "TestATaskIsPlannedUnderItsJobsLock",
+	},
+
+	// Keys.
+	{
+		"an idempotency key is one task", "schema/functions/_same.sql",
+		`left join weir.idempotency k on k.key = s.idempotency_key and not k.job`, `left join weir.idempotency k on false`,
+		engineTests, "TestIdempotency",
+	},
+	{
+		"a unique key is one live task", "schema/functions/_same.sql",
+		`left join weir.unique_keys u on u.service = s.service`, `left join weir.unique_keys u on false and u.service = s.service`,
+		engineTests, "TestUniqueKey",
+	},
+	{
+		"a retry asks for the unique key", "schema/functions/retry.sql",
+		`and u.task <> q.id) then`, `and false) then`,
+		engineTests, "TestUniqueKey",
+	},
+	{
+		"the end of a task frees its unique key", "schema/functions/finish_many.sql",
+		`delete from weir.unique_keys u where u.task = any (keyed);`, `null;`,
+		engineTests, "TestTheEndOfATaskFreesItsUniqueKey",
+	},
+
+	// The timeline.
+	{
+		"a cursor stays behind open transactions", "schema/functions/events_after.sql",
+		` and e.xid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`, ``,
+		engineTests, "TestR8CursorMissesNothing",
+	},
+	{
+		"the tail stays behind open transactions", "schema/functions/events_tail.sql",
+		`pg_snapshot_xmin(pg_current_snapshot())`, `pg_snapshot_xmax(pg_current_snapshot())`,
+		engineTests, "TestTheTailStaysBehindOpenTransactions",
+	},
+	{
+		"the tally stays behind open transactions", "schema/functions/tally.sql",
+		` and e.xid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`, ``,
+		"./internal/engine", "TestTheTallyWaitsForTransactionsUnderWay",
+	},
+	{
+		"the tally is counted once", "schema/functions/tally.sql",
+		`where (x.xid, x.seq) = (was.xid, was.seq);`, `;`,
+		"./internal/engine", "TestTheTallyCountsEveryEventOnce",
+	},
+	{
+		"a finish writes its event", "schema/functions/finish_many.sql",
+		`array_agg(d.task) from d group by d.worker, d.attempt, d.job`,
+		`array_agg(d.task) from d where false group by d.worker, d.attempt, d.job`,
+		engineTests, "TestR8EveryMoveHasItsEvent",
+	},
+	{
+		"partitions are made one by one", "schema/functions/ensure_partitions.sql",
+		`perform pg_advisory_xact_lock(85, 0);`, ``,
+		engineTests, "TestLocksAreHeld",
+	},
+	{
+		"partitions are dropped one by one", "schema/functions/drop_partitions.sql",
+		`perform pg_advisory_xact_lock(85, 0);`, ``,
+		engineTests, "TestLocksAreHeld",
+	},
+
+	// The lead.
+	{
+		"a leader's write carries its epoch", "schema/functions/fenced.sql",
+		`if now_epoch is distinct from fenced.epoch then`, `if false then`,
+		engineTests, "TestR9OldEpochIsRefused",
+	},
+	{
+		"a leader's write holds the next term off", "schema/functions/fenced.sql",
+		` for key share;`, `;`,
+		engineTests, "TestR9OldEpochIsRefused",
+	},
+	{
+		"a new term waits for the old leader's write", "schema/functions/lead.sql",
+		`where l.lock_name = lead.lock_name for update;`, `where l.lock_name = lead.lock_name;`,
+		engineTests, "TestR9OldEpochIsRefused",
+	},
+	{
+		"a new leader has a new epoch", "schema/functions/lead.sql",
+		`else l.epoch + 1 end`, `else l.epoch end`,
+		engineTests, "TestR9OldEpochIsRefused",
+	},
+	{
+		"a lead that is not over is not taken", "schema/functions/lead.sql",
+		`where l.holder_id = holder or l.expires_at <= t`, ``,
+		engineTests, "TestR9OneLeader",
+	},
+	{
+		"who resigns ends its own term", "schema/functions/resign.sql",
+		` and l.epoch = resign.epoch`, ``,
+		engineTests, "TestResignEndsOneTerm",
+	},
+	{
+		"who resigns ends its own lead", "schema/functions/resign.sql",
+		` and l.holder_id = resign.holder`, ``,
+		engineTests, "TestResignEndsOneTerm",
+	},
+
+	// Workers and nodes.
+	{
+		"two processes of one name are refused", "schema/functions/register_worker.sql",
+		`if was.holder <> register_worker.holder and`, `if false and`,
+		"./internal/agent", "TestTwoAgentsAreNotOne",
+	},
+	{
+		"two who register at once see each other", "schema/functions/register_worker.sql",
+		`where x.name = register_worker.name for no key update;`, `where x.name = register_worker.name;`,
+		engineTests, "TestTwoProcessesOfOneName",
+	},
+	{
+		"a node that is alive stays", "schema/functions/drop_node.sql",
+		`if n.seen_at > t - interval '30 s' and`, `if false and`,
+		"./internal/node", "TestDropNode",
+	},
+	{
+		"a node that holds tasks stays", "schema/functions/drop_node.sql",
+		`if held > 0 then`, `if false then`,
+		"./internal/node", "TestDropNode",
+	},
+	{
+		"a node is no more than its token says", "schema/functions/_bound_capacity.sql",
+		`case when most is null then says`, `case when true then says`,
+		"./internal/agent/remote", "TestANodeIsNoMoreThanItsTokenSays",
+	},
+}

@@ -1,0 +1,4 @@
+package mutate
+
+// flowRows are the guards of workflows and schedules.
+var flowRows = []Row{}

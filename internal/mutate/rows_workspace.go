@@ -1,0 +1,4 @@
+package mutate
+
+// workspaceRows are the guards of workspaces.
+var workspaceRows = []Row{}
