@@ -55,7 +55,7 @@ func TestAllThroughPgBouncer(t *testing.T) {
 			t.Fatal(err)
 		}
 		patience.Until(t, "the agent does it", func() bool {
-			info, err := s.Client.Job(ctx, job)
+			info, err := s.Store.Job(ctx, job)
 			if err != nil {
 				t.Fatal(err)
 			}
