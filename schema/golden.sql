@@ -1696,6 +1696,8 @@ function _pc_why(n weir.nodes, p weir.pcs, t timestamp with time zone) returns t
   sql stable: Why a PC gets no work, or null.
 function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
+function _pick(keys integer[], firsts bigint[], priorities smallint[], of integer[], free integer[], n integer) returns tid[]
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks the rows of a claim from several classes.
 function _planning(of_task uuid) returns weir.pending
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _raise_floors() returns void

@@ -4,6 +4,7 @@
 -- run is how the work is to be run, for a worker that is an agent; null: the worker knows. A node also has the label node, its name.
 -- claim_id makes a lost reply safe: the same claim_id again returns the same leases. It is also their token.
 -- The statement's form is what makes it fast (docs/decisions/0001): one ordered look-up per class, delete by ctid, look-up by id. A test pins its plan.
+-- It locks what it takes and nothing else, so that beside a claim that has not committed the next one finds the rest.
 create or replace function weir.claim(worker text, services text[], n int default 1, slots int[] default null, claim_id uuid default null,
   lease interval default '30 s', at timestamptz default null)
 returns table (task uuid, attempt int, token uuid, service text, params jsonb, job uuid, key text, until timestamptz, deadline timestamptz,
@@ -26,6 +27,11 @@ declare
   taken int;
   free int[];
   has jsonb;
+  keys int[];
+  firsts bigint[];
+  priorities smallint[];
+  of int[];
+  picked tid[];
 begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
     perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
@@ -72,29 +78,27 @@ begin
 
   has := w.labels || coalesce(nd.labels || jsonb_build_object('node', nd.name), '{}');
 
+  -- Which keys have something, and where it begins: an empty claim ends here, and nothing walks over the dead rows before it again.
+  select array_agg(v.class), array_agg(a.order_seq), array_agg(c.priority), array_agg(s.i) into keys, firsts, priorities, of
+  from unnest(services, free) with ordinality s (service, free, i) join weir.classes c on c.service = s.service,
+    lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor),
+    lateral (select a.order_seq from weir.available a where a.class = v.class and a.order_seq >= v.floor order by a.order_seq, a.position limit 1) a
+  where s.free > 0 and c.labels <@ has;
+  if keys is null then
+    return;
+  end if;
+  if cardinality(keys) > 1 then
+    picked := weir._pick(keys, firsts, priorities, of, free, n);
+  end if;
+
   return query
   with c as materialized (
-    select x.row
-    from (
-      select a.row, k.priority, a.order_seq, a.position, k.free,
-        row_number() over (partition by k.service order by k.priority desc, a.order_seq, a.position) as nth
-      from (
-        select c.service, c.priority, v.class, v.floor, s.free
-        from unnest(services, free) s (service, free) join weir.classes c on c.service = s.service,
-          lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor)
-        where s.free > 0 and c.labels <@ has
-      ) k,
-      lateral (
-        select a.ctid as row, a.order_seq, a.position from weir.available a
-        where a.class = k.class and a.order_seq >= k.floor
-        order by a.order_seq, a.position limit least(k.free, n)
-        for update skip locked
-      ) a
-    ) x
-    where x.nth <= x.free
-    order by x.priority desc, x.order_seq, x.position limit n
+    select a.ctid as row from weir.available a
+    where a.class = keys[1] and a.order_seq >= firsts[1]
+    order by a.order_seq, a.position limit least(free[of[1]], n)
+    for update skip locked
   ), d as (
-    delete from weir.available a where a.ctid = any (array(select c.row from c))
+    delete from weir.available a where a.ctid = any (coalesce(picked, array(select c.row from c)))
     returning a.task, a.class, a.order_seq, a.position, a.attempt, a.opened_at, a.lane, a.pool
   ), moment as materialized (
     -- Once the tasks are ours, so that none is claimed before it was submitted, or before another one ended and let it through.
