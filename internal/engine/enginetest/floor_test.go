@@ -206,6 +206,37 @@ func TestR2FloorsUnderOpenTransactions(t *testing.T) {
 	}
 }
 
+// TestHorizonsNeedReadCommitted: a transaction whose snapshot is older than the
+// locks neither takes a horizon nor raises floors by one.
+func TestHorizonsNeedReadCommitted(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.exec(`select weir.submit('s')`)
+	e.burn(2000)
+	look := func(tx pgx.Tx) string {
+		return in[string](e, tx, `select (h.xid = 0) || ' ' || (select max(c.floor) from weir.classes c) from weir.horizon h`)
+	}
+	tend := func(want string) {
+		t.Helper()
+		tx, err := e.connect().BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in[int](e, tx, `select opened from weir.tend()`)
+		if got := look(tx); got != want {
+			t.Errorf("after repeatable read: no horizon, floor: %s; want %s", got, want)
+		}
+		e.commit(tx)
+	}
+	tend("true 0")
+	e.exec(`select weir.tend()`)
+	before := one[string](e, `select xid::text from weir.horizon`)
+	patience.Until(t, "the horizon is past", func() bool {
+		return one[bool](e, `select $1::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`, before)
+	})
+	tend("false 0")
+}
+
 // TestAHiddenTaskIsToldAndRepaired: why says that a floor hides a task, the
 // doctor says how it is brought back, and that does it.
 func TestAHiddenTaskIsToldAndRepaired(t *testing.T) {
