@@ -1714,6 +1714,8 @@ function _requeue(r weir.running, run_at timestamp with time zone, event text, m
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
 function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends tasks as they ended in the job that theirs repeats.
+function _revivable(jobs uuid[], given uuid[]) returns uuid[]
+  plpgsql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: What ended because of tasks that live again.
 function _revive(ended weir.finished[], by text, t timestamp with time zone, in_order boolean DEFAULT false, note text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what ended because of them.
 function _ring(specs weir.task_spec[]) returns text

@@ -12,6 +12,7 @@ as $$
 declare
   given uuid[] := array(select e.task from unnest(ended) e);
   wave uuid[];
+  others uuid[];
   first boolean := true;
   jobs uuid[];
 begin
@@ -53,27 +54,28 @@ begin
       from unnest(ended) e join weir.tasks q on q.id = e.task group by q.job
     ) n where j.job = n.job;
 
-    with back as (
-      delete from weir.finished f using weir.tasks q
-      where q.job = any (jobs) and f.task = q.id and f.passes is not true and (q.needs && wave and f.outcome = 'skipped'
-          -- Not when another need of it failed as well: then it stays skipped.
-          and (q.rule <> 'all_success' or not exists (select from weir.finished o where o.task = any (q.needs) and o.outcome <> 'done' and o.passes is not true))
-        or q.awaits && wave and f.outcome = 'failed' and q.plan)
-      returning f.*
-    )
-    select array_agg(row(b.*)::weir.finished) into ended from back b;
+    ended := null;
+    if first and cardinality(jobs) > 0 then
+      others := weir._revivable(jobs, given);
+      with back as (
+        delete from weir.finished f where f.task = any (others) returning f.*
+      )
+      select array_agg(row(b.*)::weir.finished order by b.task) into ended from back b;
+    end if;
     -- A dependent begins anew: what it was split into before counts again when it is planned again.
     update weir.tasks q set awaits = null from unnest(ended) e where q.id = e.task and e.outcome = 'skipped' and q.awaits is not null;
     first := false;
   end loop;
   -- The needs that are open again.
+  wave := array(select q.id from weir.tasks q where q.job = any (jobs));
   insert into weir.edges (need, task)
-  select n, p.task from weir.pending p join weir.tasks q on q.id = p.task, unnest(coalesce(q.awaits, q.needs)) n
-  where p.job = any (jobs) and p.gate = 'needs' and not exists (select from weir.finished f where f.task = n)
+  select n, p.task from weir.pending p, lateral (select coalesce(q.awaits, q.needs) as needs from weir.tasks q where q.id = p.task offset 0) q, unnest(q.needs) n
+  where p.task = any (wave) and p.gate = 'needs' and (select true from weir.finished f where f.task = n) is null
   on conflict do nothing;
   update weir.pending p set unmet = (select count(*) from weir.edges e where e.task = p.task),
-    broken = exists (select from weir.tasks q join weir.finished o on o.task = any (coalesce(q.awaits, q.needs)) where q.id = p.task and o.outcome <> 'done' and o.passes is not true)
-  where p.job = any (jobs) and p.gate = 'needs';
+    broken = exists (select from weir.tasks q, unnest(coalesce(q.awaits, q.needs)) n
+      where q.id = p.task and (select f.outcome <> 'done' and f.passes is not true from weir.finished f where f.task = n))
+  where p.task = any (wave) and p.gate = 'needs';
   update weir.pending p set gate = 'time' where p.task = any (given) and p.gate = 'needs' and p.unmet = 0;
 end $$;
 comment on function weir._revive is 'finished → pending for tasks and what ended because of them.';
