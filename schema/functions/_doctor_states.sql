@@ -74,6 +74,13 @@ begin
   return query select * from weir._doctor('a queued job has no tasks', array(
     select format('job %s is %s and has %s tasks', l.job, case when l.due is not null then 'queued' else 'built' end, l.total) from weir.job_live l where (l.due is not null) <> (l.total = 0)));
 
+  return query select * from weir._doctor('a live task holds its unique key', array(
+    select format('%s lives without its unique key %s, which %s', l.task, q.unique_key,
+      coalesce((select 'belongs to ' || u.task from weir.unique_keys u join weir.classes c on c.service = u.service where c.id = q.class and u.key = q.unique_key), 'nobody has'))
+    from (select task from weir.pending union all select task from weir.available union all select task from weir.running) l,
+      lateral (select q.unique_key, q.class from weir.tasks q where q.id = l.task offset 0) q
+    where q.unique_key is not null and not exists (select from weir.unique_keys u where u.task = l.task)));
+
   return query select * from weir._doctor('a unique key belongs to a live task', array(
     select format('%s of %s belongs to %s', u.key, u.service, u.task) from weir.unique_keys u where (select true from weir.finished f where f.task = u.task)));
 end $$;

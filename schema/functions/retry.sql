@@ -9,6 +9,8 @@ as $$
 declare
   t timestamptz := weir._clock(retry.at);
   back weir.finished[];
+  name record;
+  holder uuid;
 begin
   perform weir._free((select q.job from weir.tasks q where q.id = retry.task));
   -- The job comes before its tasks: see weir._settle.
@@ -22,11 +24,13 @@ begin
     end if;
     perform weir._refuse_state(retry.task, 'retried', weir._state_of(retry.task), 'only a task that failed, was canceled or was skipped can be retried');
   end if;
-  insert into weir.unique_keys as u (service, key, task)
-  select c.service, q.unique_key, q.id from weir.tasks q join weir.classes c on c.id = q.class where q.id = retry.task and q.unique_key is not null
-  on conflict do nothing;
-  if exists (select from weir.tasks q join weir.classes c on c.id = q.class join weir.unique_keys u on u.service = c.service and u.key = q.unique_key
-    where q.id = retry.task and u.task <> q.id) then
+  select c.service, q.unique_key as key into name from weir.tasks q join weir.classes c on c.id = q.class where q.id = retry.task;
+  while name.key is not null and holder is null loop
+    -- Another turn if the holder ends between the insert, which gives way to it, and the look.
+    insert into weir.unique_keys (service, key, task) values (name.service, name.key, retry.task) on conflict do nothing;
+    select u.task into holder from weir.unique_keys u where u.service = name.service and u.key = name.key;
+  end loop;
+  if holder <> retry.task then
     raise exception using errcode = 'WR409', message = format('task %s cannot be retried: another live task has its unique key', retry.task);
   end if;
   with d as (
