@@ -1687,7 +1687,7 @@ function _open_pools(names text[], heads tid[], t timestamp with time zone, pati
 function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
-  sql stable set search_path=weir, pg_temp: Partitions and their range in time.
+  sql stable set TimeZone=UTC, search_path=weir, pg_temp: Partitions and their range in time.
 function _pc_slots(p weir.pcs) returns integer
   sql stable: The slots of a PC.
 function _pc_state(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
@@ -1873,7 +1873,7 @@ function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT 
 function drop_node(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Forgets a node that is gone, with its credential.
 function drop_partitions(keep interval, need_export boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
-  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Drops partitions older than keep and returns their names.
+  plpgsql volatile security definer set TimeZone=UTC, jit=off, search_path=weir, pg_temp: Drops partitions older than keep and returns their names.
 function drop_pool(name text, force boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a pool.
 function drop_schedule(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -1883,7 +1883,7 @@ function drop_secret(name text, by text DEFAULT NULL::text, at timestamp with ti
 function drop_workflow(name text, version integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Deletes a version of a workflow, or all of them. Jobs keep what they ran.
 function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
-  plpgsql volatile security definer set search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
+  plpgsql volatile security definer set TimeZone=UTC, search_path=weir, pg_temp: Makes partitions ahead of time and returns their names.
 function events_after(after text DEFAULT '0.0'::text, n integer DEFAULT 1000, only_job uuid DEFAULT NULL::uuid, only_task uuid DEFAULT NULL::uuid) returns TABLE(cursor text, seq bigint, at timestamp with time zone, type text, kind text, subject text, job uuid, task uuid, attempt integer, worker text, source text, level text, message text, data jsonb)
   plpgsql stable security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The timeline after a cursor, without gaps.
 function events_tail() returns text

@@ -3,6 +3,7 @@
 create or replace function weir.drop_partitions(keep interval, need_export boolean default false, at timestamptz default null) returns text[]
 language plpgsql security definer
 set search_path = weir, pg_temp
+set timezone = 'UTC'
 set jit = off
 as $$
 declare

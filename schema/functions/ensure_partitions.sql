@@ -1,9 +1,11 @@
 -- Makes the partitions for now and ahead of time. Rows that found no range landed in the default partition; they move into the new one.
 -- No vacuum is due for rows that were only inserted: they are dropped with their partition.
+-- In UTC, because days of other zones are not all of one length, and a border that moves by an hour makes the name of a partition twice.
 -- A partition spans days days from where the last one ends. Returns the names of those made.
 create or replace function weir.ensure_partitions(days int default 7, ahead interval default '14 days', at timestamptz default null) returns text[]
 language plpgsql security definer
 set search_path = weir, pg_temp
+set timezone = 'UTC'
 as $$
 declare
   t timestamptz := weir._clock(at);

@@ -27,3 +27,26 @@ func TestNamesAreMeasuredInBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestDailyPartitionsOverAChangeOfTheClock: the session's time zone has a day of
+// 23 hours and one of 25.
+func TestDailyPartitionsOverAChangeOfTheClock(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	conn := e.connect()
+	for _, sql := range []string{
+		`set timezone = 'Europe/Budapest'`,
+		`select weir.ensure_partitions(366, at => '2027-03-01')`,
+		`select weir.ensure_partitions(1, at => '2028-03-20')`,
+		`select weir.ensure_partitions(1, at => '2028-04-01')`,
+		`select weir.ensure_partitions(1, at => '2028-10-25')`,
+		`select weir.ensure_partitions(1, at => '2028-11-05')`,
+	} {
+		if _, err := conn.Exec(context.Background(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if n := one[int](e, `select count(*)::int from weir._partitions() p where p.lo > '2028-06-01' and (p.hi - p.lo <> interval '1 day' or extract(hour from p.lo at time zone 'UTC') <> 0)`); n > 0 {
+		t.Errorf("%d partitions are no whole days of UTC", n)
+	}
+}
