@@ -45,15 +45,15 @@ var brokenBuilds = []struct {
 		run:   func(r *run, _ bool) []Finding { return pausedAt(r, "renew") },
 	}, {
 		name:  "expiry ignores until",
-		edits: []edit{{"_expire", `where x.until < t or x.deadline < t limit n`, `limit n`}},
+		edits: []edit{{"_expire", `where (x.until < t or x.deadline < t) and (just is null`, `where (just is null`}},
 		run:   longWork,
 	}, {
 		name:  "pool counted without its lock",
-		edits: []edit{{"_open_pools", `perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(k) & 31) from unnest(names) k order by 1) x (b);`, ``}},
+		edits: []edit{{"_open_pools", `names := weir._lock_keys(names, false, patient, t);`, ``}},
 		run:   racedPool,
 	}, {
 		name:  "lane opened without its lock",
-		edits: []edit{{"_open", `perform pg_advisory_xact_lock(87, b) from (select distinct hashtext(k) & 31 from unnest(lanes) k order by 1) x (b);`, `null;`}},
+		edits: []edit{{"_open", `todo := weir._lock_keys(lanes, true, patient, t);`, `todo := lanes;`}},
 		run:   racedLane,
 	}, {
 		name: "NOTIFY-only wake",
