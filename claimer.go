@@ -92,7 +92,7 @@ func (w *Worker) free() int {
 // claim takes tasks and starts them. A claim whose answer was lost is repeated
 // under the same id until it is answered, so no lease is forgotten.
 func (w *Worker) claim(ctx context.Context, d demand) (got int, err error) {
-	id, asked := newToken(), time.Now()
+	id, asked, begun := newToken(), w.clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 		taken = taken[:0]
@@ -108,7 +108,7 @@ func (w *Worker) claim(ctx context.Context, d demand) (got int, err error) {
 		_, err = pgx.ForEachRow(rows, []any{&l.task, &l.attempt, &service, &l.params, &l.job, &l.key, &l.maxAttempts, &l.trace, &timeout, &l.gated}, func() error {
 			one := &lease{
 				task: l.task, attempt: l.attempt, token: id, params: l.params, job: l.job, key: l.key, maxAttempts: l.maxAttempts, trace: l.trace,
-				gated: l.gated, handler: w.handlers[service], timeout: time.Duration(timeout * float64(time.Second)), asked: asked, claimed: asked,
+				gated: l.gated, handler: w.handlers[service], timeout: time.Duration(timeout * float64(time.Second)), asked: asked, claimed: begun,
 			}
 			taken = append(taken, one)
 			return nil
@@ -119,12 +119,13 @@ func (w *Worker) claim(ctx context.Context, d demand) (got int, err error) {
 		return 0, err
 	}
 	w.stats.claimed.Add(int64(len(taken)))
-	w.start(taken, asked)
+	w.start(taken, asked, begun)
 	return len(taken), nil
 }
 
-// start runs the handlers of new leases.
-func (w *Worker) start(taken []*lease, asked time.Time) {
+// start runs the handlers of new leases. asked and begun are when the claim was
+// sent, by the clock of leases and by that of contexts.
+func (w *Worker) start(taken []*lease, asked time.Duration, begun time.Time) {
 	for _, l := range taken {
 		l.ctx, l.cancel = context.WithCancelCause(w.values)
 		if t := l.handler.timeout; t > 0 && (l.timeout == 0 || t < l.timeout) {
@@ -132,11 +133,11 @@ func (w *Worker) start(taken []*lease, asked time.Time) {
 		}
 		if l.timeout > 0 {
 			cancel, stop := l.cancel, context.CancelFunc(nil)
-			l.ctx, stop = context.WithDeadlineCause(l.ctx, asked.Add(l.timeout), errTimedOut)
+			l.ctx, stop = context.WithDeadlineCause(l.ctx, begun.Add(l.timeout), errTimedOut)
 			l.cancel = func(cause error) { cancel(cause); stop() }
 		}
 	}
-	late := time.Since(asked) > w.config.Lease-w.margin()
+	late := w.clock()-asked > w.config.Lease-w.margin()
 	w.mu.Lock()
 	for _, l := range taken {
 		w.held.push(l)
@@ -154,7 +155,7 @@ func (w *Worker) start(taken []*lease, asked time.Time) {
 	}
 	for _, l := range taken {
 		if l.timeout > 0 {
-			l.abandon = time.AfterFunc(time.Until(asked.Add(l.timeout+abandonAfter)), func() { w.giveUp(l) })
+			l.abandon = time.AfterFunc(time.Until(begun.Add(l.timeout+abandonAfter)), func() { w.giveUp(l) })
 		}
 		go w.serve(l)
 	}

@@ -40,7 +40,8 @@
 //     stale attempt can change nothing, and the try is recorded.
 //   - The worker ends a handler's context before anybody else may start its
 //     task: when it cannot renew the lease, it stops counting from before the
-//     last renewal that was answered, on its own monotonic clock.
+//     last renewal that was answered, on a clock that goes on while the machine
+//     sleeps (on Linux; elsewhere the wall clock and Go's monotonic one).
 //   - A lost answer is asked for again under the same name: no lease leaks after
 //     a lost claim, no task runs again after a lost finish.
 //   - A worker that stops hands back what it holds without spending attempts.

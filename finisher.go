@@ -263,12 +263,12 @@ func (w *Worker) postpone(r *reporting, batch []*lease, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range batch {
-		now := time.Now()
-		if l.endedAt.IsZero() {
+		now := w.clock()
+		if l.endedAt == 0 {
 			l.endedAt = now
 		}
 		l.refused = blame.NotDone(err)
-		if passes || now.Sub(l.asked) < w.config.Lease {
+		if passes || now-l.asked < w.config.Lease {
 			r.untold = append(r.untold, l)
 		} else {
 			r.gone++

@@ -38,7 +38,8 @@ type lease struct {
 	// asked is when the request was sent that gave the lease its present end:
 	// the database counted from then at the earliest, so asked plus the lease's
 	// length is never later than the end it knows.
-	asked time.Time
+	// By the clock of internal/uptime, because leases go on while a machine sleeps.
+	asked time.Duration
 	// renewing: a renewal is under way that names this lease. Its end is not
 	// sent before the answer, else the renewal would find it gone and the
 	// timeline would tell of a stale worker.
@@ -54,12 +55,12 @@ type lease struct {
 	// from endedAt (see untoldLeases). Else it may have taken it, and a renewal would
 	// find the lease gone.
 	untold, refused bool
-	endedAt         time.Time
+	endedAt         time.Duration
 }
 
 // renewable reports whether the lease is still worth having at that time.
-func (l *lease) renewable(now time.Time, length time.Duration) bool {
-	return !l.ended || l.untold && l.refused && now.Sub(l.endedAt) < untoldLeases*length
+func (l *lease) renewable(now, length time.Duration) bool {
+	return !l.ended || l.untold && l.refused && now-l.endedAt < untoldLeases*length
 }
 
 // fence names a lease in the answers of the database. The task alone would not

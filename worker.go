@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // WorkerConfig tunes a worker. The zero value works.
@@ -61,6 +63,8 @@ type Worker struct {
 	client *Client
 	config WorkerConfig
 	log    *slog.Logger
+	// clock is that of leases: it counts the sleep of the machine.
+	clock func() time.Duration
 
 	handlers map[string]*handler
 	// services has the keys of handlers, sorted.
@@ -117,7 +121,7 @@ func (w *Worker) Stats() Stats {
 // NewWorker makes a worker. Give it handlers, then call Run.
 func NewWorker(client *Client, config WorkerConfig) *Worker {
 	w := &Worker{
-		client: client, config: config.withDefaults(), handlers: map[string]*handler{},
+		client: client, config: config.withDefaults(), handlers: map[string]*handler{}, clock: uptime.Now,
 		stop: make(chan struct{}), hurry: make(chan struct{}), ended: make(chan struct{}),
 		woken: make(chan struct{}, 1), slot: make(chan struct{}, 1), look: make(chan struct{}, 1), quiet: make(chan struct{}, 1),
 		again: make(chan struct{}, 1),

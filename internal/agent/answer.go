@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/problem"
 )
 

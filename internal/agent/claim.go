@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 )

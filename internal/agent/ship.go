@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 )

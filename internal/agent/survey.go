@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/device"
-	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 )

@@ -20,7 +20,7 @@ var imports = importRules{
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection and the address are what the SDK and the server share"},
 		{"address", []string{"internal/dsn"}, "whoever connects reads the address in one place"},
-		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is: they stand on nothing"},
+		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern", "internal/uptime"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is, how long the machine is up: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",
@@ -40,12 +40,13 @@ var imports = importRules{
 		"scripts":   "is a tool of the developer",
 	},
 	only: []only{
-		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame", "github.com/weirhq/weir/internal/dsn"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame", "github.com/weirhq/weir/internal/dsn", "github.com/weirhq/weir/internal/uptime"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
 		{"schema", nil, "schema is SQL and its embedding, nothing else"},
 		{"internal/loop", nil, "a clock needs the standard library only"},
 		{"internal/request", nil, "what everything may import imports nothing"},
 		{"internal/dsn", []string{"github.com/jackc/pgx/v5"}, "the SDK imports it, and the SDK is the standard library and pgx"},
 		{"internal/blame", []string{"github.com/jackc/pgx/v5"}, "the SDK imports it, and the SDK is the standard library and pgx"},
+		{"internal/uptime", nil, "the SDK imports it, and the SDK is the standard library and pgx"},
 		{"internal/clean", nil, "the SDK imports it, and the SDK is the standard library and pgx"},
 	},
 	owners: []owner{

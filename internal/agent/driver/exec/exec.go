@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
-	"github.com/weirhq/weir/internal/agent/uptime"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // leashReason is why work was killed that nobody let live on.
