@@ -9,12 +9,33 @@ import (
 	"time"
 )
 
-const heartbeatEvery = 10 * time.Second
+const (
+	heartbeatEvery = 10 * time.Second
+	// heldFor is how long a worker that was not heard is sure of its name: less than
+	// the 30 s after which weir.register_worker gives it to another one.
+	heldFor = 25 * time.Second
+	// nameFor is how long to wait for a name: a process that died has it for those 30 s.
+	nameFor = 35 * time.Second
+)
 
 // enlist registers the worker, and its node if it describes it. While the
 // database cannot be reached it tries again, until ctx ends.
 func (w *Worker) enlist(ctx context.Context) error {
 	c := w.config
+	begun := w.clock()
+	for {
+		err := w.enlistOnce(ctx, c)
+		if !errors.Is(err, ErrConflict) || w.clock()-begun >= w.nameFor {
+			return err
+		}
+		w.log.Warn("another worker has the name; it is asked for again", "error", err)
+		if !pause(ctx, min(time.Second, w.nameFor/4)) {
+			return err
+		}
+	}
+}
+
+func (w *Worker) enlistOnce(ctx context.Context, c WorkerConfig) error {
 	return persist(ctx, 10*time.Second, func(ctx context.Context) error {
 		if c.Node != "" && (c.NodeLabels != nil || c.NodeCapacity != nil) {
 			if err := w.client.RegisterNode(ctx, Node{c.Node, c.NodeLabels, c.NodeCapacity}); err != nil {
@@ -37,15 +58,21 @@ func (w *Worker) registerWorker(ctx context.Context) error {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	_, err := w.client.pool.Exec(ctx, `select weir.register_worker($1, $2, nullif($3, ''), $4)`, w.config.Name, w.services, w.config.Node, labels)
+	_, err := w.client.pool.Exec(ctx, `select weir.register_worker($1, $2, nullif($3, ''), $4, $5)`, w.config.Name, w.services, w.config.Node, labels, w.holder)
 	return wrap("register worker", err)
 }
 
 // heartbeatLoop says that the worker lives, and hears what its node is told to
 // do and whether anybody tends the engine.
 func (w *Worker) heartbeatLoop(ctx context.Context) {
-	for {
-		if err := w.heartbeat(ctx); err != nil && ctx.Err() == nil {
+	for heard := w.clock(); ; {
+		err := w.keepName(ctx, heard)
+		if err == nil {
+			err = w.heartbeat(ctx)
+		}
+		if err == nil {
+			heard = w.clock()
+		} else if ctx.Err() == nil {
 			w.log.Warn("a heartbeat failed; it is tried again", "error", err)
 		}
 		// A little less each time, so that many workers do not beat as one.
@@ -53,6 +80,23 @@ func (w *Worker) heartbeatLoop(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// keepName asks for the worker's name again when it was not heard for so long that
+// another one may have it. If one has, this worker stops: under one name two would
+// take each other's work for their own.
+func (w *Worker) keepName(ctx context.Context, heard time.Duration) error {
+	if w.clock()-heard < heldFor {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, heartbeatEvery/2)
+	defer cancel()
+	err := w.registerWorker(ctx)
+	if errors.Is(err, ErrConflict) {
+		w.twin.CompareAndSwap(nil, &err)
+		w.begone()
+	}
+	return err
 }
 
 func (w *Worker) heartbeat(ctx context.Context) error {

@@ -18,8 +18,9 @@ import (
 
 // WorkerConfig tunes a worker. The zero value works.
 type WorkerConfig struct {
-	// Name must be this worker's alone. Empty: made of the host, the process
-	// and a random part.
+	// Name must be this worker's alone: while another one of this name is heard,
+	// Run is refused. That of a process that died is free 30 s later. Empty: made
+	// of the host, the process and a random part.
 	Name string
 	// Node is the machine the worker runs on. Empty: none. If NodeLabels or
 	// NodeCapacity are given, the worker registers the node with them.
@@ -65,6 +66,12 @@ type Worker struct {
 	log    *slog.Logger
 	// clock is that of leases: it counts the sleep of the machine.
 	clock func() time.Duration
+	// holder tells this worker from another one of its name; nameFor is how long Run
+	// waits for a name that another one has.
+	holder  string
+	nameFor time.Duration
+	// twin is why the worker stops: another one has its name.
+	twin atomic.Pointer[error]
 
 	handlers map[string]*handler
 	// services has the keys of handlers, sorted.
@@ -121,7 +128,7 @@ func (w *Worker) Stats() Stats {
 // NewWorker makes a worker. Give it handlers, then call Run.
 func NewWorker(client *Client, config WorkerConfig) *Worker {
 	w := &Worker{
-		client: client, config: config.withDefaults(), handlers: map[string]*handler{}, clock: uptime.Now,
+		client: client, config: config.withDefaults(), handlers: map[string]*handler{}, clock: uptime.Now, holder: newToken().String(), nameFor: nameFor,
 		stop: make(chan struct{}), hurry: make(chan struct{}), ended: make(chan struct{}),
 		woken: make(chan struct{}, 1), slot: make(chan struct{}, 1), look: make(chan struct{}, 1), quiet: make(chan struct{}, 1),
 		again: make(chan struct{}, 1),
@@ -166,7 +173,8 @@ func signal(c chan struct{}) {
 // Run registers the worker and works until ctx ends or Stop is called. Then it
 // claims no more, lets its handlers run on for the grace, takes their contexts
 // away, and hands back what is left without spending attempts. It can be called
-// once. Its error says why the worker could not begin.
+// once. Its error says why the worker could not begin, or that another one took its
+// name while it was not heard.
 func (w *Worker) Run(ctx context.Context) error {
 	if len(w.handlers) == 0 {
 		return errors.New("weir: run: the worker has no handlers: call weir.Handle first")
@@ -227,6 +235,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	end()
 	<-claiming
 	w.group.Wait()
+	if twin := w.twin.Load(); twin != nil {
+		return *twin
+	}
 	return nil
 }
 
