@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // The example programs run, and say what their readers are told they say.
 func TestExamplePrograms(t *testing.T) {
+	testdb.Direct(t, "they have pools of their own, which prepare statements")
 	said := map[string]string{
 		"go-queue":    `done after attempt 2: "sent to user3@example.org"`,
 		"go-workflow": "failed: 3 done, 1 failed, 1 skipped (test: 2 of 90 tests failed)",

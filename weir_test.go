@@ -16,8 +16,15 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 
 // patience is how long a test waits for what must come. It is less than a worker's
 // PollFloor and Lease: what comes only because of those comes too late. That is why
-// these tests do not wait with internal/patience.
-const patience = 20 * time.Second
+// these tests do not wait with internal/patience. Through a pooler nothing but polling
+// brings anything, second by second, so there is no such bound.
+var patience = 20 * time.Second
+
+func init() {
+	if testdb.Pooled() {
+		patience = 2 * time.Minute
+	}
+}
 
 // world is a database with a client on it.
 type world struct {
