@@ -12,11 +12,16 @@ import (
 
 // migrated is what programs read after a migration, done or looked at.
 type migrated struct {
-	Version    int64    `json:"version"`
-	Target     int64    `json:"target,omitempty"`
+	Version int64 `json:"version"`
+	Target  int64 `json:"target,omitempty"`
+	// ObjectVersion is that of functions, views and grants.
+	ObjectVersion int64 `json:"object_version"`
+	ObjectTarget  int64 `json:"object_target,omitempty"`
+
 	Current    bool     `json:"current"`
 	Applied    []string `json:"migrations"`
 	Objects    []string `json:"objects"`
+	Retired    []string `json:"retired"`
 	Dropped    []string `json:"dropped"`
 	Partitions []string `json:"partitions,omitempty"`
 	Unknown    []string `json:"unknown,omitempty"`
@@ -36,6 +41,8 @@ func (e *env) migrate() *cobra.Command {
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring the database to the schema of this binary", Args: e.noArgs,
 		Long: `Bring the database to the schema of this binary. Any number may run at once.
+A version such as 14.3 is that of the tables and that of the functions. Both only
+go up: a database that is newer stays as it is.
 
 With --status it only says what it would do; the exit code is 1 if there is
 something to do.`,
@@ -53,7 +60,10 @@ something to do.`,
 			}
 			o := e.output()
 			if o.data() {
-				return o.value(migrated{Version: report.Version, Current: true, Applied: orEmpty(report.Migrations), Objects: orEmpty(report.Objects), Dropped: orEmpty(report.Dropped), Partitions: orEmpty(report.Partitions)})
+				return o.value(migrated{
+					Version: report.Version, ObjectVersion: report.ObjectVersion, Current: true, Applied: orEmpty(report.Migrations),
+					Objects: orEmpty(report.Objects), Retired: orEmpty(report.Retired), Dropped: orEmpty(report.Dropped), Partitions: orEmpty(report.Partitions),
+				})
 			}
 			for _, m := range report.Migrations {
 				fmt.Fprintf(o.Out, "applied  %s\n", m)
@@ -65,6 +75,9 @@ something to do.`,
 			} else if n := len(report.Objects); n > 0 {
 				fmt.Fprintf(o.Out, "applied  %s\n", plural(n, "function or view", "functions and views"))
 			}
+			for _, m := range report.Retired {
+				fmt.Fprintf(o.Out, "retired  %s\n", m)
+			}
 			for _, m := range report.Dropped {
 				fmt.Fprintf(o.Out, "dropped  %s\n", m)
 			}
@@ -72,10 +85,10 @@ something to do.`,
 				fmt.Fprintf(o.Out, "made     %s\n", plural(n, "partition", "partitions"))
 			}
 			if !report.Changed() {
-				fmt.Fprintf(o.Out, "The schema is at version %d; there was nothing to do.\n", report.Version)
+				fmt.Fprintf(o.Out, "The schema is at version %d.%d; there was nothing to do.\n", report.Version, report.ObjectVersion)
 				return nil
 			}
-			fmt.Fprintf(o.Out, "The schema is at version %d.\n", report.Version)
+			fmt.Fprintf(o.Out, "The schema is at version %d.%d.\n", report.Version, report.ObjectVersion)
 			return nil
 		}),
 	}
@@ -91,13 +104,15 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 	o := e.output()
 	if o.data() {
 		if err := o.value(migrated{
-			Version: status.Version, Target: status.Target, Current: status.Current() && status.Err() == nil, Applied: orEmpty(status.Pending), Objects: orEmpty(status.Changed),
-			Dropped: orEmpty(status.Removed), Unknown: status.Unknown, Breaking: status.Breaking,
+			Version: status.Version, Target: status.Target, ObjectVersion: status.ObjectVersion, ObjectTarget: status.ObjectTarget,
+			Current: status.Current() && status.Err() == nil, Applied: orEmpty(status.Pending), Objects: orEmpty(status.Changed),
+			Retired: orEmpty(status.Removed), Dropped: orEmpty(status.Retired), Unknown: status.Unknown, Breaking: status.Breaking,
 		}); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(o.Out, "The schema is at version %d; this binary has version %d.\n", status.Version, status.Target)
+		fmt.Fprintf(o.Out, "The schema is at version %d.%d; this binary has version %d.%d.\n",
+			status.Version, status.ObjectVersion, status.Target, status.ObjectTarget)
 		for _, m := range status.Pending {
 			fmt.Fprintf(o.Out, "to apply  %s\n", m)
 		}
@@ -105,6 +120,9 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 			fmt.Fprintf(o.Out, "to apply  %s\n", plural(n, "function or view", "functions and views"))
 		}
 		for _, m := range status.Removed {
+			fmt.Fprintf(o.Out, "to retire %s\n", m)
+		}
+		for _, m := range status.Retired {
 			fmt.Fprintf(o.Out, "to drop   %s\n", m)
 		}
 	}
