@@ -217,7 +217,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 // server starts one, as a process of its own, and waits until it is up.
 func (s *site) server() *os.Process {
 	s.Helper()
-	cmd := s.command("server", "--listen", "127.0.0.1:0")
+	cmd := s.command("server", "--listen", "127.0.0.1:0", "--drain-delay", "none")
 	said := &strings.Builder{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()

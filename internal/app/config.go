@@ -33,6 +33,10 @@ type Config struct {
 	AllowedHosts []string
 	// TLSCert and TLSKey are files; with both the server speaks HTTPS itself.
 	TLSCert, TLSKey string
+	// DrainDelay is how long a server that was told to stop answers on, so that
+	// balancers hear of it first. Zero: five seconds with Serve, none with Up. Below
+	// zero: none.
+	DrainDelay time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For counts.
 	TrustedProxies []string
 	// MetricsOpen shows /metrics to anybody. Else a token with metrics:read is
@@ -169,6 +173,9 @@ func (c Config) validateHTTP(f *faults) {
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		f.add("tls_cert", "tls_cert and tls_key go together")
+	}
+	if c.DrainDelay > 10*time.Minute {
+		f.add("drain_delay", "%s is over ten minutes", c.DrainDelay)
 	}
 	for _, network := range c.TrustedProxies {
 		if _, err := netip.ParsePrefix(network); err != nil {

@@ -40,7 +40,7 @@ const (
 
 // coordinate starts to lead, or to stand by for a leader that goes away.
 func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error) {
-	if p.terms, err = pg.Open(ctx, p.url, pg.Options{Name: "weir leader", MaxConns: termConns}); err != nil {
+	if p.terms, err = pg.Open(ctx, p.url, pg.Options{Name: "weir leader", MaxConns: termConns, Configure: s.writes.Watch}); err != nil {
 		return "", err
 	}
 	if s.config.RedisURL != "" {

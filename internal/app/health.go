@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -25,14 +26,17 @@ const (
 	lateBy = 30 * time.Second
 )
 
-// Check is one line of the readiness report.
+// Check is one line of the readiness report. Whoever asks for it need not be
+// known, so it says yes or no; why is in the log and on the page Health.
 type Check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// detail is for people who are logged in, err for the log.
+	detail string
+	err    error
 }
 
-// Readiness is the answer of /readyz. It is ready when every check is.
+// Readiness is the answer of /readyz: whether this server can serve.
 type Readiness struct {
 	Ready   bool    `json:"ready"`
 	Version string  `json:"version"`
@@ -46,6 +50,8 @@ type health struct {
 	mu   sync.Mutex
 	last Readiness
 	at   time.Time
+	// told are the checks that failed when the log was last told.
+	told string
 }
 
 func (h *health) routes(mux *http.ServeMux) {
@@ -75,65 +81,95 @@ func answer(w http.ResponseWriter, status int, v any) {
 func (h *health) ready(ctx context.Context) Readiness {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if time.Since(h.at) < readyFor {
+	// A stop is told at once: a balancer may ask once more and then no longer.
+	if time.Since(h.at) < readyFor && !h.server.draining.Load() {
 		return h.last
 	}
 	// Not the probe's own context: one that gives up must not spoil the answer
 	// for the next.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
 	defer cancel()
-	h.last = h.server.readiness(ctx)
+	h.last = Readiness{Ready: true, Version: h.server.options.Version, Checks: h.server.checks(ctx)}
+	for _, c := range h.last.Checks {
+		h.last.Ready = h.last.Ready && c.OK
+	}
 	h.at = time.Now()
+	h.tell()
 	return h.last
 }
 
-// readiness looks at everything that must work for a task to be done.
-func (s *Server) readiness(ctx context.Context) Readiness {
-	r := Readiness{Ready: true, Version: s.options.Version}
+// tell logs that the answer changed, with the reason.
+func (h *health) tell() {
+	failed := ""
+	for _, c := range h.last.Checks {
+		if !c.OK {
+			failed += c.Name + ": " + c.detail + "\n"
+		}
+	}
+	was := h.told
+	h.told = failed
+	switch {
+	case failed == was:
+	case failed == "":
+		h.server.log.Warn("ready again")
+	default:
+		for _, c := range h.last.Checks {
+			if c.err != nil { // that it starts or stops is no fault
+				h.server.log.Warn("not ready", "check", c.Name, "error", c.err)
+			}
+		}
+	}
+}
+
+// checks look at what this server needs to serve. Nothing of it depends on who
+// leads, or on what other servers are.
+func (s *Server) checks(ctx context.Context) []Check {
 	parts := s.parts.Load()
 	switch {
-	case s.stopping.Load():
-		r.Checks = []Check{{"server", false, "stopping"}}
+	case s.draining.Load():
+		return []Check{{Name: "server", detail: "stopping"}}
 	case parts == nil:
-		r.Checks = []Check{{"server", false, "starting"}}
-	default:
-		database := checkDatabase(ctx, parts)
-		r.Checks = append(r.Checks, database)
-		if database.OK {
-			r.Checks = append(r.Checks, checkSchema(ctx, parts.url))
-		}
-		r.Checks = append(r.Checks, checkLoops(ctx, parts, time.Now()))
+		return []Check{{Name: "server", detail: "starting"}}
 	}
-	for _, c := range r.Checks {
-		r.Ready = r.Ready && c.OK
+	database := s.checkDatabase(ctx, parts)
+	if !database.OK {
+		return []Check{database}
 	}
-	return r
+	return []Check{database, checkSchema(ctx, parts)}
 }
 
-func checkDatabase(ctx context.Context, p *parts) Check {
+// failed is a check that is not passed. A person may know what the error means,
+// not its words: they may name hosts and users.
+func failed(name string, err error) Check {
+	p, _ := problem.Public(err)
+	return Check{Name: name, detail: p.What, err: err}
+}
+
+func (s *Server) checkDatabase(ctx context.Context, p *parts) Check {
 	start := time.Now()
-	if err := p.pool.Ping(ctx); err != nil {
-		return Check{"database", false, problem.Explain(err).What}
-	}
-	return Check{"database", true, "answers in " + took(time.Since(start))}
-}
-
-func checkSchema(ctx context.Context, url string) Check {
-	status, err := pg.MigrationStatus(ctx, url, schema.FS)
+	err := s.writes.Check(ctx, p.pool)
 	switch {
+	case errors.Is(err, pg.ErrReadOnly), errors.Is(err, pg.ErrNoSpace):
+		return Check{Name: "database", detail: err.Error(), err: err}
 	case err != nil:
-		return Check{"schema", false, problem.Explain(err).What}
-	case status.Err() != nil:
-		return Check{"schema", false, status.Err().Error()}
-	case !status.Current():
-		return Check{"schema", false, fmt.Sprintf("version %d, this binary wants %d: run weir migrate", status.Version, status.Target)}
+		return failed("database", err)
 	}
-	return Check{"schema", true, fmt.Sprintf("version %d", status.Version)}
+	return Check{Name: "database", OK: true, detail: "answers in " + took(time.Since(start))}
 }
 
-// checkLoops wants every loop of a leader to have ticked in time and well. A
-// server that does not lead is ready too if another does: it takes over when it
-// must.
+func checkSchema(ctx context.Context, p *parts) Check {
+	err := pg.Serves(ctx, p.pool, schema.FS)
+	switch {
+	case errors.Is(err, pg.ErrSchemaNewer), errors.Is(err, pg.ErrSchemaOlder):
+		return Check{Name: "schema", detail: err.Error(), err: err}
+	case err != nil:
+		return failed("schema", err)
+	}
+	return Check{Name: "schema", OK: true, detail: "this server can work with it"}
+}
+
+// checkLoops wants every loop of a leader to have ticked in time and well, and
+// somebody to lead. It is for people: a server serves without.
 func checkLoops(ctx context.Context, p *parts, now time.Time) Check {
 	status := p.coordinator.Status()
 	if status.Epoch == 0 {
@@ -141,10 +177,10 @@ func checkLoops(ctx context.Context, p *parts, now time.Time) Check {
 	}
 	for _, l := range status.Loops {
 		if text := troubled(l, now); text != "" {
-			return Check{"loops", false, "loop " + l.Name + " " + text}
+			return Check{Name: "loops", detail: "loop " + l.Name + " " + text}
 		}
 	}
-	return Check{"loops", true, fmt.Sprintf("leads with epoch %d; %s", status.Epoch, count(len(status.Loops), "loop ticks", "loops tick"))}
+	return Check{Name: "loops", OK: true, detail: fmt.Sprintf("leads with epoch %d; %s", status.Epoch, count(len(status.Loops), "loop ticks", "loops tick"))}
 }
 
 func checkStandby(ctx context.Context, p *parts) Check {
@@ -152,11 +188,11 @@ func checkStandby(ctx context.Context, p *parts) Check {
 	err := p.pool.QueryRow(ctx, `select exists (select from weir.system_locks l where l.lock_name = $1 and l.expires_at > clock_timestamp())`, coordinator.Lock).Scan(&led)
 	switch {
 	case err != nil:
-		return Check{"loops", false, problem.Explain(err).What}
+		return failed("loops", err)
 	case !led:
-		return Check{"loops", false, "nobody leads at the moment"}
+		return Check{Name: "loops", detail: "nobody leads at the moment"}
 	}
-	return Check{"loops", true, "another server leads; this one stands by"}
+	return Check{Name: "loops", OK: true, detail: "another server leads; this one stands by"}
 }
 
 // troubled says what is wrong with a loop, or "".

@@ -13,11 +13,14 @@ import (
 )
 
 // listen opens the port and answers at once: until all is there, /readyz says
-// what is missing, and everything else asks to come back.
+// no, and everything else asks to come back.
 func (s *Server) listen(ctx context.Context) (err error) {
-	secure, err := s.certificate()
-	if err != nil {
-		return err
+	var secure *tls.Config
+	if s.config.TLSCert != "" {
+		if s.certificate, err = loadCertificate(s.config.TLSCert, s.config.TLSKey, s.log); err != nil {
+			return err
+		}
+		secure = &tls.Config{GetCertificate: s.certificate.get, MinVersion: tls.VersionTLS12}
 	}
 	var config net.ListenConfig
 	if s.listener, err = config.Listen(ctx, "tcp", s.config.Listen); err != nil {
@@ -49,24 +52,15 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	return nil
 }
 
-// certificate reads the files of TLS; nil without them.
-func (s *Server) certificate() (*tls.Config, error) {
-	if s.config.TLSCert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(s.config.TLSCert, s.config.TLSKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate (tls_cert, tls_key): %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
-}
-
 // face answers with the dashboard and the API once they are there.
 func (s *Server) face(w http.ResponseWriter, r *http.Request) {
 	p := s.parts.Load()
-	if p == nil || s.stopping.Load() {
+	if s.draining.Load() {
+		w.Header().Set("Connection", "close") // the next request of this client goes to another server
+	}
+	if p == nil {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "Weir is starting or stopping. Try again in a moment; /readyz says what is missing.", http.StatusServiceUnavailable)
+		http.Error(w, "Weir is starting. Try again in a moment.", http.StatusServiceUnavailable)
 		return
 	}
 	if lasts(r) {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
@@ -39,7 +41,11 @@ const (
 func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	// Pages have connections of their own: a rush of them must not keep the
 	// loops waiting.
-	if p.reads, err = pg.Open(ctx, p.url, pg.Options{Name: "weir http", StatementTimeout: readWithin, Configure: p.tracing.Database}); err != nil {
+	configure := func(config *pgxpool.Config) {
+		p.tracing.Database(config)
+		s.writes.Watch(config)
+	}
+	if p.reads, err = pg.Open(ctx, p.url, pg.Options{Name: "weir http", StatementTimeout: readWithin, Configure: configure}); err != nil {
 		return "", err
 	}
 	if p.client, err = weir.New(p.reads, &weir.Config{Logger: s.log, Tracer: weirotel.New(p.tracing.Provider())}); err != nil {
@@ -224,14 +230,15 @@ func (p *parts) connections() map[string]metrics.Connections {
 }
 
 func (s *Server) webHealth(ctx context.Context) web.Health {
-	ready := s.readiness(ctx)
 	h := web.Health{}
-	for _, c := range ready.Checks {
-		h.Checks = append(h.Checks, web.Check{Name: c.Name, OK: c.OK, Detail: c.Detail})
-	}
+	checks := s.checks(ctx)
 	if p := s.parts.Load(); p != nil {
 		status := p.coordinator.Status()
 		h.Epoch, h.Loops = status.Epoch, status.Loops
+		checks = append(checks, checkLoops(ctx, p, time.Now()))
+	}
+	for _, c := range checks {
+		h.Checks = append(h.Checks, web.Check{Name: c.Name, OK: c.OK, Detail: c.detail})
 	}
 	return h
 }

@@ -44,8 +44,16 @@ type Options struct {
 	// Out gets the lines for a person, Log those for machines.
 	Out io.Writer
 	Log *slog.Logger
+	// Level is that of Log, if it can be changed. Reload says that the
+	// configuration should be read again, with Reread.
+	Level  *slog.LevelVar
+	Reload <-chan struct{}
+	Reread func() (Config, error)
 	// Force ends the patience of a stop that is under way.
 	Force context.Context
+	// drained ends the time of draining early. Tests know when a balancer has
+	// heard; nobody else does.
+	drained <-chan struct{}
 }
 
 // Server is everything that `weir up` or `weir server` runs.
@@ -62,9 +70,15 @@ type Server struct {
 	cluster  *pg.Cluster
 	listener net.Listener
 	http     *http.Server
+	// certificate is nil without TLS.
+	certificate *certificate
 	// parts is set when all that needs the database is there.
-	parts    atomic.Pointer[parts]
-	stopping atomic.Bool
+	parts atomic.Pointer[parts]
+	// draining says that the end was asked for: balancers are told, requests are
+	// still answered. stopping says that parts go away one by one.
+	draining, stopping atomic.Bool
+	// writes knows whether the database takes writes.
+	writes pg.Writes
 	// failed hears of a part that ended by itself.
 	failed chan error
 	group  sync.WaitGroup
@@ -131,7 +145,9 @@ func run(ctx context.Context, config Config, options Options, private bool) erro
 	err := s.start(ctx)
 	if err == nil {
 		s.welcome()
-		err = s.wait(ctx)
+		if err = s.wait(ctx); err == nil {
+			s.drain()
+		}
 	} else if ctx.Err() == nil {
 		s.say.out = io.Discard // why it failed is all there is to say
 	}
@@ -246,14 +262,19 @@ func (s *Server) startPostgres(ctx context.Context, p *parts) (string, error) {
 }
 
 func (s *Server) migrate(ctx context.Context, p *parts) (string, error) {
-	report, err := pg.Migrate(ctx, p.url, schema.FS)
+	migrate := pg.Migrate
+	if s.cluster != nil {
+		migrate = pg.MigrateOwn
+	}
+	report, err := migrate(ctx, p.url, schema.FS)
 	if err != nil {
 		return "", problem.OwnerOnly(err)
 	}
+	version := fmt.Sprintf("version %d.%d", report.Version, report.ObjectVersion)
 	if !report.Changed() {
-		return fmt.Sprintf("version %d, nothing to do", report.Version), nil
+		return version + ", nothing to do", nil
 	}
-	return fmt.Sprintf("version %d, applied %s and %s", report.Version,
+	return fmt.Sprintf("%s, applied %s and %s", version,
 		count(len(report.Migrations), "migration", "migrations"), count(len(report.Objects), "function or view", "functions and views")), nil
 }
 
@@ -261,7 +282,7 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 	if p.tracing, err = trace.Start(ctx, trace.Config{Endpoint: s.config.TraceEndpoint, Version: s.options.Version, Instance: s.config.NodeName, Log: s.log}); err != nil {
 		return "", err
 	}
-	if p.pool, err = pg.Open(ctx, p.url, pg.Options{Name: "weir server"}); err != nil {
+	if p.pool, err = pg.Open(ctx, p.url, pg.Options{Name: "weir server", Configure: s.writes.Watch}); err != nil {
 		return "", err
 	}
 	if err := s.sayPooled(ctx, p.pool); err != nil {
@@ -279,10 +300,14 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 
 // wait returns when somebody wants the end, or when a part has failed.
 func (s *Server) wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-s.failed:
-		return err
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-s.failed:
+			return err
+		case <-s.options.Reload:
+			s.reload()
+		}
 	}
 }

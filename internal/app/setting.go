@@ -40,6 +40,7 @@ var settings = []setting{
 	list("allowed_hosts", "further names that browsers may call the server by, such as weir-1,weir-1:8470", func(c *Config) *[]string { return &c.AllowedHosts }),
 	text("tls_cert", "certificate file, to speak HTTPS; needs tls_key", nil, func(c *Config) *string { return &c.TLSCert }),
 	text("tls_key", "key file of tls_cert", nil, func(c *Config) *string { return &c.TLSKey }),
+	duration("drain_delay", "how long a server that stops still answers, so that balancers hear of it first: 10s, or none; empty: 5s with weir server, none with weir up", "", func(c *Config) *time.Duration { return &c.DrainDelay }).optional().orNone(func(c *Config) *time.Duration { return &c.DrainDelay }),
 	list("trusted_proxies", "networks whose X-Forwarded-For counts, such as 10.0.0.0/8,192.0.2.1/32", func(c *Config) *[]string { return &c.TrustedProxies }),
 	boolean("metrics_open", "true: /metrics needs no token", func(c *Config) *bool { return &c.MetricsOpen }),
 	text("trace_endpoint", "OTLP collector over HTTP that gets traces, such as http://127.0.0.1:4318", nil, func(c *Config) *string { return &c.TraceEndpoint }),
@@ -183,6 +184,29 @@ func (s setting) masked(mask func(string) string) setting {
 // optional has no default: nothing is said unless somebody says it.
 func (s setting) optional() setting {
 	s.def = nil
+	return s
+}
+
+// orNone takes the word none, which is kept as a value below zero: zero is what is
+// not set.
+func (s setting) orNone(at func(*Config) *time.Duration) setting {
+	get, set := s.get, s.set
+	s.get = func(c *Config) string {
+		if *at(c) < 0 {
+			return "none"
+		}
+		return get(c)
+	}
+	s.set = func(c *Config, v string) error {
+		switch v {
+		case "none":
+			*at(c) = -1
+			return nil
+		case "forever":
+			return fmt.Errorf("%q is not a duration such as 10s, nor none", v)
+		}
+		return set(c, v)
+	}
 	return s
 }
 

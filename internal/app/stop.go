@@ -8,21 +8,43 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/loop"
 )
 
 const (
 	// handBackWithin is how long a worker may take to hand back what it holds.
 	handBackWithin = 15 * time.Second
 	// closeWithin is how long requests under way may take to end.
-	closeWithin = 5 * time.Second
+	closeWithin = 15 * time.Second
 	// shutdownWithin is how long PostgreSQL may take to write everything out.
 	shutdownWithin = time.Minute
+	// drainServer is how long weir server answers on after it said that it stops:
+	// longer than the pause between two looks of a usual balancer.
+	drainServer = 5 * time.Second
 )
 
-// stop ends everything: nobody new is let in, who works hands back, who answers
+// drain tells balancers that this server goes away, and goes on answering until
+// they have heard: a listener that closes first would refuse what they still send.
+func (s *Server) drain() {
+	s.draining.Store(true)
+	delay := s.config.DrainDelay
+	if delay == 0 && !s.private {
+		delay = drainServer
+	}
+	if delay <= 0 {
+		return
+	}
+	_ = s.say.step("Draining; Ctrl-C again to force", func() (string, error) { // it cannot fail
+		loop.Wait(s.options.Force, delay, s.options.drained)
+		return "done", nil
+	})
+}
+
+// stop ends everything: who works hands back, nobody new is let in, who answers
 // ends its answers, who leads resigns, and PostgreSQL comes last because all of
 // them need it.
 func (s *Server) stop() error {
+	s.draining.Store(true)
 	s.stopping.Store(true)
 	if s.listener == nil {
 		return nil // nothing was started

@@ -42,6 +42,8 @@ type env struct {
 
 	configFile string
 	format     string
+	// reread reads the configuration once more.
+	reread func() (app.Config, error)
 }
 
 // source collects the settings that were given as flags.
@@ -75,9 +77,14 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 // config is a command that needs the configuration.
 func (e *env) config(f func(ctx context.Context, c app.Config, values []app.Value, args []string) error) func(*cobra.Command, []string) error {
 	return e.run(func(cmd *cobra.Command, args []string) error {
-		c, values, err := app.Load(e.source(cmd))
+		src := e.source(cmd)
+		c, values, err := app.Load(src)
 		if err != nil {
 			return err
+		}
+		e.reread = func() (app.Config, error) {
+			c, _, err := app.Load(src)
+			return c, err
 		}
 		return f(cmd.Context(), c, values, args)
 	})

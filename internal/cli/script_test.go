@@ -111,6 +111,7 @@ func runScript(t *testing.T, file, text string) {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, variables...)
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("WEIR_DRAIN_DELAY", "none") // no balancer has to hear of a stop
 			if cache, err := os.UserCacheDir(); err == nil {
 				e.Setenv("XDG_CACHE_HOME", cache) // the parser's machine code is there
 			}

@@ -2,6 +2,10 @@ package cli
 
 import (
 	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,17 +20,52 @@ that somebody else keeps. Any number may run on one database: one of them leads,
 the others answer and stand by.
 
 It needs --database-url or WEIR_DATABASE_URL, and leaves nothing on this machine.
+A signal to stop makes it say not ready for --drain-delay and then end what it
+does; a second one ends it at once. SIGHUP makes it read the log level and the
+certificate again.
+
 For a PostgreSQL of its own see: weir up --help`,
 		Example: "  WEIR_DATABASE_URL=postgres://weir@db.example.org/weir weir server --listen 0.0.0.0:8470 --public-url https://weir.example.org",
 		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
-			return app.Serve(ctx, c, e.options(c, values))
+			return app.Serve(ctx, c, e.options(ctx, c, values, true))
 		}),
 	}
 	settingFlags(c, false)
 	return c
 }
 
-// options are what a server is told beside its configuration.
-func (e *env) options(c app.Config, values []app.Value) app.Options {
-	return app.Options{Version: e.version, Values: values, Program: e.program, Out: e.Out, Log: c.Logger(e.Err), Force: e.force}
+// options are what a server is told beside its configuration. With hup, SIGHUP
+// makes it read its configuration again.
+func (e *env) options(ctx context.Context, c app.Config, values []app.Value, hup bool) app.Options {
+	level := new(slog.LevelVar)
+	level.Set(c.Level())
+	o := app.Options{
+		Version: e.version, Values: values, Program: e.program, Out: e.Out, Log: c.LoggerAt(e.Err, level), Force: e.force,
+		Level: level, Reread: e.reread,
+	}
+	if hup && !signal.Ignored(syscall.SIGHUP) { // nohup wants it ignored
+		o.Reload = hangups(ctx)
+	}
+	return o
+}
+
+// hangups hears of each SIGHUP until ctx ends.
+func hangups(ctx context.Context) <-chan struct{} {
+	heard, told := make(chan os.Signal, 1), make(chan struct{}, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(heard)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-heard:
+			}
+			select {
+			case told <- struct{}{}:
+			default: // one more look is enough for both
+			}
+		}
+	}()
+	return told
 }

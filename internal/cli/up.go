@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/weirhq/weir/internal/app"
 )
@@ -19,7 +21,9 @@ which is kept: start it again and everything is still there. Commands on the
 same machine find it by themselves.`,
 		Example: "  weir up --demo\n  weir up --data ./.weir --listen 127.0.0.1:8470\n  weir up --database-url postgres://weir@db.example.org/weir",
 		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
-			options := e.options(c, values)
+			// On a terminal a hang-up is the end of it, not a wish to read files again.
+			f, _ := e.In.(*os.File)
+			options := e.options(ctx, c, values, f == nil || !term.IsTerminal(int(f.Fd())))
 			options.Demo = demo
 			return app.Up(ctx, c, options)
 		}),

@@ -29,7 +29,7 @@ func Child() {
 
 // startServer runs weir server.
 func startServer(ctx context.Context, databaseURL, folder string) (*flow.Process, error) {
-	return start(ctx, databaseURL, folder, "Weir is up", "server", "--listen", "127.0.0.1:0")
+	return start(ctx, databaseURL, folder, "Weir is up", "server", "--listen", "127.0.0.1:0", "--drain-delay", "none")
 }
 
 // startAgent runs weir agent for steps that are processes.
