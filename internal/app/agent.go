@@ -193,7 +193,7 @@ func (a *Agent) database(ctx context.Context, t Target, name string, log *slog.L
 		if err != nil {
 			return nil, err
 		}
-		options.Vault = vault.New(pool, keys, log)
+		options.Vault = vault.New(pool, keys, log).Follow(c.keyFile(private))
 	}
 	return node.NewDesk(pool, name, options), nil
 }

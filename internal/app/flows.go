@@ -44,6 +44,8 @@ type Flows interface {
 	Secrets(ctx context.Context) ([]vault.Secret, error)
 	PutSecret(ctx context.Context, name, value, note string) error
 	DropSecret(ctx context.Context, name string) error
+	// RotateSecrets seals every secret with the first key of the key file.
+	RotateSecrets(ctx context.Context) (vault.Rotation, error)
 
 	SetWake(ctx context.Context, node string, m wake.Method) error
 	Wake(ctx context.Context, node string) error

@@ -144,14 +144,31 @@ func (f *databaseFlows) Secrets(ctx context.Context) ([]vault.Secret, error) {
 }
 
 func (f *databaseFlows) PutSecret(ctx context.Context, name, value, note string) error {
-	keys, err := f.target.config.secretKeys(f.target.private())
-	if errors.Is(err, fs.ErrNotExist) {
-		return problem.New(problem.Conflict, "say where the server has its key: --secret-key-file FILE, or ask the server: --server URL", "secrets are sealed with a key that is not known here")
-	}
+	v, err := f.vault()
 	if err != nil {
 		return err
 	}
-	return vault.New(f.pool, keys, nil).Put(ctx, f.by, name, value, note)
+	return v.Put(ctx, f.by, name, value, note)
+}
+
+func (f *databaseFlows) RotateSecrets(ctx context.Context) (vault.Rotation, error) {
+	v, err := f.vault()
+	if err != nil {
+		return vault.Rotation{}, err
+	}
+	return v.Rotate(ctx)
+}
+
+// vault is one with the keys of this machine.
+func (f *databaseFlows) vault() (*vault.Vault, error) {
+	keys, err := f.target.config.secretKeys(f.target.private())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, problem.New(problem.Conflict, "say where the server has its key: --secret-key-file FILE, or ask the server: --server URL", "secrets are sealed with a key that is not known here")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vault.New(f.pool, keys, nil), nil
 }
 
 func (f *databaseFlows) DropSecret(ctx context.Context, name string) error {

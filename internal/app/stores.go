@@ -75,7 +75,7 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 	keys, err := s.config.secretKeys(s.private)
 	switch {
 	case err == nil:
-		p.vault = vault.New(p.pool, keys, s.log)
+		p.vault = vault.New(p.pool, keys, s.log).Follow(s.config.keyFile(s.private))
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
@@ -100,13 +100,19 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 
 // secretKeys are the keys that seal secrets. fs.ErrNotExist: there are none.
 func (c Config) secretKeys(private bool) (vault.Keys, error) {
-	switch {
-	case c.SecretKeyFile != "":
-		return vault.LoadKeys(c.SecretKeyFile, true)
-	case private:
-		return vault.LoadKeys(filepath.Join(c.Data, secretFile), true)
+	file := c.keyFile(private)
+	if file == "" {
+		return vault.Keys{}, fs.ErrNotExist
 	}
-	return vault.Keys{}, fs.ErrNotExist
+	return vault.LoadKeys(file, true)
+}
+
+// keyFile is where these keys are; "" if that is not known.
+func (c Config) keyFile(private bool) string {
+	if c.SecretKeyFile == "" && private {
+		return filepath.Join(c.Data, secretFile)
+	}
+	return c.SecretKeyFile
 }
 
 // desk speaks for a node to whoever proved to be it.

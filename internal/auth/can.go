@@ -82,6 +82,7 @@ var rights = []right{
 	{"artifact", Read, Viewer, Viewer, true, false},
 	{"secret", Read, Maintainer, Maintainer, true, false},
 	{"secret", Manage, Maintainer, Maintainer, true, false},
+	{"secret", Administer, Admin, Admin, true, false},
 	{"pool", Read, Viewer, Viewer, true, false},
 	{"pool", Manage, Maintainer, Maintainer, true, false},
 	{"schedule", Read, Viewer, Viewer, true, false},

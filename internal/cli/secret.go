@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 const secretValueMost = 1 << 20
 
 func (e *env) secret() *cobra.Command {
-	return e.noun("secret", "Passwords and keys for steps, sealed in the database", []string{"secrets"}, e.secretList(), e.secretSet(), e.secretDelete())
+	return e.noun("secret", "Passwords and keys for steps, sealed in the database", []string{"secrets"}, e.secretList(), e.secretSet(), e.secretDelete(), e.secretRotate())
 }
 
 func (e *env) secretList() *cobra.Command {
@@ -108,6 +109,39 @@ func (e *env) secretDelete() *cobra.Command {
 			}{args[0]}, "Secret %s is gone.", clean(args[0]))
 		}),
 	}
+}
+
+func (e *env) secretRotate() *cobra.Command {
+	c := &cobra.Command{
+		Use: "rotate", Short: "Seal every secret with the first key of the key file", Args: e.noArgs,
+		Long: `Seal every secret, and the address of every database, with the first key of the
+key file. It may be repeated at any time, and runs beside servers.
+
+First put a new key in front of the others, in the key file of every server:
+  openssl rand -base64 32
+Servers see it at once. Then run this, and remove the other lines when it says
+that nothing is left.`,
+		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
+			done, err := s.Flows.RotateSecrets(ctx)
+			if err != nil {
+				return err
+			}
+			if err := e.output().did(done.Key, done, "Key %s sealed %s; it had sealed %d before, and %d are left.",
+				done.Key, plural(done.Sealed, "secret", "secrets"), done.Before, done.Left); err != nil {
+				return err
+			}
+			for _, f := range done.Failed {
+				fmt.Fprintf(e.Err, "%s: %s\n", clean(f.Name), clean(f.Error))
+			}
+			if done.Left > 0 {
+				fmt.Fprintln(e.Err, e.hint("next: set those that do not open again, then: weir secret rotate. Keep all lines of the key file until then."))
+				return quiet(problem.Failed)
+			}
+			return nil
+		}),
+	}
+	settingFlags(c, false, "secret_key_file")
+	return c
 }
 
 func secretNames(ctx context.Context, s *app.Session) ([][2]string, error) {

@@ -14,6 +14,7 @@ type Secrets interface {
 	List(ctx context.Context) ([]vault.Secret, error)
 	Put(ctx context.Context, by, name, value, note string) error
 	Delete(ctx context.Context, by, name string) error
+	Rotate(ctx context.Context) (vault.Rotation, error)
 }
 
 func (a *API) secrets() (Secrets, error) {
@@ -71,4 +72,20 @@ func (a *API) dropSecret(ctx context.Context, in *SecretInput) (*Empty, error) {
 		return nil, err
 	}
 	return nil, store.Delete(ctx, auth.From(ctx).By(), in.Secret)
+}
+
+// RotatedSecrets is what a rotation did.
+type RotatedSecrets vault.Rotation
+
+// rotateSecrets seals every secret with the key that is the first of the file now.
+func (a *API) rotateSecrets(ctx context.Context, _ *struct{}) (*One[RotatedSecrets], error) {
+	store, err := a.secrets()
+	if err != nil {
+		return nil, err
+	}
+	done, err := store.Rotate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &One[RotatedSecrets]{Body: RotatedSecrets(done)}, nil
 }

@@ -77,6 +77,7 @@ func flowRoutes() []Route {
 		{post, "/workflows/{workflow}/backfill", auth.Submit, "workflow", Granted, "Run a workflow for times that are over", handle((*API).backfillWorkflow)},
 
 		{get, "/secrets", auth.Read, "secret", Granted, "List the names of secrets", handle((*API).listSecrets)},
+		{post, "/secrets/rotate", auth.Administer, "secret", Granted, "Seal every secret with the first key of the key file", handle((*API).rotateSecrets)},
 		{put, "/secrets/{secret}", auth.Manage, "secret", Granted, "Set a secret; its value is never shown again", handle((*API).putSecret)},
 		{del, "/secrets/{secret}", auth.Manage, "secret", Granted, "Delete a secret", handle((*API).dropSecret)},
 	}

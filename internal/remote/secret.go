@@ -25,6 +25,11 @@ func (c *Client) DropSecret(ctx context.Context, name string) error {
 	return c.drop(ctx, nil, "secrets", name)
 }
 
+// RotateSecrets seals every secret with the first key of the server's key file.
+func (c *Client) RotateSecrets(ctx context.Context) (done vault.Rotation, err error) {
+	return done, c.post(ctx, nil, &done, "secrets", "rotate")
+}
+
 // SetWake says how a node is woken, and when it may sleep.
 func (c *Client) SetWake(ctx context.Context, node string, m wake.Method) error {
 	kind := m.Kind

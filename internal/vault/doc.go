@@ -14,8 +14,9 @@
 // # Rotation
 //
 // The file has one key a line, the newest first. The first one seals, all of
-// them open. To rotate: [AddKey], restart the servers, [Vault.Rotate], and then
-// remove the old lines.
+// them open. To rotate: [AddKey], bring the file to all servers, [Vault.Rotate], and
+// then remove the old lines. A vault that follows its file ([Vault.Follow]) sees each
+// of these steps without a restart.
 //
 // # What is never written
 //

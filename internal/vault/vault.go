@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,8 +32,14 @@ var goodName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 // several servers share one database if they have the same keys.
 type Vault struct {
 	pool *pgxpool.Pool
-	keys Keys
 	log  *slog.Logger
+
+	mu   sync.Mutex
+	keys Keys
+	// file is where the keys are, if they may change while the vault lives; seen
+	// is what it was when they were read.
+	file string
+	seen stamp
 }
 
 // Secret is what may be known about a secret.
@@ -80,11 +87,13 @@ func (v *Vault) set(ctx context.Context, db querier, by, name, value, note strin
 		return problem.Refuse("value", "keep large files in the bucket", "%d bytes are over the limit of 64 KiB", len(value))
 	case len(note) > noteMost:
 		return problem.Refuse("note", "shorten it", "it is longer than %d bytes", noteMost)
-	case len(v.keys.keys) == 0:
+	}
+	keys := v.current()
+	if len(keys.keys) == 0 {
 		return noKeys()
 	}
 	for range putTries {
-		set, err := v.put(ctx, db, by, name, value, note)
+		set, err := v.put(ctx, db, keys.keys[0], by, name, value, note)
 		if err != nil || set {
 			return err
 		}
@@ -94,13 +103,12 @@ func (v *Vault) set(ctx context.Context, db querier, by, name, value, note strin
 
 // put seals for the next version and stores that, unless somebody else did
 // meanwhile.
-func (v *Vault) put(ctx context.Context, db querier, by, name, value, note string) (set bool, err error) {
+func (v *Vault) put(ctx context.Context, db querier, first key, by, name, value, note string) (set bool, err error) {
 	version := 0
 	err = db.QueryRow(ctx, `select s.version from weir.secrets s where s.name = $1`, name).Scan(&version)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("set secret %s: %w", name, err)
 	}
-	first := v.keys.keys[0]
 	sealed, err := first.seal(name, version+1, value)
 	if err != nil {
 		return false, fmt.Errorf("set secret %s: %w", name, err)
@@ -141,7 +149,8 @@ func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, er
 	if len(names) == 0 {
 		return values, nil
 	}
-	if len(v.keys.keys) == 0 {
+	keys := v.current()
+	if len(keys.keys) == 0 {
 		return nil, noKeys()
 	}
 	rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s where s.name = any ($1)`, names)
@@ -153,7 +162,7 @@ func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, er
 		return nil, fmt.Errorf("open secrets: %w", err)
 	}
 	for _, b := range all {
-		if values[b.Name], err = v.unseal(b); err != nil {
+		if values[b.Name], err = keys.unseal(b); err != nil {
 			return nil, err
 		}
 	}
@@ -173,62 +182,13 @@ type box struct {
 	Sealed  []byte
 }
 
-func (v *Vault) unseal(b box) (string, error) {
-	k, ok := v.keys.find(b.KeyID)
+func (k Keys) unseal(b box) (string, error) {
+	found, ok := k.find(b.KeyID)
 	if !ok {
 		return "", problem.New(problem.Failed, "put the line of that key back into the key file, or set the secret again",
 			"secret %s was sealed with key %s, which is not in the key file", b.Name, b.KeyID)
 	}
-	return k.open(b.Name, b.Version, b.Sealed)
-}
-
-// Rotate seals with the first key what another one has sealed, and returns how
-// many secrets that were. It may be repeated, also by two servers at once.
-func (v *Vault) Rotate(ctx context.Context) (n int, err error) {
-	if len(v.keys.keys) == 0 {
-		return 0, noKeys()
-	}
-	first := v.keys.keys[0]
-	for after := ""; ; {
-		rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s
-			where s.key_id <> $1 and s.name > $2 collate "C" order by s.name limit $3`, first.id, after, rotateBatch)
-		if err != nil {
-			return n, fmt.Errorf("rotate secrets: %w", err)
-		}
-		boxes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[box])
-		if err != nil {
-			return n, fmt.Errorf("rotate secrets: %w", err)
-		}
-		for _, b := range boxes {
-			done, err := v.reseal(ctx, first, b)
-			if err != nil {
-				return n, fmt.Errorf("rotate secrets: %w", err)
-			}
-			if done {
-				n++
-			}
-			after = b.Name
-		}
-		if len(boxes) < rotateBatch {
-			v.log.Info("rotated secrets", "count", n, "key", first.id)
-			return n, nil
-		}
-	}
-}
-
-// reseal does nothing to a secret that somebody set meanwhile: that is sealed
-// with a newer key, or the next Rotate sees to it.
-func (v *Vault) reseal(ctx context.Context, with key, b box) (done bool, err error) {
-	value, err := v.unseal(b)
-	if err != nil {
-		return false, err
-	}
-	sealed, err := with.seal(b.Name, b.Version, value)
-	if err != nil {
-		return false, err
-	}
-	err = v.pool.QueryRow(ctx, `select weir.reseal_secret($1, $2, $3, $4, $5)`, b.Name, b.Version, b.KeyID, sealed, with.id).Scan(&done)
-	return done, err
+	return found.open(b.Name, b.Version, b.Sealed)
 }
 
 func noKeys() error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -118,7 +119,7 @@ func TestARowCannotBePassedOffAsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if value, err := v.unseal(b); err == nil {
+		if value, err := v.keys.unseal(b); err == nil {
 			t.Errorf("%s: it opens as %q", what, value)
 		} else if !strings.Contains(err.Error(), "secret a ") {
 			t.Errorf("%s: %v", what, err)
@@ -156,11 +157,11 @@ func TestRotationReplacesTheKeyAndNotTheSecret(t *testing.T) {
 	if open(t, now, "s000") != "value 0" {
 		t.Error("the old key does not open any more")
 	}
-	if n, err := now.Rotate(t.Context()); err != nil || n != count {
-		t.Errorf("rotated %d of %d: %v", n, count, err)
+	if r, err := now.Rotate(t.Context()); err != nil || r.Sealed != count || r.Before != 0 || r.Left != 0 || r.Key != now.keys.IDs()[0] {
+		t.Errorf("rotated %+v of %d: %v", r, count, err)
 	}
-	if n, err := now.Rotate(t.Context()); err != nil || n != 0 {
-		t.Errorf("rotated %d again: %v", n, err)
+	if r, err := now.Rotate(t.Context()); err != nil || r.Sealed != 0 || r.Before != count {
+		t.Errorf("rotated %+v again: %v", r, err)
 	}
 	now.keys.keys = now.keys.keys[:1] // the old line is removed
 	if got := open(t, now, fmt.Sprintf("s%03d", count-1)); got != fmt.Sprint("value ", count-1) {
@@ -171,6 +172,61 @@ func TestRotationReplacesTheKeyAndNotTheSecret(t *testing.T) {
 	}
 	if n := one[int](t, db, `select max(version) from weir.secrets`); n != 1 {
 		t.Errorf("rotation made version %d", n)
+	}
+}
+
+// A server that runs sees each step of a rotation: the new key, what another
+// process sealed with it, and that the old line is gone.
+func TestRotationBesideAServer(t *testing.T) {
+	db := testdb.New(t)
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "keys")
+	load := func() Keys {
+		keys, err := LoadKeys(path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	server := New(db.Pool, load(), nil).Follow(path)
+	for _, name := range []string{"one", "two", "broken"} {
+		if err := server.Put(ctx, "", name, "value of "+name, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Pool.Exec(ctx, `update weir.secrets set sealed = '\x01' where name = 'broken'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := AddKey(path); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(db.Pool, load(), nil).Rotate(ctx)
+	if err != nil || r.Sealed != 2 || r.Left != 1 || len(r.Failed) != 1 || r.Failed[0].Name != "broken" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := open(t, server, "two"); got != "value of two" {
+		t.Errorf("the server opens %q", got)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	if err := os.WriteFile(path, []byte(first+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Put(ctx, "", "three", "value of three", ""); err != nil {
+		t.Fatal(err)
+	}
+	if key := one[string](t, db, `select key_id from weir.secrets where name = 'three'`); key != r.Key {
+		t.Errorf("sealed with key %s, which is no longer in the file; it has %s", key, r.Key)
+	}
+	// A file that is half written changes nothing.
+	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, server, "three"); got != "value of three" {
+		t.Errorf("the server opens %q", got)
 	}
 }
 
@@ -217,8 +273,8 @@ func TestACanaryIsNowhere(t *testing.T) {
 	cancel()
 	say(v.Put(gone, "ann", "CANARY", canary, ""))
 	v.keys = newKeys(randomBits(), keys.keys[0].bits)
-	if n, err := v.Rotate(ctx); n != 1 || err != nil {
-		t.Errorf("rotated %d: %v", n, err)
+	if r, err := v.Rotate(ctx); r.Sealed != 1 || err != nil {
+		t.Errorf("rotated %+v: %v", r, err)
 	}
 	_, err := New(db.Pool, keys, log).Open(ctx, []string{"CANARY"})
 	say(err)
