@@ -102,6 +102,59 @@ func TestHintComesWithTheCommit(t *testing.T) {
 	}
 }
 
+// A hint is what wakes an idle worker, and nothing more than that: the worker that polls once
+// an hour takes a task of which it hears and leaves lying one of which it does not, and the
+// worker that hears nothing finds its task by polling.
+func TestR13AHintIsAHint(t *testing.T) {
+	testdb.Direct(t, "transaction mode carries no notifications")
+	w := newWorld(t)
+	hearing := func(service string) *weir.Worker {
+		worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
+		handle(worker, service, nothing)
+		w.run(t, worker)
+		return worker
+	}
+	hearing("loud")
+	quiet := hearing("quiet")
+	untold := func(service string) {
+		if _, err := w.Pool.Exec(t.Context(), `select weir.submit($1, hint => false)`, service); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lies = `select count(*) from weir.task where service = 'quiet' and state = 'available'`
+	// It still looks once or twice by itself before it rests.
+	until(t, "a task of which nobody is told lies there", func() bool {
+		untold("quiet")
+		for range 5 {
+			w.wait(t, w.submit(t, weir.Task{Service: "loud"}))
+		}
+		return w.count(t, lies) > 0
+	})
+	// All of these come by their hints, and the other one still lies there.
+	for range 20 {
+		w.wait(t, w.submit(t, weir.Task{Service: "loud"}))
+	}
+	if w.count(t, lies) == 0 {
+		t.Error("a worker that polls once an hour found a task without a hint: a hint cannot be told from none")
+	}
+	before := quiet.Stats().Done
+	w.submit(t, weir.Task{Service: "quiet"})
+	until(t, "its hint wakes the worker", func() bool { return quiet.Stats().Done > before && w.count(t, lies) == 0 })
+
+	deaf, err := weir.New(w.Pool, &weir.Config{Logger: discard(), ListenURL: "postgres://127.0.0.1:1/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(deaf.Close)
+	worker := weir.NewWorker(deaf, weir.WorkerConfig{PollFloor: time.Hour})
+	handle(worker, "deaf", nothing)
+	w.run(t, worker)
+	for i := range 2 {
+		untold("deaf")
+		until(t, "polling finds the task", func() bool { return worker.Stats().Done == int64(i+1) })
+	}
+}
+
 // The workers of a client share one LISTEN connection.
 func TestOneListenConnectionPerClient(t *testing.T) {
 	testdb.Direct(t, "transaction mode carries no notifications")

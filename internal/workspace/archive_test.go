@@ -47,7 +47,7 @@ func TestAnArchiveCountsForItsOperation(t *testing.T) {
 }
 
 // A start that comes in between voids the archive: before it was noted, and after.
-func TestAStartInBetweenVoidsTheArchive(t *testing.T) {
+func TestR10AStartInBetweenVoidsTheArchive(t *testing.T) {
 	t.Parallel()
 	for name, noted := range map[string]bool{"before it is noted": false, "after it was noted": true} {
 		t.Run(name, func(t *testing.T) {

@@ -142,7 +142,7 @@ func (b *flipping) Get(ctx context.Context, key string, offset, length int64) (i
 
 // An archive that comes back broken when it is made is made again, and the volume stays
 // meanwhile. When it is needed it is an error that stands, and nothing takes its place.
-func TestABrokenArchive(t *testing.T) {
+func TestR10R11ABrokenArchive(t *testing.T) {
 	t.Parallel()
 	var bucket *flipping
 	r := newRig(t, func(r *rig, c *workspace.Config) {
@@ -170,7 +170,7 @@ func TestABrokenArchive(t *testing.T) {
 
 // The bucket goes down in the middle of an archive, for longer than anybody has patience:
 // the volume stays, and the archive is made when it is back.
-func TestTheBucketGoesDownInTheMiddle(t *testing.T) {
+func TestR10TheBucketGoesDownInTheMiddle(t *testing.T) {
 	t.Parallel()
 	var bucket *downBucket
 	var slow *faulty
@@ -402,7 +402,7 @@ func TestATermThatIsOverDoesNothing(t *testing.T) {
 }
 
 // A start in the middle of an archive: what it wrote is in the archive that counts.
-func TestAStartInTheMiddleOfAnArchive(t *testing.T) {
+func TestR10AStartInTheMiddleOfAnArchive(t *testing.T) {
 	t.Parallel()
 	var inside *faulty
 	r := newRig(t, func(r *rig, c *workspace.Config) {
