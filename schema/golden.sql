@@ -437,6 +437,7 @@ table nodes with (fillfactor=50)
   version text
   drivers text[]
   busy_mark text
+  registered_by text
   constraint UNIQUE (name)
   constraint PRIMARY KEY (id)
   constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
@@ -1684,6 +1685,8 @@ function _open(lanes text[], pools text[], t timestamp with time zone, patient b
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
 function _open_pools(names text[], heads tid[], t timestamp with time zone, patient boolean DEFAULT true, enough integer DEFAULT 2000) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the pool gate of these pools.
+function _own_node(node text) returns void
+  plpgsql stable set search_path=weir, pg_temp: Refuses who speaks for a node of another role.
 function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
@@ -2224,12 +2227,10 @@ weir_client: select on table or view pools
 weir_client: select on table or view rollout
 weir_client: select on table or view rollout_approvals
 weir_client: select on table or view rollout_database
-weir_client: select on table or view rollout_runs
 weir_client: select on table or view rollout_stages
 weir_client: select on table or view rollout_task
 weir_client: select on table or view rollout_tasks
 weir_client: select on table or view rollouts
-weir_client: select on table or view running
 weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
 weir_client: select on table or view schema_version
@@ -2243,7 +2244,6 @@ weir_client: select on table or view transition
 weir_client: select on table or view unique_keys
 weir_client: select on table or view unsettled
 weir_client: select on table or view worker
-weir_client: select on table or view workers
 weir_client: select on table or view workflows
 weir_client: select on table or view workspace_archives
 weir_client: select on table or view workspace_policy

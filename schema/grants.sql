@@ -13,6 +13,21 @@ grant select on all tables in schema weir to weir_client;
 -- Who may log in, and with what, is nobody's business but the server's.
 revoke all on weir.users, weir.sessions, weir.tokens, weir.links, weir.joins, weir.node_credentials, weir.login_attempts, weir.oidc_visits from weir_client;
 
+-- With the token of a lease one reports in the name of its worker. The id of a worker's last claim is that token.
+do $$
+declare
+  t record;
+begin
+  for t in
+    select a.attrelid::regclass as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attname <> s.hidden) as shown
+    from (values ('weir.running'::regclass, 'token'), ('weir.workers', 'last_claim'), ('weir.rollout_runs', 'token')) s (name, hidden)
+    join pg_attribute a on a.attrelid = s.name and a.attnum > 0 and not a.attisdropped group by a.attrelid
+  loop
+    execute format('revoke select on %s from weir_client', t.name);
+    execute format('grant select (%s) on %s to weir_client', t.shown, t.name);
+  end loop;
+end $$;
+
 grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many, weir.fail, weir.fail_many, weir.give_back_many,
   weir.confirm_cancel, weir.register_node, weir.register_worker, weir.heartbeat, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
   to weir_worker;

@@ -12,6 +12,7 @@ begin
   -- The node before its worker, as weir.claim locks them.
   update weir.nodes n set seen_at = t where n.id = (select w.node from weir.workers w where w.name = heartbeat.worker)
   returning * into nd;
+  perform weir._own_node(nd.name);
   mode := coalesce(case when coalesce(nd.mode_until, 'infinity') > t then nd.mode end, 'active');
   labels := nd.labels;
   capacity := nd.capacity;

@@ -1,6 +1,7 @@
 -- A machine says that it is there, what it is (labels), how much it can do at once (capacity: slots per service), and by which means (version
 -- and drivers of its agent; null: it did not say, and what is known stays). A node that joined with a token that names labels or services is what
--- that says: it has those labels, and of those services no more. What it wanted besides is in the event, as withheld.
+-- that says: it has those labels, and of those services no more. What it wanted besides is in the event, as withheld. A node belongs to the role that
+-- registered it first: no other but the owner of the schema speaks for it.
 create or replace function weir.register_node(name text, labels jsonb default '{}', capacity jsonb default '{}', version text default null,
   drivers text[] default null, at timestamptz default null) returns int
 language plpgsql security definer
@@ -21,6 +22,7 @@ begin
   if length(register_node.version) > 200 or cardinality(register_node.drivers) > 100 then
     perform weir._invalid('version, drivers: at most 200 characters, at most 100 drivers');
   end if;
+  perform weir._own_node(register_node.name);
   -- Before the node's row, as weir.set_node locks them.
   select * into bound from weir.node_credentials c where c.node = register_node.name and (c.labels is not null or c.services is not null) for share;
   has.labels := coalesce(bound.labels, register_node.labels);
@@ -34,9 +36,9 @@ begin
     'labels', (select jsonb_object_agg(l.key, l.value) from jsonb_each(register_node.labels) l where not has.labels @> jsonb_build_object(l.key, l.value)),
     'capacity', (select jsonb_object_agg(s.key, s.value) from jsonb_each(register_node.capacity) s where has.capacity ->> s.key is distinct from s.value #>> '{}')));
   select * into was from weir.nodes n where n.name = register_node.name;
-  insert into weir.nodes as n (name, labels, capacity, version, drivers, registered_at, seen_at)
-  values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers, t, t)
-  on conflict (name) do update set labels = excluded.labels, capacity = excluded.capacity, seen_at = t,
+  insert into weir.nodes as n (name, labels, capacity, version, drivers, registered_at, seen_at, registered_by)
+  values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers, t, t, coalesce(weir._caller(), session_user))
+  on conflict (name) do update set labels = excluded.labels, capacity = excluded.capacity, seen_at = t, registered_by = coalesce(n.registered_by, excluded.registered_by),
     version = coalesce(excluded.version, n.version), drivers = coalesce(excluded.drivers, n.drivers)
   returning n.id into has.id;
   if was.id is null or (was.labels, was.capacity) is distinct from (has.labels, has.capacity) or withheld <> '{}'

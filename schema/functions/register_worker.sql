@@ -22,6 +22,7 @@ begin
     if n is null then
       raise exception using errcode = 'WR404', message = format('there is no node %L', register_worker.node), hint = 'register it first: weir.register_node';
     end if;
+    perform weir._own_node(register_worker.node);
     does := coalesce((select array(select s from unnest(does) s where c.services ? s) from weir.node_credentials c where c.node = register_worker.node and c.services is not null), does);
   end if;
   select * into was from weir.workers x where x.name = register_worker.name for no key update;

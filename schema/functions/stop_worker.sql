@@ -15,6 +15,7 @@ begin
   if not found then
     return;
   end if;
+  perform weir._own_node((select n.name from weir.workers x join weir.nodes n on n.id = x.node where x.id = w));
   insert into weir.events (at, type, kind, subject, worker) values (t, 'stopped', 'worker', stop_worker.name, w);
   select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r where r.worker = w;
   perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', at => stop_worker.at);
