@@ -90,7 +90,7 @@ func TestSecureJoinReplay(t *testing.T) {
 	admin := with(f.person(auth.Admin))
 	invite := func(node string) string {
 		var made struct{ Secret string }
-		f.wants(http.StatusCreated, "POST", apiPrefix+"/joins", admin, object("node", node)).into(t, &made)
+		f.wants(http.StatusCreated, "POST", apiPrefix+"/joins", admin, object("node", node, "any", true)).into(t, &made)
 		return made.Secret
 	}
 	join := func(secret, node string) reply {

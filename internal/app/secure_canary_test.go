@@ -114,12 +114,12 @@ func (f *fort) leaveCanaries(secrets canaries) {
 	}
 	token := made("token", "secret", "/tokens", object("name", "ci", "scopes", []string{"*:*"}))
 	made("login link", "secret", "/users/ada/link", object())
-	join := made("join secret", "secret", "/joins", object("node", "n1"))
-	made("unused join secret", "secret", "/joins", object())
+	join := made("join secret", "secret", "/joins", object("node", "n1", "any", true))
+	made("unused join secret", "secret", "/joins", object("any", true))
 	made("node credential", "credential", "/join", object("secret", join, "node", "n1"))
 	f.wants(http.StatusOK, "GET", apiPrefix+"/me", bearer(token))
 	f.ask("POST", "/new-token", with(cookie), form("name", "page", "scopes", "*:read", "days", "30"))
-	f.ask("POST", "/new-join", with(cookie), form("node", "n2", "hours", "1"))
+	f.ask("POST", "/new-join", with(cookie), form("node", "n2", "hours", "1", "may", "any"))
 	f.ask("GET", "/login/oidc")
 
 	// Secrets where they do not belong.

@@ -199,7 +199,7 @@ func (f *fort) token(user string, scopes ...string) (secret string, token auth.T
 // node is the credential of a node.
 func (f *fort) node(name string) string {
 	f.t.Helper()
-	secret, err := f.people.CreateJoin(f.t.Context(), system, auth.NewJoin{Node: name})
+	secret, err := f.people.CreateJoin(f.t.Context(), system, auth.NewJoin{Node: name, Any: true})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func (f *fort) furnish(name string) furniture {
 	u := f.add("owner", auth.Viewer)
 	_, token := f.token("owner", "*:read")
 	f.login("owner", header("User-Agent", strings.Map(printable, name)))
-	if _, err := f.people.CreateJoin(f.t.Context(), system, auth.NewJoin{}); err != nil {
+	if _, err := f.people.CreateJoin(f.t.Context(), system, auth.NewJoin{Any: true}); err != nil {
 		f.t.Fatal(err)
 	}
 	return furniture{

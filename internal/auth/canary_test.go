@@ -60,9 +60,9 @@ func TestCanary(t *testing.T) {
 	keep("login link", firstOf(x.NewLink(ctx, ada, "ada", 0)), nil)
 	_, token, err := x.CreateToken(ctx, ada, NewToken{Name: "ci", Scopes: []string{"*:*"}})
 	keep("token", token, err)
-	keep("join", firstOf(x.CreateJoin(ctx, ada, NewJoin{})), nil)
+	keep("join", firstOf(x.CreateJoin(ctx, ada, NewJoin{Any: true})), nil)
 	keep("credential", firstOf(x.Join(ctx, secrets["join"], "n1")), nil)
-	keep("unused join", firstOf(x.CreateJoin(ctx, ada, NewJoin{Node: "n2"})), nil)
+	keep("unused join", firstOf(x.CreateJoin(ctx, ada, NewJoin{Node: "n2", Any: true})), nil)
 	redirect, visit, err := o.Start(ctx)
 	keep("visit", visit, err)
 	for _, what := range []string{"state", "nonce", "verifier"} {

@@ -46,6 +46,9 @@ type NewJoin struct {
 	// the one that has it now; without, it must choose a name that is free.
 	Node string
 	Bound
+	// Any says that the node itself says what it is, of which Bound names nothing. It must
+	// be said, for whoever has the credential of such a node can claim all work there is.
+	Any bool
 	// TTL zero is an hour.
 	TTL time.Duration
 }
@@ -83,6 +86,13 @@ func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret s
 	}
 	if err := n.check(); err != nil {
 		return "", err
+	}
+	switch named := n.Labels != nil || n.Services != nil; {
+	case !named && !n.Any:
+		return "", problem.Refuse("services", "name services (--service renderer=2) or labels (--labels zone=eu) of the node, or say --any: it then takes any work",
+			"a join token names services or labels, or says that the node may do any work")
+	case named && n.Any:
+		return "", problem.Refuse("any", "leave out one of them", "a node that may do any work is bound to no services and no labels")
 	}
 	secret = newSecret(joinSecret)
 	hash, err := hashOf(joinSecret, secret)

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,7 +13,7 @@ func TestJoin(t *testing.T) {
 	x := start(t)
 	ctx := t.Context()
 	boss, ada := x.add("boss", Maintainer), x.add("ada", Operator)
-	_, err := x.CreateJoin(ctx, ada, NewJoin{})
+	_, err := x.CreateJoin(ctx, ada, NewJoin{Any: true})
 	wants(t, err, problem.Forbidden)
 	join := func(n NewJoin) string {
 		t.Helper()
@@ -20,7 +21,7 @@ func TestJoin(t *testing.T) {
 		must(t, err)
 		return secret
 	}
-	secret := join(NewJoin{})
+	secret := join(NewJoin{Any: true})
 	_, err = x.Join(ctx, secret, "")
 	wants(t, err, problem.Invalid)
 	credential, err := x.Join(ctx, secret, "n1")
@@ -39,13 +40,13 @@ func TestJoin(t *testing.T) {
 		wants(t, err, problem.Unauthenticated)
 	}
 	// A token for any node does not take one over, and is not used up by trying.
-	secret = join(NewJoin{})
+	secret = join(NewJoin{Any: true})
 	_, err = x.Join(ctx, secret, "n1")
 	wants(t, err, problem.Conflict)
 	_, err = x.Join(ctx, secret, "n2")
 	must(t, err)
 	// One for this node does, and for no other.
-	secret = join(NewJoin{Node: "n1"})
+	secret = join(NewJoin{Node: "n1", Any: true})
 	_, err = x.Join(ctx, secret, "n2")
 	wants(t, err, problem.Forbidden)
 	again, err := x.Join(ctx, secret, "n1")
@@ -63,7 +64,7 @@ func TestJoin(t *testing.T) {
 	_, err = x.Node(ctx, again)
 	wants(t, err, problem.Unauthenticated)
 	// Lists, taking back, time.
-	secret = join(NewJoin{})
+	secret = join(NewJoin{Any: true})
 	list, err := x.Joins(ctx, boss)
 	must(t, err)
 	if len(list) != 1 || list[0].By != "boss" {
@@ -75,7 +76,7 @@ func TestJoin(t *testing.T) {
 	wants(t, x.RevokeJoin(ctx, boss, list[0].ID), problem.NotFound)
 	_, err = x.Join(ctx, secret, "n3")
 	wants(t, err, problem.Unauthenticated)
-	secret = join(NewJoin{})
+	secret = join(NewJoin{Any: true})
 	x.pass(joinTTL)
 	_, err = x.Join(ctx, secret, "n3")
 	wants(t, err, problem.Unauthenticated)
@@ -94,6 +95,13 @@ func TestJoinBound(t *testing.T) {
 		_, err := x.CreateJoin(ctx, System("test"), NewJoin{Bound: bad})
 		wants(t, err, problem.Invalid)
 	}
+	// To let a node take any work must be said, and excludes the rest.
+	_, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge"})
+	if p := wants(t, err, problem.Invalid); p.Field != "services" || !strings.Contains(p.Next, "--any") {
+		t.Errorf("a token that names nothing: %+v", p)
+	}
+	_, err = x.CreateJoin(ctx, System("test"), NewJoin{Any: true, Bound: Bound{Services: map[string]int{"render": 1}}})
+	wants(t, err, problem.Invalid)
 	bound := Bound{Labels: map[string]string{"zone": "eu"}, Services: map[string]int{"render": 2}}
 	is := func(b Bound) bool {
 		return len(b.Labels) == 1 && b.Labels["zone"] == "eu" && len(b.Services) == 1 && b.Services["render"] == 2
@@ -113,7 +121,7 @@ func TestJoinBound(t *testing.T) {
 	}
 	// Nothing at all is a bound too; no bound is none.
 	for _, c := range []Bound{{Labels: map[string]string{}, Services: map[string]int{}}, {}} {
-		secret, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge", Bound: c})
+		secret, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge", Bound: c, Any: c.Labels == nil})
 		must(t, err)
 		_, err = x.Join(ctx, secret, "edge")
 		must(t, err)
@@ -126,7 +134,7 @@ func TestJoinBound(t *testing.T) {
 // Of many machines with one join token, one joins.
 func TestJoinOnce(t *testing.T) {
 	x := start(t)
-	secret, err := x.CreateJoin(t.Context(), System("test"), NewJoin{})
+	secret, err := x.CreateJoin(t.Context(), System("test"), NewJoin{Any: true})
 	must(t, err)
 	const many = 8
 	var wait sync.WaitGroup

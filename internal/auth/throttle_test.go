@@ -255,7 +255,7 @@ func TestSweep(t *testing.T) {
 	must(t, err)
 	_, err = x.NewLink(ctx, ada, "ada", 0)
 	must(t, err)
-	_, err = x.CreateJoin(ctx, ada, NewJoin{})
+	_, err = x.CreateJoin(ctx, ada, NewJoin{Any: true})
 	must(t, err)
 	if n := sweep(); n != 8 {
 		t.Errorf("of 8 live rows %d are left", n)

@@ -23,7 +23,7 @@ func (e *env) joinList() *cobra.Command {
 
 var joinListing = listing[auth.Join]{
 	name:  func(j auth.Join) string { return j.ID },
-	empty: []string{"There are no join tokens.", "Make one with: weir join create"},
+	empty: []string{"There are no join tokens.", "Make one with: weir join create --node NAME --service SERVICE=N"},
 	columns: []column[auth.Join]{
 		{title: "ID", value: func(_ *output, j auth.Join) string { return j.ID }},
 		{title: "NODE", value: func(_ *output, j auth.Join) string { return j.Node }},
@@ -40,12 +40,13 @@ func (e *env) joinCreate() *cobra.Command {
 	var ttl string
 	c := &cobra.Command{
 		Use: "create", Short: "Make a join token and print it, once", Args: e.noArgs,
-		Example: "  weir join create --node edge\n  weir join create --node edge --labels zone=eu --service renderer=2",
+		Example: "  weir join create --node edge --service renderer=2\n  weir join create --node edge --labels zone=eu --service renderer=2\n  weir join create --node edge --any",
 		Long: `Make a join token and print it, once. The machine that uses it first becomes a
 node with a credential of its own; after that the token is worth nothing.
 
 With --labels and --service the node is bound: its agent cannot say that it has
-other labels, or does more.`,
+other labels, or does more. One of them is needed, or --any: then the node takes
+whatever work its agent asks for, with its secrets.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
 			if n.TTL, err = readTTL(ttl); err != nil {
 				return err
@@ -62,6 +63,7 @@ other labels, or does more.`,
 	}
 	c.Flags().StringToStringVar(&n.Labels, "labels", nil, "labels the node has, whatever its agent says: `KEY=VALUE,…`; default: those of the agent")
 	c.Flags().StringToIntVar(&n.Services, "service", nil, "service the node may do and the most at once: `NAME=N`; may be repeated; default: what the agent offers")
+	c.Flags().BoolVar(&n.Any, "any", false, "let the node take any work; in place of --labels and --service")
 	c.Flags().StringVar(&n.Node, "node", "", "name the node must have; one that has it now is replaced")
 	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 1h")
 	return c

@@ -25,7 +25,7 @@ func (e *env) nodeRevoke() *cobra.Command {
 		Use: "revoke NAME", Short: "Take a node's credential away: its calls fail at once", Args: e.args("NAME"),
 		Long: `Take a node's credential away: every call of its agent over HTTPS fails from now
 on, and what it runs goes to others when its leases end. To let the machine join
-again: weir join create --node NAME`,
+again: weir join create --node NAME --service SERVICE=N`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			if err := s.Accounts.RevokeNode(ctx, args[0]); err != nil {
 				return err

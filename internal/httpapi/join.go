@@ -17,11 +17,12 @@ type CreateJoinInput struct {
 
 		Labels   map[string]string `json:"labels,omitempty" doc:"Labels the node has, whatever its agent says. Left out: those of the agent."`
 		Services map[string]int    `json:"services,omitempty" doc:"Services it may do, with the most slots of each. Left out: what the agent offers."`
+		Any      bool              `json:"any,omitempty" doc:"The node may take any work: its agent says what it is. Needed where neither labels nor services are named."`
 	}
 }
 
 func (a *API) createJoin(ctx context.Context, in *CreateJoinInput) (*Made[Secret], error) {
-	secret, err := a.config.Auth.CreateJoin(ctx, auth.From(ctx), auth.NewJoin{Node: in.Body.Node, Bound: auth.Bound{Labels: in.Body.Labels, Services: in.Body.Services}, TTL: time.Duration(in.Body.TTL)})
+	secret, err := a.config.Auth.CreateJoin(ctx, auth.From(ctx), auth.NewJoin{Node: in.Body.Node, Bound: auth.Bound{Labels: in.Body.Labels, Services: in.Body.Services}, Any: in.Body.Any, TTL: time.Duration(in.Body.TTL)})
 	if err != nil {
 		return nil, err
 	}

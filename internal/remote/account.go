@@ -157,8 +157,9 @@ func (c *Client) CreateJoin(ctx context.Context, n auth.NewJoin) (string, error)
 	err := c.post(ctx, struct {
 		Node string `json:"node,omitempty"`
 		auth.Bound
+		Any bool `json:"any,omitempty"`
 		ttl
-	}{n.Node, n.Bound, ttl{period(n.TTL)}}, &made, "joins")
+	}{n.Node, n.Bound, n.Any, ttl{period(n.TTL)}}, &made, "joins")
 	return made.Secret, err
 }
 

@@ -38,12 +38,41 @@ func (w *Web) joins(r *Request) (View, error) {
 // joinLives are how many hours a join token may wait for its machine.
 var joinLives = []ui.Option{{Value: "1", Label: "an hour"}, {Value: "24", Label: "a day"}, {Value: "168", Label: "a week"}}
 
+// joinBounds: who has the credential of a node that may do any work gets all work there is.
+var joinBounds = []ui.Option{{Value: "named", Label: "what is named here"}, {Value: "any", Label: "any work"}}
+
+// joinBound is what the node may be.
+func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
+	labels, err := readPairs(r, "labels")
+	if err != nil {
+		return b, false, err
+	}
+	services, err := readCapacity(r, "services")
+	if err != nil {
+		return b, false, err
+	}
+	if len(labels) > 0 {
+		b.Labels = labels
+	}
+	if len(services) > 0 {
+		b.Services = services
+	}
+	anything = r.Field("may") == "any"
+	if !anything && b.Labels == nil && b.Services == nil {
+		return b, false, problem.Refuse("services", "name a service or a label, or choose any work", "it is not said what the node may do")
+	}
+	return b, anything, nil
+}
+
 func askNewJoin(*Request) (ui.Question, error) {
 	return ui.Question{
 		Title: "Add a node", Button: "Make a join token", Back: "/nodes",
 		Text: "A machine shows the token once and gets a credential of its own for it. Whoever has the token can become the node: hand it over with care.",
 		Fields: []ui.Field{
 			{Name: "node", Label: "Name of the node", Optional: true, Example: "pc1", Focus: true, Auto: "off", Hint: "With a name, the machine takes the place of the node that has it now. Empty: it chooses a name that is free."},
+			{Name: "may", Label: "It may do", Type: "select", Options: joinBounds, Value: "named"},
+			{Name: "services", Label: "Services", Type: "area", Rows: 3, Optional: true, Example: "renderer=2", Hint: "With the most at once, one on a line. Empty: what its agent offers."},
+			{Name: "labels", Label: "Labels", Type: "area", Rows: 3, Optional: true, Example: "zone=eu", Hint: "One on a line. Empty: those of its agent."},
 			{Name: "hours", Label: "Works for", Type: "select", Options: joinLives, Value: "1"},
 		},
 	}, nil
@@ -55,7 +84,11 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 		return Done{}, problem.Refuse("hours", "choose one of the list", "a join token cannot work for %q hours", r.Field("hours"))
 	}
 	node := r.Field("node")
-	secret, err := w.config.Auth.CreateJoin(r.Context(), r.Subject, auth.NewJoin{Node: node, TTL: time.Duration(hours) * time.Hour})
+	bound, anything, err := joinBound(r)
+	if err != nil {
+		return Done{}, err
+	}
+	secret, err := w.config.Auth.CreateJoin(r.Context(), r.Subject, auth.NewJoin{Node: node, Bound: bound, Any: anything, TTL: time.Duration(hours) * time.Hour})
 	if err != nil {
 		return Done{}, err
 	}

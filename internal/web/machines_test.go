@@ -46,10 +46,10 @@ func farm(t *testing.T, s *webtest.Server) {
 		`select weir.set_schedule('old-sync', '*/15 * * * *', '{"service": "sync"}', now() + interval '1 min', paused => true)`,
 		`select weir.fire_schedule(name, next_at, array[next_at], next_at + interval '10 min') from weir.schedules where name = 'tidy'`,
 	)
-	if _, err := s.Auth.CreateJoin(t.Context(), auth.System("ada"), auth.NewJoin{Node: "render-04"}); err != nil {
+	if _, err := s.Auth.CreateJoin(t.Context(), auth.System("ada"), auth.NewJoin{Node: "render-04", Any: true}); err != nil {
 		t.Fatal(err)
 	}
-	secret, err := s.Auth.CreateJoin(t.Context(), auth.System("ada"), auth.NewJoin{})
+	secret, err := s.Auth.CreateJoin(t.Context(), auth.System("ada"), auth.NewJoin{Any: true})
 	if err != nil {
 		t.Fatal(err)
 	}

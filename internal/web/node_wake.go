@@ -205,6 +205,23 @@ func readPairs(r *Request, field string) (map[string]string, error) {
 	return out, nil
 }
 
+// readCapacity reads service=number, one on a line.
+func readCapacity(r *Request, field string) (map[string]int, error) {
+	words, err := readPairs(r, field)
+	if err != nil {
+		return nil, err
+	}
+	capacity := make(map[string]int, len(words))
+	for service, text := range words {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, problem.Refuse(field, "write service=number, one on a line", "%s: %q is no number of slots", service, text)
+		}
+		capacity[service] = n
+	}
+	return capacity, nil
+}
+
 func (w *Web) changeNode(r *Request) (Done, error) {
 	// One that is gone must not come back.
 	is, err := w.config.Store.Node(r.Context(), r.PathValue("name"))
@@ -215,17 +232,9 @@ func (w *Web) changeNode(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	words, err := readPairs(r, "capacity")
+	capacity, err := readCapacity(r, "capacity")
 	if err != nil {
 		return Done{}, err
-	}
-	capacity := make(map[string]int, len(words))
-	for service, text := range words {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return Done{}, problem.Refuse("capacity", "write service=number, one on a line", "%s: %q is no number of slots", service, text)
-		}
-		capacity[service] = n
 	}
 	if err := w.config.Commands.SetNode(r.Context(), weir.Node{Name: is.Name, Labels: labels, Capacity: capacity}, r.By()); err != nil {
 		return Done{}, placed(err, "labels", "capacity")

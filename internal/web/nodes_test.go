@@ -62,8 +62,10 @@ func TestJoins(t *testing.T) {
 	s := webtest.Start(t)
 	c := s.Login(t, "mia", auth.Maintainer)
 	c.Get(t, "/joins").Is(t, 200).Has(t, "No join token", "No node has a credential")
-	c.Post(t, "/new-join", form("node", "pc1", "hours", "9999")).Is(t, 422)
-	a := c.Post(t, "/new-join", form("node", "pc1", "hours", "24")).Is(t, 200).Has(t, "not shown again", "/api/v1/join")
+	c.Post(t, "/new-join", form("node", "pc1", "hours", "9999", "may", "any")).Is(t, 422)
+	c.Post(t, "/new-join", form("node", "pc1", "hours", "24", "may", "named")).Is(t, 422).Has(t, "choose any work")
+	c.Post(t, "/new-join", form("node", "pc1", "hours", "24", "services", "render=x")).Is(t, 422)
+	a := c.Post(t, "/new-join", form("node", "pc1", "hours", "24", "services", "render=2", "labels", "zone=eu")).Is(t, 200).Has(t, "not shown again", "/api/v1/join")
 	if a.Header.Get("Cache-Control") != "no-store" {
 		t.Error("a secret may be kept by a cache")
 	}
@@ -83,7 +85,7 @@ func TestJoins(t *testing.T) {
 		t.Error("a revoked credential works")
 	}
 
-	unused := regexp.MustCompile(`weir_join_[A-Za-z0-9_-]+`).FindString(c.Post(t, "/new-join", form("hours", "1")).Is(t, 200).Body)
+	unused := regexp.MustCompile(`weir_join_[A-Za-z0-9_-]+`).FindString(c.Post(t, "/new-join", form("hours", "1", "may", "any")).Is(t, 200).Body)
 	revoke = regexp.MustCompile(`/joins/[^/"]+/revoke`).FindString(c.Get(t, "/joins").Is(t, 200).Has(t, "any node").Body)
 	c.Get(t, revoke).Is(t, 200)
 	c.Post(t, revoke, form()).Is(t, 303)

@@ -53,7 +53,7 @@ func TestWrongCredential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	join, err := h.store.CreateJoin(t.Context(), auth.System("test"), auth.NewJoin{})
+	join, err := h.store.CreateJoin(t.Context(), auth.System("test"), auth.NewJoin{Any: true})
 	if err != nil {
 		t.Fatal(err)
 	}
