@@ -94,6 +94,8 @@ var rights = []right{
 	{"worker", Read, Viewer, Viewer, true, false},
 	{"event", Read, Viewer, Viewer, true, false},
 	{"health", Read, Viewer, Viewer, true, false},
+	// The deep doctor reads all of the history.
+	{"health", Administer, Admin, Admin, true, false},
 	{"metrics", Read, Viewer, Viewer, true, false},
 	{"join", Read, Maintainer, Maintainer, true, false},
 	{"join", Manage, Maintainer, Maintainer, true, false},

@@ -76,13 +76,25 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*One[view.Health], error
 
 // DoctorInput says how deep.
 type DoctorInput struct {
-	Deep bool `query:"deep" doc:"Read all of the history instead of its newest part."`
+	Deep bool `query:"deep" doc:"Read all of the history instead of its newest part. Takes an admin."`
 }
 
-func (a *API) doctor(ctx context.Context, in *DoctorInput) (*All[view.Finding], error) {
-	findings, err := a.config.Store.Doctor(ctx, in.Deep)
+// DoctorReport is what the doctor found. All who ask within half a minute get the same one.
+type DoctorReport struct {
+	Items []view.Finding `json:"items"`
+	At    time.Time      `json:"at" doc:"When it was made."`
+	Age   float64        `json:"age" doc:"How many seconds ago that is."`
+}
+
+func (a *API) doctor(ctx context.Context, in *DoctorInput) (*One[DoctorReport], error) {
+	if in.Deep {
+		if err := auth.Allow(auth.From(ctx), auth.Administer, auth.Object{Kind: "health"}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := a.config.Store.Checkup(ctx, in.Deep)
 	if err != nil {
 		return nil, err
 	}
-	return all(findings), nil
+	return one(DoctorReport{r.Findings, r.At, r.Age.Seconds()}, nil)
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -26,13 +27,20 @@ func (w *Web) health(r *Request) (View, error) {
 	}, nil
 }
 
-// doctor runs when somebody opens the page, and not again by itself.
+// doctor runs when somebody opens the page, once in a while for all of them, and not again by
+// itself.
 func (w *Web) doctor(r *Request) (View, error) {
 	deep := r.Query("deep") != ""
-	findings, err := w.config.Store.Doctor(r.Context(), deep)
+	if deep {
+		if err := r.allow(auth.Administer, "health", false); err != nil {
+			return View{}, err
+		}
+	}
+	report, err := w.config.Store.Checkup(r.Context(), deep)
 	if err != nil {
 		return View{}, err
 	}
+	findings := report.Findings
 	bad := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -40,7 +48,7 @@ func (w *Web) doctor(r *Request) (View, error) {
 		}
 	}
 	return View{
-		Head: ui.Head{Title: "Doctor", Crumbs: []ui.Crumb{{Label: "Health", Href: "/health"}}, Actions: doctorActions(deep)},
+		Head: ui.Head{Title: "Doctor", Crumbs: []ui.Crumb{{Label: "Health", Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
 		Body: doctorPage(findings, bad), Still: true,
 	}, nil
 }

@@ -35,6 +35,8 @@ type Store struct {
 	look, lookUp, few int
 	// lines is how many lines of what a task said are read.
 	lines int
+	// shallow and deep are the last reports of the doctor.
+	shallow, deep checkup
 }
 
 // New makes a store on a pool that the caller keeps.
