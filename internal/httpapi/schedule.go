@@ -164,6 +164,9 @@ func (a *API) checkRuns(ctx context.Context, b *ScheduleSpec) error {
 	if len(b.Options) > 0 && json.Unmarshal(b.Options, &options) != nil {
 		return nil // the engine refuses it
 	}
+	if err := maySkip(ctx).Judge(options); err != nil {
+		return err
+	}
 	return a.config.Workflows.Check(ctx, b.Workflow, options)
 }
 

@@ -293,3 +293,26 @@ func TestWakeNode(t *testing.T) {
 	ada.want(http.StatusNotFound, "PUT", "/nodes/ghost/wake", map[string]any{"method": "none"})
 	ada.want(http.StatusNoContent, "PUT", "/nodes/n1/wake", map[string]any{"method": "none"})
 }
+
+// A run leaves out a step for who may skip a task, and for nobody else: not by the
+// options of a run, and not by those of a backfill.
+func TestRunSkipsForWhoMaySkip(t *testing.T) {
+	r := newRig(t)
+	r.user("ada", auth.Maintainer)
+	r.user("otto", auth.Operator)
+	ada, otto := r.login("ada"), r.login("otto")
+	ada.want(http.StatusCreated, "PUT", "/workflows", map[string]any{"source": pair, "file": "pair.yaml"})
+	skip := map[string]any{"a": map[string]any{"skip": true}, "b": map[string]any{"skip": true}}
+	refused := func(path string, body any) {
+		t.Helper()
+		if p := otto.want(http.StatusForbidden, "POST", path, body).refusal(); p.Field != "steps.a.skip" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+	refused("/workflows/pair/run", map[string]any{"steps": skip})
+	refused("/workflows/pair/backfill", map[string]any{
+		"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T00:00:00Z", "spec": "@daily", "options": map[string]any{"steps": skip},
+	})
+	otto.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"steps": map[string]any{"a": map[string]any{"priority": 3}}})
+	ada.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"steps": skip})
+}

@@ -28,6 +28,9 @@ type BackfillRequest struct {
 	// DryRun only says when.
 	DryRun bool
 	By     string
+	// MaySkip is asked if Options leave out a step. A schedule's own are the word of
+	// who set it. Nil: who asks may.
+	MaySkip MaySkip
 }
 
 // Backfill makes a job for each time in the past that a timetable names, the
@@ -36,6 +39,11 @@ type BackfillRequest struct {
 func (s *Store) Backfill(ctx context.Context, r BackfillRequest) ([]time.Time, []weir.ID, error) {
 	table := weir.Schedule{Spec: r.Spec, Zone: r.Zone, Workflow: r.Workflow}
 	options := r.Options
+	if options != nil {
+		if err := r.MaySkip.Judge(*options); err != nil {
+			return nil, nil, err
+		}
+	}
 	if r.Schedule != "" {
 		var raw json.RawMessage
 		var err error

@@ -21,6 +21,9 @@ type RerunRequest struct {
 	Failed bool
 	// By says who asks; it is kept with the job's options.
 	By string
+	// MaySkip is asked if the job left out a step, for the new one does too. Nil:
+	// who asks may.
+	MaySkip MaySkip
 }
 
 // rerun is what the options of the new job keep of it.
@@ -73,6 +76,9 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 	}
 	options, err := old.optionsOf()
 	if err != nil {
+		return weir.ID{}, err
+	}
+	if err := r.MaySkip.Judge(options.Options); err != nil {
 		return weir.ID{}, err
 	}
 	options.Rerun, options.By = &rerun{r.From, r.Failed}, r.By

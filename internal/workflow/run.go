@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,6 +37,27 @@ type RunRequest struct {
 	Trace          string
 	// By says who asks; it is kept with the job's options.
 	By string
+	// MaySkip is asked before a step is left out. Nil: who asks may.
+	MaySkip MaySkip
+}
+
+// MaySkip says whether who asks may leave out a step, which takes what skipping a
+// task takes: nil, or why not.
+type MaySkip func() error
+
+// Judge asks if the options leave out a step.
+func (may MaySkip) Judge(o definition.Options) error {
+	for _, key := range slices.Sorted(maps.Keys(o.Steps)) {
+		if may == nil || !o.Steps[key].Skip {
+			continue
+		}
+		if err := may(); err != nil {
+			p := *problem.Explain(err)
+			p.Field, p.What = "steps."+key+".skip", fmt.Sprintf("steps.%s.skip: %s", key, p.What)
+			return &p
+		}
+	}
+	return nil
 }
 
 // Run makes a job of a workflow and returns its id. What may start at once is
@@ -57,6 +79,11 @@ func (s *Store) RunMany(ctx context.Context, r RunRequest, options []definition.
 	}
 	if r.Priority != nil && (*r.Priority < -100 || *r.Priority > 100) {
 		return nil, problem.Refuse("priority", "", "%d is outside -100 .. 100", *r.Priority)
+	}
+	for _, o := range options {
+		if err := r.MaySkip.Judge(o); err != nil {
+			return nil, err
+		}
 	}
 	for part := range slices.Chunk(options, runBatch) {
 		some, err := s.runSome(ctx, r, part)
