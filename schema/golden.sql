@@ -277,6 +277,7 @@ table idempotency
   key text not null
   job boolean not null
   id uuid not null
+  body bytea
   constraint PRIMARY KEY (key, job)
 table job_finished partition by RANGE (job)
   job uuid not null
@@ -1471,6 +1472,8 @@ function _be_patient(in_job uuid, patience jsonb) returns void
   sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
 function _blame(tasks jsonb) returns void
   plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
+function _body(spec weir.task_spec) returns bytea
+  sql stable set search_path=weir, pg_temp: The hash of what a task asks for.
 function _bound_capacity(says jsonb, most jsonb) returns jsonb
   sql immutable set search_path=weir, pg_temp: The capacity that a node says, within what it may have.
 function _bound_time(bound text) returns timestamp with time zone
@@ -1787,6 +1790,8 @@ function _state_of(of_task uuid) returns weir.state
   sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
 function _stem(at timestamp with time zone) returns text
   plpgsql stable: The first fifteen characters of a UUIDv7.
+function _subject_key(key text) returns text
+  sql stable set search_path=weir, pg_temp: An idempotency key with the subject that it belongs to.
 function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
 function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record

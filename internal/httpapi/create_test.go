@@ -44,10 +44,10 @@ func TestSentAgain(t *testing.T) {
 	}
 
 	var jobs [2]JobMade
-	for i := range jobs {
-		boss.want(http.StatusCreated, "POST", "/jobs", map[string]any{"name": "j", "tasks": []any{task}}, "Idempotency-Key", "k3").into(&jobs[i])
+	for i, status := range []int{http.StatusCreated, http.StatusOK} {
+		boss.want(status, "POST", "/jobs", map[string]any{"name": "j", "tasks": []any{task}}, "Idempotency-Key", "k3").into(&jobs[i])
 	}
-	if jobs[0] != jobs[1] {
+	if jobs[0].ID != jobs[1].ID || jobs[0].Existed || !jobs[1].Existed {
 		t.Errorf("got %+v", jobs)
 	}
 
@@ -211,4 +211,50 @@ func TestNodeMode(t *testing.T) {
 		t.Errorf("got %+v", n)
 	}
 	ada.want(http.StatusNotFound, "PUT", "/nodes/ghost/mode", map[string]any{"mode": "paused"})
+}
+
+// A key stands for one body of one person: with another body it is refused, and the same word
+// of somebody else is another key. Tokens have the keys of their user. A key that was taken
+// before that was so goes on as it was.
+func TestKeysBelongToASubject(t *testing.T) {
+	r := newRig(t)
+	r.user("ada", auth.Admin)
+	r.user("bob", auth.Admin)
+	ada, bob := r.login("ada"), r.login("bob")
+	ada.want(http.StatusCreated, "PUT", "/workflows", map[string]any{"source": pair, "file": "pair.yaml"})
+	task := func(n int) map[string]any { return map[string]any{"service": "x", "params": map[string]int{"n": n}} }
+	creates := map[string][2]any{
+		"/tasks":              {task(1), task(2)},
+		"/tasks/batch":        {map[string]any{"tasks": []any{task(1), task(1)}}, map[string]any{"tasks": []any{task(1), task(2)}}},
+		"/jobs":               {map[string]any{"name": "j", "tasks": []any{task(1)}}, map[string]any{"name": "j", "tasks": []any{task(2)}}},
+		"/workflows/pair/run": {map[string]any{"params": map[string]int{"n": 1}}, map[string]any{"params": map[string]int{"n": 2}}},
+	}
+	program := r.token("ada", "*:submit", "*:manage")
+	for path, body := range creates {
+		key := []string{"Idempotency-Key", "key of " + path}
+		first := ada.want(http.StatusCreated, "POST", path, body[0], key...)
+		again := ada.call("POST", path, body[0], key...)
+		if again.status >= 300 || !strings.Contains(string(again.body), `"existed":true`) {
+			t.Errorf("%s again: %d %s", path, again.status, again.body)
+		}
+		if p := ada.want(http.StatusUnprocessableEntity, "POST", path, body[1], key...).refusal(); !strings.Contains(p.Field, "idempotency_key") {
+			t.Errorf("%s with another body: %+v", path, p)
+		}
+		token := program.call("POST", path, body[0], key...)
+		if !strings.Contains(string(token.body), `"existed":true`) {
+			t.Errorf("%s with a token: %d %s", path, token.status, token.body)
+		}
+		other := bob.want(http.StatusCreated, "POST", path, body[1], key...)
+		if strings.Contains(string(other.body), `"existed":true`) || string(other.body) == string(first.body) {
+			t.Errorf("%s of somebody else: %s", path, other.body)
+		}
+	}
+	// As it was kept before: without a subject, and nobody knows for which body.
+	var old, same Submitted
+	ada.want(http.StatusCreated, "POST", "/tasks", task(1), "Idempotency-Key", "old").into(&old)
+	r.exec(`update weir.idempotency set key = weir._plain_key(key), body = null where key like '%/old'`)
+	bob.want(http.StatusOK, "POST", "/tasks", task(2), "Idempotency-Key", "old").into(&same)
+	if same.ID != old.ID {
+		t.Errorf("an old key gives %s, then %s", old.ID, same.ID)
+	}
 }

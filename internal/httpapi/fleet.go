@@ -78,7 +78,7 @@ func (a *API) submitFleet(ctx context.Context, in *SubmitFleetInput) (*Made[Flee
 	if err != nil {
 		return nil, err
 	}
-	key, err := in.key(in.Body.IdempotencyKey)
+	key, err := in.key(ctx, in.Body.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func (a *API) rerunFleet(ctx context.Context, in *RerunFleetInput) (*Made[FleetJ
 	if err != nil {
 		return nil, err
 	}
-	which, key := "", in.IdempotencyKey
+	which, key := "", subjectKey(ctx, in.IdempotencyKey)
 	if in.Body != nil {
 		which = in.Body.Which
-		if key, err = in.key(in.Body.IdempotencyKey); err != nil {
+		if key, err = in.key(ctx, in.Body.IdempotencyKey); err != nil {
 			return nil, err
 		}
 	}

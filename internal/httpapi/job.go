@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -85,6 +84,8 @@ type SubmitJobInput struct {
 // JobMade names the job.
 type JobMade struct {
 	ID weir.ID `json:"id"`
+	// Existed is true if a job with this idempotency key was there already.
+	Existed bool `json:"existed,omitempty" doc:"A job with this idempotency key was there already: nothing new was made."`
 }
 
 func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade], error) {
@@ -100,14 +101,14 @@ func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade]
 		job.Tasks[i] = b.Tasks[i].task()
 	}
 	var err error
-	if job.IdempotencyKey, err = in.key(b.IdempotencyKey); err != nil {
+	if job.IdempotencyKey, err = in.key(ctx, b.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	id, err := a.config.Commands.SubmitJob(ctx, job)
+	id, existed, err := a.existed(ctx, job.IdempotencyKey, func() (weir.ID, error) { return a.config.Commands.SubmitJob(ctx, job) })
 	if err != nil {
 		return nil, err
 	}
-	return &Made[JobMade]{Status: http.StatusCreated, Location: location("jobs", id.String()), Body: JobMade{id}}, nil
+	return madeJob(id, existed, nil)
 }
 
 func (a *API) showJob(ctx context.Context, in *JobInput) (*One[view.Job], error) {

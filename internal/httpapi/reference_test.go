@@ -115,7 +115,7 @@ func TestReferenceGolden(t *testing.T) {
 	golden(t, "http.md", b.String())
 }
 
-const rules = `- **Sent again.** A create of a task, a job or a rollout with the header ` + "`Idempotency-Key`" + ` (or ` + "`idempotency_key`" + ` in the body) can be sent again: the same key gives the same task, and ` + "`existed`" + ` says so. In a batch the tasks without a key of their own get KEY/0, KEY/1, …
+const rules = `- **Sent again.** A create of a task, a job, a rollout, a fleet job or a workspace, or a run of a workflow, with the header ` + "`Idempotency-Key`" + ` (or ` + "`idempotency_key`" + ` in the body) can be sent again: the same key gives the same thing, and ` + "`existed`" + ` says so. A key is that of the user who asks, and stands for one body: with another one the answer is 422. In a batch the tasks without a key of their own get KEY/0, KEY/1, …
   The name of a user and the name of a token are taken once, so a create that is sent again makes no second one: it answers ` + "`conflict`" + `. The secret of a token is told once; if that answer was lost, revoke the token and make another. A join secret that got lost expires unused.
 - **Definitions.** Pools, schedules and databases answer with an ` + "`ETag`" + `. A PUT that would change one that is there wants ` + "`If-Match`" + `: without it 428, with an old one 412. ` + "`If-Match: *`" + ` writes over whatever is there, ` + "`If-None-Match: *`" + ` only if nothing is. A PUT that changes nothing needs neither.
 - **Ids.** A task, a job or a rollout is named by its id, or by the end of it: at least 6 characters.

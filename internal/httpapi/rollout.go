@@ -126,16 +126,34 @@ type CreateRolloutInput struct {
 	}
 }
 
-func (a *API) createRollout(ctx context.Context, in *CreateRolloutInput) (*Made[rollout.Rollout], error) {
+// RolloutMade is a rollout that was asked for.
+type RolloutMade struct {
+	rollout.Rollout
+	Existed bool `json:"existed,omitempty" doc:"A rollout with this idempotency key was there already: nothing new was made."`
+}
+
+func (a *API) createRollout(ctx context.Context, in *CreateRolloutInput) (*Made[RolloutMade], error) {
 	store, err := a.rollouts()
 	if err != nil {
 		return nil, err
 	}
-	key, err := in.key(in.Body.IdempotencyKey)
+	key, err := in.key(ctx, in.Body.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
-	return madeRollout(store.Create(ctx, auth.From(ctx).By(), in.Body.plan(), key))
+	var r rollout.Rollout
+	_, existed, err := a.existed(ctx, key, func() (weir.ID, error) {
+		r, err = store.Create(ctx, auth.From(ctx).By(), in.Body.plan(), key)
+		return r.ID, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Made[RolloutMade]{Status: http.StatusCreated, Location: location("rollouts", r.ID.String()), Body: RolloutMade{r, existed}}
+	if existed {
+		out.Status = http.StatusOK
+	}
+	return out, nil
 }
 
 func madeRollout(r rollout.Rollout, err error) (*Made[rollout.Rollout], error) {

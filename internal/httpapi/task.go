@@ -76,7 +76,7 @@ func (a *API) submitTask(ctx context.Context, in *SubmitTaskInput) (*Made[Submit
 	}
 	task := in.Body.task()
 	var err error
-	if task.IdempotencyKey, err = in.key(task.IdempotencyKey); err != nil {
+	if task.IdempotencyKey, err = in.key(ctx, task.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	receipt, err := a.config.Commands.Submit(ctx, task)
@@ -105,9 +105,7 @@ func (a *API) submitTasks(ctx context.Context, in *SubmitTasksInput) (*Made[Page
 	tasks := make([]weir.Task, len(in.Body.Tasks))
 	for i := range tasks {
 		tasks[i] = in.Body.Tasks[i].task()
-		if tasks[i].IdempotencyKey == "" {
-			tasks[i].IdempotencyKey = in.nth(i)
-		}
+		tasks[i].IdempotencyKey = in.nth(ctx, tasks[i].IdempotencyKey, i)
 	}
 	receipts, err := a.config.Commands.SubmitMany(ctx, tasks)
 	if err != nil {

@@ -52,18 +52,23 @@ func (a *API) runWorkflow(ctx context.Context, in *RunInput) (*Made[JobMade], er
 	request := workflow.RunRequest{
 		Workflow: in.Workflow, Version: b.Version, Options: b.options(), At: b.At, Priority: b.Priority, Trace: b.Trace, By: auth.From(ctx).By(), MaySkip: maySkip(ctx),
 	}
-	if request.IdempotencyKey, err = in.key(b.IdempotencyKey); err != nil {
+	if request.IdempotencyKey, err = in.key(ctx, b.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	id, err := store.Run(ctx, request)
-	return madeJob(id, err)
+	id, existed, err := a.existed(ctx, request.IdempotencyKey, func() (weir.ID, error) { return store.Run(ctx, request) })
+	return madeJob(id, existed, err)
 }
 
-func madeJob(id weir.ID, err error) (*Made[JobMade], error) {
+// madeJob is 201, or 200 if the job was there already.
+func madeJob(id weir.ID, existed bool, err error) (*Made[JobMade], error) {
 	if err != nil {
 		return nil, faulty(err)
 	}
-	return &Made[JobMade]{Status: http.StatusCreated, Location: location("jobs", id.String()), Body: JobMade{id}}, nil
+	out := &Made[JobMade]{Status: http.StatusCreated, Location: location("jobs", id.String()), Body: JobMade{id, existed}}
+	if existed {
+		out.Status = http.StatusOK
+	}
+	return out, nil
 }
 
 // PlannedStep is what a run would do with a step.
@@ -207,5 +212,5 @@ func (a *API) rerunJob(ctx context.Context, in *RerunInput) (*Made[JobMade], err
 		request.From, request.Failed = in.Body.From, in.Body.Failed
 	}
 	again, err := store.Rerun(ctx, id, request)
-	return madeJob(again, err)
+	return madeJob(again, false, err)
 }

@@ -72,7 +72,7 @@ func TestWorkflows(t *testing.T) {
 	var one, same, again JobMade
 	run := ada.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"params": map[string]int{"n": 2}}, "Idempotency-Key", "k")
 	run.into(&one)
-	ada.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{}, "Idempotency-Key", "k").into(&same)
+	ada.want(http.StatusOK, "POST", "/workflows/pair/run", map[string]any{"params": map[string]int{"n": 2}}, "Idempotency-Key", "k").into(&same)
 	if one.ID != same.ID || run.header.Get("Location") != prefix+"/jobs/"+one.ID.String() {
 		t.Errorf("ran %s, then %s", one.ID, same.ID)
 	}

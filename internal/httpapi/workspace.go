@@ -114,7 +114,7 @@ func (a *API) createWorkspace(ctx context.Context, in *CreateWorkspaceInput) (*M
 	d := workspace.Draft{
 		Name: b.Name, Description: b.Description, Image: b.Image, Provider: b.Provider, Desired: ladder.Phase(b.Desired), StandbyTTL: node.Span(b.StandbyTTL), ArchiveTTL: node.Span(b.ArchiveTTL),
 	}
-	if d.Key, err = in.key(b.IdempotencyKey); err != nil {
+	if d.Key, err = in.said(b.IdempotencyKey); err != nil { // a key of the owner
 		return nil, err
 	}
 	if d.Owner, err = a.ownerOf(ctx, b.Owner, auth.Submit); err != nil {

@@ -88,7 +88,7 @@ func TestWorkflows(t *testing.T) {
 		t.Error(err)
 	}
 	id, err := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, IdempotencyKey: "k"})
-	again, err2 := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", IdempotencyKey: "k"})
+	again, err2 := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, IdempotencyKey: "k"})
 	if err != nil || err2 != nil || id != again {
 		t.Errorf("%s: %v, %s: %v", id, err, again, err2)
 	}

@@ -52,7 +52,7 @@ func TestWorkspacesAreTheSame(t *testing.T) {
 	if err != nil || existed || made.Name != "notes" || made.StandbyTTL != node.Span(time.Hour) || made.ArchiveTTL != node.Span(30*time.Minute) || made.Provider != "docker" {
 		t.Fatalf("made %s, %v", plain(t, made), err)
 	}
-	if again, existed, err := far.Create(ctx, "", "", workspace.Draft{Name: "notes", Key: "k"}); err != nil || !existed || again.ID != made.ID {
+	if again, existed, err := far.Create(ctx, "", "", workspace.Draft{Name: "notes", Description: "for ideas", StandbyTTL: node.Span(time.Hour), Desired: ladder.Archived, Key: "k"}); err != nil || !existed || again.ID != made.ID {
 		t.Errorf("made twice: %s, %v, %v", again.ID, existed, err)
 	}
 	// What is named is changed, and nothing else.

@@ -133,6 +133,12 @@ func TestCreateOnceAndRefuse(t *testing.T) {
 	if again, existed, err := d.store.Create(t.Context(), "ann", draft); err != nil || !existed || again != id {
 		t.Errorf("%s, %v, %v", again, existed, err)
 	}
+	// It stands for what was asked for, and nothing else.
+	changed := draft
+	changed.Image = "img:2"
+	if _, _, err := d.store.Create(t.Context(), "ann", changed); problem.Explain(err).Kind != problem.Invalid {
+		t.Errorf("another body: %v", err)
+	}
 	// A key is its owner's, and is not that of a job.
 	d.exec(`select weir.submit_job('[{"service": "s"}]', 'j', idempotency_key => 'k')`)
 	other := draft

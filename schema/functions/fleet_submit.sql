@@ -17,8 +17,7 @@ begin
   end if;
   j.job := weir._id(t);
   if fleet_submit.idempotency_key is not null then
-    insert into weir.idempotency as k (key, id, job) values (fleet_submit.idempotency_key, j.job, true) on conflict do nothing;
-    select k.id into was from weir.idempotency k where k.key = fleet_submit.idempotency_key and k.job;
+    was := weir._take_key(fleet_submit.idempotency_key, j.job, case when fleet_submit.schedule is null then jsonb_build_object('name', fleet_submit.name, 'kind', 'fleet', 'spec', fleet_submit.spec) end);
     if was <> j.job then
       return was;
     end if;

@@ -26,8 +26,10 @@ begin
     perform weir._not_found('task', open_job.parent::text);
   end if;
   if open_job.idempotency_key is not null then
-    insert into weir.idempotency as k (key, id, job) values (open_job.idempotency_key, new_id, true) on conflict do nothing;
-    select k.id into was from weir.idempotency k where k.key = open_job.idempotency_key and k.job;
+    -- As in weir.submit_job. What stands for a time, a run of a schedule or one that makes up for it, is made once, whoever asks and with which options.
+    was := weir._take_key(open_job.idempotency_key, new_id, case when open_job.schedule is null and open_job.idempotency_key not like 'schedule:%' then
+      jsonb_build_object('name', open_job.name, 'kind', coalesce(open_job.kind, 'job')) || case when open_job.definition is not null then jsonb_build_object('options', coalesce(open_job.options - 'by', '{}'))
+        else jsonb_build_object('params', open_job.params, 'options', open_job.options) end end);
     if was <> new_id then
       return was;
     end if;

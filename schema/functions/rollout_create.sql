@@ -37,7 +37,7 @@ begin
   made := weir.open_job(frozen ->> 'name', 'rollout', id => id, idempotency_key => rollout_create.idempotency_key, origin => rollout_create.replaces, hint => false, at => rollout_create.at);
   if made <> id then
     if not exists (select from weir.rollouts r where r.job = made and r.hash = sum) then
-      raise exception using errcode = 'WR409', message = format('rollout %s was created with this idempotency key and another plan', made), hint = 'use another key';
+      perform weir._invalid('idempotency_key: it was used before with another body', 'use another key, or send what was sent before');
     end if;
     return made;
   end if;

@@ -40,8 +40,8 @@ begin
   if workspace_create.idempotency_key is not null then
     -- Keys of jobs are other keys, and so are those of other people.
     once := format('workspace/%s/%s', workspace_create.owner, workspace_create.idempotency_key);
-    insert into weir.idempotency as k (key, id, job) values (once, made, true) on conflict do nothing;
-    select k.id into was from weir.idempotency k where k.key = once and k.job;
+    was := weir._take_key(once, made, jsonb_build_object('name', workspace_create.name, 'provider', workspace_create.provider, 'image', workspace_create.image,
+      'description', workspace_create.description, 'desired', workspace_create.desired, 'standby_ttl', workspace_create.standby_ttl, 'archive_ttl', workspace_create.archive_ttl));
     if was <> made then
       return was;
     end if;

@@ -260,3 +260,44 @@ func TestUniqueKey(t *testing.T) {
 		t.Errorf("a retried task does not hold its key")
 	}
 }
+
+// TestKeysBelongToARoleAndABody: in SQL a key is that of the role that calls, and stands for
+// what was asked for; when, and for which trace, is not part of that.
+func TestKeysBelongToARoleAndABody(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	const task = `select weir.submit('s', '{"n": 1}', idempotency_key => 'k')`
+	first := one[string](e, task)
+	for _, same := range []string{task, `select weir.submit('s', '{"n": 1}', run_at => now() + interval '1 h', trace => 't', idempotency_key => 'k')`} {
+		if again := one[string](e, same); again != first {
+			t.Errorf("%s: %s, then %s", same, first, again)
+		}
+	}
+	client := e.as("weir_client")
+	theirs, err := ask[string](client, task)
+	if err != nil || theirs[0] == first {
+		t.Fatalf("the key of the owner is the client's: %s, %v", theirs, err)
+	}
+	if again, err := ask[string](client, task); err != nil || again[0] != theirs[0] {
+		t.Errorf("the client again: %s, %v", again, err)
+	}
+	e.exec(`select weir.submit_job('[{"service": "s"}]', 'j', idempotency_key => 'j')`)
+	e.exec(`select weir.open_job('o', params => '{"n": 1}', idempotency_key => 'o')`)
+	for _, other := range []string{
+		`select weir.submit('s', '{"n": 2}', idempotency_key => 'k')`, `select weir.submit('other', '{"n": 1}', idempotency_key => 'k')`,
+		`select task from weir.submit_many('[{"service": "s"}, {"service": "s", "params": {"n": 3}, "idempotency_key": "k"}]')`,
+		`select task from weir.submit_many('[{"service": "s", "idempotency_key": "x"}, {"service": "t", "idempotency_key": "x"}]')`,
+		`select weir.submit_job('[{"service": "t"}]', 'j', idempotency_key => 'j')`, `select weir.submit_job('[{"service": "s"}]', 'i', idempotency_key => 'j')`,
+		`select weir.open_job('o', params => '{"n": 2}', idempotency_key => 'o')`,
+	} {
+		_, err := ask[string](e.Pool, other)
+		if sqlstate(err) != "WR422" || !strings.Contains(err.Error(), "idempotency_key: it was used before with another body") {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+	// A key of before: nobody's, and for any body.
+	e.exec(`update weir.idempotency set body = null where key = 'k'`)
+	if id, err := ask[string](client, `select weir.submit('s', '{"n": 9}', idempotency_key => 'k')`); err != nil || id[0] != first {
+		t.Errorf("an old key: %s, %v", id, err)
+	}
+}
