@@ -3,8 +3,11 @@ package weir
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -34,8 +37,10 @@ type tender struct {
 	wanted time.Time
 	// next is when a task is due that we know of; zero: none.
 	next time.Time
-	// fireAt is when to look at schedules again. Only run uses it.
-	fireAt time.Time
+	// fireAt is when to look at schedules again, isolate that a pass must say its
+	// isolation. Only run uses them.
+	fireAt  time.Time
+	isolate bool
 }
 
 // want says that nobody tends the engine.
@@ -135,8 +140,7 @@ func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
 	var opened, expired int
 	var more bool
 	var next *float64
-	err := t.client.pool.QueryRow(ctx,
-		`select opened, expired, more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`, sweep).Scan(&opened, &expired, &more, &next)
+	err := t.pass(ctx, sweep, &opened, &expired, &more, &next)
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
@@ -154,6 +158,22 @@ func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
 		t.due(time.Duration(*next * float64(time.Second)))
 	}
 	return tendEvery
+}
+
+// pass makes one pass. Where transactions are not READ COMMITTED by default, the
+// database refuses it, and from then on the pass says what it needs.
+func (t *tender) pass(ctx context.Context, sweep bool, into ...any) error {
+	const sql = `select opened, expired, more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`
+	if !t.isolate {
+		err := t.client.pool.QueryRow(ctx, sql, sweep).Scan(into...)
+		if !errors.Is(wrap("tend", err), ErrConflict) {
+			return err
+		}
+		t.isolate = true
+	}
+	return pgx.BeginTxFunc(ctx, t.client.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, sql, sweep).Scan(into...)
+	})
 }
 
 // fire looks after schedules, as long as the database user may: role weir_worker

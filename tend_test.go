@@ -55,3 +55,28 @@ func TestR12AnotherClientTendsWhenTheTenderDies(t *testing.T) {
 		t.Error("the dead client still tends")
 	}
 }
+
+// A database whose transactions are REPEATABLE READ unless somebody says
+// otherwise: what a finish frees is opened all the same, by whoever tends.
+func TestGatesOpenWhereTheDefaultIsRepeatableRead(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.Pool.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_isolation = ''repeatable read''', current_database()); end $$`); err != nil {
+		t.Fatal(err)
+	}
+	client := w.open(t, w.URL)
+	if err := client.SetPool(t.Context(), weir.Pool{Name: "p", Size: weir.Size(1)}); err != nil {
+		t.Fatal(err)
+	}
+	worker := weir.NewWorker(client, weir.WorkerConfig{})
+	handle(worker, "a", nothing)
+	w.run(t, worker)
+	for range 3 {
+		if _, err := client.Submit(t.Context(), weir.Task{Service: "a", Pool: "p"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "all are done", func() bool { return w.count(t, `select count(*) from weir.finished where outcome = 'done'`) == 3 })
+	if _, err := w.Pool.Exec(t.Context(), `do $$ begin execute format('alter database %I reset default_transaction_isolation', current_database()); end $$`); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1478,6 +1478,8 @@ function _bound_capacity(says jsonb, most jsonb) returns jsonb
   sql immutable set search_path=weir, pg_temp: The capacity that a node says, within what it may have.
 function _bound_time(bound text) returns timestamp with time zone
   sql stable: A partition border as a time.
+function _caller() returns text
+  sql stable: The role that called; null for the owner of the schema.
 function _check(VARIADIC wrong text[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
@@ -1704,6 +1706,8 @@ function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
 function _pick(keys integer[], firsts bigint[], priorities smallint[], of integer[], free integer[], n integer) returns tid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks the rows of a claim from several classes.
+function _plain_key(key text) returns text
+  sql immutable set search_path=weir, pg_temp: An idempotency key without its subject.
 function _planning(of_task uuid) returns weir.pending
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _raise_floors() returns void
@@ -1798,6 +1802,8 @@ function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns rec
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
 function _take_horizon() returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes the last order_seq and a transaction id newer than all that drew one up to it.
+function _take_key(key text, id uuid, body jsonb) returns uuid
+  plpgsql volatile set search_path=weir, pg_temp: The job that has an idempotency key: the new one, or an older.
 function _tend_chains(t timestamp with time zone, OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set search_path=weir, pg_temp: Goes on with chains that ended in part.
 function _tend_gates(lanes text[], pools text[], t timestamp with time zone) returns integer

@@ -70,6 +70,8 @@ func poolConfig(ctx context.Context, url string, opts Options) (*pgxpool.Config,
 	}
 	if !pooled { // PgBouncer refuses connections that ask for these
 		params["idle_in_transaction_session_timeout"] = milliseconds(idleInTransaction)
+		// Gates open only in transactions that see what their locks protect, whatever the database's default is.
+		params["default_transaction_isolation"] = "read committed"
 		if opts.StatementTimeout > 0 {
 			params["statement_timeout"] = milliseconds(opts.StatementTimeout)
 		}

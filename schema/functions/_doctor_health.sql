@@ -39,6 +39,13 @@ begin
       else 'it has transaction ids that this cluster has not reached, and readers wait: if it was loaded from a dump, select weir.adopt_restore(true)' end
     from weir.cluster c where c.identity <> weir._cluster_identity() or exists (select from weir.events e where e.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       and e.xid is distinct from pg_current_xact_id_if_assigned()::text::bigint)), 'health'); -- what the caller itself has just written may be ahead of the snapshot
+  return query select * from weir._doctor('transactions are READ COMMITTED unless somebody says otherwise', array(
+    select format('%s is the default of %s: claims meet serialization errors, and what a finish frees is opened by the next pass of weir.tend; reset default_transaction_isolation there', x.level, x.place) from (
+      select substr(c, 31) as level, case when s.setrole = 0 then 'this database' else 'role ' || s.setrole::regrole end as place from pg_db_role_setting s, unnest(s.setconfig) c
+      where s.setdatabase in (0, (select d.oid from pg_database d where d.datname = current_database())) and c like 'default_transaction_isolation=%'
+      union
+      select g.setting, 'the server' from pg_settings g where g.name = 'default_transaction_isolation' and g.source = 'configuration file'
+    ) x where x.level <> 'read committed'), 'health');
   return query select * from weir._doctor('vacuum keeps up with the hot tables', array(
     select format('weir.%s has %s dead rows and %s live ones', s.relname, s.n_dead_tup, s.n_live_tup) from pg_stat_all_tables s
     where s.schemaname = 'weir' and s.relname in ('pending', 'available', 'running') and s.n_dead_tup > greatest(200000, 10 * s.n_live_tup)), 'health');

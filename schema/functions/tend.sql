@@ -17,6 +17,10 @@ declare
   pools text[];
   canceled uuid;
 begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'WR409', message = format('weir.tend in a transaction that is %s: its snapshot is older than the locks that keep limits', current_setting('transaction_isolation')),
+      hint = 'begin isolation level read committed';
+  end if;
   opened := 0; expired := 0; more := false;
   if not pg_try_advisory_xact_lock(86, 0) then
     return;

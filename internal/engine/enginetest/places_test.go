@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -49,4 +50,33 @@ func TestDailyPartitionsOverAChangeOfTheClock(t *testing.T) {
 	if n := one[int](e, `select count(*)::int from weir._partitions() p where p.lo > '2028-06-01' and (p.hi - p.lo <> interval '1 day' or extract(hour from p.lo at time zone 'UTC') <> 0)`); n > 0 {
 		t.Errorf("%d partitions are no whole days of UTC", n)
 	}
+}
+
+// TestGatesWhereTransactionsAreNotReadCommitted: what a finish under another
+// isolation frees is opened by the next pass, which refuses to be one itself.
+func TestGatesWhereTransactionsAreNotReadCommitted(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.exec(`select weir.set_pool('p', 1, at => $1)`, at(0))
+	first, second := e.submit(0, spec{"service": "s", "pool": "p"}), e.submit(0, spec{"service": "s", "pool": "p"})
+	e.tend(1)
+	l := e.run(2, first)
+	conn := e.connect()
+	if _, err := conn.Exec(context.Background(), `set default_transaction_isolation = 'repeatable read'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(context.Background(), `select weir.finish($1, $2, $3, at => $4)`, l.Task, l.Attempt, l.Token, at(3)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := conn.Exec(context.Background(), `select weir.tend(at => $1)`, at(4))
+	if sqlstate(err) != "WR409" || !strings.Contains(err.Error(), "repeatable read") {
+		t.Errorf("tend: %v", err)
+	}
+	e.exec(`select weir.tend(at => $1)`, at(5)) // no sweep
+	e.want(map[string]string{first: "done", second: "available"})
+	e.exec(`do $$ begin execute format('alter database %I set default_transaction_isolation = ''serializable''', current_database()); end $$`)
+	if found := one[string](e, `select coalesce(detail, '') from weir.doctor() where name like 'transactions are READ COMMITTED%'`); !strings.Contains(found, "serializable") {
+		t.Errorf("doctor says %q", found)
+	}
+	e.exec(`do $$ begin execute format('alter database %I reset default_transaction_isolation', current_database()); end $$`)
 }
