@@ -85,3 +85,21 @@ func TestTheIndexesOfFleets(t *testing.T) {
 		}
 	}
 }
+
+// A PC says nothing about the run of another one, though it knows the attempt.
+func TestAPCReportsOfItsOwnRuns(t *testing.T) {
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.report("PC-02", named("e", 1)...)
+	r.submit("one", func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} })
+	var task string
+	r.scan(&task, `select task::text from weir.fleet_claim('PC-01', 'PC-01', 1, at => $1)`, r.now)
+	for _, report := range []string{`fleet.complete_task_device($1, 'PC-02', attempt => 1, at => $2)`, `fleet.fail_or_retry_task_device($1, 'PC-02', 'no', attempt => 1, at => $2)`} {
+		var accepted bool
+		r.scan(&accepted, `select (`+report+`).id is not null`, task, r.now)
+		if accepted {
+			t.Errorf("%s: the report of another PC was accepted", report)
+		}
+		r.want("running", r.count(`select count(*) from weir.running`), 1)
+	}
+}

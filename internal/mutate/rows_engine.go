@@ -284,14 +284,9 @@ var engineRows = []Row{
 		engineTests, "TestEachGateAlone",
 	},
 	{
-		"set_pool takes the pool's lock", "schema/functions/set_pool.sql",
-		`perform pg_advisory_xact_lock(87, 32 + (hashtext(set_pool.name) & 31));`, ``,
-		engineTests, "TestLocksAreHeld",
-	},
-	{
 		"drop_pool takes the pool's lock", "schema/functions/drop_pool.sql",
 		`perform pg_advisory_xact_lock(87, 32 + (hashtext(drop_pool.name) & 31));`, ``,
-		engineTests, "TestLocksAreHeld",
+		engineTests, "TestAPoolIsDroppedWhenNobodyIsInIt",
 	},
 
 	// Jobs.
@@ -336,11 +331,6 @@ var engineRows = []Row{
 		engineTests, "TestPlanTask",
 	},
 	{
-		"a task is locked while it is planned", "schema/functions/_planning.sql",
-		`where x.task = of_task for update;`, `where x.task = of_task;`,
-		engineTests, "TestLocksAreHeld",
-	},
-	{
 		"a job is locked while a task of it is planned", "schema/functions/_planning.sql",
 		`perform from weir.job_live j where j.job = q.job for update;`, ``,
 		engineTests, "TestATaskIsPlannedUnderItsJobsLock",
@@ -383,11 +373,6 @@ var engineRows = []Row{
 		"the tally stays behind open transactions", "schema/functions/tally.sql",
 		` and e.xid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`, ``,
 		"./internal/engine", "TestTheTallyWaitsForTransactionsUnderWay",
-	},
-	{
-		"the tally is counted once", "schema/functions/tally.sql",
-		`where (x.xid, x.seq) = (was.xid, was.seq);`, `;`,
-		"./internal/engine", "TestTheTallyCountsEveryEventOnce",
 	},
 	{
 		"a finish writes its event", "schema/functions/finish_many.sql",
@@ -447,7 +432,7 @@ var engineRows = []Row{
 	{
 		"two processes of one name are refused", "schema/functions/register_worker.sql",
 		`if was.holder <> register_worker.holder and`, `if false and`,
-		"./internal/agent", "TestTwoAgentsAreNotOne",
+		engineTests, "TestTwoProcessesOfOneName",
 	},
 	{
 		"two who register at once see each other", "schema/functions/register_worker.sql",
@@ -467,6 +452,6 @@ var engineRows = []Row{
 	{
 		"a node is no more than its token says", "schema/functions/_bound_capacity.sql",
 		`case when most is null then says`, `case when true then says`,
-		"./internal/agent/remote", "TestANodeIsNoMoreThanItsTokenSays",
+		engineTests, "TestANodeIsBoundByItsToken",
 	},
 }

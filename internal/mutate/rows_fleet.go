@@ -40,14 +40,9 @@ var fleetRows = []Row{
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
-		"one activates at a time", "schema/functions/_fleet_next.sql",
-		`    perform pg_advisory_xact_lock(89, 0);`, `    null;`,
-		fleetTests, "TestFiftyActivations",
-	},
-	{
 		"a PC reports of its own attempt", "schema/functions/_fleet_holds.sql",
 		`if r.node = n.id and (of_attempt`, `if (of_attempt`,
-		fleetTests, "TestWorkerRole",
+		fleetTests, "TestAPCReportsOfItsOwnRuns",
 	},
 	{
 		"a retired device needs a release", "schema/functions/_device_command.sql",
@@ -58,10 +53,5 @@ var fleetRows = []Row{
 		"set_slots takes the PC's lock", "schema/functions/set_slots.sql",
 		` for no key update of n;`, `;`,
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
-	},
-	{
-		"slots have a limit", "schema/functions/set_slots.sql",
-		`if set_slots.slots not between 0 and 1000 then`, `if false then`,
-		fleetTests, "TestSlots",
 	},
 }

@@ -194,7 +194,6 @@ func TestLocksAreHeld(t *testing.T) {
 	words := strings.NewReplacer("{job}", "'"+job+"'", "{planned}", "'"+planned+"'", "{task}", "'"+task+"'", "{t}", literal(1))
 	for _, c := range []struct{ name, first, second string }{
 		{"open a pool, resize it", `select weir.open_gates(pools => '{p}', at => {t})`, `select weir.set_pool('p', 2, at => {t})`},
-		{"resize a pool, drop it", `select weir.set_pool('p', 3, at => {t})`, `select weir.drop_pool('p', true, at => {t})`},
 		{"make partitions, make partitions", `select weir.ensure_partitions()`, `select weir.ensure_partitions()`},
 		{"make partitions, drop partitions", `select weir.ensure_partitions()`, `select weir.drop_partitions('300 days')`},
 		{"join a job, join it", `select weir.add_tasks({job}, '[{"service": "s", "key": "a"}]', at => {t})`, `select weir.add_tasks({job}, '[{"service": "s", "key": "a"}]', at => {t})`},
@@ -427,4 +426,39 @@ func TestAFailedRankNeedsADecision(t *testing.T) {
 	alone := e.submit(12, spec{"service": "s", "lane": "l3", "exclusive": true})
 	e.tend(13)
 	e.want(map[string]string{beside: "pending", alone: "pending"})
+}
+
+// TestAPoolIsDroppedWhenNobodyIsInIt drops a pool while somebody else's task is
+// just getting into it.
+func TestAPoolIsDroppedWhenNobodyIsInIt(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.exec(`select weir.set_pool('p', 1, at => $1)`, at(0))
+	s := e.newSessions(2)
+	for _, sql := range []string{"begin", `select weir.submit('s', pool => 'p', at => ` + literal(1) + `)`, `select weir.open_gates(pools => '{p}', at => ` + literal(1) + `)`} {
+		s[0].send(sql)
+		if err := s[0].result(); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	s[1].send(`select weir.drop_pool('p', at => ` + literal(2) + `)`)
+	s[0].send("commit")
+	if err := s[0].result(); err != nil {
+		t.Fatal(err)
+	}
+	if code := sqlstate(s[1].result()); code != "WR409" {
+		t.Errorf("a pool with a task in it was dropped: %q, want WR409", code)
+	}
+}
+
+// TestANodeIsBoundByItsToken registers a node for more than the token said that it
+// joined with.
+func TestANodeIsBoundByItsToken(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.exec(`insert into weir.node_credentials (node, hash, services, created_at) values ('n', sha256('x'), '{"s": 2}', $1)`, at(0))
+	e.exec(`select weir.register_node('n', capacity => '{"s": 9, "other": 1}', at => $1)`, at(1))
+	if got := one[string](e, `select capacity::text from weir.nodes where name = 'n'`); got != `{"s": 2, "other": 0}` {
+		t.Errorf("the node may run %s", got)
+	}
 }
