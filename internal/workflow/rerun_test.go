@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -276,4 +277,27 @@ func TestBackfill(t *testing.T) {
 	if _, _, err := r.store.Backfill(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "future") {
 		t.Errorf("the future: %v", err)
 	}
+}
+
+// A job that left out a step is run again by who may skip: the new one leaves it out too.
+func TestRerunAsksBeforeItSkips(t *testing.T) {
+	r := newRig(t)
+	r.put(oneStep)
+	skip := definition.Options{Steps: map[string]definition.StepOptions{"a": {Skip: true}}}
+	no := func() error { return problem.New(problem.Forbidden, "", "you may not") }
+	if _, err := r.store.Run(t.Context(), RunRequest{Workflow: "w", Options: skip, MaySkip: no}); problem.Explain(err).Field != "steps.a.skip" {
+		t.Errorf("run: %v", err)
+	}
+	job, err := r.store.Run(t.Context(), RunRequest{Workflow: "w", Options: skip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.until("it ends", func() bool { return r.count(`select count(*) from weir.job_live`) == 0 })
+	if _, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: no}); problem.Explain(err).Field != "steps.a.skip" || problem.Explain(err).Kind != problem.Forbidden {
+		t.Errorf("rerun: %v", err)
+	}
+	if _, err := r.store.Rerun(t.Context(), job, RerunRequest{}); err != nil {
+		t.Errorf("rerun by who may: %v", err)
+	}
+	r.until("it ends", func() bool { return r.count(`select count(*) from weir.job_live`) == 0 })
 }
