@@ -167,7 +167,7 @@ func (c *Cluster) fetched(ctx context.Context, major int) (binaries, error) {
 			return binaries{}, err
 		}
 	}
-	dir, err := fetch(ctx, cache, c.log)
+	dir, err := fetch(ctx, fetchMajor, cache, c.log)
 	if err != nil {
 		return binaries{}, fmt.Errorf("no PostgreSQL server is installed, and none could be fetched: %w. Install one with: %s", err, installHint())
 	}

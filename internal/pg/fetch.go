@@ -21,38 +21,76 @@ import (
 	"strings"
 )
 
-// The build that is fetched when the machine has no server. It comes as an npm
-// package, through the machine's own npm and so through whatever mirror and
-// proxy that npm is set up with; the checksum makes the source irrelevant.
+// The builds that are fetched come as npm packages, through the machine's own npm
+// and so through whatever mirror and proxy that npm is set up with; the checksum
+// makes the source irrelevant.
 const (
-	fetchVersion = "17.10.0-beta.17"
-	fetchMajor   = 17
+	// fetchMajor is the one to run when the machine has no server.
+	fetchMajor = 17
 	// fetchLimit bounds what an archive may unpack to; the real one is 75 MB.
 	fetchLimit = 1 << 29
 )
 
-// build is one package and the checksum of its archive, as npm writes it.
-type build struct{ platform, integrity string }
-
-// builds has one entry per supported GOOS/GOARCH.
-var builds = map[string]build{
-	"linux/amd64":  {"linux-x64", "sha512-hU4Sgna19ixDP/l3P/zkHhQ9B0JDV39qA97RNz55QcngeRjFC5/1G36LZjODVJ84kVJHUTQMmly7nzWO8js8kg=="},
-	"linux/arm64":  {"linux-arm64", "sha512-mC+bQvaBEf0WDD0nPWW3eGUXDUVzoyCzMtgl+Fw6Jy9DkQFK+jcPtzkzqhhrS/fGzn5telNpKInl8xPqDh71Ig=="},
-	"darwin/amd64": {"darwin-x64", "sha512-gXk65MIyttD/PWo6NDSmu/n4vzPcqZQmxVWjEKuecwlyGmWO984AZ3Ljb7F0bwPvXhqcovH4FGN4ydr0fGeJxg=="},
-	"darwin/arm64": {"darwin-arm64", "sha512-E2dxhSllrcyAJBHuvgTrBTx2BaPlX2vvjXClPKHxfwBezk+nTZ01uAEraKiRJMpzHSCyN8J1dTjKh4q/uTsBLQ=="},
+// release is the build of a major version: the checksums of its archives, as npm
+// writes them, by GOOS/GOARCH.
+type release struct {
+	version   string
+	integrity map[string]string
 }
 
+// releases has every major version whose SQL we use.
+var releases = map[int]release{
+	15: {"15.18.0-beta.17", map[string]string{
+		"linux/amd64":  "sha512-TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA==",
+		"linux/arm64":  "sha512-ape8eUuz4O2KrO8mySDMEKuHYEppJ71EJ4IanBa1fH6LOui9wifm4+iJnhFkaY+WGBa/Rgw/of+RlFHO2i+bLg==",
+		"darwin/amd64": "sha512-W4Vd2hDkezdUAniJesLY0MZIfVJtyN7DNg2Q6X0ciwuhGYw/dh8ZDdZLZxSFmVNvpz8Itfj2s2P4MTFPczMMnQ==",
+		"darwin/arm64": "sha512-1hTznqARpTs+IaX3YYltEIJVNwXCuUoHhif+Xiub09SgtzpVhX1LRaJCpzp8kVJV0zxsBBFfv8kkT9TqJdJ32Q==",
+	}},
+	16: {"16.14.0-beta.17", map[string]string{
+		"linux/amd64":  "sha512-8fr7hEiI7XlbPDPsLZJ4RU1NR6jTIDWpf81Sfiwk3T845V0yJJGxjawjkQZmIWVgPW/qY/dMSv0o08FRWJ/zsg==",
+		"linux/arm64":  "sha512-LNT9TXoOGR/RSop1PewcMtpuf1Dtg6sKU7sFA1ODqInRA8NoP15HyLekUHW5aWnruu4yfs1pcy6DaV39T556mQ==",
+		"darwin/amd64": "sha512-zikibpPYGWokfT/OFWNHCwerA3ZGat0ZyCIXOIbIucLBMDHztQ2WZQ9R5zil6oOxzElrMz2Q4aEOssGNrMDdyg==",
+		"darwin/arm64": "sha512-CB1DFZ08zfmNapx231rAJW74UZfs1jQmeGLwbQSaAIRVs2uqEdMhVNLwVlztFG3ZPSeuCsgTn/0yeYDmKF67og==",
+	}},
+	17: {"17.10.0-beta.17", map[string]string{
+		"linux/amd64":  "sha512-hU4Sgna19ixDP/l3P/zkHhQ9B0JDV39qA97RNz55QcngeRjFC5/1G36LZjODVJ84kVJHUTQMmly7nzWO8js8kg==",
+		"linux/arm64":  "sha512-mC+bQvaBEf0WDD0nPWW3eGUXDUVzoyCzMtgl+Fw6Jy9DkQFK+jcPtzkzqhhrS/fGzn5telNpKInl8xPqDh71Ig==",
+		"darwin/amd64": "sha512-gXk65MIyttD/PWo6NDSmu/n4vzPcqZQmxVWjEKuecwlyGmWO984AZ3Ljb7F0bwPvXhqcovH4FGN4ydr0fGeJxg==",
+		"darwin/arm64": "sha512-E2dxhSllrcyAJBHuvgTrBTx2BaPlX2vvjXClPKHxfwBezk+nTZ01uAEraKiRJMpzHSCyN8J1dTjKh4q/uTsBLQ==",
+	}},
+	18: {"18.4.0-beta.17", map[string]string{
+		"linux/amd64":  "sha512-jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA==",
+		"linux/arm64":  "sha512-TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg==",
+		"darwin/amd64": "sha512-4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q==",
+		"darwin/arm64": "sha512-Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q==",
+	}},
+}
+
+// platforms are the names that the packages have, by GOOS/GOARCH.
+var platforms = map[string]string{"linux/amd64": "linux-x64", "linux/arm64": "linux-arm64", "darwin/amd64": "darwin-x64", "darwin/arm64": "darwin-arm64"}
+
 var errChecksum = errors.New("the archive does not have the pinned checksum")
+
+// Fetch returns the bin folder of the pinned build of a major version, for tests
+// of that version. It keeps it where a server without one would.
+func Fetch(ctx context.Context, major int, log *slog.Logger) (string, error) {
+	cache, err := defaultCache()
+	if err != nil {
+		return "", err
+	}
+	return fetch(ctx, major, cache, log)
+}
 
 // fetch returns the bin folder of the pinned build, downloading it into the
 // cache the first time. Processes that fetch at once do not disturb each other:
 // each unpacks beside the target and the first to rename wins.
-func fetch(ctx context.Context, cache string, log *slog.Logger) (string, error) {
-	b, ok := builds[runtime.GOOS+"/"+runtime.GOARCH]
-	if !ok {
-		return "", fmt.Errorf("there is no PostgreSQL build to fetch for %s/%s", runtime.GOOS, runtime.GOARCH)
+func fetch(ctx context.Context, major int, cache string, log *slog.Logger) (string, error) {
+	r := releases[major]
+	platform, integrity := platforms[runtime.GOOS+"/"+runtime.GOARCH], r.integrity[runtime.GOOS+"/"+runtime.GOARCH]
+	if integrity == "" {
+		return "", fmt.Errorf("there is no build of PostgreSQL %d to fetch for %s/%s", major, runtime.GOOS, runtime.GOARCH)
 	}
-	target := filepath.Join(cache, "postgres-"+fetchVersion+"-"+b.platform)
+	target := filepath.Join(cache, "postgres-"+r.version+"-"+platform)
 	bin := filepath.Join(target, "native", "bin")
 	if executable(filepath.Join(bin, "postgres")) {
 		return bin, nil
@@ -70,14 +108,14 @@ func fetch(ctx context.Context, cache string, log *slog.Logger) (string, error) 
 	}
 	defer os.RemoveAll(work)
 
-	log.Info("fetching PostgreSQL", "version", fetchVersion, "platform", b.platform, "into", target)
-	archive, err := npmPack(ctx, npm, "@embedded-postgres/"+b.platform+"@"+fetchVersion, work)
+	log.Info("fetching PostgreSQL", "version", r.version, "platform", platform, "into", target)
+	archive, err := npmPack(ctx, npm, "@embedded-postgres/"+platform+"@"+r.version, work)
 	if err != nil {
 		return "", err
 	}
 	tree := filepath.Join(work, "tree")
-	if err := unpack(archive, b.integrity, tree); err != nil {
-		return "", fmt.Errorf("unpack PostgreSQL %s: %w", fetchVersion, err)
+	if err := unpack(archive, integrity, tree); err != nil {
+		return "", fmt.Errorf("unpack PostgreSQL %s: %w", r.version, err)
 	}
 	if _, err := inspect(ctx, filepath.Join(tree, "native", "bin")); err != nil {
 		return "", fmt.Errorf("the fetched PostgreSQL does not run on this machine (it needs glibc on Linux): %w", err)

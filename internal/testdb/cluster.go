@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -21,6 +22,22 @@ const prefix = "weir-testdb-"
 // StartCluster starts a throw-away cluster in a temporary folder. The function
 // it returns stops the cluster and removes the folder.
 func StartCluster(ctx context.Context) (*pg.Cluster, func() error, error) {
+	return startCluster(ctx, os.Getenv("WEIR_POSTGRES_BIN"))
+}
+
+// StartMajor is StartCluster with a PostgreSQL of that major version: the
+// machine's, if it has one, else the build that is pinned for it.
+func StartMajor(ctx context.Context, major int) (*pg.Cluster, func() error, error) {
+	bin := fmt.Sprintf("/usr/lib/postgresql/%d/bin", major) // Debian, Ubuntu
+	if _, err := os.Stat(filepath.Join(bin, "postgres")); err != nil {
+		if bin, err = pg.Fetch(ctx, major, slog.New(slog.DiscardHandler)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return startCluster(ctx, bin)
+}
+
+func startCluster(ctx context.Context, bin string) (*pg.Cluster, func() error, error) {
 	base := scratch()
 	sweep(base)
 	dir, err := os.MkdirTemp(base, prefix)
@@ -32,7 +49,7 @@ func StartCluster(ctx context.Context) (*pg.Cluster, func() error, error) {
 	}
 	cluster, err := pg.Start(ctx, pg.Config{
 		Dir: dir,
-		Bin: os.Getenv("WEIR_POSTGRES_BIN"),
+		Bin: bin,
 		Settings: map[string]string{
 			// Nobody needs this data after a crash.
 			"fsync":              "off",
