@@ -78,6 +78,15 @@
 // tested with broken builds, too. Processes that lead are also killed and stopped for
 // real.
 //
+// # Ordinary operation
+//
+// Most of what goes wrong goes wrong while nothing is broken. Deeds (ordinary_test.go)
+// are what users and operators do every week: transactions that stay open while they
+// hold something, servers that are replaced, migrations beside load, a pooler in the
+// path, a dump and its restore. A flow (flow_test.go) has many clients submit in slow
+// transactions while floors rise, and a reader with a cursor. Extreme values
+// (extreme_test.go) come from one table and go through every public function.
+//
 // # Tiers
 //
 // `go test ./chaos` runs every fault once, in a few minutes.
