@@ -1,4 +1,40 @@
 package mutate
 
 // sdkRows are the guards of the Go SDK.
-var sdkRows = []Row{}
+var sdkRows = []Row{
+	{
+		"a handler stops before its lease ends", "renewer.go",
+		`now.Sub(l.asked) >= w.config.Lease-w.margin(); l = l.next`, `false; l = l.next`,
+		".", "TestHandlersStopBeforeTheLeaseEnds",
+	},
+	{
+		"a lost lease stops its handler", "renewer.go",
+		`			w.lose(l)
+`,
+		`			_ = w.lose
+`,
+		".", "TestAWorkerThatClaimsItsLostTaskAgain",
+	},
+	{
+		"a cancel reaches the handler", "renewer.go",
+		`			l.cancel(ErrCanceled)
+`,
+		`			_ = ErrCanceled
+`,
+		".", "TestCancelInFlight",
+	},
+	{
+		"a lost reply of a claim is asked for again", "claimer.go",
+		`	id, asked := newToken(), time.Now()
+	var taken []*lease
+	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
+`,
+		`	id, asked := newToken(), time.Now()
+	var taken []*lease
+	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
+		id = newToken()
+`,
+		".", "TestLostClaimReply",
+	},
+	{"a handler has its limit", "claimer.go", `min(h.limit-h.running, d.n)`, `d.n`, ".", "TestConcurrencyOfAHandlerHolds"},
+}

@@ -1,4 +1,98 @@
 package mutate
 
+const (
+	authTests = "./internal/auth"
+	nodeTests = "./internal/node"
+)
+
 // serverRows are the guards of the server: who asks, what nodes may do, the lead.
-var serverRows = []Row{}
+var serverRows = []Row{
+	{
+		"what is not in the table nobody may", "internal/auth/can.go",
+		`	if !known {
+		return false
+	}
+	switch s.Kind {`,
+		`	_ = known
+	switch s.Kind {`,
+		authTests, "TestCan",
+	},
+	{"a token stays in its scopes", "internal/auth/can.go", ` && inScope(s.Scopes, v, o.Kind)`, ``, authTests, "TestCan"},
+	{"a node reaches its own alone", "internal/auth/can.go", ` && o.Owner == s.ID`, ``, authTests, "TestCan"},
+	{
+		"a session ends when it is idle", "internal/auth/session.go",
+		`where s.hash = $2 and s.expires_at > t and s.seen_at > t - $3::interval and u.disabled_at is null`,
+		`where s.hash = $2 and s.expires_at > t and $3::interval is not null and u.disabled_at is null`,
+		authTests, "TestSessionEnds",
+	},
+	{
+		"a session ends with its life", "internal/auth/session.go",
+		`where s.hash = $2 and s.expires_at > t and s.seen_at`, `where s.hash = $2 and s.seen_at`,
+		authTests, "TestSessionEnds",
+	},
+	{"a session ends with its user", "internal/auth/session.go", ` and u.disabled_at is null`, ``, authTests, "TestSessionEnds"},
+	{
+		"a token ends with its life", "internal/auth/token.go",
+		` and k.expires_at > t and u.disabled_at is null`, ` and u.disabled_at is null`,
+		authTests, "TestToken",
+	},
+	{"a token ends with its user", "internal/auth/token.go", ` and u.disabled_at is null`, ``, authTests, "TestToken"},
+	{
+		"a join token is used once", "internal/auth/join.go",
+		"delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning",
+		"select 0 from weir.joins where hash = $2 and expires_at > coalesce($1, now()); select",
+		authTests, "TestJoinOnce",
+	},
+	{
+		"a join token expires", "internal/auth/join.go",
+		"where hash = $2 and expires_at > coalesce($1, now()) returning", "where hash = $2 and coalesce($1, now()) is not null returning",
+		authTests, "TestJoin",
+	},
+	{
+		"a link expires", "internal/auth/link.go",
+		"delete from weir.links where hash = $2 and expires_at > coalesce($1, now())",
+		"delete from weir.links where hash = $2 and coalesce($1, now()) is not null",
+		authTests, "TestLoginLink",
+	},
+	{
+		"guesses of a name are throttled", "internal/auth/throttle.go",
+		`		case account.wait > 0:`, `		case false:`,
+		authTests, "TestThrottleAccount",
+	},
+	{
+		"guesses from an address are throttled", "internal/auth/throttle.go",
+		`		case address.wait > 0:`, `		case false:`,
+		authTests, "TestThrottleAddress",
+	},
+	{
+		"attempts are charged before the answer", "internal/auth/throttle.go",
+		`on conflict (key) do update set failures = a.failures`, `on conflict (key) do nothing`,
+		authTests, "TestThrottleAtOnce",
+	},
+	{
+		"the last admin stays", "internal/auth/user.go",
+		`role = 'admin' and disabled_at is null and id <> $1)`, `role = 'admin' and disabled_at is null and $1::uuid is not null)`,
+		authTests, "TestLastAdmin",
+	},
+	{
+		"one sets Weir up", "schema/migrations/0002_auth.sql",
+		`create unique index links_setup`, `create index links_setup`,
+		authTests, "TestSetup",
+	},
+	{
+		"a leader's transaction carries its epoch", "internal/coordinator/term.go",
+		"weir.fenced($2, $3)`", "$2::text, $3::bigint`",
+		"./internal/coordinator", "TestTheFenceOfATerm",
+	},
+	{
+		"a node reports of its own leases", "internal/node/report.go",
+		`from s where not exists (select from f where f.task = s.task and f.attempt = s.attempt)`, `from s`,
+		nodeTests, "TestADeskTouchesItsOwnLeases",
+	},
+	{
+		"a node records for its own leases", "internal/node/report.go",
+		`select case when exists (select from weir.foreign_leases($1, array[$2::uuid], array[$3::int], array[$4::uuid])) then 'lease_lost'`,
+		`select case when $1::text is null then 'lease_lost'`,
+		nodeTests, "TestADeskTouchesItsOwnLeases",
+	},
+}
