@@ -151,11 +151,7 @@ func TestR4StaleTokenChangesNothing(t *testing.T) {
 	if len(calls) < 20 {
 		t.Fatalf("only %d calls take a lease: nothing was tested", len(calls))
 	}
-	tx, err := e.connect().Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback(ctx) //nolint:errcheck // it was only to see
+	conn := e.connect()
 	accepted := map[string]bool{}
 	for _, situation := range []struct{ name, sql string }{
 		{"it runs", `select`},
@@ -167,11 +163,16 @@ func TestR4StaleTokenChangesNothing(t *testing.T) {
 		{"it is on a device", `set local session_replication_role = replica; update weir.running set device = 1, cancel_at = null;
 			insert into weir.fleet_units (job, unit, round, task, state) select task, 1, 1, task, 'running' from weir.running`},
 	} {
-		if _, err := tx.Exec(ctx, situation.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatalf("%s: %v", situation.name, err)
-		}
-		before := digest(e, tx)
 		for _, c := range calls {
+			// A transaction for each call: a long one would hold up the timelines of other tests.
+			tx, err := conn.Begin(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(ctx, situation.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+				t.Fatalf("%s: %v", situation.name, err)
+			}
+			before := digest(e, tx)
 			if answer, code, _ := c.call(e, tx, before, live); !refusedAnswer(answer, code) && code == "" {
 				accepted[c.Function] = true
 			}
@@ -183,6 +184,9 @@ func TestR4StaleTokenChangesNothing(t *testing.T) {
 				if _, silent := unjudged[c.Function]; !silent && !refusedAnswer(answer, code) {
 					t.Errorf("%s, %s with %v: %q %s is no refusal", situation.name, c.SQL, l, answer, code)
 				}
+			}
+			if err := tx.Rollback(ctx); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
