@@ -38,9 +38,9 @@ type pending struct {
 // Checkup is the report of the doctor, at most checkupKept old. Whoever asks while one is being
 // made waits for that one. It is made to its end, also if who asked first goes away.
 func (s *Store) Checkup(ctx context.Context, deep bool) (Report, error) {
-	c := &s.shallow
+	c := s.shallow
 	if deep {
-		c = &s.deep
+		c = s.deep
 	}
 	c.mu.Lock()
 	if age := time.Since(c.last.At); c.under == nil && age < checkupKept {

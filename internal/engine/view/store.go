@@ -36,12 +36,12 @@ type Store struct {
 	// lines is how many lines of what a task said are read.
 	lines int
 	// shallow and deep are the last reports of the doctor.
-	shallow, deep checkup
+	shallow, deep *checkup
 }
 
 // New makes a store on a pool that the caller keeps.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, look: 50_000, lookUp: 6_000, few: 5_000, lines: LinesMost}
+	return &Store{pool: pool, look: 50_000, lookUp: 6_000, few: 5_000, lines: LinesMost, shallow: &checkup{}, deep: &checkup{}}
 }
 
 // list runs a query; into says where the columns go.
