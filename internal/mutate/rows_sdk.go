@@ -4,7 +4,7 @@ package mutate
 var sdkRows = []Row{
 	{
 		"a handler stops before its lease ends", "renewer.go",
-		`now.Sub(l.asked) >= w.config.Lease-w.margin(); l = l.next`, `false; l = l.next`,
+		`now-l.asked >= w.config.Lease-w.margin(); l = l.next`, `false; l = l.next`,
 		".", "TestHandlersStopBeforeTheLeaseEnds",
 	},
 	{
@@ -25,11 +25,11 @@ var sdkRows = []Row{
 	},
 	{
 		"a lost reply of a claim is asked for again", "claimer.go",
-		`	id, asked := newToken(), time.Now()
+		`	id, asked, begun := newToken(), w.clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 `,
-		`	id, asked := newToken(), time.Now()
+		`	id, asked, begun := newToken(), w.clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 		id = newToken()

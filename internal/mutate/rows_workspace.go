@@ -12,7 +12,7 @@ var workspaceRows = []Row{
 	{
 		"a start in between voids an archive", "schema/functions/workspace_archived.sql",
 		` or w.mounted <> workspace_archived.mounted`, ``,
-		workspaceTests, "TestAStartInBetweenVoidsTheArchive",
+		workspaceTests, "TestR10AStartInBetweenVoidsTheArchive",
 	},
 	{
 		"one operation at a time", "schema/functions/workspace_begin.sql",

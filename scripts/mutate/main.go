@@ -15,12 +15,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/weirhq/weir/internal/mutate"
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -42,7 +42,7 @@ func main() {
 }
 
 func run(ctx context.Context, only string, jobs int, find, verbose bool) (bool, error) {
-	wanted, err := regexp.Compile(only)
+	wanted, err := pattern.Regexp(only)
 	if err != nil {
 		return false, err
 	}
