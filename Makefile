@@ -7,9 +7,9 @@ MAKEFLAGS   += --no-print-directory
 # Set these on the command line or in the environment: make up WEIR_DATA=~/weir
 WEIR_DATA    ?= .weir
 UP_FLAGS     ?= --demo
-# Packages built and tested at once. Two keeps a small machine usable, and a third
-# makes nothing faster: tests compute more than they wait.
-JOBS         ?= 2
+# Packages built and tested at once: one more than a small machine has cores,
+# because browser tests and those of the command line wait as much as they compute.
+JOBS         ?= 3
 PKG          ?= ./...
 TEST_TIMEOUT ?= 15m
 TEST_FLAGS   ?= -count=1

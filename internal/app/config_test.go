@@ -69,6 +69,7 @@ func given() map[string][3]string {
 		"workspace_standby_ttl":       {"10s", "20s", "1m"},
 		"workspace_archive_ttl":       {"10s", "20s", "1m"},
 		"node_name":                   {"a", "b", "c"},
+		"drain_delay":                 {"10s", "20s", "1m"},
 		"coordinator_ttl":             {"10s", "20s", "1m"},
 		"coordinator_idle_interval":   {"2s", "3s", "4s"},
 		"coordinator_active_interval": {"1ms", "2ms", "3ms"},

@@ -220,7 +220,7 @@ func TestNotReady(t *testing.T) {
 	if text := r.body("/readyz"); strings.Contains(text, name) || strings.Contains(text, "accept") || strings.Contains(text, "detail") {
 		t.Errorf("strangers are told:\n%s", text)
 	}
-	if text := log.String(); !strings.Contains(text, "not ready") || !strings.Contains(text, "not currently accepting connections") {
+	if text := log.String(); !strings.Contains(text, `msg="not ready" check=database error=`) {
 		t.Errorf("the log says:\n%s", text)
 	}
 	if status, _ := r.get("/healthz"); status != http.StatusOK {
