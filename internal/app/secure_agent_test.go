@@ -45,6 +45,7 @@ const firstClaim, secondClaim = "01890a5d-ac96-774b-bcce-b302099a8001", "01890a5
 // A task that says itself how it is run starts programs on machines and names
 // secrets. Who may only submit may not say so, by no way in.
 func TestSecureRunTakesManage(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	run := map[string]any{"driver": "exec", "argv": []string{"sh", "-c", "env"}, "secrets": map[string]string{"X": "PROD"}}
 	task := map[string]any{"service": "work", "run": run}
@@ -86,6 +87,7 @@ func TestSecureRunTakesManage(t *testing.T) {
 
 // A join token opens the door once, for the node it is for, whatever the race.
 func TestSecureJoinReplay(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := with(f.person(auth.Admin))
 	invite := func(node string) string {
@@ -126,6 +128,7 @@ func TestSecureJoinReplay(t *testing.T) {
 
 // A node that lost its credential is out, also in the middle of its work.
 func TestSecureRevokedNode(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	m := f.machine("n1")
 	f.exec(`select weir.submit('work')`)
@@ -144,6 +147,7 @@ func TestSecureRevokedNode(t *testing.T) {
 // A node names itself by its credential alone, cannot take what is meant for
 // another one, and cannot keep a lease for ever.
 func TestSecureNodeIsItself(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	m := f.machine("n1")
 	m.wants(http.StatusNoContent, "POST", apiPrefix+"/agent/register", m.who, object("labels", map[string]string{"node": "n2"}, "capacity", map[string]int{"work": 8}))
@@ -178,6 +182,7 @@ func TestSecureNodeIsItself(t *testing.T) {
 // How a node is woken is data for the server, never a command, a path or an
 // address of its choice.
 func TestSecureWake(t *testing.T) {
+	t.Parallel()
 	scripts := t.TempDir()
 	ran := filepath.Join(t.TempDir(), "ran")
 	if err := os.WriteFile(filepath.Join(scripts, "good"), []byte("#!/bin/sh\necho \"$@\" >>"+ran+"\n"), 0o700); err != nil {
@@ -225,6 +230,7 @@ func TestSecureWake(t *testing.T) {
 // Definitions and what is given to runs are read by people with few rights. None
 // of them costs the server more than a moment, and none is stored.
 func TestSecureDefinitions(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("reader", auth.Viewer)
 	f.add("op", auth.Operator)

@@ -49,6 +49,7 @@ const hostileName = `<img src=x onerror=x()>"'.html`
 // What a task has made never runs as a page of ours, whatever it is and is
 // called, on the API and on the dashboard.
 func TestSecureArtifactContent(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := with(f.person(auth.Admin))
 	m := f.machine("n1")
@@ -88,6 +89,7 @@ func TestSecureArtifactContent(t *testing.T) {
 // A name is a path below the folder of its attempt that people can read. What is
 // too large, not whole or not what was said is not kept.
 func TestSecureArtifactUpload(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	f := besiege(t, func(c *Config, _ *Options) { c.Data = data })
 	m := f.machine("n1")
@@ -161,6 +163,7 @@ func (m *machine) rawUpload(l wire.Lease, size string) (status int) {
 // Artifacts and logs are for those who may read them, and a record leads to
 // nothing but objects of its own task.
 func TestSecureArtifactForeign(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	f := besiege(t, func(c *Config, _ *Options) { c.Data = data })
 	admin := with(f.person(auth.Admin))
@@ -205,6 +208,7 @@ func TestSecureArtifactForeign(t *testing.T) {
 
 // What work prints is text: no page runs it, and no terminal obeys it.
 func TestSecureLogText(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := with(f.person(auth.Admin))
 	m := f.machine("n1")

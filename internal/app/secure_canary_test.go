@@ -44,6 +44,7 @@ func (c canaries) in(t *testing.T, where, text string) {
 // none of them is in the log, in any table, on any page, in the API, in the
 // metrics, in the settings or in the arguments of a process.
 func TestSecureCanary(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	secrets := canaries{"OIDC secret": "canary-oidc-client-secret-4711", "Redis password": "canary-redis-password-4712", "password": "canary password in a mine", "typo": "canary typo in a password", "name typo": "canary-password-typed-as-a-name"}
 	u, err := url.Parse(db.URL)

@@ -21,6 +21,7 @@ var foreign = map[string][]way{
 // An admin's browser visits a hostile page. Whatever it makes the browser send
 // to any route, with the cookie, is refused and changes nothing.
 func TestSecureCSRF(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	x := f.furnish("thing")
@@ -60,6 +61,7 @@ func TestSecureCSRF(t *testing.T) {
 
 // Nobody logs a victim's browser in as the attacker.
 func TestSecureLoginCSRF(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("mallory", auth.Viewer)
 	for name, marks := range foreign {
@@ -80,6 +82,7 @@ func TestSecureLoginCSRF(t *testing.T) {
 
 // No GET and no HEAD changes anything, whatever stands in its address.
 func TestSecureGETChangesNothing(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	x := f.furnish("thing")
@@ -118,6 +121,7 @@ func TestSecureGETChangesNothing(t *testing.T) {
 
 // The method is the one of the request line and no other.
 func TestSecureMethodOverride(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	x := f.furnish("thing")
@@ -143,6 +147,7 @@ func TestSecureMethodOverride(t *testing.T) {
 // Logging in makes a new session and ends the one that the browser had, so that
 // nobody waits inside a session that they planted.
 func TestSecureFixation(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("mallory", auth.Viewer)
 	f.add("ada", auth.Admin)
@@ -179,6 +184,7 @@ func TestSecureFixation(t *testing.T) {
 // Two cookies of one name: a neighbour planted one. Neither counts, in either
 // order, on any face; the name for https does not count on http.
 func TestSecureCookieTossing(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("mallory", auth.Viewer)
 	ada, mallory := f.person(auth.Admin), f.login("mallory")

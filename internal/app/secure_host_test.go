@@ -34,6 +34,7 @@ func (f *fort) assets() []string {
 // then sends that name as Host, with no cookie of ours, and would let the page
 // read the answer: no face gives one.
 func TestSecureRebinding(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Config, *Options){
 		"local":        func(*Config, *Options) {},
 		"open metrics": func(c *Config, _ *Options) { c.MetricsOpen = true },
@@ -68,6 +69,7 @@ func TestSecureRebinding(t *testing.T) {
 // Every answer of every face says that it is no HTML but where it is, that it is
 // not kept, and what a page may load.
 func TestSecureHeaders(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	x := f.furnish("thing")
@@ -134,6 +136,7 @@ func leadsAway(location, listen string) bool {
 }
 
 func TestSecureOpenRedirect(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("ada", auth.Admin)
 	here := f.login("ada")
@@ -195,6 +198,7 @@ func (f *fort) raw(text string) reply {
 
 // No path leads out of the assets, and a path says nothing about the disk.
 func TestSecureTraversal(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	for _, path := range []string{
 		"/assets/../../../../etc/passwd", "/assets/..%2f..%2f..%2fetc%2fpasswd", "/assets/%2e%2e/%2e%2e/etc/passwd", "/assets//etc/passwd", "/assets/....//....//etc/passwd", `/assets/..\..\etc\passwd`,

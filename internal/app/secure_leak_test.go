@@ -50,6 +50,7 @@ func (f *fort) pageOfEach(x furniture) (paths []string) {
 // The database breaks in several ways. Neither those who are logged in nor those
 // who only claim to be are told how, and nobody is logged out by it.
 func TestSecureBrokenDatabase(t *testing.T) {
+	t.Parallel()
 	for name, statements := range map[string][]string{
 		"no tables": {
 			`alter table weir.sessions rename to sessions_gone`, `alter table weir.users rename to users_gone`, `alter table weir.tokens rename to tokens_gone`,

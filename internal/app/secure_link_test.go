@@ -26,6 +26,7 @@ func (f *fort) linkOf() string {
 // A one-time link works once. Looking at it, as programs that preview links do,
 // does not use it; a second use, twenty at once or one too late log nobody in.
 func TestSecureLinkOnce(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	servers := []*fort{besiegeOn(t, db), besiegeOn(t, db)}
 	f := servers[0]
@@ -104,6 +105,7 @@ func race(servers []*fort, do func(f *fort, i int) bool) (won int) {
 // Two servers count together: an account is throttled after the same number of
 // guesses, whichever server they go to, and the right password waits as well.
 func TestSecureThrottle(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	servers := []*fort{besiegeOn(t, db), besiegeOn(t, db)}
 	f := servers[0]

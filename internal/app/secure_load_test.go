@@ -19,6 +19,7 @@ import (
 // What is too large or too deep is refused on every face, as the client's fault,
 // and the server goes on.
 func TestSecureSizes(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	x := f.furnish("thing")
@@ -89,6 +90,7 @@ func (f *fort) try(method, path string, ways ...way) (reply, error) {
 // Clients that send a byte now and then are cut off, whatever they say about
 // themselves, and do not keep others from being served.
 func TestSecureSlowloris(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes as long as the server's patience: 30 s")
 	}

@@ -62,6 +62,7 @@ func (f *fort) visit(provider *httptest.Server, redirect string) string {
 // Whoever comes back from the identity provider stays on this site, logs in only
 // in the browser that left, and only once; the provider's code is not kept.
 func TestSecureOIDCReturn(t *testing.T) {
+	t.Parallel()
 	f, provider := provided(t)
 	for _, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "/%5cevil.example", "javascript:x()", "/jobs"} {
 		start := f.wants(http.StatusSeeOther, "GET", "/login/oidc?next="+url.QueryEscape(next))

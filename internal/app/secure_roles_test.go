@@ -48,6 +48,7 @@ const noID = "01890a5d-ac96-774b-bcce-b302099a8057"
 // Every page, file and action of the dashboard with every kind of caller,
 // against what Can says.
 func TestSecureDashboardRoles(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	callers := f.callers()
 	before := f.state()
@@ -78,6 +79,7 @@ func TestSecureDashboardRoles(t *testing.T) {
 
 // What is somebody else's is not there for others, by any way in, and stays.
 func TestSecureForeignThings(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	x := f.furnish("thing")
 	callers := f.callers()
@@ -117,6 +119,7 @@ func TestSecureForeignThings(t *testing.T) {
 
 // A node's credential reads the node itself and nothing else on any face.
 func TestSecureNodeScope(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	x := f.furnish("thing")
 	node := bearer(f.node("n1"))

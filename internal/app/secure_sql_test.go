@@ -35,6 +35,7 @@ func lacks(t *testing.T, db *testdb.DB, what, sql string) {
 // where somebody else put them, and PUBLIC may call none; the two roles reach
 // neither the tables of auth nor what is the server's own.
 func TestSecureFunctions(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	const ours = `from pg_proc p where p.pronamespace = 'weir'::regnamespace`
 	var definers int
@@ -189,6 +190,7 @@ func (d *document) fill(schema map[string]any, text string, depth int) any {
 // Every text field of every route of the API, in the path, the query, the
 // headers and the body, all at once and each alone.
 func TestSecureInjection(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	f.furnish("thing")

@@ -82,6 +82,7 @@ func (f *fort) tail(who way) string {
 
 // Who may not read events gets no stream, and learns nothing from the refusal.
 func TestSecureStreamRefuses(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("ada", auth.Viewer)
 	cookie := f.login("ada")
@@ -134,6 +135,7 @@ func (f *fort) auditEvents(word, end string) {
 // The audit never reaches those who are no admins: not live, not by resuming
 // before it, not by asking for its kind, not by any list, page or live page.
 func TestSecureStreamAudit(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := with(f.person(auth.Admin))
 	before := f.tail(admin)
@@ -214,6 +216,7 @@ func (f *fort) noAuditLive(name, path string, who way, word, end string) {
 // A cursor is a place and no right. One that somebody else got, or that nobody
 // did, is refused or shows what its reader may see anyhow.
 func TestSecureStreamCursor(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin, viewer := with(f.person(auth.Admin)), with(f.person(auth.Viewer))
 	foreign := f.tail(admin)
@@ -263,6 +266,7 @@ func fieldByte(r rune) rune {
 // A token that is revoked, a session that is ended and a user who is disabled
 // lose the streams they have, within the minute that is promised.
 func TestSecureStreamRevoked(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes up to a minute")
 	}
@@ -311,6 +315,7 @@ func TestSecureStreamRevoked(t *testing.T) {
 // One person cannot take all the streams there are, by either face; those of
 // others go on, and a stream that ends makes room.
 func TestSecureStreamSeats(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.add("ada", auth.Viewer)
 	f.add("bob", auth.Viewer)

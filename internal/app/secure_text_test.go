@@ -55,6 +55,7 @@ func danger(tag html.Token) string {
 
 // The parser finds what it looks for.
 func TestSecureDangers(t *testing.T) {
+	t.Parallel()
 	for _, page := range []string{hostile, `<p onclick="x">`, `<a href="javascript:x">`, `<a href=" JavaScript:x">`, `<b style="x">`, `<script>1</script>`, `<form action="https://evil.example">`, `<a href="//evil.example" onfocus=x>`} {
 		if len(dangers(page)) == 0 {
 			t.Errorf("nothing was found in %q", page)
@@ -68,6 +69,7 @@ func TestSecureDangers(t *testing.T) {
 // Everything that a task, a worker, a node or a browser can say is hostile.
 // Every page shows it as text, and what a task says has no control sequences.
 func TestSecureText(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	f.person(auth.Admin)
 	x := f.furnish(hostile)
@@ -153,6 +155,7 @@ func (f *fort) hostileForms(x furniture, who way) {
 // A type or a message with line breaks does not forge an event of a stream, and
 // a fragment of a live page is text like the page.
 func TestSecureStreamText(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	viewer := with(f.person(auth.Viewer))
 	ctx, cancel := context.WithCancel(t.Context())

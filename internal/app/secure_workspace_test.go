@@ -13,6 +13,7 @@ import (
 // The code that opens a workspace and the cookie that it becomes are in no log and no
 // table, used or not, rightly or wrongly; the cookie opens nothing else.
 func TestSecureWorkspaceCanary(t *testing.T) {
+	t.Parallel()
 	f := besiege(t)
 	admin := f.person(auth.Admin)
 	f.person(auth.Viewer)

@@ -11,6 +11,7 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 // The first-run link makes the first user and logs in; log out and in again.
 func TestBrowserFirstRun(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Go("/login")
@@ -39,6 +40,7 @@ func TestBrowserFirstRun(t *testing.T) {
 
 // The theme is chosen in the menu, kept, and there before the first paint.
 func TestBrowserTheme(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Viewer))
@@ -56,6 +58,7 @@ func TestBrowserTheme(t *testing.T) {
 
 // Every key of the help does what it says.
 func TestBrowserKeys(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Admin))
@@ -83,6 +86,7 @@ func TestBrowserKeys(t *testing.T) {
 
 // Pictures of every page of the shell, and a look at each for what sticks out.
 func TestBrowserShots(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Admin))
@@ -103,6 +107,7 @@ func TestBrowserShots(t *testing.T) {
 
 // A page follows what happens: no reload, and the reader's place is kept.
 func TestBrowserLive(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "mia", auth.Admin))
@@ -135,6 +140,7 @@ func TestBrowserLive(t *testing.T) {
 
 // What is hard to undo is asked about, in place, and said when it is done.
 func TestBrowserConfirm(t *testing.T) {
+	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	s.User(t, "bob", auth.Viewer)
