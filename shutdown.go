@@ -91,7 +91,7 @@ func (w *Worker) leave() {
 	if w.twin.Load() != nil {
 		return // the name is another one's now, and so are the tasks it holds
 	}
-	if _, err := w.client.pool.Exec(ctx, `select weir.stop_worker($1)`, w.config.Name); err != nil {
+	if _, err := w.client.pool.Exec(ctx, `select weir.stop_worker($1, $2)`, w.config.Name, w.holder); err != nil {
 		w.log.Warn("the worker could not say goodbye; what it holds runs out", "error", wrap("stop worker", err))
 		return
 	}

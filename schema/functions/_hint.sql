@@ -6,8 +6,8 @@ as $$
 declare
   keys text;
 begin
-  perform pg_notify('weir_available', string_agg(distinct s.service, ',')) from unnest(specs) s
-  where s.lane is null and s.pool is null having octet_length(string_agg(distinct s.service, ',')) between 1 and 7000;
+  perform pg_notify('weir_available', case when octet_length(x.names) <= 7000 then x.names else '' end)
+  from (select string_agg(distinct s.service, ',') as names from unnest(specs) s where s.lane is null and s.pool is null) x where x.names is not null;
   if exists (select from unnest(specs) s where s.plan and coalesce(cardinality(s.needs), 0) = 0) then
     perform pg_notify('weir_plan', '');
   end if;

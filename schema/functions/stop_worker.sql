@@ -1,5 +1,6 @@
--- A worker says goodbye. What it still holds goes back at once instead of waiting for the leases to run out.
-create or replace function weir.stop_worker(name text, at timestamptz default null) returns void
+-- A worker says goodbye. What it still holds goes back at once instead of waiting for the leases to run out. With holder (see weir.register_worker) only the
+-- process that has the name ends it: one that lost it would hand back what its successor runs.
+create or replace function weir.stop_worker(name text, holder text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -11,7 +12,7 @@ declare
   attempts int[];
   tokens uuid[];
 begin
-  update weir.workers x set stopped_at = t where x.name = stop_worker.name returning x.id into w;
+  update weir.workers x set stopped_at = t where x.name = stop_worker.name and (stop_worker.holder is null or x.holder is not distinct from stop_worker.holder) returning x.id into w;
   if not found then
     return;
   end if;

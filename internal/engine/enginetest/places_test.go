@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,6 +27,43 @@ func TestNamesAreMeasuredInBytes(t *testing.T) {
 	}
 	if err := tx.Commit(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestManyServicesAreAnnouncedTogether: a list of services that no hint can hold
+// becomes the hint that is for everybody.
+func TestManyServicesAreAnnouncedTogether(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	conn := e.connect()
+	if _, err := conn.Exec(context.Background(), `listen weir_available`); err != nil {
+		t.Fatal(err)
+	}
+	e.exec(`select weir.submit_many((select jsonb_agg(jsonb_build_object('service', repeat('한', 150) || i)) from generate_series(1, 40) i), true, $1)`, at(0))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	note, err := conn.WaitForNotification(ctx)
+	if err != nil || note.Payload != "" {
+		t.Errorf("the hint is %v, %v", note, err)
+	}
+}
+
+// TestTheNameOfAnotherIsNotStopped: a worker whose name another process has taken
+// over hands nothing back when it stops.
+func TestTheNameOfAnotherIsNotStopped(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.exec(`select weir.register_worker('w', '{s}', holder => 'first', at => $1)`, at(0))
+	e.exec(`select weir.register_worker('w', '{s}', holder => 'second', at => $1)`, at(60))
+	e.exec(`select weir.submit('s', at => $1)`, at(60))
+	e.exec(`select weir.claim('w', '{s}', at => $1)`, at(61))
+	e.exec(`select weir.stop_worker('w', 'first', at => $1)`, at(62))
+	if n := one[int](e, `select count(*)::int from weir.running`); n != 1 {
+		t.Error("the first one's stop handed back what the second one runs")
+	}
+	e.exec(`select weir.stop_worker('w', 'second', at => $1)`, at(63))
+	if n := one[int](e, `select count(*)::int from weir.running`); n != 0 {
+		t.Error("the second one's stop handed back nothing")
 	}
 }
 
