@@ -120,9 +120,9 @@ func newOrdinary(t *testing.T, seed uint64, limit time.Duration) *ordinary {
 	s := newSiteOf(t, limit)
 	o := &ordinary{site: s, mix: newMix(s.run, seed)}
 	o.mix.exec(`select weir.set_pool('users', 2)`)
-	pooled := testdb.Bounce(t, s.url, "pool_mode = transaction", "default_pool_size = 4", "ignore_startup_parameters = extra_float_digits,application_name")
+	pooled := testdb.Bounce(t, s.url, "pool_mode = transaction", "default_pool_size = 4")
 	o.mix.agent(with(plain(), func(a *Orders) {
-		a.Name, a.URL, a.Listen = "behind-a-pooler", pooled+"&default_query_exec_mode=exec", false
+		a.Name, a.URL, a.Listen = "behind-a-pooler", pooled, false
 	}), nil)
 	o.lead = o.site.server()
 	return o

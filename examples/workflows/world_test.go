@@ -40,6 +40,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 	w.env = []string{
 		asWeir + "=yes", "HOME=" + home, "WEIR_DATABASE_URL=" + w.db.URL, "WEIR_BUCKET=" + s3,
 		"WEIR_SECRET_KEY_FILE=" + filepath.Join(home, "secret.key"), "WEIR_DATA=" + filepath.Join(home, "data"), "WEIR_CONFIG=",
+		"WEIR_DRAIN_DELAY=none", // there is no balancer to wait for
 	}
 	w.env = append(w.env, settings...)
 	api := start(t, w.env, self, "server", "--listen", "127.0.0.1:0").line("API ")
@@ -59,7 +60,7 @@ func (w *world) agent(node string, args ...string) *process {
 // remoteAgent starts a node that has a token of the server and no database.
 func (w *world) remoteAgent(node string, args ...string) *process {
 	w.t.Helper()
-	token := strings.TrimSpace(w.weir("join", "create", "--node", node))
+	token := strings.TrimSpace(w.weir("join", "create", "--node", node, "--any"))
 	home := w.t.TempDir()
 	env := []string{asWeir + "=yes", "HOME=" + home, "WEIR_DATA=" + home, "WEIR_SERVER=" + w.url}
 	p := start(w.t, env, w.self, append([]string{"agent", "--node", node, "--dir", filepath.Join(home, "agent"), "--join", token}, args...)...)

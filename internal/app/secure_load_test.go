@@ -94,7 +94,6 @@ func TestSecureSlowloris(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes as long as the server's patience: 30 s")
 	}
-	t.Parallel()
 	f := besiege(t)
 	f.add("ada", auth.Viewer)
 	begin := "Host: " + f.listen + "\r\nContent-Type: application/x-www-form-urlencoded\r\n"

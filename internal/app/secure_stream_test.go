@@ -270,7 +270,6 @@ func TestSecureStreamRevoked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes up to a minute")
 	}
-	t.Parallel()
 	f := besiege(t)
 	for _, name := range []string{"ada", "bob", "eve"} {
 		f.add(name, auth.Viewer)

@@ -205,7 +205,7 @@ func (w *tenancy) rests() {
 	b := w.b
 	b.Go(w.page)
 	b.WaitLive()
-	w.stopsAfter("10s")
+	w.stopsAfter("25s") // long enough to begin to watch it on a busy machine
 	b.Wait("its page", `location.pathname === "`+w.page+`"`)
 	watch(b, ".page-head [data-phase]")
 	b.Wait("that it was stopped", `document.querySelector('.page-head [data-phase="STANDBY"]')`)

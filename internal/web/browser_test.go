@@ -11,7 +11,6 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 // The first-run link makes the first user and logs in; log out and in again.
 func TestBrowserFirstRun(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Go("/login")
@@ -40,7 +39,6 @@ func TestBrowserFirstRun(t *testing.T) {
 
 // The theme is chosen in the menu, kept, and there before the first paint.
 func TestBrowserTheme(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Viewer))
@@ -58,7 +56,6 @@ func TestBrowserTheme(t *testing.T) {
 
 // Every key of the help does what it says.
 func TestBrowserKeys(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Admin))
@@ -86,7 +83,6 @@ func TestBrowserKeys(t *testing.T) {
 
 // Pictures of every page of the shell, and a look at each for what sticks out.
 func TestBrowserShots(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Admin))
@@ -107,7 +103,6 @@ func TestBrowserShots(t *testing.T) {
 
 // A page follows what happens: no reload, and the reader's place is kept.
 func TestBrowserLive(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "mia", auth.Admin))
@@ -140,7 +135,6 @@ func TestBrowserLive(t *testing.T) {
 
 // What is hard to undo is asked about, in place, and said when it is done.
 func TestBrowserConfirm(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	s.User(t, "bob", auth.Viewer)

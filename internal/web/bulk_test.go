@@ -64,7 +64,6 @@ func TestBulk(t *testing.T) {
 // The bar can be reached by keyboard, the question names the count, and the list
 // follows by itself.
 func TestBrowserBulk(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	s.Exec(t, `select weir.submit('render') from generate_series(1, 37)`)
 	s.Exec(t, `select weir.submit('mail') from generate_series(1, 3)`)

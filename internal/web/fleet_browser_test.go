@@ -11,7 +11,6 @@ import (
 // The grid lives: a claim turns free cells into running ones, and a run that fails
 // for good takes its device off, without a reload.
 func TestBrowserFleet(t *testing.T) {
-	t.Parallel()
 	l := newLab(t)
 	l.report("PC-02", 5, "B1", "B2")
 	b := l.Open(t)
@@ -54,7 +53,6 @@ func TestBrowserFleet(t *testing.T) {
 // A job is submitted by the form, with two clicks that make one; its page follows it to
 // its end, and nothing is loaded again on the way.
 func TestBrowserFleetJob(t *testing.T) {
-	t.Parallel()
 	l := newLab(t)
 	b := l.Open(t)
 	b.Login(l.User(t, "mia", auth.Maintainer))

@@ -25,7 +25,6 @@ steps:
 // refused at first, followed to its end, approved on the way, and run again from
 // a step: all without leaving the browser, and its pages follow by themselves.
 func TestBrowserWorkflow(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	s.Lead(t)
 	b := s.Open(t)
@@ -94,7 +93,6 @@ func TestBrowserWorkflow(t *testing.T) {
 // What a step prints is seen as it is printed, and what it leaves can be looked
 // at and kept.
 func TestBrowserOutput(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	s.Put(t, chain)
 	job := run(t, s, "chain", nil)
@@ -144,7 +142,6 @@ func TestBrowserOutput(t *testing.T) {
 // Pictures of the pages of workflows, secrets and nodes, and a look at each for
 // what sticks out at the side.
 func TestBrowserFlowShots(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "mia", auth.Maintainer))

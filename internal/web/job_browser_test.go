@@ -11,7 +11,6 @@ import (
 // A job runs on a real worker, and its page follows to the end without a reload:
 // the boxes of the graph change their colours.
 func TestBrowserJobRuns(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	gate := make(chan struct{})
 	b := s.Open(t)
@@ -46,7 +45,6 @@ func TestBrowserJobRuns(t *testing.T) {
 
 // The overview moves while tasks run, and shows the first task without a reload.
 func TestBrowserOverviewMoves(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	gate := make(chan struct{})
 	b := s.Open(t)

@@ -23,7 +23,6 @@ func queryOf(path string, pairs ...string) string {
 // Pictures of all pages of machines, full and empty, and a look at each for what
 // sticks out.
 func TestBrowserMachineShots(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Admin))

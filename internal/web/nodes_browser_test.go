@@ -10,7 +10,6 @@ import (
 // A node is drained with a reason in a dialog, and the page says so; what others
 // do with it shows by itself, buttons included.
 func TestBrowserDrain(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	s.Exec(t, `select weir.register_node('pc1', '{"gpu": "a100"}', '{"encode": 4}')`)
 	b := s.Open(t)

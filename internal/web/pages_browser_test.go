@@ -10,7 +10,6 @@ import (
 // Pictures of the overview, of jobs and of tasks, and a look at each for what
 // sticks out at the side.
 func TestBrowserWorkShots(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Maintainer))

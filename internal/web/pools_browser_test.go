@@ -10,7 +10,6 @@ import (
 // A pool that one person makes is on the page of another, without a reload; who
 // may only look has no buttons.
 func TestBrowserPools(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	maker, looker := s.Open(t), s.Open(t)
 	maker.Login(s.User(t, "mia", auth.Maintainer))

@@ -11,7 +11,6 @@ import (
 // change by themselves, the second stage waits for an approval, is approved and
 // goes on to its end. A run that waits for a lock shows who has it.
 func TestBrowserRollout(t *testing.T) {
-	t.Parallel()
 	h := newHarbour(t)
 	h.target("test", "orders-test")
 	h.target("prod", "orders-eu", "orders-us")
@@ -102,7 +101,6 @@ func TestBrowserRollout(t *testing.T) {
 // Cards change on the open page, without a reload: from available over running to
 // failed, and again after a retry.
 func TestBrowserRolloutFails(t *testing.T) {
-	t.Parallel()
 	h := newHarbour(t)
 	h.target("test", "a")
 	x := h.create(rollout.Plan{Stages: []rollout.Stage{{Name: "test"}}, Files: []rollout.File{file("V1__x.sql", "create table one (id int);\n\ninsert into missing values (1);\n")}})
@@ -137,7 +135,6 @@ func TestBrowserRolloutFails(t *testing.T) {
 
 // Pages of databases, for the eye.
 func TestBrowserDatabases(t *testing.T) {
-	t.Parallel()
 	h := newHarbour(t)
 	b := h.Open(t)
 	b.Login(h.User(t, "mia", auth.Maintainer))
@@ -176,7 +173,6 @@ func TestBrowserDatabases(t *testing.T) {
 // A rollout is made in the browser: files and a pasted script, a look at what it would
 // do, and the button that creates it. Enter shows the plan, and creates nothing.
 func TestBrowserNewRollout(t *testing.T) {
-	t.Parallel()
 	h := newHarbour(t)
 	b := h.Open(t)
 	b.Login(h.User(t, "mia", auth.Maintainer))

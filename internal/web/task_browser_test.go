@@ -11,7 +11,6 @@ import (
 // Why a task waits is the first thing on its page, the blocker is a click away,
 // and the page follows when the reason is gone.
 func TestBrowserWhy(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Operator))
@@ -41,7 +40,6 @@ func TestBrowserWhy(t *testing.T) {
 // The buttons of a task follow its state: what is held elsewhere can be released
 // here, without a reload.
 func TestBrowserTaskFollows(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Operator))
@@ -61,7 +59,6 @@ func TestBrowserTaskFollows(t *testing.T) {
 // Filters are the address: the back button takes them back. A menu acts on its
 // row and returns to the list.
 func TestBrowserTaskList(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Operator))
@@ -90,7 +87,6 @@ func TestBrowserTaskList(t *testing.T) {
 
 // The keyboard alone: search, jump, move over rows, open one.
 func TestBrowserWorkKeys(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	b := s.Open(t)
 	b.Login(s.User(t, "ada", auth.Viewer))

@@ -10,7 +10,6 @@ import (
 // The timeline grows at its top, and the line that somebody reads stays where it
 // is; an event of the audit never shows up for a viewer.
 func TestBrowserTimeline(t *testing.T) {
-	t.Parallel()
 	s := webtest.Start(t)
 	s.Exec(t, `select weir.set_pool(format('p%s', i), size => 1) from generate_series(1, 45) i`)
 	b := s.Open(t)
