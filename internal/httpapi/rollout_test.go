@@ -106,7 +106,7 @@ func TestRolloutOverHTTP(t *testing.T) {
 	var first, again rollout.Rollout
 	made := boss.want(http.StatusCreated, "POST", "/rollouts", body, "Idempotency-Key", "once")
 	made.into(&first)
-	boss.want(http.StatusCreated, "POST", "/rollouts", body, "Idempotency-Key", "once").into(&again)
+	boss.want(http.StatusOK, "POST", "/rollouts", body, "Idempotency-Key", "once").into(&again)
 	at := "/rollouts/" + first.ID.String()
 	if first.ID != again.ID || made.header.Get("Location") != prefix+at || first.State != "not_started" || first.Hash != preview.Hash {
 		t.Errorf("made %+v, then %+v at %s", first, again, made.header.Get("Location"))

@@ -78,9 +78,9 @@ func (r Row) Mutate(root, dir string) error {
 	return copySchema(filepath.Join(root, schemaFolder), dir, strings.TrimPrefix(r.File, schemaFolder+"/"), text)
 }
 
-// copySchema copies a schema's SQL to a folder, with another text for one file.
+// copySchema copies a schema to a folder, with another text for one file.
 func copySchema(from, to, file, text string) error {
-	for _, pattern := range []string{"migrations/*.sql", "functions/*.sql", "views/*.sql", "grants.sql"} {
+	for _, pattern := range []string{"migrations/*.sql", "functions/*.sql", "views/*.sql", "grants.sql", "versions.txt"} {
 		found, err := filepath.Glob(filepath.Join(from, pattern))
 		if err != nil {
 			return err

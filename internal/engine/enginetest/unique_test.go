@@ -87,7 +87,7 @@ func TestUniqueKeyBesideAnIdempotencyKey(t *testing.T) {
 	e := start(t)
 	first := e.submit(0, spec{"service": "s", "unique_key": "k", "idempotency_key": "a"})
 	second := e.submit(0, spec{"service": "s", "unique_key": "k", "idempotency_key": "b"})
-	third := e.submit(0, spec{"service": "s", "idempotency_key": "b"})
+	third := e.submit(0, spec{"service": "s", "unique_key": "k", "idempotency_key": "b"})
 	if second != first || third != first {
 		t.Errorf("the keys lead to %s, %s and %s", first, second, third)
 	}
