@@ -282,7 +282,7 @@ func clearRefusal(err *pgconn.PgError) bool {
 var bare = []string{
 	"weir.confirm_cancel attempt", "weir.events_after n", "weir.expire n", "weir.fail attempt", "weir.fail_many attempts", "weir.finish attempt",
 	"weir.finish_many attempts", "weir.fleet_fail attempt", "weir.give_back_many attempts", "weir.record attempt", "weir.record_artifact attempt",
-	"weir.register_worker labels", "weir.register_worker services", "weir.renew attempts", "weir.set_node_mode mode", "weir.start_many attempts",
+	"weir.register_node capacity", "weir.register_node labels", "weir.register_worker labels", "weir.register_worker services", "weir.renew attempts", "weir.set_node_mode mode", "weir.start_many attempts",
 	"weir.submit_job kind", "weir.task_events lines",
 }
 

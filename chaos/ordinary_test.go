@@ -122,7 +122,8 @@ func newOrdinary(t *testing.T, seed uint64, limit time.Duration) *ordinary {
 	o.mix.exec(`select weir.set_pool('users', 2)`)
 	pooled := testdb.Bounce(t, s.url, "pool_mode = transaction", "default_pool_size = 4")
 	o.mix.agent(with(plain(), func(a *Orders) {
-		a.Name, a.URL, a.Listen = "behind-a-pooler", pooled, false
+		// It speaks plain pgx, which does not find poolers out as the SDK does.
+		a.Name, a.URL, a.Listen = "behind-a-pooler", pooled+"&default_query_exec_mode=cache_describe", false
 	}), nil)
 	o.lead = o.site.server()
 	return o
