@@ -8,6 +8,7 @@ func TestHeartbeatSleeps(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	r.exec(`select weir.register_node('gpu-1', capacity => '{"renderer": 2}')`)
+	r.exec(`update weir.nodes set registered_by = 'weir_worker'`) // the role that it speaks with below
 	r.worker("w", "gpu-1", "renderer")
 	r.exec(`select weir.set_wake('gpu-1', 'wol', '{"mac": "52:54:00:12:34:56"}', sleep_after => '10 min')`)
 	beat := func() bool {
