@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // adopt goes on with what an earlier life of the agent left: work whose lease

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 const backoffFirst, backoffLast = 100 * time.Millisecond, 5 * time.Second

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/vault"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // claimMost is how many tasks one claim takes.

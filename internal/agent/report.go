@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/device"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // surveyMost is how long it may take to find the devices and to report them.

@@ -19,8 +19,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // A container outlives an agent that is killed, and the engine knows no lease.

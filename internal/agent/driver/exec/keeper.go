@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // keeperName is the name under which a binary becomes the keeper.

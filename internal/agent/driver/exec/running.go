@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
-	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 const (
