@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirhq/weir/internal/blame"
 )
 
 // submitLimit is how many tasks one statement takes.
@@ -100,12 +102,12 @@ func (c *Client) submitMany(ctx context.Context, db querier, tasks []Task, hint 
 }
 
 // again calls f, and calls it again when the connection failed and that is
-// safe: because the server cannot have seen the statement, or because f may be
-// done twice.
+// safe: because the server cannot have seen the statement or has undone it, or
+// because f may be done twice.
 func (c *Client) again(ctx context.Context, idempotent bool, f func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := f(ctx)
-		if try == submitTries || ctx.Err() != nil || !transient(err) || !idempotent && !pgconn.SafeToRetry(err) {
+		if try == submitTries || ctx.Err() != nil || !transient(err) || !idempotent && !pgconn.SafeToRetry(err) && !blame.Undone(err) {
 			return err
 		}
 		if !pause(ctx, backoff(try, 100*time.Millisecond, time.Second)) {

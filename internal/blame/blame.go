@@ -3,6 +3,7 @@ package blame
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -81,6 +82,14 @@ func Of(err error) Party {
 // caller itself broke off is not to be repeated.
 func Transient(err error) bool {
 	return Of(err) == Passing && !errors.Is(err, context.Canceled)
+}
+
+// Undone reports whether the server has rolled the transaction back for a reason
+// that passes, a deadlock or a conflict of snapshots, so that even a call which must
+// not happen twice may be made again.
+func Undone(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && strings.HasPrefix(pg.Code, "40") && pg.Code != "40003" // completion unknown
 }
 
 // OneRow reports whether the error may be about one row of a batch, so that it

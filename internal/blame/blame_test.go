@@ -80,3 +80,16 @@ func TestErrorsWithoutState(t *testing.T) {
 		t.Error("rights and poolers have their states")
 	}
 }
+
+// Only what the server has rolled back for sure may be sent again by a call that
+// must not happen twice.
+func TestUndone(t *testing.T) {
+	for code, want := range map[string]bool{"40001": true, "40P01": true, "40003": false, "57P01": false, "22003": false} {
+		if got := blame.Undone(fmt.Errorf("submit: %w", &pgconn.PgError{Code: code})); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+	if blame.Undone(io.EOF) || blame.Undone(nil) {
+		t.Error("a lost connection tells nothing")
+	}
+}
