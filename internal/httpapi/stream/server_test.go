@@ -92,6 +92,7 @@ func (s *server) token(role auth.Role) (secret string, token auth.Token, user au
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.db.Settle(s.t) // a stream begins behind what made the token
 	return secret, token, user
 }
 
