@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/testdb"
 )
 
 // twice is a worker that is given one task twice: its first attempt goes on,
@@ -103,6 +104,7 @@ func TestAWorkerThatClaimsItsLostTaskAgain(t *testing.T) {
 // The answer to one renewal names both attempts: one is lost, the other should
 // stop because somebody cancelled the task.
 func TestCancelReachesTheLiveAttempt(t *testing.T) {
+	testdb.Direct(t, "it waits for a session that listens")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Lease: time.Minute})
 	h := handleTwice(worker, "a")
