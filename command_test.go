@@ -27,6 +27,7 @@ func (w *world) closedGate(t testing.TB, id weir.ID) weir.Reason {
 }
 
 func TestCommands(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	must := func(err error) {
@@ -75,6 +76,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestRetryRunsAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "moody", func(_ context.Context, run *weir.Run[struct{}]) (any, error) {
@@ -100,6 +102,7 @@ func TestRetryRunsAgain(t *testing.T) {
 }
 
 func TestDelayedTasksRunWithoutAServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "a", nothing)
@@ -115,6 +118,7 @@ func TestDelayedTasksRunWithoutAServer(t *testing.T) {
 }
 
 func TestScheduleFiresWithoutAServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "tick", nothing)
@@ -139,6 +143,7 @@ func TestScheduleFiresWithoutAServer(t *testing.T) {
 
 // TestRetryJob cancels a job, brings it back and asks why it waits.
 func TestRetryJob(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	client := w.client
 	job, err := client.SubmitJob(t.Context(), weir.Job{Name: "pair", Tasks: []weir.Task{

@@ -13,6 +13,7 @@ import (
 // Of many who change what they have all seen, one gets through; the others are
 // told, and the timeline says who it was.
 func TestSeenIsChangedOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	task := weir.Task{Service: "a"}

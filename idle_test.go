@@ -14,6 +14,7 @@ import (
 // A task submitted by another process reaches an idle worker by its hint, long
 // before the worker would poll.
 func TestHintWakesAnIdleWorker(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
@@ -36,6 +37,7 @@ func TestHintWakesAnIdleWorker(t *testing.T) {
 // transaction commits, however close together the transactions are and however late
 // they commit: the hint comes with the commit and not before.
 func TestHintComesWithTheCommit(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.open(t, w.URL), weir.WorkerConfig{PollFloor: time.Hour})
@@ -114,6 +116,7 @@ func TestHintComesWithTheCommit(t *testing.T) {
 // an hour takes a task of which it hears and leaves lying one of which it does not, and the
 // worker that hears nothing finds its task by polling.
 func TestR13AHintIsAHint(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	hearing := func(service string) *weir.Worker {
@@ -165,6 +168,7 @@ func TestR13AHintIsAHint(t *testing.T) {
 
 // The workers of a client share one LISTEN connection.
 func TestOneListenConnectionPerClient(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "transaction mode carries no notifications")
 	w := newWorld(t)
 	client := w.open(t, w.URL)

@@ -47,6 +47,7 @@ func (w *world) waitJob(t testing.TB, job weir.ID) weir.JobInfo {
 }
 
 func TestNeedsAndRules(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "ok", nothing)
@@ -98,6 +99,7 @@ func TestNeedsAndRules(t *testing.T) {
 }
 
 func TestCancelJob(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	begun := make(chan struct{})

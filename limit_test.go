@@ -40,6 +40,7 @@ func done(workers []*weir.Worker) (n int64) {
 }
 
 func TestLimitsHoldWithManyWorkers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	if err := w.client.SetPool(ctx, weir.Pool{Name: "db", Size: weir.Size(3)}); err != nil {
@@ -71,6 +72,7 @@ func TestLimitsHoldWithManyWorkers(t *testing.T) {
 }
 
 func TestRankedLaneGoesInOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var tasks []weir.Task
 	for i := range 20 {
@@ -89,6 +91,7 @@ func TestRankedLaneGoesInOrder(t *testing.T) {
 }
 
 func TestNodeCapacityHolds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const capacity, n = 3, 120
 	var now, over atomic.Int64
@@ -123,6 +126,7 @@ func TestNodeCapacityHolds(t *testing.T) {
 // The node's mode is obeyed at the claim, and by the worker from its next
 // heartbeat on.
 func TestDrainedNodeClaimsNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	if err := w.client.RegisterNode(ctx, weir.Node{Name: "pc1"}); err != nil {

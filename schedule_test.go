@@ -9,6 +9,7 @@ import (
 )
 
 func TestAScheduleOfAWorkflow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	s := weir.Schedule{

@@ -11,6 +11,7 @@ import (
 
 // The database enforces the state machine; this package mirrors it.
 func TestTransitionsMirrorTheDatabase(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rows, err := w.Pool.Query(t.Context(), `select coalesce(was::text, ''), event, becomes::text from weir.transition`)
 	if err != nil {

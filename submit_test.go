@@ -15,6 +15,7 @@ import (
 )
 
 func TestSubmitTx(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	task := weir.Task{Service: "a", IdempotencyKey: "once", Pool: "p"}
 	if err := w.client.SetPool(t.Context(), weir.Pool{Name: "p", Size: weir.Size(1)}); err != nil {
@@ -63,6 +64,7 @@ func TestSubmitTx(t *testing.T) {
 }
 
 func TestIdempotencyAndUniqueKeys(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first, err := w.client.Submit(t.Context(), weir.Task{Service: "a", IdempotencyKey: "k"})
 	if err != nil || first.Existed {
@@ -102,6 +104,7 @@ func TestIdempotencyAndUniqueKeys(t *testing.T) {
 }
 
 func TestSubmitManyIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tasks := make([]weir.Task, 2500)
 	for i := range tasks {
@@ -130,6 +133,7 @@ func TestSubmitManyIsAllOrNothing(t *testing.T) {
 
 // Bad input is a named error that says what is wrong, and nothing is written.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
 	submit := func(task weir.Task) error {
@@ -198,6 +202,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A stale token changes nothing but the timeline, where it is recorded.
 func TestStaleTokenIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	begun, release, event := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -13,6 +13,7 @@ import (
 // Of two workers with one name the second is refused, and its end hands back nothing
 // of the first.
 func TestSecondOfOneNameIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	one := weir.NewWorker(w.client, weir.WorkerConfig{Name: "twin"})
 	begun, release := make(chan struct{}), make(chan struct{})
@@ -42,6 +43,7 @@ func TestSecondOfOneNameIsRefused(t *testing.T) {
 // The name of a process that died is free when it was not heard for 30 s; that of one
 // that stopped is free at once.
 func TestNameOfADeadWorkerIsFree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.exec(t, `select weir.register_worker('phoenix', array['a'], holder => 'an earlier life')`)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Name: "phoenix"})
@@ -63,6 +65,7 @@ func TestNameOfADeadWorkerIsFree(t *testing.T) {
 // A worker that was not heard for so long that another one took its name stops, and
 // hands back nothing of the other.
 func TestReplacedWorkerStops(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Name: "twin"})
 	handle(worker, "a", nothing)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAStepRunsAndItsResultFollows(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 2}))
 	job := w.submit(
@@ -52,6 +53,7 @@ func TestAStepRunsAndItsResultFollows(t *testing.T) {
 }
 
 func TestAFailureIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 2}))
 	job := w.submit(
@@ -77,6 +79,7 @@ func TestAFailureIsTriedAgain(t *testing.T) {
 // Work does not get an input that is not what was recorded, whatever happened to
 // the bucket.
 func TestAnInputThatChangedIsNotGiven(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 2}))
 	job := w.submit(
@@ -102,6 +105,7 @@ func TestAnInputThatChangedIsNotGiven(t *testing.T) {
 // A folder is one agent's, and so is a name while its agent is heard. The same
 // agent started again is itself.
 func TestTwoAgentsAreNotOne(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 2})
 	first := agent.New(c)

@@ -20,6 +20,7 @@ import (
 
 // A secret reaches the work, and nothing else.
 func TestSecretsStayInTheWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const canary, pem = "canary-5up3r-s3cret-value", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqh\n-----END KEY-----\n"
 	for name, value := range map[string]string{"db": canary, "pem": pem} {
@@ -69,6 +70,7 @@ func TestSecretsStayInTheWork(t *testing.T) {
 
 // Output without end is cut with a marker, and nobody waits for it.
 func TestMuchOutputIsCut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 1}))
 	job := w.submit(
@@ -108,6 +110,7 @@ func TestMuchOutputIsCut(t *testing.T) {
 }
 
 func TestBadLinesOfTheProtocolAreNotFatal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 1}))
 	job := w.submit(sh("a", `echo '::progress many'; echo '::result {'; echo '::event loud x'; echo '::what'; echo '::result "a\u0000b"'`))
@@ -125,6 +128,7 @@ func TestBadLinesOfTheProtocolAreNotFatal(t *testing.T) {
 
 // What is in WEIR_OUT and asked for is kept; a link is not followed.
 func TestOutputsAreKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
 	c.OutputMost = 1 << 20
@@ -181,6 +185,7 @@ func (l *lossy) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, erro
 }
 
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 2})
 	l := &lossy{Transport: c.Transport}
@@ -206,6 +211,7 @@ func TestLostAnswers(t *testing.T) {
 
 // An end that could not be told is told by the next life of the agent.
 func TestAnEndOutlivesTheAgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
 	l := &lossy{Transport: c.Transport}

@@ -122,6 +122,7 @@ func fields(w *world, path string) []string {
 
 // An agent that is killed and started again goes on with its work.
 func TestAKilledAgentsWorkGoesOn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		// away: the work ends while there is no agent.
@@ -169,6 +170,7 @@ func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 // Work whose lease is somebody else's by now is killed by the agent that
 // started it, when that one comes back.
 func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := plan{Dir: t.TempDir(), Node: "n1", Lease: 20 * time.Second}
 	first := w.spawn(p)
@@ -195,6 +197,7 @@ func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
 // A stopped agent cannot kill its work. It dies all the same, before the task
 // can be given to somebody else; and when the agent goes on, it changes nothing.
 func TestAStoppedAgentsWorkDiesInTime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := w.spawn(plan{Dir: t.TempDir(), Node: "n1", Lease: 3 * time.Second})
 	job := w.submit(sh("a", `if test "$WEIR_ATTEMPT" = 1; then while :; do date +%s%N >> "$TRACE"; sleep 0.02; done; fi; date +%s%N > "$TRACE.second"; until test -e "$GO"; do sleep 0.02; done`).

@@ -89,6 +89,7 @@ func (f *fort) readiness() int {
 // passes, reads are answered and the server is not ready. When there is room again
 // it is ready by itself.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	admin := testdb.NewEmpty(t)
 	space := smallDisk(t, admin)
 	db := testdb.New(t)
@@ -135,6 +136,7 @@ func isState(err error, code string) bool {
 
 // The same for a primary that somebody made read-only, as a failover does.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	admin := testdb.NewEmpty(t)
 	f := besiege(t)
 	user := f.add("olga", auth.Operator)
@@ -155,6 +157,7 @@ func TestReadOnly(t *testing.T) {
 
 // Who loses a deadlock may try again.
 func TestDeadlock(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	var held [2]chan struct{}
 	var ended [2]chan error

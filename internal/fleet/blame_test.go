@@ -8,6 +8,7 @@ import (
 // Work that could not be begun is a matter of the PC or of the job: however often that
 // happens, the device is not put out for it.
 func TestADeviceIsNotBlamedForWhatItsPCCannotBegin(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		attempts     int
 		infra, final bool
@@ -37,6 +38,7 @@ func TestADeviceIsNotBlamedForWhatItsPCCannotBegin(t *testing.T) {
 
 // What comes after it counts as ever.
 func TestADeviceIsBlamedForWhatFailsOnItAfterThat(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 1)...)
 	r.submit("job", func(s *Spec) { s.Attempts = 2 })
@@ -49,6 +51,7 @@ func TestADeviceIsBlamedForWhatFailsOnItAfterThat(t *testing.T) {
 
 // A health task that its PC cannot begin says nothing about the device either.
 func TestAHealthTaskThatCannotBegin(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.exec(`select weir.set_fleet_policy('{"health": {"run": {"argv": ["health"]}}}', at => $1)`, r.now)
 	r.report("PC-01", named("A", 1)...)
@@ -60,6 +63,7 @@ func TestAHealthTaskThatCannotBegin(t *testing.T) {
 // A PC that cannot look for its devices gets no work for them, and says why; what is
 // known of them stands.
 func TestABlindPC(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 2)...)
 	r.submit("job", nil)
@@ -87,6 +91,7 @@ func TestABlindPC(t *testing.T) {
 
 // A PC whose agent has stopped and said so is not waited for, until it is back.
 func TestAPCThatLeft(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 2)...)
 	r.submit("job", nil)

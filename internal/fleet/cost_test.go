@@ -23,6 +23,7 @@ func written(t *testing.T, conn *pgx.Conn) (n int64) {
 // A thousand PCs say every few seconds what they said before. That writes nothing, but
 // for a sign of life now and then: one row for who was heard, one for who reported.
 func TestReportsWithoutNewsAreCheap(t *testing.T) {
+	t.Parallel()
 	const pcs, devices = 50, 30
 	r := newRig(t)
 	reports := map[string][]byte{}

@@ -36,6 +36,7 @@ var illnesses = map[string]struct {
 
 // TestDoctorCanFail breaks each invariant and sees exactly that row go red.
 func TestDoctorCanFail(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 30)...)
 	r.submit("one", nil)

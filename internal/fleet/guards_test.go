@@ -49,6 +49,7 @@ func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
 // Slots are counted under the lock of the PC's row: a claim waits for another
 // one of the PC and for whoever changes its slots, and counts what they left.
 func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 6)...)
 	r.exec(`select weir.set_slots('PC-01', 1, at => $1)`, r.now)
@@ -68,6 +69,7 @@ func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
 
 // The rules of fleets that are indexes hold against whoever forgets to look.
 func TestTheIndexesOfFleets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 2)...)
 	r.submit("one", nil)
@@ -88,6 +90,7 @@ func TestTheIndexesOfFleets(t *testing.T) {
 
 // A PC says nothing about the run of another one, though it knows the attempt.
 func TestAPCReportsOfItsOwnRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	r.report("PC-02", named("e", 1)...)

@@ -24,6 +24,7 @@ func (r *rig) policy(c PolicyChange) {
 func ptr[T any](v T) *T { return &v }
 
 func TestEvidence(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.policy(PolicyChange{Policy: ptr(PolicyEvidence)})
 	r.report("PC-01", named("d", 1)...)
@@ -55,6 +56,7 @@ func TestEvidence(t *testing.T) {
 }
 
 func TestHealthTask(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
 	r.report("PC-01", named("d", 1)...)
@@ -91,6 +93,7 @@ func TestHealthTask(t *testing.T) {
 }
 
 func TestHealthTaskBringsBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
 	r.report("PC-01", named("d", 1)...)
@@ -110,6 +113,7 @@ func TestHealthTaskBringsBack(t *testing.T) {
 }
 
 func TestBreaker(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 20)...)
 	r.report("PC-02", named("b", 20)...)
@@ -139,6 +143,7 @@ func TestBreaker(t *testing.T) {
 
 // A job that succeeds on most is not bad: the devices are.
 func TestBreakerSparesGoodJobs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 20)...)
 	id := r.submit("good", func(s *Spec) { s.Attempts = 1 })
@@ -152,6 +157,7 @@ func TestBreakerSparesGoodJobs(t *testing.T) {
 }
 
 func TestDeviceCommands(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
 	r.report("PC-01", named("d", 2)...)

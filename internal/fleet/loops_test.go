@@ -15,6 +15,7 @@ import (
 // TestLoops has a leader end a job whose device never comes: nothing but its loop
 // could.
 func TestLoops(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	r.exec(`update weir.nodes set seen_at = clock_timestamp() - interval '1 h'`)
@@ -34,6 +35,7 @@ func TestLoops(t *testing.T) {
 }
 
 func TestTidy(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	id := r.submit("old", nil)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestDebounce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	all := named("d", 20)
 	r.report("PC-01", all...)
@@ -47,6 +48,7 @@ func TestDebounce(t *testing.T) {
 }
 
 func TestHubLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	all := named("d", 35)
 	for i := range all {
@@ -89,6 +91,7 @@ func TestHubLost(t *testing.T) {
 }
 
 func TestDeadPC(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 25)...)
 	r.report("PC-02", named("b", 3)...)
@@ -118,6 +121,7 @@ func TestDeadPC(t *testing.T) {
 // A PC that is lost three times with the same run: the task is given up, and the
 // device is not to blame.
 func TestPoison(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	id := r.submit("poison", nil)
@@ -132,6 +136,7 @@ func TestPoison(t *testing.T) {
 }
 
 func TestMissed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 2)...)
 	r.report("PC-02", named("b", 2)...)
@@ -170,6 +175,7 @@ func TestMissed(t *testing.T) {
 }
 
 func TestRetryMissed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	all := named("a", 10)
 	r.report("PC-01", all...)
@@ -189,6 +195,7 @@ func TestRetryMissed(t *testing.T) {
 }
 
 func TestMove(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 10)...)
 	r.report("PC-02", named("b", 1)...)
@@ -214,6 +221,7 @@ func TestMove(t *testing.T) {
 }
 
 func TestReportIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for _, bad := range []string{`{}`, `[1]`, `[{}]`, `[{"serial": "-x"}]`, `[{"serial": "a"}, {"serial": "a"}]`, `[{"serial": "a", "labels": {"x": 1}}]`, `[{"serial": "a b"}]`} {
 		_, err := r.db.Pool.Exec(t.Context(), `select weir.fleet_report('PC-01', $1)`, bad)

@@ -15,6 +15,7 @@ import (
 // A preview says which devices a job would take, which not and why, and what comes
 // first; it changes nothing, and refuses what Submit refuses.
 func TestPreview(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.now = r.now.Add(-5 * time.Minute)
 	r.report("pc2", named("b", 2)...)
@@ -63,6 +64,7 @@ func TestPreview(t *testing.T) {
 
 // What a job waits for is counted, in the words of why.
 func TestWaits(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.now = r.now.Add(-5 * time.Minute)
 	r.report("pc2", named("b", 3)...)
@@ -98,6 +100,7 @@ func TestWaits(t *testing.T) {
 // Sum has what the PCs have together; a page has those that match, in order, and no PC
 // twice.
 func TestPCPages(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.now = r.now.Add(-5 * time.Minute)
 	r.report("old", named("o", 2)...)

@@ -22,6 +22,7 @@ func (r *rig) wide(n int32) *pgxpool.Pool {
 }
 
 func TestNo21st(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 60)...)
 	r.submit("crowd", nil)
@@ -45,6 +46,7 @@ func TestNo21st(t *testing.T) {
 
 // Claims and ends at once: never more than the slots, and every device once.
 func TestSlotsUnderLoad(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 60)...)
 	id := r.submit("load", nil)
@@ -87,6 +89,7 @@ func TestSlotsUnderLoad(t *testing.T) {
 }
 
 func TestFiftyActivations(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	pool := r.wide(50)

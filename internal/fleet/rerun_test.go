@@ -11,6 +11,7 @@ import (
 // A job is run again where it was not done, where it failed, or as it was. The same key
 // makes one job of two calls, and says so.
 func TestRerun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 4)...)
 	id := r.submit("nightly", func(s *Spec) { s.Attempts, s.Priority = 1, 7 })
@@ -58,6 +59,7 @@ func TestRerun(t *testing.T) {
 
 // A job that any device could serve asks for as many runs again as were not done.
 func TestRerunOfAny(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 3)...)
 	id := r.submit("some", func(s *Spec) { s.Any, s.Repeat, s.Attempts = 2, 2, 1 })
@@ -73,6 +75,7 @@ func TestRerunOfAny(t *testing.T) {
 
 // The figures are those of the views, in words that are known.
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 4)...)
 	r.report("PC-02", named("e", 1)...)

@@ -5,6 +5,7 @@ import "testing"
 // A worker that is not the owner: what its reports bring about at commit is done with
 // the owner's rights, and it has none of them itself.
 func TestWorkerRole(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	as := func(role string, statements ...string) {
 		t.Helper()

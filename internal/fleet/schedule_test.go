@@ -10,6 +10,7 @@ import (
 // A schedule whose task is of service fleet submits fleet jobs: its params are the
 // spec.
 func TestSchedule(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	const task = `{"service": "fleet", "params": {"name": "nightly", "run": {"argv": ["true"]}, "target": {"all": true}}}`

@@ -80,6 +80,7 @@ func TestParseSpecRefuses(t *testing.T) {
 
 // What Go takes the database takes too, with the same defaults.
 func TestSpecStored(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	s, err := ParseSpec([]byte("run: {argv: [x]}\ntarget: {all: true}\ntimeout: 1h30m\nbackoff: 1.5s\nlinger: 0\ninfra: {exit: [66]}\n"))
@@ -104,6 +105,7 @@ func TestSpecStored(t *testing.T) {
 
 // The database refuses by itself what does not come through Go.
 func TestSpecRefusedBySQL(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for _, bad := range []string{
 		`null`, `[]`, `{}`, `{"run": {}, "target": {"all": true}}`, `{"run": {"argv": ["x"]}}`, `{"run": {"argv": ["x"]}, "target": {"every": true}}`,

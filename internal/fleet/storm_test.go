@@ -111,6 +111,7 @@ func (s *storm) step(dice *rand.Rand) {
 // TestStorm ends with the doctor, as every test does: whatever happened at once, all
 // invariants hold. A seed is printed with a fault.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	const callers, steps = 12, 200
 	r := newRig(t)
 	s := &storm{rig: r, pool: r.wide(callers), pcs: 4}

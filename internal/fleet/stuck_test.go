@@ -25,6 +25,7 @@ func (r *rig) why(id any) string {
 
 // A PC that may run nothing keeps nobody waiting longer than a job lingers.
 func TestAPCWithoutSlotsIsNoReasonToWait(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 2)...)
 	first := r.submit("first", func(s *Spec) { s.Linger = new(node.Span(10 * time.Second)) })
@@ -42,6 +43,7 @@ func TestAPCWithoutSlotsIsNoReasonToWait(t *testing.T) {
 
 // A job that nothing has run of is no success.
 func TestAJobThatNobodyServedHasFailed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 2)...)
 	all := r.submit("all away", func(s *Spec) { s.Linger = new(node.Span(0)) })
@@ -62,6 +64,7 @@ func TestAJobThatNobodyServedHasFailed(t *testing.T) {
 
 // Somebody who has seen to a PC need not wait for the end of its pause.
 func TestActivatingAPCEndsItsPause(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 10)...)
 	r.submit("job", nil)
@@ -75,6 +78,7 @@ func TestActivatingAPCEndsItsPause(t *testing.T) {
 
 // A device that was retired by mistake comes back.
 func TestARetiredDeviceComesBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("A", 1)...)
 	r.exec(`select weir.device_retire('A01', 'ann', 'sold', at => $1)`, r.now)
@@ -88,6 +92,7 @@ func TestARetiredDeviceComesBack(t *testing.T) {
 
 // The one line of why, for each state of a job.
 func TestWhyOfAJobInEveryState(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	none := r.submit("none", func(s *Spec) { s.Target = Target{Tag: "moon"} })
 	if why := r.why(none); !strings.Contains(why, "no device matches its target") {

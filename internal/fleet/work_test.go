@@ -11,6 +11,7 @@ import (
 )
 
 func TestInfraBudget(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	id := r.submit("infra", nil)
@@ -39,6 +40,7 @@ func TestInfraBudget(t *testing.T) {
 }
 
 func TestPlacement(t *testing.T) {
+	t.Parallel()
 	for place, want := range map[string]string{PlaceSame: "a01", PlaceOtherDevice: "a02", PlaceOtherPC: "b01"} {
 		t.Run(place, func(t *testing.T) {
 			r := newRig(t)
@@ -64,6 +66,7 @@ func TestPlacement(t *testing.T) {
 }
 
 func TestAny(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 3)...)
 	r.report("PC-02", named("b", 3)...)
@@ -76,6 +79,7 @@ func TestAny(t *testing.T) {
 }
 
 func TestRepeat(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 2)...)
 	id := r.submit("rounds", func(s *Spec) { s.Repeat = 3 })
@@ -89,6 +93,7 @@ func TestRepeat(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", node.Device{Serial: "a", Labels: map[string]string{"model": "x", "tag": "night"}}, node.Device{Serial: "b", Labels: map[string]string{"model": "x"}}, node.Device{Serial: "c"})
 	for want, target := range map[string]Target{
@@ -116,6 +121,7 @@ func TestTargets(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	pending := r.submit("pending", nil)
@@ -134,6 +140,7 @@ func TestJoin(t *testing.T) {
 }
 
 func TestOverlap(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 2)...)
 	a := r.submit("a", nil)
@@ -156,6 +163,7 @@ func TestOverlap(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 25)...)
 	a := r.submit("a", nil)
@@ -197,6 +205,7 @@ func TestCancel(t *testing.T) {
 
 // A task that a person cancels or skips while it waits for another attempt.
 func TestTaskCommands(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 3)...)
 	id := r.submit("a", nil)
@@ -213,6 +222,7 @@ func TestTaskCommands(t *testing.T) {
 }
 
 func TestSubmitAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 1)...)
 	one, err := r.store.Submit(t.Context(), "ann", r.spec(nil), "key")
@@ -237,6 +247,7 @@ func TestSubmitAgain(t *testing.T) {
 }
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("a", 25)...)
 	id := r.submit("reads", nil)

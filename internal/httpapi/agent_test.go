@@ -67,6 +67,7 @@ const claimOne, claimTwo = "01890a5d-ac96-774b-bcce-b302099a8001", "01890a5d-ac9
 
 // A node does the whole of a job over HTTP and nothing else.
 func TestAgentWork(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	if err := r.vault.Put(t.Context(), "test", "api_key", "canary-value", ""); err != nil {
 		t.Fatal(err)
@@ -132,6 +133,7 @@ func TestAgentWork(t *testing.T) {
 // Whatever another node has a lease of, a node cannot touch: not with its
 // token, not over any route.
 func TestForeignLeases(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	if err := r.vault.Put(t.Context(), "test", "api_key", "canary-value", ""); err != nil {
 		t.Fatal(err)
@@ -217,6 +219,7 @@ func (r *rig) history(task weir.ID) (text string) {
 
 // Nobody but a node has leases, whatever they may besides.
 func TestAgentRoutesAreForNodes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	for _, a := range []*as{r.login("boss"), r.token("boss", "*:*")} {
@@ -230,6 +233,7 @@ func TestAgentRoutesAreForNodes(t *testing.T) {
 
 // What does not arrive as it was said is not recorded.
 func TestUploadDamaged(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	n1 := r.registered("n1")
 	r.submit()
@@ -286,6 +290,7 @@ func TestUploadDamaged(t *testing.T) {
 
 // Bodies are bounded, and what is no claim is said so.
 func TestAgentInput(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	n1 := r.registered("n1")
 	for name, c := range map[string]struct {
@@ -314,6 +319,7 @@ func TestAgentInput(t *testing.T) {
 
 // A claim that waits ends with its client, and with the server.
 func TestClaimEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	n1 := r.registered("n1")
 	text, err := json.Marshal(wire.Claim{ID: claimOne, Services: []string{"render"}, Slots: []int{1}, N: 1, WaitMS: 60_000})
@@ -372,6 +378,7 @@ func TestClaimEnds(t *testing.T) {
 
 // A node may not fill the server with claims that wait.
 func TestClaimsAreBounded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	n1 := r.registered("n1")
 	subject := auth.Subject{Kind: auth.KindNode, ID: "n1", Name: "n1"}
@@ -388,6 +395,7 @@ func TestClaimsAreBounded(t *testing.T) {
 
 // Without desks there is nothing for agents.
 func TestNoAgents(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Desks = nil })
 	n1 := r.node("n1")
 	for _, route := range Routes() {

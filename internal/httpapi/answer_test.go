@@ -25,6 +25,7 @@ func (f failing) Tail(context.Context) (weir.Cursor, error) { return "", f.with(
 
 // Our own troubles are logged and not told.
 func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
 	var with func() error
 	r := newRig(t, func(c *Config) { c.Commands = failing{c.Commands, func() error { return with() }} })
 	r.user("boss", auth.Admin)
@@ -86,6 +87,7 @@ func (r *rig) sql(text string) error {
 
 // Nor does the door tell of a database that is away.
 func TestDoorLeaksNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.token("boss", "*:*")
@@ -99,6 +101,7 @@ func TestDoorLeaksNothing(t *testing.T) {
 
 // A request is cut off when its time is over.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *Config) {
 		c.Timeout = 50 * time.Millisecond
 		c.Commands = slow{c.Commands}
@@ -117,6 +120,7 @@ func TestTimeout(t *testing.T) {
 
 // A body that does not come is not waited for.
 func TestSlowBody(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Timeout = 50 * time.Millisecond })
 	r.user("boss", auth.Admin)
 	boss := r.token("boss", "*:*")
@@ -146,6 +150,7 @@ func (slow) Tail(ctx context.Context) (weir.Cursor, error) {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
@@ -183,6 +188,7 @@ func TestAnswers(t *testing.T) {
 
 // The log has the route and who asked, and no value of the address.
 func TestLogHoldsNoValues(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")

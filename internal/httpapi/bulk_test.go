@@ -10,6 +10,7 @@ import (
 // All tasks of a filter are changed by one call; who may do it to one may do it
 // to many.
 func TestBulkTasks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("vic", auth.Viewer)
 	r.user("ada", auth.Operator)
@@ -71,6 +72,7 @@ func TestBulkTasks(t *testing.T) {
 
 // All jobs of a filter are changed by one call.
 func TestBulkJobs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Operator)
 	ada := r.login("ada")
@@ -91,6 +93,7 @@ func TestBulkJobs(t *testing.T) {
 
 // A workflow is deleted, one version or all.
 func TestDropWorkflow(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Operator)
 	r.user("mia", auth.Maintainer)

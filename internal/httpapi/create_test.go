@@ -16,6 +16,7 @@ import (
 
 // A create that is sent again makes nothing new.
 func TestSentAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
@@ -68,6 +69,7 @@ func TestSentAgain(t *testing.T) {
 
 // Changing a definition wants leave, and a stale one gets none.
 func TestDefinitions(t *testing.T) {
+	t.Parallel()
 	for kind, c := range map[string]struct{ first, again, second string }{
 		"pools": {`{"size":1,"rate":10,"per":"90s"}`, `{"rate":10,"size":1,"per":"1m30s"}`, `{"size":2}`},
 		"schedules": {
@@ -128,6 +130,7 @@ func TestDefinitions(t *testing.T) {
 
 // Page by page is the same as all at once, and the Link leads on.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
@@ -162,6 +165,7 @@ func TestPages(t *testing.T) {
 
 // The timeline says who gave a command.
 func TestCommandsSayWho(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.token("ada", "*:*")
@@ -197,6 +201,7 @@ func TestCommandsSayWho(t *testing.T) {
 }
 
 func TestNodeMode(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.login("ada")
@@ -217,6 +222,7 @@ func TestNodeMode(t *testing.T) {
 // of somebody else is another key. Tokens have the keys of their user. A key that was taken
 // before that was so goes on as it was.
 func TestKeysBelongToASubject(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Admin)
 	r.user("bob", auth.Admin)

@@ -22,6 +22,7 @@ func spec(name string) map[string]any {
 // A fleet job over HTTP: submitted twice it is one, its units come page by page, and
 // it says why it is not further.
 func TestFleetOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.lab("PC-01", "A1", "B2", "C3")
 	r.user("boss", auth.Maintainer)
@@ -80,6 +81,7 @@ func TestFleetOverHTTP(t *testing.T) {
 // What cannot be taken names the field. An operator cannot bring a program to the PCs,
 // and a token that is for fleets alone cannot have secrets told to one.
 func TestFleetRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("otto", auth.Operator)
 	r.user("mia", auth.Maintainer)
@@ -136,6 +138,7 @@ func TestFleetRefusals(t *testing.T) {
 
 // Devices are listed by what they are, and commanded with a reason that stays.
 func TestDevicesOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.lab("PC-01", "A1", "B2", "C3")
 	r.lab("PC-02", "D4")
@@ -182,6 +185,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 
 // PCs, their slots and the policy.
 func TestPCsOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.lab("PC-01", "A1")
 	r.lab("PC-02", "B2", "C3")

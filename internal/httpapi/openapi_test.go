@@ -15,6 +15,7 @@ import (
 // every parameter of a path is described, every operation has a name of its own
 // and an answer, and it holds the routes of the table and no other.
 func TestOpenAPI(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	got := r.anybody().want(http.StatusOK, "GET", "/openapi.json", nil)
 	if kind := got.header.Get("Content-Type"); kind != "application/openapi+json" {
@@ -111,6 +112,7 @@ func checkOperation(t *testing.T, name, path string, op map[string]any) {
 // The page works without a network, a script or a style of its own, and leads to
 // every operation.
 func TestDocsPage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	got := r.anybody().want(http.StatusOK, "GET", "/docs", nil)
 	text := string(got.body)
@@ -146,6 +148,7 @@ func TestDocsPage(t *testing.T) {
 
 // What the API answers is what its document says, for what is easy to have.
 func TestAnswersFitTheDocument(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", "admin")
 	boss := r.login("boss")

@@ -74,6 +74,7 @@ func scope(route Route) string {
 
 // The reference is written from the OpenAPI document.
 func TestReferenceGolden(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	doc := r.api.huma.OpenAPI()
 	var b strings.Builder

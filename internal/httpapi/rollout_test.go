@@ -90,6 +90,7 @@ func plan(name string, stages ...any) map[string]any {
 // A rollout over HTTP, from the first database to the last run; nobody ever sees an
 // address.
 func TestRolloutOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.executes()
 	r.user("boss", auth.Admin)
@@ -255,6 +256,7 @@ func (r *rig) reads(boss *as, at string) {
 
 // What fails is retried, skipped or aborted; each by who may.
 func TestRolloutCommands(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.executes()
 	for name, role := range map[string]auth.Role{"vera": auth.Viewer, "otto": auth.Operator, "mia": auth.Maintainer} {
@@ -309,6 +311,7 @@ func TestRolloutCommands(t *testing.T) {
 
 // What is wrong with a request is said by its field.
 func TestRolloutRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
@@ -361,6 +364,7 @@ func TestRolloutRefusals(t *testing.T) {
 
 // What waits can be paused, canceled and called off.
 func TestRolloutPause(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("mia", auth.Maintainer)
 	mia := r.login("mia")

@@ -32,6 +32,7 @@ steps:
 
 // A definition is stored, looked at, run and run again.
 func TestWorkflows(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.login("ada")
@@ -110,6 +111,7 @@ func TestWorkflows(t *testing.T) {
 
 // What is wrong with a definition is said with its place.
 func TestLint(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.login("ada")
@@ -139,6 +141,7 @@ func TestLint(t *testing.T) {
 
 // A secret goes in and never comes out.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	r.user("op", auth.Operator)
@@ -162,6 +165,7 @@ func TestSecrets(t *testing.T) {
 
 // What a task has made cannot pass for a page of ours.
 func TestArtifactContent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("vic", auth.Viewer)
 	vic, n1 := r.login("vic"), r.registered("n1")
@@ -206,6 +210,7 @@ func TestArtifactContent(t *testing.T) {
 
 // A log is read while it grows, from any place on, and says when it is whole.
 func TestLog(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("vic", auth.Viewer)
 	vic, n1 := r.token("vic", "*:*"), r.registered("n1")
@@ -278,6 +283,7 @@ func TestLog(t *testing.T) {
 
 // Waking and changing nodes is for maintainers, and says who did it.
 func TestWakeNode(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.login("ada")
@@ -297,6 +303,7 @@ func TestWakeNode(t *testing.T) {
 // A run leaves out a step for who may skip a task, and for nobody else: not by the
 // options of a run, and not by those of a backfill.
 func TestRunSkipsForWhoMaySkip(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	r.user("otto", auth.Operator)

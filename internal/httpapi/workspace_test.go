@@ -58,6 +58,7 @@ type made struct {
 // A workspace is made once for a key, found by its name, changed, wanted elsewhere and
 // deleted; what became of it is told.
 func TestWorkspaces(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	r.user("otto", auth.Operator)
 	otto := r.token("otto", "*:*")
@@ -130,6 +131,7 @@ func TestWorkspaces(t *testing.T) {
 // While something is under way nothing else can be wanted; over the limit nothing starts,
 // and the answer names what runs.
 func TestWorkspaceRefusals(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	r.user("otto", auth.Operator)
 	otto := r.token("otto", "*:*")
@@ -156,6 +158,7 @@ func TestWorkspaceRefusals(t *testing.T) {
 // A workspace is its owner's. For others it is not there; an admin reaches all of them.
 // What runs as the server itself takes an admin.
 func TestWorkspacesAreOnesOwn(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	for name, role := range map[string]auth.Role{"otto": auth.Operator, "olga": auth.Operator, "vera": auth.Viewer, "ada": auth.Admin} {
 		r.user(name, role)
@@ -212,6 +215,7 @@ func TestWorkspacesAreOnesOwn(t *testing.T) {
 
 // Without a provider it is the first that is open to who asks: not what takes an admin.
 func TestWorkspaceProviderForWhoAsks(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	host := r.api.config.WorkspaceHost.(yard)
 	host.offers = []string{"process", "docker"}
@@ -232,6 +236,7 @@ func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 
 // A server without workspaces says so.
 func TestNoWorkspaces(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("ada", auth.Admin)
 	ada := r.token("ada", "*:*")
@@ -244,6 +249,7 @@ func TestNoWorkspaces(t *testing.T) {
 
 // What becomes of workspaces is told to admins: the timeline tells nobody else's names.
 func TestWorkspaceEventsArePrivate(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	r.user("otto", auth.Operator)
 	r.user("ada", auth.Admin)
@@ -264,6 +270,7 @@ func TestWorkspaceEventsArePrivate(t *testing.T) {
 // What is somebody else's is refused in the words for what is not there at all: else the
 // words would tell who has what.
 func TestWorkspacesAreNotTold(t *testing.T) {
+	t.Parallel()
 	r := newYard(t)
 	r.user("otto", auth.Operator)
 	r.user("olga", auth.Operator)

@@ -33,6 +33,7 @@ func (h *hand) pass(d time.Duration) {
 // Two tabs of an editor for eleven minutes: one is left open, with a keep-alive every 5 s,
 // in the other somebody types. The first is stopped, the other is not, and it is said why.
 func TestATabLeftOpenIsStopped(t *testing.T) {
+	t.Parallel()
 	clock := &hand{at: time.Now()}
 	r := newRig(t, func(s *setup) { s.now = clock.now })
 	ann, bob := r.user("ann", auth.Operator), r.user("bob", auth.Operator)

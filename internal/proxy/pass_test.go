@@ -43,6 +43,7 @@ func (a answer) seen(t *testing.T) (s seen) {
 
 // What a workspace gets: nothing of Weir's, nothing of the line, and who the proxy says.
 func TestWhatAWorkspaceGets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", mirror)
@@ -73,6 +74,7 @@ func TestWhatAWorkspaceGets(t *testing.T) {
 // Behind proxies that are trusted, the address is what the first of them was told; what a
 // client has written itself does not count.
 func TestClientBehindAProxy(t *testing.T) {
+	t.Parallel()
 	for networks, want := range map[string]string{"127.0.0.0/8": "203.0.113.9", "10.0.0.0/8": "127.0.0.1"} {
 		r := newRig(t, func(s *setup) {
 			s.client = func(q *http.Request) string { return door.Through([]netip.Prefix{netip.MustParsePrefix(networks)}, q) }
@@ -90,6 +92,7 @@ func TestClientBehindAProxy(t *testing.T) {
 // What a browser gets: no cookie for others, none of ours, nothing that acts beyond the
 // host.
 func TestWhatABrowserGets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -148,6 +151,7 @@ func TestWhatABrowserGets(t *testing.T) {
 
 // Nobody follows a workspace anywhere, and no request chooses where it goes.
 func TestNoOtherTarget(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	hit := make(chan string, 10)
@@ -198,6 +202,7 @@ func TestNoOtherTarget(t *testing.T) {
 
 // The name of a host stands for one workspace, in one spelling.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says("one"))
@@ -226,6 +231,7 @@ func TestHosts(t *testing.T) {
 
 // Pages of other origins may lead a person here, and do nothing else, with any cookie.
 func TestOtherOrigins(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id, other := r.made(ann, "first", "RUNNING", says("one")), r.made(ann, "second", "RUNNING", nil)
@@ -303,6 +309,7 @@ func (p *person) dial(id weir.ID, h http.Header, protocols ...string) (*websocke
 
 // Who asks and from where is settled before a WebSocket begins; then it passes both ways.
 func TestWebSocket(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann, bob := r.user("ann", auth.Operator), r.user("bob", auth.Operator)
 	upgraded := 0
@@ -369,6 +376,7 @@ func TestWebSocket(t *testing.T) {
 
 // What a workspace streams arrives as it is sent, over HTTP/1.1 and HTTP/2.
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	for name, options := range map[string][]option{"HTTP/1.1": nil, "HTTP/2.0": {secure}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, options...)

@@ -128,6 +128,7 @@ func (p *person) told(address string, headers ...header) (lines []string) {
 // The whole way on real parts: what stands by is opened by many at once, starts once,
 // tells how it gets on, and is there.
 func TestWake(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t)
 	r := newRig(t, func(s *setup) { s.providers = append(s.providers, b) })
 	r.led(b)
@@ -190,6 +191,7 @@ func TestWake(t *testing.T) {
 // In a real browser: the waiting page follows, loads the workspace by itself, and what is
 // typed there counts.
 func TestWakeInABrowser(t *testing.T) {
+	t.Parallel()
 	b := newBoxes(t)
 	r := newRig(t, func(s *setup) { s.providers = append(s.providers, b) })
 	r.led(b)
@@ -218,6 +220,7 @@ func TestWakeInABrowser(t *testing.T) {
 // What a page does on its own wakes nothing: a tab that is left open would undo what
 // the TTL did.
 func TestATabWakesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", echo)
@@ -259,6 +262,7 @@ func TestATabWakesNothing(t *testing.T) {
 
 // A person reads in his language, also while the page goes on by itself; a program does not.
 func TestPagesSpeakTheReadersLanguage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says(""))
@@ -288,6 +292,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 
 // Over the limit there is a list of what runs, for people and for programs.
 func TestOverTheLimit(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "third", "RUNNING", says(""))
@@ -334,6 +339,7 @@ func TestOverTheLimit(t *testing.T) {
 // What cannot be passed to says why, and what to do; whatever names and messages hold is
 // text.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says(""))
@@ -385,6 +391,7 @@ func TestPages(t *testing.T) {
 
 // While it is being stopped nothing else can be wanted: the page waits, and wakes it then.
 func TestWakeAfterAStop(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says("back"))
@@ -427,6 +434,7 @@ func TestWakeAfterAStop(t *testing.T) {
 
 // A stream is for who is inside, as long as they are.
 func TestLiveIsGuarded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says(""))

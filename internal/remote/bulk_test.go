@@ -13,6 +13,7 @@ import (
 
 // Over a server the same is done to many as on the database.
 func TestBulk(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	exec := func(sql string) {
@@ -62,6 +63,7 @@ func TestBulk(t *testing.T) {
 
 // A workflow is deleted over a server.
 func TestDeleteWorkflow(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	const source = "name: pair\nsteps: [{key: a, service: s}]\n"

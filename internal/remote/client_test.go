@@ -31,6 +31,7 @@ func cut(w http.ResponseWriter) {
 // A safe call survives a connection that breaks; one that is not is not sent
 // twice.
 func TestConnectionLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Operator)
 	var seen atomic.Int64
@@ -67,6 +68,7 @@ func TestConnectionLost(t *testing.T) {
 
 // A delete whose answer was lost has worked.
 func TestDeleteAnswerLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	if err := c.SetPool(t.Context(), weir.Pool{Name: "p", Size: weir.Size(1)}); err != nil {
@@ -92,6 +94,7 @@ func TestDeleteAnswerLost(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for name, c := range map[string]struct {
 		client *remote.Client
@@ -155,6 +158,7 @@ func TestNoRedirect(t *testing.T) {
 
 // A person logs in, does what tokens may not, and logs out.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Admin)
 	ctx := t.Context()

@@ -25,6 +25,7 @@ func full() weir.Task {
 
 // The same commands by way of the server and on the database leave the same.
 func TestSameCommands(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	ctx := t.Context()
@@ -126,6 +127,7 @@ func state(t *testing.T, r *rig, task, job weir.ID, schedule string) string {
 
 // What the database refuses, the server refuses with the same words.
 func TestSameRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	done, err := r.sdk.Submit(t.Context(), weir.Task{Service: "x"})

@@ -15,6 +15,7 @@ import (
 
 // Through a server fleets are what they are on the database.
 func TestFleetsAreTheSame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	far := r.as(auth.Admin).Fleets()
 	ctx := t.Context()

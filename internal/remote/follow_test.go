@@ -17,6 +17,7 @@ var errEnough = errors.New("enough")
 
 // Connections that break lose no event and repeat none.
 func TestFollowResumes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Admin)
 	tail, err := c.Tail(t.Context())
@@ -83,6 +84,7 @@ func TestFollowResumes(t *testing.T) {
 
 // From the beginning, of one job or task alone, it is what the database says.
 func TestFollowFilters(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	f := r.live()
 	c := r.as(auth.Admin)
@@ -111,6 +113,7 @@ func TestFollowFilters(t *testing.T) {
 }
 
 func TestFollowRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	err := r.client("").Follow(t.Context(), "", weir.Filter{}, func(weir.Event) error { return nil })
 	if problem.Explain(err).Kind != problem.Unauthenticated {

@@ -50,6 +50,7 @@ func must[T any](t *testing.T) func(T, error) T {
 
 // Through a server databases and rollouts are what they are on the database.
 func TestRolloutsAreTheSame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	far := r.as(auth.Admin).Rollouts()
 	ctx := t.Context()
@@ -152,6 +153,7 @@ func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made r
 // An edit whose answer got lost is not sent again by itself: it would make a second
 // rollout.
 func TestReplaceIsSentOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	far := r.as(auth.Admin).Rollouts()
 	sent := 0

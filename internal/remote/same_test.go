@@ -101,6 +101,7 @@ func sameTimes(v any) any {
 // Every reading method gives the same by way of the server as from the database
 // itself: the same values, or an error of the same kind with the same words.
 func TestSameAnswers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	f := r.live()
 	c := r.as(auth.Admin)

@@ -36,6 +36,7 @@ func parsed(t *testing.T, text string) *definition.Definition {
 
 // Workflows over HTTP are what they are on the database.
 func TestWorkflows(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
 	var c app.Flows = r.as(auth.Maintainer)
@@ -120,6 +121,7 @@ func TestWorkflows(t *testing.T) {
 
 // A schedule of a workflow goes both ways.
 func TestWorkflowSchedule(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
 	c := r.as(auth.Maintainer)
@@ -160,6 +162,7 @@ func (r *rig) attempt() (*node.Desk, node.Lease) {
 // Artifacts come from the bucket, and through the server where it cannot be
 // reached.
 func TestContent(t *testing.T) {
+	t.Parallel()
 	for name, bucket := range map[string]func(testing.TB) blob.Bucket{"folder": blobtest.Folder, "s3": blobtest.Open} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigOn(t, bucket(t))
@@ -212,6 +215,7 @@ func TestContent(t *testing.T) {
 
 // A log that is followed comes whole, also over connections that break.
 func TestLog(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
 	c := r.as(auth.Viewer)
@@ -276,6 +280,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestSecretsAndNodes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
 	c := r.as(auth.Maintainer)

@@ -45,6 +45,7 @@ func (y yard) Import(ctx context.Context, by string, owner weir.ID, provider str
 
 // Through a server workspaces are what they are on the database.
 func TestWorkspacesAreTheSame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	near, far := workspace.New(r.db.Pool), r.as(auth.Operator).Workspaces()
 	ctx := t.Context()

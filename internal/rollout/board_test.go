@@ -15,6 +15,7 @@ import (
 // A board has so many tasks of each stage, what failed first. Each is the same as it
 // is when it is read by itself.
 func TestBoard(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b", "c")
 	r.register("prod", "p")
@@ -54,6 +55,7 @@ func same(a, b Task) bool { return reflect.DeepEqual(a, b) }
 // A plan that is read back and created again is the same plan, as long as nobody has
 // registered more databases.
 func TestPlanAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	r.register("prod", "p", "q")

@@ -49,6 +49,7 @@ func (r *rig) kept(name string) string {
 
 // Of puts at the same time one is the last, and the row and the address are both its.
 func TestPutsAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for range rounds / 2 {
 		var puts []func()
@@ -73,6 +74,7 @@ func TestPutsAtOnce(t *testing.T) {
 
 // Two engines under one new name: one of them is refused and leaves nothing.
 func TestPutsOfTwoEngines(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for i := range rounds {
 		name := fmt.Sprintf("d%d", i)
@@ -110,6 +112,7 @@ func TestPutsOfTwoEngines(t *testing.T) {
 // A database that is dropped while it is put is there with its address, or gone
 // with it.
 func TestPutWhileItIsDropped(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	put := func() {
 		// Dropped before it was looked at, it is not found; that is fine.
@@ -135,6 +138,7 @@ func TestPutWhileItIsDropped(t *testing.T) {
 
 // Two databases that share a secret, dropped at once: it goes with the last one.
 func TestSharedSecretGoes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for range rounds {
 		if err := r.vault.Put(t.Context(), "ann", secretFor("shared"), nowhere("postgres", 1), ""); err != nil {
@@ -157,6 +161,7 @@ func TestSharedSecretGoes(t *testing.T) {
 
 // A rollout that is made while its database is dropped: one of the two is refused.
 func TestCreateWhileADatabaseIsDropped(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	both := map[bool]int{}
 	for range rounds * 2 {
@@ -189,6 +194,7 @@ func TestCreateWhileADatabaseIsDropped(t *testing.T) {
 
 // What is refused leaves neither a row nor an address.
 func TestRefusedPutLeavesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	_, err := r.store.PutDatabase(t.Context(), "ann", Database{Name: "one", Engine: "postgres", Environment: "test", Secret: "not a name"}, nowhere("postgres", 1))
 	if err == nil || problem.Explain(err).Kind != problem.Invalid {
@@ -203,6 +209,7 @@ func TestRefusedPutLeavesNothing(t *testing.T) {
 
 // A look at the address that a database had before tells nothing about it.
 func TestStaleLook(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("one", "test")
 	before, err := r.store.Database(t.Context(), "one")

@@ -13,6 +13,7 @@ import (
 // A database that cannot be reached is registered with its fault, and neither that
 // nor a refusal has the password.
 func TestUnreachableDatabase(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	const password = "hunter2secret"
 	d, err := r.store.PutDatabase(t.Context(), "ann", Database{Name: "gone-1", Engine: "postgres", Environment: "test"}, "postgres://u:"+password+"@127.0.0.1:1/x?connect_timeout=2")
@@ -36,6 +37,7 @@ func TestUnreachableDatabase(t *testing.T) {
 }
 
 func TestDatabases(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("a-b", "test")
 	r.target("a_b", "prod")
@@ -82,6 +84,7 @@ func TestDatabases(t *testing.T) {
 }
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.in(address, `create table goose_db_version (id serial primary key, version_id bigint not null, is_applied boolean not null, tstamp timestamp default now())`)
@@ -108,6 +111,7 @@ func TestImport(t *testing.T) {
 
 // Plans that nobody could carry out are refused with the field and the way out.
 func TestBadPlans(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	good := func() Plan { return Plan{Name: "p", Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}} }

@@ -12,6 +12,7 @@ import (
 // Each invariant of rollouts, broken by hand, is found by its row of the doctor, which
 // is quiet before. What was broken is rolled back.
 func TestDoctorFindsWhatIsBroken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	r.register("prod", "c")
@@ -79,6 +80,7 @@ func doctor(t *testing.T, tx pgx.Tx, name string) (ok bool, detail string) {
 // Two canaries, one of them through: what waits for them says so in the words that it
 // had, and nothing is to be put right.
 func TestCanariesOneByOne(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b", "c")
 	x := r.started(Plan{Stages: []Stage{{Name: "test", Canary: 2}}, Changes: []script.Change{ddl(1)}})
@@ -100,6 +102,7 @@ func TestCanariesOneByOne(t *testing.T) {
 // A failure takes back what may start and has never run: nothing new of the stage
 // starts.
 func TestFailureTakesBackWhatMayStart(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}})

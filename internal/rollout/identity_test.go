@@ -11,6 +11,7 @@ import (
 // An address that leads to another database is a fault, until a person says that this
 // is the one from now on.
 func TestAnotherDatabase(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("one", "test")
 	r.executes(1)
@@ -72,6 +73,7 @@ func TestAnotherDatabase(t *testing.T) {
 
 // A verdict about a run comes from the database that it ran in, or from none.
 func TestResolverAsksTheRightDatabase(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}})
@@ -101,6 +103,7 @@ func TestResolverAsksTheRightDatabase(t *testing.T) {
 // A database that does not answer a run or the resolver is shown as such, until it
 // does.
 func TestFaultFollowsRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	stop := r.executor(1)

@@ -39,6 +39,7 @@ func halves(version string) script.Change {
 
 // What Weir itself did is never drift, however its run ended.
 func TestPartOfARunIsNoDrift(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.executes(1)
@@ -72,6 +73,7 @@ func TestPartOfARunIsNoDrift(t *testing.T) {
 
 // The same where no run said how it ended: whoever finds out keeps the schema.
 func TestResolvedRunIsNoDrift(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"resolver", "a person"} {
 		t.Run(by, func(t *testing.T) {
 			r := newRig(t)
@@ -106,6 +108,7 @@ func TestResolvedRunIsNoDrift(t *testing.T) {
 // A drift that was there before does not hide behind what a lost run changed: the
 // report says that both are in it.
 func TestDriftWithALostRun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	stop := r.executor(1)
@@ -140,6 +143,7 @@ func TestDriftWithALostRun(t *testing.T) {
 
 // A drift that is undone is none.
 func TestDriftUndone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.executes(1)
@@ -160,6 +164,7 @@ func TestDriftUndone(t *testing.T) {
 
 // MariaDB commits each DDL by itself: a change that breaks half way leaves a part.
 func TestPartOfARunOnMariaDB(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	db := mariatest.New(t)
 	if d, err := r.store.PutDatabase(t.Context(), "ann", Database{Name: "shop", Engine: "mysql", Environment: "test"}, db.DSN); err != nil || d.Fault != "" {

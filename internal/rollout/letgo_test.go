@@ -18,6 +18,7 @@ func over(environment string, versions ...int) Plan {
 
 // What stands in the way of a higher version, and goes when its rollout is given up.
 func TestAbortLetsGo(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		versions []int
 		meet     func(r *rig, x Rollout)
@@ -48,6 +49,7 @@ func TestAbortLetsGo(t *testing.T) {
 
 // Nobody knows whether it was applied: giving the rollout up does not change that.
 func TestAbortKeepsTheUnknown(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	old := r.started(over("test", 1))
@@ -65,6 +67,7 @@ func TestAbortKeepsTheUnknown(t *testing.T) {
 // A version that another rollout has applied keeps nobody waiting, whoever failed
 // with it before.
 func TestAppliedElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(r *rig, x Rollout){
 		"failed":   func(r *rig, x Rollout) { r.fail(r.claim("test/a/1"), "sql") },
 		"canceled": func(r *rig, x Rollout) { r.must(r.store.Cancel(r.Context(), "ann", r.task(x.ID, "test/a/1").ID, "")) },
@@ -86,6 +89,7 @@ func TestAppliedElsewhere(t *testing.T) {
 
 // A rollout that was only created keeps nobody waiting; from its start on it does.
 func TestNotStartedKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	first := r.create(over("test", 1))
@@ -107,6 +111,7 @@ func TestNotStartedKeepsNobodyWaiting(t *testing.T) {
 // The engine's own commands know nothing of approvals, order and what may have been
 // applied: they are refused and lead to those of the rollout.
 func TestCommandsOfTheEngineAreRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	x := r.started(over("test", 1))

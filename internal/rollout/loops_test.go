@@ -31,6 +31,7 @@ func (r *rig) led() {
 // With a leader and an executor everything goes by itself: three stages, one after
 // the other, and a run whose executor was lost after it had committed.
 func TestByItself(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("one", "test")
 	r.target("two", "staging")

@@ -9,6 +9,7 @@ import (
 
 // The same on MariaDB, where every DDL is a step of its own.
 func TestExecutorOnMariaDB(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	db := mariatest.New(t)
 	d, err := r.store.PutDatabase(t.Context(), "ann", Database{Name: "shop", Engine: "mysql", Environment: "test"}, db.DSN)

@@ -16,6 +16,7 @@ import (
 
 // Tasks come in pages in the order of the plan, whole and narrowed.
 func TestTaskPages(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	r.register("prod", "c")
@@ -77,6 +78,7 @@ func TestTaskPages(t *testing.T) {
 // A page of a large rollout is read by looking at that page, on tables that nobody has
 // analysed and with a plan that is made for any page.
 func TestTaskPageReadsAPage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	names := make([]string, 40)
 	for i := range names {

@@ -14,6 +14,7 @@ import (
 // A run that waits for a lock says who is in the way, one line for each try, until the
 // statement went through.
 func TestRunningWaitsForALock(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.executes(1)
@@ -68,6 +69,7 @@ func TestRunningWaitsForALock(t *testing.T) {
 
 // What a wait outlasts is told at once: a lock timeout that is long, and the target.
 func TestRunningWaitsLong(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.in(address, `create table t1 (id int)`)
@@ -99,6 +101,7 @@ func TestRunningWaitsLong(t *testing.T) {
 
 // A change that is applied already looks like what it is.
 func TestReplayedSaysSo(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.in(address, `create table goose_db_version (id serial primary key, version_id bigint not null, is_applied boolean not null, tstamp timestamp default now())`)

@@ -62,6 +62,7 @@ func buckets(t *testing.T, test func(t *testing.T, b blob.Bucket)) {
 }
 
 func TestHistoryIsDroppedOnlyAfterItsExport(t *testing.T) {
+	t.Parallel()
 	buckets(t, func(t *testing.T, b blob.Bucket) {
 		db := testdb.New(t)
 		events := old(t, db)
@@ -122,6 +123,7 @@ func checkRows(t *testing.T, b blob.Bucket, partition string) (n int) {
 
 // An event that was archived is the event that the feed gave.
 func TestArchivedEventsAreTheEventsOfTheFeed(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	old(t, db)
 	exec(t, db, `insert into weir.events (at, type, kind, subject, source, level, message, data)
@@ -176,6 +178,7 @@ func (c careless) Export(ctx context.Context, partition string, rows Rows) (stri
 }
 
 func TestAnExportThatIsNotWholeCountsForNothing(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	old(t, db)
 	e := exporter(t, db, careless{ArchiveAt(t.TempDir())})
@@ -188,6 +191,7 @@ func TestAnExportThatIsNotWholeCountsForNothing(t *testing.T) {
 }
 
 func TestWhatHasNotEndedIsNotExported(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	old(t, db)
 	e := exporter(t, db, ArchiveAt(t.TempDir()))

@@ -11,6 +11,7 @@ import (
 // The read walks an index from the cursor on, also on tables that were never
 // analyzed: a sort of the whole history would take longer with every day.
 func TestReadsWalkTheIndex(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	db.SkipDoctor("the events tell of tasks that never were")
 	job := weir.ID{1}
@@ -47,6 +48,7 @@ func TestReadsWalkTheIndex(t *testing.T) {
 
 // A batch of any size is read in pieces, and each piece ends at a place.
 func TestALargeBatchIsReadInPieces(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	exec(t, db, `select count(*) from weir.submit_many((select jsonb_agg('{"service": "s"}'::jsonb) from generate_series(1, 7000)))`)
 	db.Settle(t)

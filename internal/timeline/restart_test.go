@@ -16,6 +16,7 @@ import (
 // A hub and those who follow it live through a restart of the server, whether
 // they keep up or read the database.
 func TestFollowersLiveThroughARestartOfTheDatabase(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	config := pg.Config{Dir: t.TempDir(), Settings: map[string]string{"fsync": "off"}}
 	cluster, err := pg.Start(ctx, config)

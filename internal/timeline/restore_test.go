@@ -52,6 +52,7 @@ func restored(t *testing.T, from *testdb.DB) *testdb.DB {
 // is refused, and one that begins anew sees every event of the dump in order, then
 // what happens here.
 func TestR8ADumpInAnotherCluster(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	exec(t, db, `select weir.adopt_restore()`)
 	exec(t, db, `select weir.submit('s') from generate_series(1, 20)`)
@@ -83,6 +84,7 @@ func TestR8ADumpInAnotherCluster(t *testing.T) {
 // TestAFollowerAheadOfTheDatabase: after a failover that lost the end of the
 // timeline, who follows is told, and does not wait for numbers to come by again.
 func TestAFollowerAheadOfTheDatabase(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{})
 	f := follow(t, hub, "", Filter{})

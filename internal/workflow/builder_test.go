@@ -17,6 +17,7 @@ import (
 const oneStep = "name: w\nsteps:\n  - {key: a, service: s}"
 
 func TestAJobIsBuiltWhenItIsDue(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	at := time.Now().Add(time.Hour)
@@ -36,6 +37,7 @@ func TestAJobIsBuiltWhenItIsDue(t *testing.T) {
 }
 
 func TestNoMoreThanMaxRunningRun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nmax_running: 2\nsteps:\n  - {key: a, service: s, params: {n: '{{ .params.n }}'}}")
 	var jobs []weir.ID
@@ -69,6 +71,7 @@ func TestNoMoreThanMaxRunningRun(t *testing.T) {
 }
 
 func TestJobsOfAScheduleTakeTurns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	r.exec(`select weir.set_schedule('s', '@every 1h', null, clock_timestamp() - interval '3 h', workflow => 'w', overlap => 'queue_all')`)
@@ -102,6 +105,7 @@ func TestJobsOfAScheduleTakeTurns(t *testing.T) {
 }
 
 func TestOneBadJobFailsAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	id := r.text(`select id::text from weir.workflows`)
@@ -134,6 +138,7 @@ func TestOneBadJobFailsAlone(t *testing.T) {
 // Two leaders, four workers and somebody who cancels, all at once: every job
 // ends, nothing is made twice, and nobody waits for anybody in a ring.
 func TestTwoLeadersAtOnceAreHarmless(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: inner\nsteps:\n  - {key: x, service: s}")
 	r.put(`
@@ -206,6 +211,7 @@ steps:
 }
 
 func TestALeaderOfAnOldTermBuildsNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nmax_running: 1\nsteps:\n  - {key: a, service: s}")
 	job := r.run("w", nil)

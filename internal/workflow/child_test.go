@@ -30,6 +30,7 @@ func (r *rig) childOf(job weir.ID, key string) weir.ID {
 }
 
 func TestASubWorkflowIsAStep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(inner)
 	r.put(parentOfInner)
@@ -47,6 +48,7 @@ func TestASubWorkflowIsAStep(t *testing.T) {
 }
 
 func TestASubWorkflowThatFailsFailsItsStep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(inner)
 	r.put(parentOfInner)
@@ -67,6 +69,7 @@ func TestASubWorkflowThatFailsFailsItsStep(t *testing.T) {
 }
 
 func TestWhatASubWorkflowIsRefusedForFailsItsStep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(inner)
 	r.put(parentOfInner)
@@ -85,6 +88,7 @@ func TestWhatASubWorkflowIsRefusedForFailsItsStep(t *testing.T) {
 }
 
 func TestCancelingEitherSideOfASubWorkflow(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: inner\nsteps:\n  - {key: work, service: nobody}")
 	r.put("name: outer\nsteps:\n  - {key: sub, workflow: inner}")
@@ -112,6 +116,7 @@ func TestCancelingEitherSideOfASubWorkflow(t *testing.T) {
 }
 
 func TestAWorkflowInsideItselfEnds(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []string{"", "max_running: 1\n"} {
 		r := newRig(t)
 		r.put("name: loop\n" + limit + "steps:\n  - {key: again, workflow: loop, when: \"1 < 2\"}")
@@ -128,6 +133,7 @@ func TestAWorkflowInsideItselfEnds(t *testing.T) {
 }
 
 func TestAMapOverAWorkflow(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(inner)
 	r.put("name: outer\nsteps:\n  - {key: each, workflow: inner, map: {over: [1, 2, 3], limit: 2}, params: {x: '{{ .item }}'}}")

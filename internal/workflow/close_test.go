@@ -113,6 +113,7 @@ var endings = []ending{
 // A job fails with the error of the task that failed it, whatever was mended
 // before or after.
 func TestAJobFailsWithTheErrorOfItsTask(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -143,6 +144,7 @@ steps:
 }
 
 func TestJobsEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range endings {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -160,6 +162,7 @@ func TestJobsEnd(t *testing.T) {
 }
 
 func TestACanceledJobEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -174,6 +177,7 @@ steps:
 }
 
 func TestAnApprovalHoldsAStep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -193,6 +197,7 @@ steps:
 }
 
 func TestADelayIsWaited(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -207,6 +212,7 @@ steps:
 }
 
 func TestEveryServiceFollowsTheGlobalOrder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s, params: {n: '{{ .params.n }}'}}\n  - {key: b, service: s, needs: [a], params: {n: '{{ .params.n }}', from: '{{ .needs.a.result }}'}}")
 	var order []float64
@@ -226,6 +232,7 @@ func TestEveryServiceFollowsTheGlobalOrder(t *testing.T) {
 // Among what may start: priority, then the order of the jobs, then the place of
 // the step in the file.
 func TestPriorityComesBeforeTheOrder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w

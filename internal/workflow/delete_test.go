@@ -31,6 +31,7 @@ func (r *rig) deletes(name string, version, want int) {
 }
 
 func TestADeletedWorkflowIsHistoryOnly(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps: [{key: a, service: s}]\nschedules: [{name: nightly, spec: '0 3 * * *'}]")
 	r.does["a"] = fails("boom")
@@ -93,6 +94,7 @@ func TestADeletedWorkflowIsHistoryOnly(t *testing.T) {
 }
 
 func TestAVersionIsDeletedAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for _, key := range []string{"a", "b", "c"} {
 		r.put("name: w\nsteps: [{key: " + key + ", service: s}]")
@@ -118,6 +120,7 @@ func TestAVersionIsDeletedAlone(t *testing.T) {
 }
 
 func TestAWorkflowInUseIsNotDeleted(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps: [{key: a, service: s}]")
 	running := r.run("w", nil)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAMapRunsItsItems(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -31,6 +32,7 @@ steps:
 }
 
 func TestAMapToleratesSoManyFailures(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, bad    string
 		state, tasks string
@@ -64,6 +66,7 @@ func TestAMapToleratesSoManyFailures(t *testing.T) {
 }
 
 func TestAMapWithALimitRunsSoManyAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: m, service: s, map: {over: [1, 2, 3, 4, 5, 6, 7], limit: 2}}")
 	job := r.run("w", nil)
@@ -89,6 +92,7 @@ func TestAMapWithALimitRunsSoManyAtOnce(t *testing.T) {
 }
 
 func TestThePoolOfACanceledMapIsDropped(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: m, service: s, map: {over: [1, 2, 3], limit: 1}}")
 	job := r.run("w", nil)
@@ -105,6 +109,7 @@ func TestThePoolOfACanceledMapIsDropped(t *testing.T) {
 }
 
 func TestARetriedMapRunsWhatFailed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: m, service: s, map: {over: [a, b, c], limit: 2}, params: {x: '{{ .item }}'}}\n  - {key: after, service: s, needs: [m]}")
 	broken := true
@@ -128,6 +133,7 @@ func TestARetriedMapRunsWhatFailed(t *testing.T) {
 }
 
 func TestARetriedMapKeepsItsLimit(t *testing.T) {
+	t.Parallel()
 	const text = "name: w\nsteps:\n  - {key: m, service: s, map: {over: [1, 2, 3, 4, 5], limit: 2}}"
 	for name, again := range map[string]func(r *rig, job weir.ID){
 		"the job":  func(r *rig, job weir.ID) { r.exec(`select weir.retry_job($1)`, job) },
@@ -173,6 +179,7 @@ func TestARetriedMapKeepsItsLimit(t *testing.T) {
 }
 
 func TestAMapOverAWorkflowKeepsItsLimit(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: inner\nsteps:\n  - {key: work, service: s}")
 	r.put("name: outer\nsteps:\n  - {key: each, workflow: inner, map: {over: [1, 2, 3, 4, 5], limit: 2}}")
@@ -200,6 +207,7 @@ func TestAMapOverAWorkflowKeepsItsLimit(t *testing.T) {
 }
 
 func TestTheItemsOfAMapCountAgainstThePoolOfTheStep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.exec(`select weir.set_pool('few', 3)`)
 	r.put("name: w\nsteps:\n  - {key: m, service: s, pool: few, map: {over: [1, 2, 3, 4, 5]}}")
@@ -213,6 +221,7 @@ func TestTheItemsOfAMapCountAgainstThePoolOfTheStep(t *testing.T) {
 
 // A map weighs as much as it has items, and is where the job stands.
 func TestTheProgressOfAJobCountsItems(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s}\n  - {key: m, service: s, needs: [a], map: {over: [1, 2, 3, 4, 5, 6, 7, 8], limit: 4}}\n  - {key: z, service: t, needs: [m]}")
 	job := r.run("w", nil)

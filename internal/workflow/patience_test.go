@@ -12,6 +12,7 @@ func (r *rig) age(span string) {
 }
 
 func TestAPreferenceIsGivenUp(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -44,6 +45,7 @@ steps:
 }
 
 func TestAStepThatNobodyTakesFails(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: nobody, timeout: {queue: 5m}}\n  - {key: b, service: s, needs: [a], rule: one_failed}")
 	job := r.run("w", nil)
@@ -60,6 +62,7 @@ func TestAStepThatNobodyTakesFails(t *testing.T) {
 }
 
 func TestAStepStaysOnTheNodeOfAnother(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPlanSaysWhatWouldRunWhere(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.exec(`select weir.register_node('gpu-1', '{"gpu": "true"}', '{"render": 2}')`)
 	r.exec(`select weir.register_node('pc-1', '{"zone": "eu"}', '{"render": 2}')`)
@@ -52,6 +53,7 @@ steps:
 }
 
 func TestPlanSaysWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.exec(`select weir.set_pool('few', 3)`)
 	r.exec(`select weir.put_secret('here', 'x', 'k', 1)`)

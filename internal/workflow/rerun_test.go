@@ -13,6 +13,7 @@ import (
 )
 
 func TestRerun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		request RerunRequest
@@ -74,6 +75,7 @@ steps:
   - {key: join, service: t, needs: [m, scan], params: {all: "{{ .needs.m.items }}"}}`
 
 func TestRerunOfAMap(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		request    RerunRequest
@@ -136,6 +138,7 @@ func TestRerunOfAMap(t *testing.T) {
 // The files of items that did not run again are where they were made, two jobs
 // back if need be.
 func TestFilesOfReusedItemsAreInputs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -193,6 +196,7 @@ steps:
 }
 
 func TestAReusedStepStillHasItsNode(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s}\n  - {key: b, service: s, needs: [a], sticky: {to: a, hard: true}, params: {on: '{{ .needs.a.node }}'}}")
 	r.node, r.does["b"] = "pc1", fails("boom")
@@ -218,6 +222,7 @@ func TestAReusedStepStillHasItsNode(t *testing.T) {
 }
 
 func TestRerunsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	job := r.run("w", nil)
@@ -243,6 +248,7 @@ func TestRerunsThatAreRefused(t *testing.T) {
 }
 
 func TestBackfill(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s, params: {day: '{{ .job.scheduled_at }}'}}\nschedules:\n  - {name: nightly, spec: '0 3 * * *', overlap: queue_all}")
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -281,6 +287,7 @@ func TestBackfill(t *testing.T) {
 
 // A job that left out a step is run again by who may skip: the new one leaves it out too.
 func TestRerunAsksBeforeItSkips(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	skip := definition.Options{Steps: map[string]definition.StepOptions{"a": {Skip: true}}}

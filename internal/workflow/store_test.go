@@ -23,6 +23,7 @@ func parse(t *testing.T, text string) *definition.Definition {
 }
 
 func TestAVersionIsNeverChanged(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	put := func(text string) (version int, created bool, kind problem.Kind) {
 		t.Helper()
@@ -60,6 +61,7 @@ func TestAVersionIsNeverChanged(t *testing.T) {
 }
 
 func TestWorkflowsAreListed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"b", "a", "c"} {
 		r.put("name: " + name + "\nsteps: [{key: one, service: s}]")
@@ -111,6 +113,7 @@ func TestWorkflowsAreListed(t *testing.T) {
 }
 
 func TestANameThatIsNearlyRightIsSaid(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put("name: fan-out\nparams: {count: {type: integer}}\nsteps: [{key: a, service: s, params: {n: '{{ .params.count }}'}}]")
 	for _, c := range []struct {
@@ -135,6 +138,7 @@ func TestANameThatIsNearlyRightIsSaid(t *testing.T) {
 }
 
 func TestARunTakesTheNewestVersion(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	first := r.run("w", nil)
@@ -159,6 +163,7 @@ func TestARunTakesTheNewestVersion(t *testing.T) {
 }
 
 func TestARunIsMadeOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	r.put("name: slow\nmax_running: 1\nsteps: [{key: a, service: s}]")
@@ -179,6 +184,7 @@ func TestARunIsMadeOnce(t *testing.T) {
 }
 
 func TestOptionsOfARun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: w
@@ -216,6 +222,7 @@ steps:
 }
 
 func TestManyRunsAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(oneStep)
 	start := time.Now()
@@ -231,6 +238,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 }
 
 func TestTheSchedulesOfADefinitionFollowIt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	names := func() string {
 		t.Helper()
@@ -268,6 +276,7 @@ schedules:
 }
 
 func TestABadDefinitionIsNotStored(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	d := parse(t, "name: w\nsteps:\n  - {key: a, service: s, needs: [b]}")
 	if _, _, err := r.store.Put(t.Context(), "ann", d, "", PutOptions{}); err == nil || !strings.Contains(err.Error(), "test.yaml:3:") || problem.Explain(err).Kind != problem.Invalid || !errors.As(err, new(definition.Faults)) {
@@ -280,6 +289,7 @@ func TestABadDefinitionIsNotStored(t *testing.T) {
 
 // What a client of the database may call works with its rights alone.
 func TestAClientPutsAndSchedules(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	conn, err := r.db.Pool.Acquire(t.Context())
 	if err != nil {

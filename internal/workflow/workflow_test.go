@@ -5,6 +5,7 @@ import (
 )
 
 func TestAChainOfStepsRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(`
 name: media

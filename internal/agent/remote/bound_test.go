@@ -55,6 +55,7 @@ func (r *rig) keys(t *Transport, id string) string {
 var all = node.Info{Labels: map[string]string{"gpu": "true", "zone": "us"}, Capacity: map[string]int{"render": 50, "vault": 50}, Drivers: []string{"exec"}}
 
 func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	ctx := t.Context()
 	r.exec(`select weir.submit_job('[
@@ -116,6 +117,7 @@ func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
 // What an operator sets outlives the next start of the agent of a bound node, and
 // of no other.
 func TestAnOperatorsWordOnABoundNode(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	bound := auth.Bound{Labels: map[string]string{"zone": "eu"}, Services: map[string]int{"render": 4, "vault": 4}}
 	says := node.Info{Labels: map[string]string{"zone": "eu"}, Capacity: map[string]int{"render": 4}}
@@ -150,6 +152,7 @@ func TestAnOperatorsWordOnABoundNode(t *testing.T) {
 // A node whose token is for other work gets none on devices, and takes no device of
 // others by saying that it is here.
 func TestANodeThatMayServeNoDevices(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	ctx := t.Context()
 	report := node.DeviceReport{Devices: []node.Device{{Serial: "A1"}, {Serial: "A2"}, {Serial: "A3"}}, Slots: 50}

@@ -39,6 +39,7 @@ func cut() { panic(http.ErrAbortHandler) }
 // Answers that get lost are made up for: nothing is done twice, nothing is
 // forgotten.
 func TestAnswersLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	n1 := r.registered("n1")
 	ctx := t.Context()
@@ -86,6 +87,7 @@ func TestAnswersLost(t *testing.T) {
 // A server that fails, is overloaded or restarts is asked again; one that says
 // no is not.
 func TestAskedAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	n1 := r.registered("n1")
 	for name, c := range map[string]struct {
@@ -235,6 +237,7 @@ func TestConfig(t *testing.T) {
 
 // A server of another version is told apart from one that says no.
 func TestOlderServer(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	n1 := r.open("n1")
 	r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
@@ -252,6 +255,7 @@ func TestOlderServer(t *testing.T) {
 
 // redirects are not followed: the credential is for the server alone.
 func TestRedirectGetsNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	n1 := r.registered("n1")
 	var followed atomic.Int64
@@ -275,6 +279,7 @@ func protocols(t *testing.T, f func(t *testing.T, change func(*httptest.Server))
 // A network that swallows everything is noticed, and when it heals the agent
 // goes on: the claim that was under way is asked for again and nothing is lost.
 func TestPartition(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, change func(*httptest.Server)) {
 		r := newRig(t, blobtest.Folder(t), change)
 		proxy := newProxy(t, r.server.URL)
@@ -332,6 +337,7 @@ func TestPartition(t *testing.T) {
 
 // A connection that went silent without a word is replaced.
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, change func(*httptest.Server)) {
 		r := newRig(t, blobtest.Folder(t), change)
 		between := newDeaf(t, r.server.Listener.Addr().String())

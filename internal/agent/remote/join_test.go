@@ -16,6 +16,7 @@ import (
 )
 
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	ctx := t.Context()
 	file := filepath.Join(t.TempDir(), "deep", "credential")
@@ -100,6 +101,7 @@ func TestJoin(t *testing.T) {
 
 // A token is not spent where its credential could not be kept.
 func TestJoinNowhereToKeep(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
@@ -118,6 +120,7 @@ func TestJoinNowhereToKeep(t *testing.T) {
 
 // A server that is away does not make a machine that has joined join again.
 func TestOpenWhileAway(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	file := filepath.Join(t.TempDir(), "credential")
 	n1, err := Open(t.Context(), r.config("n1"), file, r.token("n1"))

@@ -30,6 +30,7 @@ func TestSuite(t *testing.T) {
 // A job of two steps over HTTPS, with artifacts straight into a bucket and
 // through the server.
 func TestWork(t *testing.T) {
+	t.Parallel()
 	buckets(t, func(t *testing.T, bucket blob.Bucket) {
 		r := newRig(t, bucket)
 		ctx := t.Context()
@@ -110,6 +111,7 @@ func TestWork(t *testing.T) {
 
 // The bytes go straight to a bucket that has addresses, without the credential.
 func TestDirect(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Open(t))
 	n1 := r.registered("n1")
 	r.submit()
@@ -173,6 +175,7 @@ func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Another node's lease is of no use, and neither is a lost one.
 func TestForeign(t *testing.T) {
+	t.Parallel()
 	buckets(t, func(t *testing.T, bucket blob.Bucket) {
 		r := newRig(t, bucket)
 		n1, n2 := r.registered("n1"), r.registered("n2")
@@ -216,6 +219,7 @@ func TestForeign(t *testing.T) {
 
 // Long lists are sent in pieces.
 func TestManyLeases(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
 	n1 := r.registered("n1")
 	var calls atomic.Int64
