@@ -19,6 +19,9 @@ FUZZ_TIME    ?= 20s
 MUTATE       ?=
 VERSION      ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# What is built does not depend on the folder, so that a fresh clone finds what another one has built.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
+
 # The race detector needs a C compiler. What make check builds with it, make test finds built.
 RACE    = $(shell [ "$$(go env CGO_ENABLED)" != 1 ] || echo -race)
 
@@ -37,7 +40,7 @@ help: ## Show this list
 # Without cgo: the same program runs inside containers, whatever C library they have.
 build: ## Build bin/weir
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/weir ./cmd/weir
+	CGO_ENABLED=0 go build -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/weir ./cmd/weir
 
 up: build ## Build and run Weir with its own PostgreSQL and a demo; data in ./.weir or $WEIR_DATA
 	bin/weir up --data "$(WEIR_DATA)" $(UP_FLAGS)

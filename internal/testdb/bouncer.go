@@ -1,6 +1,7 @@
 package testdb
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -114,7 +115,10 @@ func bounce(t testing.TB, dir, address string, settings ...string) (through stri
 		args = []string{"-q", "-u", "nobody", file}
 	}
 	cmd := exec.Command(program, args...) // #nosec G204 -- found above
-	cmd.Stderr = os.Stderr
+	// Not our own output: whoever reads that waits until all who have it are gone, and
+	// this one stays when the process of the tests crashes.
+	var says bytes.Buffer
+	cmd.Stderr = &says
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func bounce(t testing.TB, dir, address string, settings ...string) (through stri
 		}
 		if ctx.Err() != nil {
 			stop()
-			t.Fatalf("PgBouncer does not answer: %v", err)
+			t.Fatalf("PgBouncer does not answer: %v\n%s", err, &says)
 		}
 	}
 }

@@ -57,6 +57,9 @@ func startCluster(ctx context.Context, bin string) (*pg.Cluster, func() error, e
 			"synchronous_commit": "off",
 			"max_connections":    "500",
 			"max_wal_size":       "512MB",
+			"wal_compression":    "off",
+			// A database lives for seconds, and there are a hundred of them.
+			"autovacuum_naptime": "5min",
 		},
 	})
 	if err != nil {

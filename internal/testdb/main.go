@@ -28,6 +28,7 @@ var shared struct {
 func Main(m interface{ Run() int }, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
+	closeAdmins(context.Background())
 	if bouncer.stop != nil {
 		bouncer.stop()
 	}

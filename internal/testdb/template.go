@@ -36,7 +36,7 @@ func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, er
 	if _, err := admin.Exec(ctx, `select pg_advisory_lock($1)`, templateLock); err != nil {
 		return "", err
 	}
-	defer admin.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, templateLock) //nolint:errcheck // the connection ends anyway
+	defer admin.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, templateLock) //nolint:errcheck // a connection that breaks loses it
 	if exists, err := hasDatabase(ctx, admin, name); exists || err != nil {
 		return name, err
 	}

@@ -1,7 +1,7 @@
 // Command testsum reads the stream of go test -json and shows what a person
 // wants from it: a line per package while it runs, all output of what failed,
-// every skip with its reason, the ten slowest tests, how long the run took, and
-// one last line with the counts.
+// every skip with its reason, the ten slowest tests, how long the run took and how
+// much of the machine it had, and one last line with the counts.
 //
 //	go test -json ./... | testsum
 //
@@ -16,17 +16,23 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 )
 
 func main() {
 	begun := time.Now()
+	before, told := worked()
 	sum := newSummary(os.Stdout)
 	if err := sum.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum: read the test stream:", err)
 		os.Exit(1)
 	}
-	if !sum.close(os.Getenv("CI") == "true", time.Since(begun)) {
+	took := fmt.Sprintf("took %s, building included", time.Since(begun).Round(time.Second))
+	if now, ok := worked(); ok && told {
+		took += "; " + now.since(before, time.Since(begun), runtime.NumCPU())
+	}
+	if !sum.close(os.Getenv("CI") == "true", took) {
 		os.Exit(1)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 )
 
 // event is one line of go test -json; see go doc test2json.
@@ -216,15 +215,16 @@ func (s *summary) fail(what, said string) {
 	s.failures = append(s.failures, failure{what, said})
 }
 
-// close prints the end of the report and says whether all is well. The run took
-// this long, from its first line to its last.
-func (s *summary) close(ci bool, wall time.Duration) bool {
+// close prints the end of the report, with a line on how long the run took, and says
+// whether all is well.
+func (s *summary) close(ci bool, took string) bool {
 	for name, p := range s.packages {
 		s.cutOff(name, p)
 		fmt.Fprint(s.out, p.output.String())
 		s.fail(name+" (ended without a verdict)", p.output.String())
 	}
-	s.times(wall)
+	s.times()
+	fmt.Fprintln(s.out, took)
 	// Said once more: of a long run people see the end.
 	for _, f := range s.failures {
 		fmt.Fprintf(s.out, "FAIL  %s\n%s", f.what, lastLines(f.said))
@@ -245,15 +245,14 @@ func (s *summary) close(ci bool, wall time.Duration) bool {
 	return ok
 }
 
-// times prints how long the run took and which tests took longest.
-func (s *summary) times(wall time.Duration) {
+// times prints which tests took longest.
+func (s *summary) times() {
 	if len(s.slow) > 0 {
 		fmt.Fprintln(s.out, "slowest tests:")
 	}
 	for _, t := range s.slow {
 		fmt.Fprintf(s.out, "%7.1fs  %s %s\n", t.seconds, t.pkg, t.test)
 	}
-	fmt.Fprintf(s.out, "took %s, building included\n", wall.Round(time.Second))
 }
 
 // verdict is the line that go test prints for a package.
