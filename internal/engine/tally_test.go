@@ -179,6 +179,17 @@ func TestTheTallyIsBoundedAndForgets(t *testing.T) {
 	}
 }
 
+// What happened before there was a tally is not counted.
+func TestTheTallyBeginsWhereItWasMade(t *testing.T) {
+	db := testdb.New(t)
+	exec(t, db, `select weir.submit('s')`)
+	exec(t, db, `update weir.events set xid = 3`) // a transaction from long before
+	exec(t, db, `select weir.tally()`)
+	if n := scan[int](t, db, `select count(*) from weir.minutes`); n != 0 {
+		t.Errorf("%d minutes of the time before were counted", n)
+	}
+}
+
 // After a restore the transaction ids begin anew; the tally must go on.
 func TestTheTallyGoesOnAfterARestore(t *testing.T) {
 	db := testdb.New(t)

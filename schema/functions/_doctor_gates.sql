@@ -26,6 +26,12 @@ begin
       where o.opened_at > p.resized_at and not exists (select from weir.forgiven f where f.task = o.task)
     ) x where x.n > p.size));
 
+  return query select * from weir._doctor('a pool knows who holds it', array(
+    select format('pool %s: counted %s, held by %s: select weir.repair_floors()', p.name, p.held + m.held, x.n) from weir.pools p,
+      lateral (select coalesce(sum(m.held), 0) as held from weir.pool_moves m where m.pool = p.name and m.xid >= p.mark) m,
+      lateral (select (select count(*) from weir.available a where a.pool = p.name) + (select count(*) from weir.running r where r.pool = p.name) as n) x
+    where p.held is not null and p.held + m.held <> x.n));
+
   return query select * from weir._doctor('no pool starts more than its rate', array(
     select format('pool %s: %s started within %s, at most %s may', p.name, x.n, p.per, p.rate) from weir.pools p join weir.starts s on s.pool = p.name, lateral (
       -- A little less than the interval: starts of a 64th of it stand together at the time of the last (weir._tidy_starts).

@@ -9,6 +9,12 @@ begin
     select format('%s leases ran out more than 10 s ago: no server and no worker tends the engine', count(*)) from weir.running r where r.until < t - interval '10 s' having count(*) > 0), 'health');
   return query select * from weir._doctor('tasks start when they are due', array(
     select format('%s tasks are due for more than 10 s: no server and no worker tends the engine', count(*)) from weir.pending p where p.gate = 'time' and p.run_at < t - interval '10 s' having count(*) > 0), 'health');
+  return query select * from weir._doctor('schedules can be read', array(
+    select format('schedule %s is due since %s and cannot run: %s', s.name, s.next_at, x.why) from weir.schedules s,
+      lateral (select case
+        when s.spec !~ '^\s*(@every .+|@at .+|@[a-z]+|([0-9A-Za-z*,/?#-]+\s+){4}[0-9A-Za-z*,/?#-]+)\s*$' then format('%L is no cron line', s.spec)
+        when s.zone not in ('', 'UTC') and not exists (select from pg_timezone_names z where z.name = s.zone) then format('there is no time zone %L', s.zone) end) x (why)
+    where not s.paused and s.next_at < t - interval '60 s' and isfinite(s.next_at) and x.why is not null order by s.next_at), 'health');
   return query select * from weir._doctor('every task can be moved', array(
     select format('task %s: %s: %s; tried %s times since %s, again at %s: mend what the error names, or cancel the task', s.task,
       case s.doing when 'expire' then 'its lease ran out and cannot be ended' when 'due' then 'it is due and cannot go on' when 'open' then 'its gates are open and it cannot go on'
@@ -39,6 +45,8 @@ begin
       else 'it has transaction ids that this cluster has not reached, and readers wait: if it was loaded from a dump, select weir.adopt_restore(true)' end
     from weir.cluster c where c.identity <> weir._cluster_identity() or exists (select from weir.events e where e.xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       and e.xid is distinct from pg_current_xact_id_if_assigned()::text::bigint)), 'health'); -- what the caller itself has just written may be ahead of the snapshot
+  return query select * from weir._doctor('roles and grants are in place', array(
+    select g || ': run weir migrate as the owner of the schema' from weir._ungranted() g), 'health');
   return query select * from weir._doctor('transactions are READ COMMITTED unless somebody says otherwise', array(
     select format('%s is the default of %s: claims meet serialization errors, and what a finish frees is opened by the next pass of weir.tend; reset default_transaction_isolation there', x.level, x.place) from (
       select substr(c, 31) as level, case when s.setrole = 0 then 'this database' else 'role ' || s.setrole::regrole end as place from pg_db_role_setting s, unnest(s.setconfig) c

@@ -39,7 +39,7 @@ begin
     ) x where x.n > (x.capacity ->> x.service)::int));
 
   return query select * from weir._doctor('a floor hides no task', array(
-    select format('%s is below the floor of class %s: select weir.repair_floors()', a.task, c.id) from weir.available a join weir.classes c on c.id = a.class where a.order_seq < c.floor
+    select format('%s is below the floor of %s: select weir.repair_floors()', h.task, coalesce('pool ' || h.pool, 'class ' || abs(h.class))) from weir._hidden h
     union all
     -- Numbers that a session keeps for later would be drawn without the order that weir._take_horizon trusts.
     select format('weir.order_seq caches %s numbers: alter sequence weir.order_seq cache 1', s.seqcache) from pg_catalog.pg_sequence s

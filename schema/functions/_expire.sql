@@ -38,6 +38,7 @@ begin
     insert into weir.forgiven as f (task, crashes) values (r.task, 1) on conflict (task) do update set crashes = f.crashes + 1 returning f.crashes into crashed;
     select w.name into who from weir.workers w where w.id = r.worker;
     if r.orphan_stops or crashed >= 3 then
+      perform weir._left_pool(r.pool);
       perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
         case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
         else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished]);

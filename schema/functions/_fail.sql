@@ -12,6 +12,7 @@ declare
   spent int;
 begin
   if r.cancel_at is not null then
+    perform weir._left_pool(r.pool);
     perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
     return true;
   end if;
@@ -19,6 +20,7 @@ begin
   from weir.tasks x left join weir.forgiven g on g.task = x.id where x.id = r.task;
   spent := r.attempt - q.forgiven;
   if final or spent >= q.max_attempts then
+    perform weir._left_pool(r.pool);
     perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null, error)::weir.finished]);
     return true;
   end if;

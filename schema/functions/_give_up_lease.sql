@@ -11,6 +11,7 @@ declare
   waits boolean := r.pool is not null and exists (select from weir.pools p where p.name = r.pool and p.rate is not null);
 begin
   if waits then
+    perform weir._left_pool(r.pool);
     insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, lane, rank, exclusive, pool, job)
     select q.id, q.order_seq, q.class, q.position, c.priority, case when counts then r.attempt else r.attempt - 1 end, 'pool', t, r.lane, r.rank, r.exclusive, r.pool, r.job
     from weir.tasks q join weir.classes c on c.id = q.class where q.id = r.task;

@@ -30,6 +30,8 @@ begin
   ), a as (
     insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool, rank, exclusive)
     select d.order_seq, d.task, -d.class, d.position, d.attempt, t, d.lane, d.pool, d.rank, d.exclusive from d
+  ), h as (
+    insert into weir.pool_moves (pool, xid, held) select d.pool, pg_current_xact_id()::text::bigint, count(*) from d where d.pool is not null group by d.pool
   ), e as (
     insert into weir.events (at, type, attempt, job, tasks) select t, 'opened', d.attempt, d.job, array_agg(d.task) from d group by d.attempt, d.job
   )

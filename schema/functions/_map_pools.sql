@@ -12,7 +12,7 @@ begin
     return;
   end if;
   if locked then
-    perform pg_advisory_xact_lock(87, b) from (select distinct 32 + (hashtext(n) & 31) from unnest(names) n order by 1) x (b);
+    perform weir._hold_keys(names, false);
   end if;
   with made as (
     insert into weir.pools (name, size, resized_at, note)

@@ -28,6 +28,7 @@ begin
     insert into weir.pending select p.*;
     perform weir._after('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
   else
+    perform weir._left_pool(p.pool, -1); -- it has kept its place
     insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool, rank, exclusive)
     values (p.order_seq, p.task, -p.class, p.position, p.attempt, p.since, p.lane, p.pool, p.rank, p.exclusive);
   end if;

@@ -7,6 +7,7 @@ set enable_nestloop = on
 as $$
 #variable_conflict use_column
 begin
+  perform weir._left_pool(r.pool);
   insert into weir.pending (task, order_seq, class, position, priority, attempt, gate, since, run_at, lane, rank, exclusive, pool, job)
   select q.id, q.order_seq, q.class, q.position, c.priority, case when counts then r.attempt else r.attempt - 1 end, 'time', t, _requeue.run_at, r.lane, r.rank, r.exclusive, r.pool, r.job
   from weir.tasks q join weir.classes c on c.id = q.class where q.id = r.task;

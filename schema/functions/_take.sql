@@ -24,6 +24,7 @@ begin
     returning a.task, a.order_seq, q.class, a.position, (select c.priority from weir.classes c where c.id = q.class), a.attempt, 'hold', a.opened_at, 0, false, q.rule, null,
       null, a.lane, q.rank, case when a.lane is not null then coalesce(q.exclusive, false) end, a.pool, q.job, null into p;
     if found then
+      perform weir._left_pool(p.pool);
       was := 'available';
       return;
     end if;

@@ -32,6 +32,8 @@ declare
   priorities smallint[];
   of int[];
   picked tid[];
+  crowded int[];
+  newest bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
     perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
@@ -61,7 +63,7 @@ begin
     -- The lock on the node's row is a write, and an idle poll writes nothing: look first.
     if not exists (
       select from unnest(services) s (service) join weir.classes c on c.service = s.service,
-        lateral (values (c.id, c.floor), (-c.id, 0)) k (class, floor)
+        lateral (values (c.id, c.floor), (-c.id, weir._opened_floor(c, newest))) k (class, floor)
       where exists (select from weir.available a where a.class = k.class and a.order_seq >= k.floor))
     then
       return;
@@ -79,9 +81,14 @@ begin
   has := w.labels || coalesce(nd.labels || jsonb_build_object('node', nd.name), '{}');
 
   -- Which keys have something, and where it begins: an empty claim ends here, and nothing walks over the dead rows before it again.
-  select array_agg(v.class), array_agg(a.order_seq), array_agg(c.priority), array_agg(s.i) into keys, firsts, priorities, of
+  -- Under -class it begins at the floor or at what came there since the mark. A mark that is ahead is of another cluster, and says nothing here.
+  select array_agg(v.class), array_agg(a.order_seq), array_agg(c.priority), array_agg(s.i), array_agg(c.id) filter (where v.moves > 100 or v.moves > 0 and a.order_seq - v.floor > 1000) into keys, firsts, priorities, of, crowded
   from unnest(services, free) with ordinality s (service, free, i) join weir.classes c on c.service = s.service,
-    lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor),
+    lateral (
+      select c.id as class, c.floor, 0 as moves
+      union all
+      select -c.id, least(c.opened_floor, min(m.low)), count(*) from weir.class_moves m where m.class = c.id and m.xid >= case when c.opened_mark > newest then 0 else c.opened_mark end
+    ) v,
     lateral (select a.order_seq from weir.available a where a.class = v.class and a.order_seq >= v.floor order by a.order_seq, a.position limit 1) a
   where s.free > 0 and c.labels <@ has;
   if keys is null then
@@ -131,6 +138,9 @@ begin
   get diagnostics taken = row_count;
   if random() < taken / 5000.0 then
     perform weir._raise_floors();
+  end if;
+  if crowded is not null and current_setting('transaction_isolation') = 'read committed' and pg_try_advisory_xact_lock(86, 1) then
+    perform weir._mark_classes(crowded);
   end if;
 end $$;
 comment on function weir.claim is 'Leases up to n tasks of these services to a worker and returns them in order. The same claim_id again returns the same leases.';

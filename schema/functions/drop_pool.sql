@@ -13,7 +13,7 @@ begin
   if not exists (select from weir.pools p where p.name = drop_pool.name) then
     raise exception using errcode = 'WR404', message = format('there is no pool %L', drop_pool.name);
   end if;
-  perform pg_advisory_xact_lock(87, 32 + (hashtext(drop_pool.name) & 31));
+  perform weir._hold_keys(array[drop_pool.name], false);
   select count(*) into waits from weir.pending p where p.pool = drop_pool.name;
   select (select count(*) from weir.available a where a.pool = drop_pool.name) + (select count(*) from weir.running r where r.pool = drop_pool.name) into holds;
   if waits + holds > 0 and not force then

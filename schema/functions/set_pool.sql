@@ -24,7 +24,7 @@ begin
   end if;
   perform weir._check(weir._bad_span('per', set_pool.per));
   -- The lock before the row, as weir._open_pools takes them.
-  perform pg_advisory_xact_lock(87, 32 + (hashtext(set_pool.name) & 31));
+  perform weir._hold_keys(array[set_pool.name], false);
   perform weir._unchanged('pool', set_pool.name, set_pool.seen, (select p.resized_at from weir.pools p where p.name = set_pool.name));
   insert into weir.pools as p (name, size, rate, per, resized_at, note)
   values (set_pool.name, set_pool.size, set_pool.rate, set_pool.per, t, set_pool.note)

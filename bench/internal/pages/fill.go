@@ -114,7 +114,7 @@ func live(ctx context.Context, pool *pgxpool.Pool, size Size) error {
 		`select weir.lead('coordinator', 'bench', ttl => '1 day')`,
 		`select count(*) from generate_series(1, 400) i, weir.claim('worker-' || lpad(i::text, 3, '0'), array['service-' || 1 + (i / 4) % 200], 10, lease => '1 day')`,
 		`insert into weir.minutes (at, submitted, started, done, failed, wait_p50, wait_p95, run_p50, run_p95, waits, runs)
-			select date_trunc('minute', clock_timestamp()) - i * interval '1 min', 250, 250, 245, 5, 1, 2, 3, 4, array_fill(1::real, array[500]), array_fill(1::real, array[500]) from generate_series(1, 8 * 1440) i`,
+			select date_trunc('minute', now()) - i * interval '1 min', 250, 250, 245, 5, 1, 2, 3, 4, array_fill(1::real, array[500]), array_fill(1::real, array[500]) from generate_series(1, 8 * 1440) i`,
 		`select weir.record(r.task, r.attempt, r.token, 'progress', data => '{"percent": 40}') from weir.running r`,
 	)
 }

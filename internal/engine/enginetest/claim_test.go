@@ -47,11 +47,22 @@ func TestAClaimLocksWhatItTakes(t *testing.T) {
 					t.Fatal(err)
 				}
 				// Once for as many, when the first has everything of the best class, and once for the rest.
-				rest := all[string](e, `select task::text from weir.claim('v', `+fmt.Sprintf(c.ask, n)+`, at => $1)`, at(1))
+				second := e.connect()
+				if _, err := second.Exec(t.Context(), `set lock_timeout = '5s'`); err != nil {
+					t.Fatal(err)
+				}
+				take := func(n int) []string {
+					taken, err := ask[string](second, `select task::text from weir.claim('v', `+fmt.Sprintf(c.ask, n)+`, at => $1)`, at(1))
+					if err != nil {
+						t.Errorf("the second worker waits for the first: %v", err)
+					}
+					return taken
+				}
+				rest := take(n)
 				if len(rest) != n {
 					t.Errorf("the second worker got %d, want %d", len(rest), n)
 				}
-				rest = append(rest, all[string](e, `select task::text from weir.claim('v', `+fmt.Sprintf(c.ask, 10)+`, at => $1)`, at(1))...)
+				rest = append(rest, take(10)...)
 				if got := fmt.Sprint(append(first, rest...)); len(first) != n || got != fmt.Sprint(order) {
 					t.Errorf("%d and %d were taken: %s\nwant %d and %d: %s", len(first), len(rest), got, n, 10-n, order)
 				}

@@ -119,6 +119,39 @@ func TestR2AFloorWaitsForOpenSubmitters(t *testing.T) {
 	}
 }
 
+// writer submits tasks in a transaction that stays open for a while.
+type writer struct {
+	conn  *pgx.Conn
+	tx    pgx.Tx // nil: none is open
+	tasks []string
+}
+
+func (e *engine) writers(n int) []*writer {
+	e.Helper()
+	list := make([]*writer, n)
+	for i := range list {
+		list[i] = &writer{conn: e.connect()}
+	}
+	return list
+}
+
+// end commits, and then its tasks are submitted, or rolls back, now and then.
+func (w *writer) end(e *engine, r *rand.Rand, submitted map[string]bool) {
+	e.Helper()
+	var err error
+	if r.IntN(5) == 0 {
+		err = w.tx.Rollback(context.Background())
+	} else if err = w.tx.Commit(context.Background()); err == nil {
+		for _, id := range w.tasks {
+			submitted[id] = true
+		}
+	}
+	if err != nil {
+		e.Fatal(err)
+	}
+	w.tx, w.tasks = nil, nil
+}
+
 // TestR2FloorsUnderOpenTransactions submits some hundred tasks in transactions
 // that end in any order, or roll back, beside others that only hold an id, while
 // floors rise past thousands of numbers: every task that was committed is claimed.
@@ -128,31 +161,9 @@ func TestR2FloorsUnderOpenTransactions(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	type writer struct {
-		conn  *pgx.Conn
-		tx    pgx.Tx
-		tasks []string
-	}
-	writers := make([]*writer, 6)
-	for i := range writers {
-		writers[i] = &writer{conn: e.connect()}
-	}
+	writers := e.writers(6)
 	// The class is there: who makes one waits for whoever makes it at the same time.
 	submitted, claimed := map[string]bool{one[string](e, `select weir.submit('s')::text`): true}, map[string]bool{}
-	end := func(w *writer) {
-		var err error
-		if r.IntN(5) == 0 {
-			err = w.tx.Rollback(t.Context())
-		} else if err = w.tx.Commit(t.Context()); err == nil {
-			for _, id := range w.tasks {
-				submitted[id] = true
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tx, w.tasks = nil, nil
-	}
 	claim := func() int {
 		ids := all[string](e, `select task::text from weir.claim('w', '{s}', 20)`)
 		for _, id := range ids {
@@ -175,7 +186,7 @@ func TestR2FloorsUnderOpenTransactions(t *testing.T) {
 		case p < 4:
 			w.tasks = append(w.tasks, in[string](e, w.tx, `select weir.submit('s')::text`))
 		case p < 6:
-			end(w)
+			w.end(e, r, submitted)
 		case p < 7:
 			claim()
 		case p < 8:
@@ -190,7 +201,7 @@ func TestR2FloorsUnderOpenTransactions(t *testing.T) {
 	}
 	for _, w := range writers {
 		if w.tx != nil {
-			end(w)
+			w.end(e, r, submitted)
 		}
 	}
 	for claim() > 0 {

@@ -28,6 +28,33 @@ func (e *engine) buffers(sql string, args ...any) float64 {
 	return plan[0].Plan.Hit + plan[0].Plan.Read
 }
 
+// entries is how many entries of indexes the statements read, dead ones included,
+// all of them on one connection: what a walk over dead rows costs, which blocks
+// do not show.
+func (e *engine) entries(statements ...string) int {
+	e.Helper()
+	conn := e.connect()
+	defer conn.Close(context.Background())
+	read := func() int {
+		if _, err := conn.Exec(context.Background(), `select pg_stat_force_next_flush()`); err != nil {
+			e.Fatal(err)
+		}
+		found, err := ask[int](conn, `select sum(idx_tup_read)::int from pg_stat_user_indexes where schemaname = 'weir'`)
+		if err != nil || len(found) != 1 {
+			e.Fatal(err)
+		}
+		return found[0]
+	}
+	// The first time a connection asks, it reads catalogs only.
+	before := read()
+	for _, sql := range statements {
+		if _, err := conn.Exec(context.Background(), sql); err != nil {
+			e.Fatalf("%s: %v", sql, err)
+		}
+	}
+	return read() - before
+}
+
 // chain submits n tasks, each of which needs the one before, and returns the job.
 func (e *engine) chain(sec float64, service string, n int) string {
 	e.Helper()
@@ -130,5 +157,27 @@ func TestALongChainIsSkippedInSteps(t *testing.T) {
 	}
 	if got := one[string](e, `select state::text || ' ' || skipped || ' ' || canceled from weir.job where id = $1`, job); got != "failed 348 1" {
 		t.Errorf("the job is %s", got)
+	}
+}
+
+// TestTheEndOfATaskDoesNotCountItsPool: the end of a task in a full pool costs
+// the same however many hold the pool.
+func TestTheEndOfATaskDoesNotCountItsPool(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	const n = 2000
+	e.exec(`select weir.set_pool('p', $1)`, n)
+	e.exec(`select weir.submit_many((select jsonb_agg('{"service": "s", "pool": "p"}'::jsonb) from generate_series(1, $1::int)))`, n+100)
+	e.exec(`select weir.open_gates('{}', '{p}')`)
+	e.exec(`select count(*) from weir.claim('w', '{s}', $1)`, n)
+	const end = `select weir.finish(task, attempt, token) from weir.running limit 1`
+	e.entries(end)
+	read := e.entries(end, end, end, end, end) / 5
+	t.Logf("the end of a task of %d read %d entries", n, read)
+	if read > n/4 {
+		t.Errorf("the end of one task read %d entries of indexes, in a pool of %d", read, n)
+	}
+	if waits := one[int](e, `select count(*)::int from weir.pending`); waits != 94 {
+		t.Errorf("%d wait, want 94: each end lets one in", waits)
 	}
 }
