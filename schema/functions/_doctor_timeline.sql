@@ -1,6 +1,6 @@
 -- The planner knows nothing of how many moves there are, so it must not join them by loops.
 -- The state of a task is what its events say: each move is allowed from the state before it, and the last one leads to where the task is.
--- Readers see the events of a task in their order. A transaction that is read as one may come before what it follows (see weir.events_after), but none lasts for an hour.
+-- Readers see the events of a task in their order. What is older than docs/decisions/0020 may come before what it follows, if its transaction was there first; none lasts for an hour.
 create or replace function weir._doctor_timeline(sample uuid[]) returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable
 set search_path = weir, pg_temp
@@ -21,7 +21,7 @@ begin
     where e.kind is null and e.type in (select x.event from weir.transition x) and (sample is null or e.at >= since and u.task in (select unnest(sample)))
   ), steps as (
     select m.task, m.seq, m.type, m.attempt, lag(x.becomes) over w as was, x.becomes, lead(m.seq) over w as next,
-      lag(m.attempt) over w as attempt_before, m.xid, lag(m.xid) over w as xid_before, m.at, lag(m.at) over w as at_before, lag(m.type) over w as type_before
+      lag(m.attempt) over w as attempt_before, m.xid, lag(m.xid) over w as xid_before, m.at, lag(m.at) over w as at_before, lag(m.seq) over w as seq_before, lag(m.type) over w as type_before
     from moves m join (select distinct y.event, y.becomes from weir.transition y) x on x.event = m.type
     window w as (partition by m.task order by m.seq)
   ), states as (
@@ -49,7 +49,7 @@ begin
     limit 100)
     union all
     (select false, format('%s: readers see %s (xid %s) before %s (xid %s), which came first; who resumed in between may have missed it and should load afresh', s.task, s.type, s.xid, s.type_before, s.xid_before)
-    from steps s where s.xid < s.xid_before and (s.xid = 0 or s.at > s.at_before + interval '1 hour') limit 100)
+    from steps s where s.xid < s.xid_before and (s.xid = 0 or s.seq_before > (select c.ordered_seq from weir.cluster c) or s.at > s.at_before + interval '1 hour') limit 100)
   ) f;
   return query select * from weir._doctor('the state of a task is what its events say', broken);
   return query select * from weir._doctor('readers see the events of a task in order', misplaced);

@@ -1,6 +1,6 @@
 -- The timeline from a cursor on, in an order that never changes afterwards: by transaction, then by number, and only transactions older than
 -- every one that still runs. A reader that passes the last cursor it saw misses nothing and sees nothing twice (R8).
--- A transaction that makes several calls is read as one, so its events may come before those of others that they follow: within a task, seq is the order.
+-- What is written after the end of another transaction comes behind it (weir._event_xid), so the events of a task come in their order.
 -- A cursor that this cluster cannot have given is refused (WR409): a reader that waited for it would miss what happens until then.
 -- n counts rows of the timeline; a row that tells of a whole batch is given as one line per task.
 create or replace function weir.events_after(after text default '0.0', n int default 1000, only_job uuid default null, only_task uuid default null)
@@ -16,6 +16,7 @@ declare
   after_xid bigint;
   after_seq bigint;
 begin
+  perform weir._check(weir._bad_count('n', n));
   if after !~ '^[0-9]{1,18}\.[0-9]{1,19}$' then
     perform weir._invalid(format('after: %L is not one of ours', after), 'start with 0.0, or with weir.events_tail() for what comes next');
   end if;

@@ -7,16 +7,19 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  own weir.events[] := array(
+  own weir.events[];
+  times timestamptz[];
+  most bigint := 10::bigint * lines;
+begin
+  perform weir._check(weir._bad_count('lines', lines));
+  own := array(
     with last as materialized (
-      select * from weir.events e where e.task = of_task order by e.seq desc limit 10 * lines
+      select * from weir.events e where e.task = of_task order by e.seq desc limit most
     )
     select e from (
       select * from last
-      union all (select * from weir.events e where e.task = of_task and lines is not null and e.seq < (select min(l.seq) from last l) order by e.seq limit 10 * lines)
+      union all (select * from weir.events e where e.task = of_task and lines is not null and e.seq < (select min(l.seq) from last l) order by e.seq limit most)
     ) e);
-  times timestamptz[];
-begin
   select array_agg(distinct x.at) into times from (
     select weir._id_time(of_task) as at
     union all select unnest(array[f.at, f.started_at, f.opened_at]) from weir.finished f where f.task = of_task

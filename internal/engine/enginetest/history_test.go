@@ -286,7 +286,8 @@ func (h *history) compare(*rapid.T) {
 
 // wipe empties the database for the next history.
 const wipe = `delete from weir.pending; delete from weir.available; delete from weir.running; delete from weir.finished; delete from weir.tasks; delete from weir.edges;
-	delete from weir.lane_blocks; delete from weir.forgiven; delete from weir.jobs; delete from weir.job_live; delete from weir.job_finished; delete from weir.events`
+	delete from weir.lane_blocks; delete from weir.forgiven; delete from weir.jobs; delete from weir.job_live; delete from weir.job_finished; delete from weir.events;
+	delete from weir.class_moves; delete from weir.pool_moves; update weir.pools set held = null, mark = 0`
 
 // TestTwin plays random histories on the engine and on its twin. A failure
 // prints the seed and the shortest history that rapid found.
