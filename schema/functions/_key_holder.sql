@@ -5,7 +5,8 @@ set search_path = weir, pg_temp
 as $$
   select format('the transaction of pid %s (%s), open since %s', a.pid, coalesce(nullif(a.application_name, ''), 'no name'), to_char(a.xact_start at time zone 'UTC', 'HH24:MI:SS UTC'))
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.classid = 87 and l.objid = (case when lane then 0 else 32 end + (hashtext(key) & 31)) and l.objsubid = 2 and l.granted
+  where l.locktype = 'advisory' and l.objsubid = 2 and l.granted and l.mode = 'ExclusiveLock'
+    and (l.classid = 87 and l.objid = weir._key_bucket(lane, key) or l.classid = case when lane then 94 else 95 end and l.objid = (hashtext(key)::bigint & 4294967295)::oid)
     and l.database = (select d.oid from pg_database d where d.datname = current_database()) and l.pid <> pg_backend_pid()
   limit 1
 $$;

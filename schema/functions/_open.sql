@@ -1,11 +1,11 @@
 -- Opens lanes and pools that may have room. Limits hold because every opener of a key holds the key's lock until it commits, and looks
 -- after it has the lock: counting inside one statement without the lock does not hold a limit (docs/decisions/0002).
--- A key whose lock is not free, and what is more than one transaction should open, is left to the next pass of weir.tend (weir._lock_keys).
+-- locked: the caller has the locks of these keys. A key whose lock is not free, and what is more than one transaction should open, is left to the next pass of weir.tend (weir._lock_keys).
 -- A pending row that somebody else holds is left to him: whoever changes a row at a gate opens its keys afterwards.
 -- The look-ups are scalar subqueries, not joins: a join may be planned as a scan of all holders for every lane. An exclusive holder has its lane alone, so one
 -- holder of each kind tells whether there is any.
 -- Each turn of the loop takes the head of some lanes, and with it all that may go beside it: those of its rank up to the first that is exclusive.
-create or replace function weir._open(lanes text[], pools text[], t timestamptz, patient boolean default true) returns int
+create or replace function weir._open(lanes text[], pools text[], t timestamptz, patient boolean default true, locked boolean default false) returns int
 language plpgsql
 set search_path = weir, pg_temp
 set enable_nestloop = on
@@ -30,6 +30,7 @@ declare
   beside tid[];
   heads tid[];
   want text[];
+  held text[] := case when locked then pools end;
 begin
   -- An older snapshot would not see what the lock protects; weir.tend does this work.
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -42,7 +43,7 @@ begin
     return 0;
   end if;
   if cardinality(lanes) > 0 then
-    todo := weir._lock_keys(lanes, true, patient, t);
+    todo := case when locked then lanes else weir._lock_keys(lanes, true, patient, t) end;
   end if;
   while cardinality(todo) > 0 loop
     turn := todo[1:slice];
@@ -100,7 +101,7 @@ begin
   end loop;
   -- Pools last and once: their locks come after those of the lanes.
   if cardinality(pools) > 0 then
-    opened := opened + weir._open_pools(pools, heads, t, patient, enough);
+    opened := opened + weir._open_pools(pools, heads, t, patient, enough, held);
   end if;
   return opened;
 end $$;

@@ -7,20 +7,20 @@ as $$
 #variable_conflict use_column
 declare
   opened int := 0;
+  was tid[];
   k record;
 begin
-  if exists (select from weir.left_keys) then
-    with d as (
-      delete from weir.left_keys l where l.ctid = any (array(select x.ctid from weir.left_keys x limit 5000))
-        and pg_try_advisory_xact_lock(87, case when l.lane then 0 else 32 end + (hashtext(l.key) & 31)) returning l.lane, l.key
-    )
-    select lanes || array_agg(d.key) filter (where d.lane), pools || array_agg(d.key) filter (where not d.lane) into lanes, pools from d;
-  end if;
+  select array_agg(l.row), lanes || array_agg(l.key) filter (where l.lane), pools || array_agg(l.key) filter (where not l.lane) into was, lanes, pools
+  from (select x.ctid as row, x.lane, x.key from weir.left_keys x limit 5000) l;
   if coalesce(cardinality(lanes), 0) + coalesce(cardinality(pools), 0) = 0 then
     return 0;
   end if;
+  lanes := weir._lock_keys(lanes, true, false, t);
+  pools := weir._lock_keys(pools, false, false, t);
+  -- Who is busy stays, with the time since when; the others are in hand, or noted as busy now.
+  delete from weir.left_keys l where l.ctid = any (was) and (not l.busy or l.key = any (case when l.lane then lanes else pools end));
   begin
-    return weir._open(lanes, pools, t, patient => false);
+    return weir._open(lanes, pools, t, patient => false, locked => true);
   exception when others then
     perform set_config('weir.singly', 'on', true);
   end;

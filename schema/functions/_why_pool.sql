@@ -24,6 +24,8 @@ begin
     return query select 'pool', true, format('%s is gone and limits nothing', word), null::uuid, null::timestamptz;
   elsif p.task is null then
     return query select 'pool', true, format('has its place in %s', word), null::uuid, null::timestamptz;
+  elsif p.gate = 'pool' and exists (select from weir._hidden h where h.task = p.task and h.pool = pool_name) then
+    return query select 'floor', false, format('hidden: the line of %s begins behind it, and nobody looks there; an operator brings it back with select weir.repair_floors()', word), null::uuid, p.since;
   elsif l.size = 0 then
     return query select 'pool', false, format('%s is stopped: its size is 0', word), null::uuid, l.resized_at;
   elsif used >= l.size then

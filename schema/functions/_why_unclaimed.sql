@@ -8,14 +8,16 @@ as $$
 declare
   opened timestamptz := coalesce((select a.opened_at from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position), weir._id_time(q.id));
   needs text := case when c.labels = '{}' then '' else ' with labels ' || (select string_agg(k || '=' || v, ',' order by k) from jsonb_each_text(c.labels) l (k, v)) end;
+  hidden bigint;
   able int;
   idle int;
   ahead int;
   blocked record;
 begin
-  if q.order_seq < c.floor and exists (select from weir.available a where a.class = c.id and a.order_seq = q.order_seq and a.position = q.position) then
+  select h.floor into hidden from weir._hidden h where h.class in (q.class, -q.class) and h.order_seq = q.order_seq and h.task = q.id;
+  if found then
     return query select 'floor', false, format('hidden: its number %s is below the floor %s of its class, and no claim looks there; an operator brings it back with select weir.repair_floors()',
-      q.order_seq, c.floor), null::uuid, opened;
+      q.order_seq, hidden), null::uuid, opened;
     return;
   end if;
   select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle

@@ -11,6 +11,7 @@ declare
   was record;
   parts uuid[];
 begin
+  perform weir._check(weir._bad_text('by', cancel.by, 500), weir._bad_text('reason', cancel.reason, 8000));
   perform weir._free((select q.job from weir.tasks q where q.id = cancel.task));
   if weir._ask_to_stop(array[cancel.task], cancel.by, note, false, t) > 0 then
     return 'requested';

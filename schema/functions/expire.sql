@@ -7,6 +7,7 @@ declare
   t timestamptz := weir._clock(at);
   x record;
 begin
+  perform weir._check(weir._bad_count('n', n));
   select * into x from weir._expire(n, t);
   perform weir._after(x.ended, x.lanes, x.pools, t);
   if x.total > 0 then

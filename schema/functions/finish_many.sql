@@ -35,6 +35,8 @@ begin
   ), f as (
     insert into weir.finished (task, at, started_at, worker, attempt, outcome, opened_at, result)
     select d.task, t, d.claimed_at, d.worker, d.attempt, 'done', d.opened_at, d.result from d
+  ), h as (
+    insert into weir.pool_moves (pool, xid, held) select d.pool, pg_current_xact_id()::text::bigint, -count(*) from d where d.pool is not null group by d.pool
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks)
     select t, 'done', d.worker, d.attempt, d.job, array_agg(d.task) from d group by d.worker, d.attempt, d.job

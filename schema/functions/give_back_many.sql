@@ -41,6 +41,7 @@ begin
       insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
     end if;
     if r.cancel_at is not null then
+      perform weir._left_pool(r.pool);
       perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
       ended := ended || r.task;
     elsif wake is null then

@@ -15,7 +15,7 @@ declare
   due record;
   lanes text[];
   pools text[];
-  canceled uuid;
+  of_job uuid;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception using errcode = 'WR409', message = format('weir.tend in a transaction that is %s: its snapshot is older than the locks that keep limits', current_setting('transaction_isolation')),
@@ -29,15 +29,15 @@ begin
   perform weir._raise_floors();
   if sweep then
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
-    for canceled in select j.job from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 20 loop
+    for of_job in select j.job from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 20 loop
       begin
-        perform from weir.job_live j where j.job = canceled for update skip locked;
+        perform from weir.job_live j where j.job = of_job for update skip locked;
         continue when not found;
-        perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = canceled), 'canceled', 'canceled with its job', t);
+        perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = of_job), 'canceled', 'canceled with its job', t);
         more := true;
         return;
       exception when others then
-        raise warning 'job % cannot be canceled: %', canceled, sqlerrm;
+        raise warning 'job % cannot be canceled: %', of_job, sqlerrm;
       end;
     end loop;
     select * into lanes, pools from weir._waiting();

@@ -59,6 +59,7 @@ var illnesses = map[string]struct {
 	"an exclusive task has its lane alone":                           {sql: `update weir.running set lane = 'l' where lane = 'm'`},
 	"no rank overtakes a lower one":                                  {sql: `insert into weir.lane_blocks select 'ranked', 1, task, '2000-01-01' from weir.finished`},
 	"no pool is over its size":                                       {sql: `update weir.pools set size = 0`},
+	"a pool knows who holds it":                                      {sql: `update weir.pools set held = 99`},
 	"no pool starts more than its rate":                              {sql: `with p as (update weir.pools set rate = 5, per = '1 min' returning name) insert into weir.starts select name, clock_timestamp() + interval '1 day' + interval '2 min', 6 from p`},
 	"a pending task stands at a gate it has":                         {sql: `update weir.pending set hold = null where gate = 'hold'`},
 	"the state of a task is what its events say":                     {sql: `delete from weir.events where type = 'done'`},
@@ -72,6 +73,8 @@ var illnesses = map[string]struct {
 	"every lane and pool can be opened":                              {sql: `insert into weir.left_keys values (true, 'l', clock_timestamp(), true, 'broken')`},
 	"the end of a task is told on in time":                           {sql: `insert into weir.unsettled select id, id, clock_timestamp() - interval '1 h' from weir.tasks limit 1`},
 	"transactions are READ COMMITTED unless somebody says otherwise": {sql: `do $$ begin execute format('alter database %I set default_transaction_isolation = ''serializable''', current_database()); end $$`},
+	"roles and grants are in place":                                  {sql: `do $$ begin grant execute on function weir.submit_many to public; end $$`},
+	"schedules can be read":                                          {sql: `insert into weir.schedules (name, spec, task, next_at, changed_at) values ('bad', 'garbage', '{"service": "s"}', clock_timestamp() - interval '2 min', clock_timestamp())`},
 	"there are partitions for the coming days": {sql: `do $$ declare p record; begin
 		for p in select name from weir._partitions() where parent = 'job_finished' loop execute 'drop table weir.' || p.name; end loop; end $$`},
 }
@@ -163,6 +166,36 @@ func TestDoctorCanFail(t *testing.T) {
 				t.Errorf("%d rows are red, want %d: %v", len(red), len(want), red)
 			}
 		})
+	}
+}
+
+// TestDoctorSeesSchedulesThatCannotRun sets schedules with a cron line or a zone
+// that the one who fires them cannot read: it leaves them, and they stay due.
+func TestDoctorSeesSchedulesThatCannotRun(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	set := `select weir.set_schedule($1, $2, '{"service": "s"}', $3, zone => $4, paused => $5, at => $6)`
+	e.exec(set, "bad line", "garbage", at(60), "UTC", false, at(0))
+	e.exec(set, "bad zone", "0 3 * * *", at(60), "Mars/X", false, at(0))
+	e.exec(set, "paused", "garbage", at(60), "UTC", true, at(0))
+	e.exec(set, "later", "@daily", at(1000), "UTC", false, at(0))
+	found := func(sec float64) string {
+		return one[string](e, `select coalesce(string_agg(detail, ''), '') from weir.doctor(at => $1) where name = 'schedules can be read' and level = 'health' and not ok`, at(sec))
+	}
+	if got := found(119); got != "" {
+		t.Errorf("before a minute is over: %s", got)
+	}
+	got := found(121)
+	for name, want := range map[string]bool{"bad line": true, "bad zone": true, "paused": false, "later": false} {
+		if strings.Contains(got, name) != want {
+			t.Errorf("%s: want it named: %v, in: %q", name, want, got)
+		}
+	}
+	for _, name := range []string{"bad line", "bad zone"} {
+		e.exec(`select weir.drop_schedule($1, at => $2)`, name, at(122))
+	}
+	if got := found(130); got != "" {
+		t.Errorf("after they were dropped: %s", got)
 	}
 }
 

@@ -27,13 +27,20 @@ func (e *engine) pausedAfterKeys() (conn *pgx.Conn, goOn func()) {
 	}
 	return conn, func() {
 		e.Helper()
-		patience.Until(e.TB, "it stands behind its insert", func() bool {
-			return one[int](e, `select count(*)::int from pg_locks where locktype = 'advisory' and objid = 4242 and not granted`) == 1
-		})
+		e.standsBehindKeys()
 		if _, err := holder.Exec(context.Background(), `select pg_advisory_unlock(4242)`); err != nil {
 			e.Fatal(err)
 		}
 	}
+}
+
+// standsBehindKeys waits until a transaction of this database stops there.
+func (e *engine) standsBehindKeys() {
+	e.Helper()
+	patience.Until(e.TB, "it stands behind its insert", func() bool {
+		return one[bool](e, `select exists (select from pg_locks l join pg_database d on d.oid = l.database
+			where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 4242 and not l.granted)`)
+	})
 }
 
 // live is how many tasks of a service live.
@@ -64,9 +71,7 @@ func TestUniqueKeyWhoseHolderEndsMeanwhile(t *testing.T) {
 				_, err := conn.Exec(context.Background(), sql, at(2))
 				ended <- err
 			}()
-			patience.Until(t, "it stands behind its insert", func() bool {
-				return one[int](e, `select count(*)::int from pg_locks where locktype = 'advisory' and objid = 4242 and not granted`) == 1
-			})
+			e.standsBehindKeys()
 			e.finish(2, first)
 			goOn()
 			if err := <-ended; err != nil {
