@@ -9,6 +9,7 @@ import (
 
 // Runs whose executor was lost: what the resolver can prove it settles by itself.
 func TestUnknown(t *testing.T) {
+	t.Parallel()
 	t.Run("applied", func(t *testing.T) {
 		r := newRig(t)
 		address := r.target("one", "test")
@@ -77,6 +78,7 @@ func (r *rig) apply(l lease) {
 }
 
 func TestUnknownWithoutProof(t *testing.T) {
+	t.Parallel()
 	t.Run("before anything was sent", func(t *testing.T) {
 		r := newRig(t)
 		r.register("test", "a")
@@ -85,6 +87,18 @@ func TestUnknownWithoutProof(t *testing.T) {
 		if got := r.task(x.ID, "test/a/1"); got.Status != Failed || got.Code != "lost_before_sent" {
 			t.Fatalf("%+v", got)
 		}
+	})
+	t.Run("before the executor knew what to do", func(t *testing.T) {
+		r := newRig(t)
+		r.register("test", "a")
+		x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}})
+		l := r.claim("test/a/1")
+		r.expire(l)
+		if got := r.task(x.ID, "test/a/1"); got.Status != Failed || got.Code != "lost_before_sent" {
+			t.Fatalf("%+v", got)
+		}
+		r.must(r.store.Retry(t.Context(), "bob", l.task))
+		r.want(x.ID, "test/a/1 AVAILABLE")
 	})
 	t.Run("nobody can tell", func(t *testing.T) {
 		r := newRig(t)

@@ -21,8 +21,9 @@ begin
   if bad is not null then
     perform weir._invalid(format('key: two tasks are called %L', bad));
   end if;
-  if exists (select from unnest(specs) s where s.unique_key is not null or s.idempotency_key is not null) then
-    perform weir._invalid('unique_key: tasks of a job have no keys of their own', 'give the job an idempotency_key');
+  select case when s.unique_key is not null then 'unique_key' else 'idempotency_key' end into bad from unnest(specs) s where s.unique_key is not null or s.idempotency_key is not null limit 1;
+  if bad is not null then
+    perform weir._invalid(format('%s: tasks of a job have no keys of their own', bad), 'give the job an idempotency_key');
   end if;
   if not exists (select from unnest(specs) s where cardinality(s.needs) > 0) then
     return;

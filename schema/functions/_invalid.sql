@@ -3,6 +3,7 @@ create or replace function weir._invalid(message text, hint text default null) r
 language plpgsql
 as $$
 begin
+  message := weir._text(message); -- it may quote what it refuses
   if hint is null then
     raise exception using errcode = 'WR422', message = message;
   end if;

@@ -31,7 +31,7 @@ begin
     timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, n),
   lateral (select case
     when coalesce(service, '') = '' then 'service: say who does the work'
-    when length(service) > 200 then 'service: longer than 200 characters'
+    when weir._bad_text('service', service) is not null then weir._bad_text('service', service)
     when priority not between -100 and 100 then format('priority: %s is outside -100 .. 100', priority)
     when pg_column_size(params) > 16 * 1024 * 1024 then format('params: %s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(params))
     when labels is not null and (jsonb_typeof(labels) <> 'object' or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string')) then 'labels: expected an object with string values'
@@ -47,7 +47,9 @@ begin
     when orphan not in ('requeue', 'stop') then 'orphan: requeue or stop'
     when idempotency_key = '' or length(idempotency_key) > 500 then 'idempotency_key: 1 to 500 characters'
     when unique_key = '' or length(unique_key) > 500 then 'unique_key: 1 to 500 characters'
-    when length(key) > 200 then 'key: longer than 200 characters'
+    when weir._bad_text('key', key) is not null then weir._bad_text('key', key)
+    when weir._bad_text('hold', hold, 1000) is not null then weir._bad_text('hold', hold, 1000)
+    when weir._bad_text('trace', trace, 1000) is not null then weir._bad_text('trace', trace, 1000)
     when jsonb_typeof(run) <> 'object' then 'run: expected an object'
     when pg_column_size(run) > 1024 * 1024 then format('run: %s bytes are over the limit of 1 MiB', pg_column_size(run))
     when array_position(needs, null) is not null then 'needs: holds a null'

@@ -1,5 +1,5 @@
 -- Explains and records the calls of a worker that its leases do not cover. A stale token changes nothing but the timeline, which holds its hash: a
--- claim has one token for all its tasks, so the others of it may be live.
+-- claim has one token for all its tasks, so the others of it may be live. A number that no attempt can have is that of a lease that never was: only the message tells it.
 create or replace function weir._refuse(op text, tasks uuid[], attempts int[], tokens uuid[], accepted uuid[], accepted_attempts int[], t timestamptz)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql
@@ -23,7 +23,7 @@ begin
     where not exists (select from unnest(accepted, accepted_attempts) a (task, attempt) where a.task = g.task and a.attempt = g.attempt)
   ), e as (
     insert into weir.events (at, type, job, task, attempt, level, message, data)
-    select t, 'stale', g.job, g.task, g.attempt, 'warn', format('%s refused: the lease of attempt %s is over', op, g.attempt), jsonb_build_object('op', op, 'token_hash', encode(sha256(uuid_send(g.token)), 'hex'))
+    select t, 'stale', g.job, g.task, case when g.attempt between -32768 and 32767 then g.attempt end, 'warn', format('%s refused: the lease of attempt %s is over', op, g.attempt), jsonb_build_object('op', op, 'token_hash', encode(sha256(uuid_send(g.token)), 'hex'))
     from g where g.refusal = 'lease_lost'
   )
   select g.task, g.refusal, g.attempt from g;

@@ -14,11 +14,15 @@ begin
     return;
   end if;
   with u as (
-    update weir.rollout_runs g set unknown = g.phase in ('sent', 'applied'), code = case when g.phase in ('sent', 'applied') then 'lost' else 'lost_before_sent' end,
-      ended_at = coalesce(g.ended_at, t), look_at = t
+    -- Whoever was lost between its claim and its brief has no run yet.
+    insert into weir.rollout_runs as g (task, attempt, token, phase, claimed_at, ended_at, code, look_at)
+    select b.task, f.attempt, gen_random_uuid(), 'claimed', f.started_at, t, 'lost_before_sent', t
     from unnest(bad) b (task), lateral (select f.attempt, f.started_at from weir.finished f where f.task = b.task offset 0) f
     -- One that was canceled while it waited has an attempt that was judged before.
-    where g.task = b.task and g.attempt = f.attempt and g.code is null and f.started_at is not null
+    where f.started_at is not null
+    on conflict (task, attempt) do update set unknown = g.phase in ('sent', 'applied'), code = case when g.phase in ('sent', 'applied') then 'lost' else 'lost_before_sent' end,
+      ended_at = coalesce(g.ended_at, t), look_at = t
+    where g.code is null
     returning g.unknown
   ) select bool_or(u.unknown) into lost from u;
   insert into weir.lane_blocks (lane, rank, task, at)

@@ -38,6 +38,8 @@ begin
     get diagnostics moved = row_count;
   end if;
   update weir.horizon h set xid = 0 where h.xid > now_xid;
+  update weir.classes c set opened_mark = 0 where c.opened_mark > 0;
+  update weir.pools p set mark = 0 where p.mark > 0;
   -- What was not added up yet is left out.
   update weir.tallied x set xid = now_xid, seq = 9223372036854775807 where x.xid >= now_xid or first is not null;
   update weir.cluster set identity = here, since_xid = now_xid, since_seq = setval('weir.event_seq', (select s.last_value from weir.event_seq s) + 1000000);

@@ -15,6 +15,7 @@ begin
   if coalesce(put_workflow.name, '') = '' or length(put_workflow.name) > 200 then
     perform weir._invalid('name: 1 to 200 characters');
   end if;
+  perform weir._check(weir._bad_text('by', put_workflow.by, 500), weir._bad_text('source', put_workflow.source, 16 * 1024 * 1024));
   if put_workflow.version < 1 then
     perform weir._invalid(format('version: %s is not positive', put_workflow.version));
   end if;

@@ -20,6 +20,7 @@ begin
   if coalesce(record_artifact.bucket, '') = '' or coalesce(record_artifact.key, '') = '' then
     perform weir._invalid('key: say which bucket and which key the object has');
   end if;
+  perform weir._check(weir._bad_text('bucket', record_artifact.bucket, 1000), weir._bad_text('key', record_artifact.key, 2000), weir._bad_text('content_type', record_artifact.content_type));
   if record_artifact.size is null or record_artifact.size < 0 then
     perform weir._invalid('size: how many bytes the object has');
   end if;

@@ -18,9 +18,11 @@ begin
   if coalesce(register_node.name, '') = '' or length(register_node.name) > 200 then
     perform weir._invalid('name: a node has a name of 1 to 200 characters');
   end if;
+  register_node.labels := coalesce(register_node.labels, '{}');
+  register_node.capacity := coalesce(register_node.capacity, '{}');
   perform weir._check_node(register_node.labels, register_node.capacity);
-  if length(register_node.version) > 200 or cardinality(register_node.drivers) > 100 then
-    perform weir._invalid('version, drivers: at most 200 characters, at most 100 drivers');
+  if length(register_node.version) > 200 or cardinality(register_node.drivers) > 100 or array_position(register_node.drivers, null) is not null then
+    perform weir._invalid('version, drivers: at most 200 characters, at most 100 names of drivers');
   end if;
   perform weir._own_node(register_node.name);
   -- Before the node's row, as weir.set_node locks them.

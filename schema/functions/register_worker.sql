@@ -17,6 +17,11 @@ begin
   if coalesce(register_worker.name, '') = '' or length(register_worker.name) > 200 then
     perform weir._invalid('name: a worker has a name of 1 to 200 characters');
   end if;
+  if register_worker.services is null or array_position(register_worker.services, null) is not null then
+    perform weir._invalid('services: expected a list of names');
+  end if;
+  perform weir._check(weir._bad_text('holder', register_worker.holder));
+  perform weir._check_labels(register_worker.labels);
   if register_worker.node is not null then
     select x.id into n from weir.nodes x where x.name = register_worker.node;
     if n is null then
@@ -26,12 +31,13 @@ begin
     does := coalesce((select array(select s from unnest(does) s where c.services ? s) from weir.node_credentials c where c.node = register_worker.node and c.services is not null), does);
   end if;
   select * into was from weir.workers x where x.name = register_worker.name for no key update;
-  if was.holder <> register_worker.holder and was.stopped_at is null and was.seen_at > t - interval '30 s' then
+  -- Who does not say which process it is, is another one. A name that nobody ever held this way is everybody's.
+  if was.holder is not null and was.holder is distinct from register_worker.holder and was.stopped_at is null and was.seen_at > t - interval '30 s' then
     raise exception using errcode = 'WR409', message = format('%s is another process, which was heard %s ago', register_worker.name, weir._span(t - was.seen_at)),
       hint = 'take another name, or stop the other one; once it is silent for 30 s this one takes its place';
   end if;
   insert into weir.workers as w (name, services, node, labels, holder, started_at, seen_at)
-  values (register_worker.name, does, n, register_worker.labels, register_worker.holder, t, t)
+  values (register_worker.name, does, n, coalesce(register_worker.labels, '{}'), register_worker.holder, t, t)
   on conflict (name) do update set services = excluded.services, node = excluded.node, labels = excluded.labels, holder = excluded.holder, started_at = t, seen_at = t, stopped_at = null
   returning w.id into id;
   -- The usual class of a service exists before its first task: else that one's transaction would keep others of the service waiting.

@@ -18,7 +18,7 @@ begin
   update weir.rollouts x set started_at = t, started_by = rollout_start.by where x.job = r.job;
   update weir.pending p set rank = q.rank from weir.tasks q where p.task = any (array(select x.task from weir.rollout_tasks x where x.rollout = r.job)) and q.id = p.task;
   -- From here on it keeps higher versions waiting: whoever opens one of its lanes has done so before the event below, or does so after the commit and sees the ranks.
-  perform pg_advisory_xact_lock(87, b) from (select distinct hashtext(q.lane) & 31 from weir.rollout_tasks x join weir.tasks q on q.id = x.task where x.rollout = r.job and q.lane is not null order by 1) y (b);
+  perform weir._hold_keys(array(select distinct q.lane from weir.rollout_tasks x join weir.tasks q on q.id = x.task where x.rollout = r.job and q.lane is not null), true);
   insert into weir.events (at, type, kind, subject, job, source) values (t, 'started', 'rollout', r.job, r.job, rollout_start.by);
   perform weir._rollout_go(r.job, t);
   answer := weir._rollout_answer('started', r.job);

@@ -12,6 +12,7 @@ declare
   fields text[] := case set_wake.method when 'wol' then '{mac,broadcast,interface,timeout}' when 'http' then '{url,timeout}' when 'script' then '{script,args,timeout}' else '{}' end;
   bad text;
 begin
+  perform weir._check(weir._bad_text('by', set_wake.by, 500));
   if set_wake.method not in ('wol', 'http', 'script') then
     perform weir._invalid(format('method: %L is not wol, http or script', set_wake.method));
   end if;

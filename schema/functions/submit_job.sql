@@ -19,9 +19,12 @@ begin
   if coalesce(submit_job.name, '') = '' then
     perform weir._invalid('name: a job needs a name');
   end if;
+  submit_job.kind := coalesce(submit_job.kind, 'job');
   if coalesce(submit_job.priority, 1000) not between -100 and 100 then
     perform weir._invalid(format('priority: %s is outside -100 .. 100', submit_job.priority));
   end if;
+  perform weir._check(weir._bad_time('scheduled_at', submit_job.scheduled_at), weir._bad_text('name', submit_job.name, 500), weir._bad_text('kind', submit_job.kind),
+    weir._bad_text('schedule', submit_job.schedule), weir._bad_text('idempotency_key', submit_job.idempotency_key, 500), weir._bad_text('trace', submit_job.trace, 1000));
   perform weir._check_needs(specs);
   if submit_job.idempotency_key is not null then
     -- A run of a workflow is asked for by its options: its tasks and params follow from them and from the newest definition.

@@ -162,6 +162,41 @@ func TestTwoProcessesOfOneName(t *testing.T) {
 	}
 }
 
+// TestOneNameWithoutAHolder registers a name that a process has without saying which
+// process asks: that is another one, and must not make room for a third. Where
+// nobody ever said, as in plain SQL, the name is everybody's as before.
+func TestOneNameWithoutAHolder(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	register := func(name, holder string, sec float64) string {
+		_, err := e.Pool.Exec(context.Background(), `select weir.register_worker($1, '{s}', holder => nullif($2, ''), at => $3)`, name, holder, at(sec))
+		return sqlstate(err)
+	}
+	for i, c := range []struct {
+		name, holder string
+		sec          float64
+		want         string
+	}{
+		{"w", "A", 0, ""},
+		{"w", "", 1, "WR409"},
+		{"w", "B", 2, "WR409"},
+		{"w", "A", 3, ""},
+		{"w", "", 34, ""}, // silent for 30 s: the place is free
+		{"w", "B", 35, ""},
+		{"plain", "", 0, ""},
+		{"plain", "", 1, ""},
+		{"plain", "A", 2, ""},
+	} {
+		if got := register(c.name, c.holder, c.sec); got != c.want {
+			t.Errorf("%d: %s registers as %q at %v: %q, want %q", i, c.name, c.holder, c.sec, got, c.want)
+		}
+	}
+	e.exec(`select weir.stop_worker('w', at => $1)`, at(36))
+	if got := register("w", "", 37); got != "" {
+		t.Errorf("after the process has stopped: %q", got)
+	}
+}
+
 // TestResignEndsOneTerm has an old leader resign late, when it leads again, and
 // one resign that does not lead.
 func TestResignEndsOneTerm(t *testing.T) {

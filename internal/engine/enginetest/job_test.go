@@ -301,3 +301,17 @@ func TestKeysBelongToARoleAndABody(t *testing.T) {
 		t.Errorf("an old key: %s, %v", id, err)
 	}
 }
+
+// TestTheSweepCancelsWhatIsLeft has a canceled job of which a task still waits, as one
+// does that changed hands while its job was canceled. The sweep ends it.
+func TestTheSweepCancelsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	job, ids := e.submitJob(0, spec{"service": "s", "key": "a"}, spec{"service": "s", "key": "b", "needs": []string{"a"}})
+	e.exec(`update weir.job_live set cancel_at = $2 where job = $1`, job, at(1))
+	e.tend(2)
+	e.want(map[string]string{ids["a"]: "canceled", ids["b"]: "canceled"})
+	if got := one[string](e, `select outcome::text from weir.job_finished where job = $1`, job); got != "canceled" {
+		t.Errorf("the job is %s", got)
+	}
+}
