@@ -94,12 +94,19 @@ table changes
   checksum text not null
   sql text not null
   constraint PRIMARY KEY (checksum)
+table class_moves with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
+  class integer not null
+  xid bigint not null
+  low bigint not null
+  index class_moves_class btree (class, xid)
 table classes with (fillfactor=50)
   id integer not null identity
   service text not null
   priority smallint not null
   labels jsonb not null
   floor bigint not null default 0
+  opened_mark bigint not null default 0
+  opened_floor bigint not null default 0
   constraint UNIQUE (service, priority, labels)
   constraint PRIMARY KEY (id)
 table cluster
@@ -107,6 +114,7 @@ table cluster
   identity bigint
   since_xid bigint not null default 0
   since_seq bigint not null default 0
+  ordered_seq bigint not null default 0
   constraint PRIMARY KEY (one)
   constraint CHECK (one)
 table databases with (fillfactor=70)
@@ -159,7 +167,7 @@ table edges
   index edges_task_idx btree (task)
 table events partition by RANGE (at)
   seq bigint not null default nextval('weir.event_seq'::regclass)
-  xid bigint not null default ((pg_current_xact_id())::text)::bigint
+  xid bigint not null default weir._event_xid()
   at timestamp with time zone not null
   worker integer
   attempt smallint
@@ -498,9 +506,16 @@ table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacu
   index pending_held_lane btree (lane) WHERE ((gate = 'pool'::weir.gate) AND (lane IS NOT NULL))
   index pending_lane btree (lane, rank, priority DESC, order_seq, "position") WHERE (gate = 'lane'::weir.gate)
   index pending_plan btree (task) WHERE (gate = 'plan'::weir.gate)
-  index pending_pool btree (pool, priority DESC, order_seq, "position") WHERE (gate = 'pool'::weir.gate)
+  index pending_pool btree (pool, ((- (priority)::integer)), order_seq, "position") WHERE (gate = 'pool'::weir.gate)
   index pending_rank btree (lane, rank) WHERE (rank IS NOT NULL)
   index pending_time btree (run_at) WHERE (gate = 'time'::weir.gate)
+table pool_moves with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
+  pool text not null
+  xid bigint not null
+  held integer not null default 0
+  priority smallint
+  low bigint
+  index pool_moves_pool btree (pool, xid)
 table pools with (fillfactor=50)
   name text not null
   size integer
@@ -508,6 +523,10 @@ table pools with (fillfactor=50)
   per interval
   resized_at timestamp with time zone not null
   note text
+  mark bigint not null default 0
+  held integer
+  head_priority smallint
+  head bigint
   constraint PRIMARY KEY (name)
   constraint CHECK (((rate IS NULL) = (per IS NULL)))
   constraint CHECK (((size IS NOT NULL) OR (rate IS NOT NULL)))
@@ -974,6 +993,12 @@ sequence order_seq
 sequence workers_id_seq
 
 -- Views
+view _hidden: Tasks that a floor hides.
+  task uuid
+  order_seq bigint
+  class integer
+  floor bigint
+  pool text
 view _lane_holder: Holders of lanes.
   lane text
   task uuid
@@ -1464,8 +1489,12 @@ function _awake(n weir.nodes, t timestamp with time zone) returns boolean
   sql immutable: Whether a node is awake.
 function _backoff(spent integer, base interval, cap interval, luck double precision DEFAULT random()) returns interval
   sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
+function _bad_count(field text, n bigint) returns text
+  sql immutable: What is wrong with a number of rows; null: nothing.
 function _bad_span(field text, span interval, zero boolean DEFAULT false) returns text
   sql immutable: What is wrong with a span of time; null: nothing.
+function _bad_text(field text, value text, most integer DEFAULT 200) returns text
+  sql immutable: What is wrong with a text; null: nothing.
 function _bad_time(field text, moment timestamp with time zone) returns text
   sql immutable: What is wrong with a time; null: nothing.
 function _be_patient(in_job uuid, patience jsonb) returns void
@@ -1480,6 +1509,10 @@ function _bound_time(bound text) returns timestamp with time zone
   sql stable: A partition border as a time.
 function _caller() returns text
   sql stable: The role that called; null for the owner of the schema.
+function _came_to_class() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Notes the number of a task that came under -class.
+function _came_to_pool() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Notes the place of a task that came to wait at a pool.
 function _check(VARIADIC wrong text[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
@@ -1548,6 +1581,8 @@ function _earlier_time(earlier jsonb, field text) returns timestamp with time zo
   sql stable: A time of an earlier schema.
 function _end_waiting(tasks uuid[], outcome weir.state, note text, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: pending or available → canceled or skipped for many tasks.
+function _event_xid() returns bigint
+  plpgsql volatile: The place of an event in the timeline.
 function _expire(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
@@ -1654,6 +1689,8 @@ function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigin
   sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
+function _hold_keys(keys text[], lane boolean) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Locks keys, or says who has one.
 function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
   plpgsql volatile: A UUIDv7 of that time; n orders the ids of one batch.
 function _id_at(at timestamp with time zone) returns uuid
@@ -1666,18 +1703,26 @@ function _jittered(name text, due timestamp with time zone, jitter interval) ret
   sql immutable: The time of a run, put off by its part of the jitter.
 function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
+function _key_bucket(lane boolean, key text) returns integer
+  sql immutable: The bucket of a key.
 function _key_holder(lane boolean, key text) returns text
   sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
 function _leave_keys(lane boolean, keys text[], t timestamp with time zone, busy boolean DEFAULT false, error text DEFAULT NULL::text) returns void
   plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
+function _left_pool(pool text, n integer DEFAULT 1) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Notes places of a pool that became free.
 function _lock_keys(keys text[], lane boolean, patient boolean, t timestamp with time zone) returns text[]
   plpgsql volatile set search_path=weir, pg_temp: Locks keys and returns those that are locked.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
   plpgsql volatile set enable_nestloop=on, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: pending → available for tasks that passed every gate.
 function _map_pools(names text[], t timestamp with time zone, locked boolean DEFAULT false) returns void
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the pools of maps, or makes them again.
+function _mark_classes(ids integer[]) returns void
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Marks classes anew.
+function _mark_pools(names text[]) returns void
+  plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Counts pools and marks them anew.
 function _next_gate(plan boolean, run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
   sql immutable: The gate a task comes to stand at once its needs are met; null: none.
 function _not_found(what text, id text) returns void
@@ -1686,10 +1731,12 @@ function _note(did text, by text, reason text) returns text
   sql stable: Who did it and why.
 function _note_wake(name text, step text, note text, data jsonb, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Notes a step in the waking of a node.
-function _open(lanes text[], pools text[], t timestamp with time zone, patient boolean DEFAULT true) returns integer
+function _open(lanes text[], pools text[], t timestamp with time zone, patient boolean DEFAULT true, locked boolean DEFAULT false) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
-function _open_pools(names text[], heads tid[], t timestamp with time zone, patient boolean DEFAULT true, enough integer DEFAULT 2000) returns integer
+function _open_pools(names text[], heads tid[], t timestamp with time zone, patient boolean DEFAULT true, enough integer DEFAULT 2000, held text[] DEFAULT NULL::text[]) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the pool gate of these pools.
+function _opened_floor(c weir.classes, newest bigint) returns bigint
+  sql stable: The lowest number that a task under -class may have.
 function _own_node(node text) returns void
   plpgsql stable set search_path=weir, pg_temp: Refuses who speaks for a node of another role.
 function _parse(tasks jsonb) returns weir.task_spec[]
@@ -1820,8 +1867,10 @@ function _try_open(lanes text[], pools text[], t timestamp with time zone) retur
   plpgsql volatile set search_path=weir, pg_temp: Opens keys; an error stops nobody but them.
 function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
   plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
-function _wait_for_key(bucket integer) returns boolean
-  plpgsql volatile set lock_timeout=300ms: Takes the lock of a bucket, or gives up after 300 ms.
+function _ungranted() returns SETOF text
+  sql stable set search_path=weir, pg_temp: The roles and grants that are missing.
+function _wait_for_keys(keys text[], lane boolean, whole boolean, wait text) returns boolean
+  plpgsql volatile set lock_timeout=300ms, search_path=weir, pg_temp: Takes the locks of keys, or gives up.
 function _waiting(OUT lanes text[], OUT pools text[]) returns record
   plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
 function _waits(of_job uuid) returns boolean
@@ -1991,7 +2040,7 @@ function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lea
 function fleet.renew_task_device_lease(task_device_id uuid, pc text, lease interval DEFAULT '00:00:45'::interval, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Prolongs the lease of a run.
 function repair_floors() returns integer
-  plpgsql volatile security definer set search_path=weir, pg_temp: Brings back tasks that a floor hides. Returns how many.
+  plpgsql volatile security definer set lock_timeout=5s, search_path=weir, pg_temp: Brings back tasks that a floor hides. Returns how many.
 function reschedule_job(job uuid, due timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the time or the priority of a queued job.
 function reseal_secret(name text, version integer, was_key text, sealed bytea, key_id text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
@@ -2195,12 +2244,14 @@ weir_client: usage on schema fleet
 weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
+weir_client: select on table or view _hidden
 weir_client: select on table or view _lane_holder
 weir_client: select on table or view _rollout_fact
 weir_client: select on table or view _rollout_status
 weir_client: select on table or view artifacts
 weir_client: select on table or view available
 weir_client: select on table or view changes
+weir_client: select on table or view class_moves
 weir_client: select on table or view classes
 weir_client: select on table or view cluster
 weir_client: select on table or view databases
@@ -2234,6 +2285,7 @@ weir_client: select on table or view pc
 weir_client: select on table or view pcs
 weir_client: select on table or view pending
 weir_client: select on table or view pool
+weir_client: select on table or view pool_moves
 weir_client: select on table or view pools
 weir_client: select on table or view rollout
 weir_client: select on table or view rollout_approvals

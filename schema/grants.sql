@@ -1,5 +1,22 @@
 -- Who may call what. Nobody but the owner writes to a table; the functions are the API.
 -- weir_client submits, commands and may read everything but the tables of auth; weir_worker claims and reports. A worker that also submits is a member of both.
+-- The roles belong to the cluster and not to the database: a dump does not bring them.
+do $$
+declare r text;
+begin
+  foreach r in array array['weir_client', 'weir_worker'] loop
+    begin
+      if not exists (select from pg_roles where rolname = r) then
+        execute format('create role %I nologin', r);
+      end if;
+    exception
+      when duplicate_object or unique_violation then null;
+      when insufficient_privilege then
+        raise exception 'role % does not exist and % may not create it', r, current_user
+          using hint = format('ask an administrator to run: create role %I nologin', r);
+    end;
+  end loop;
+end $$;
 revoke all on schema weir from public;
 revoke all on all tables in schema weir from public, weir_client, weir_worker;
 revoke execute on all functions in schema weir from public, weir_client, weir_worker;
@@ -41,6 +58,7 @@ grant execute on function weir.record_artifact to weir_worker;
 grant execute on function weir.set_wake, weir.reschedule_job to weir_client;
 -- Schema flow: whoever writes where it is not allowed should hear what to use instead, and that is said by triggers.
 revoke all on schema flow from public;
+revoke execute on all functions in schema flow from public, weir_client, weir_worker;
 revoke all on all tables in schema flow from public, weir_client, weir_worker;
 grant usage on schema flow to weir_client;
 grant select, insert, update, delete on all tables in schema flow to weir_client;

@@ -5,14 +5,25 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/schema"
 )
 
 // makeReady makes the partitions for the coming days, and lets a database that was
-// loaded from a dump go on.
-const makeReady = `select weir.ensure_partitions($1) from weir.adopt_restore()`
+// loaded from a dump go on. That takes READ COMMITTED, whatever the default of the
+// database is.
+func makeReady(ctx context.Context, db interface {
+	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
+}, days int,
+) (made []string, err error) {
+	err = pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `select weir.ensure_partitions($1) from weir.adopt_restore()`, days).Scan(&made)
+	})
+	return made, err
+}
 
 // Migration says what a Migrate did.
 type Migration struct {
@@ -34,7 +45,7 @@ func Migrate(ctx context.Context, c Config, url string) (m Migration, err error)
 	if err != nil {
 		return m, fmt.Errorf("make partitions: %w", err)
 	}
-	err = conn.QueryRow(ctx, makeReady, c.PartitionDays).Scan(&m.Partitions)
+	m.Partitions, err = makeReady(ctx, conn, c.PartitionDays)
 	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
 		return m, problem.OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}

@@ -288,8 +288,8 @@ func (s *Server) partition(ctx context.Context, p *parts) (_ string, err error) 
 	if err := s.sayPooled(ctx, p.pool); err != nil {
 		return "", err
 	}
-	var made []string
-	if err := p.pool.QueryRow(ctx, makeReady, s.config.PartitionDays).Scan(&made); err != nil {
+	made, err := makeReady(ctx, p.pool, s.config.PartitionDays)
+	if err != nil {
 		return "", problem.OwnerOnly(fmt.Errorf("make partitions: %w", err))
 	}
 	if len(made) == 0 {

@@ -22,7 +22,8 @@ type made struct {
 }
 
 // compareObjects lists the files to apply and the files that are gone. A file
-// counts as changed when its text did, or when something it made was dropped.
+// counts as changed when its text did, or when something it made was dropped; that
+// of the grants also when they were lost.
 func compareObjects(ctx context.Context, db querier, s *source, migrated bool, status *Status) (err error) {
 	var known []made
 	present := map[string]string{}
@@ -53,12 +54,34 @@ func compareObjects(ctx context.Context, db querier, s *source, migrated bool, s
 	}
 	if s.grants != nil {
 		same := slices.ContainsFunc(known, func(k made) bool { return k.file == grantsFile && k.hash == s.grants.hash })
-		if !same || len(changed) > 0 {
+		again := !same || len(changed) > 0
+		if !again {
+			if again, err = ungranted(ctx, db); err != nil {
+				return err
+			}
+		}
+		if again {
 			changed = append(changed, grantsFile)
 		}
 	}
 	status.Changed = changed
 	return nil
+}
+
+// ungranted reports whether grants were lost, as by a dump that was loaded where
+// the roles are not there. The schema itself says so, in weir._ungranted; one that
+// has no such function, or a caller who may not ask, misses nothing.
+func ungranted(ctx context.Context, db querier) (lost bool, err error) {
+	var able bool
+	err = db.QueryRow(ctx, `
+		select coalesce(bool_or(has_schema_privilege(n.oid, 'usage') and has_function_privilege(p.oid, 'execute')), false)
+		from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+		where n.nspname = 'weir' and p.proname = '_ungranted'`).Scan(&able)
+	if err != nil || !able {
+		return false, err
+	}
+	err = db.QueryRow(ctx, `select exists (select from weir._ungranted())`).Scan(&lost)
+	return lost, err
 }
 
 func madeObjects(ctx context.Context, db querier) ([]made, error) {
