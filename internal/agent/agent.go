@@ -35,7 +35,9 @@ type Agent struct {
 	// look asks for a renewal now.
 	look chan struct{}
 	// told wakes the reporter.
-	told   chan struct{}
+	told chan struct{}
+	// untold asks for a renewal of what is old by now.
+	untold chan struct{}
 	group  sync.WaitGroup
 	stats  stats
 	survey survey
@@ -67,7 +69,7 @@ func New(config Config) *Agent {
 	a := &Agent{
 		config: config, transport: config.Transport, log: config.Log,
 		drain: make(chan struct{}), leave: make(chan struct{}),
-		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1), untold: make(chan struct{}, 1),
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
 		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, survey: survey{looker: make(chan struct{}, 1)},
 	}

@@ -52,8 +52,13 @@ type attempt struct {
 	// renewing: a renewal is under way that names it. Its end is not told before
 	// the answer, else the renewal would find it gone.
 	renewing bool
-	// ended: its end is being told, so the lease is renewed no more.
+	// ended: how it ended is known. Until that is told the lease is renewed on.
 	ended bool
+	// telling: a call that tells its end is under way. No renewal names it before
+	// the answer.
+	telling bool
+	// untold is the uptime since which its end could not be told; 0: nobody tried.
+	untold time.Duration
 }
 
 // attempt makes one of what was claimed. since is when it was taken, or before.

@@ -13,8 +13,10 @@
 //     from before it asked, by a clock that counts the machine's sleep too, and
 //     kills with time to spare. Drivers with a leash do so even for an agent that
 //     is stopped.
-//   - An end that could not be told is kept and told again until the lease is
-//     lost. A claim whose answer was lost is asked for again by its id.
+//   - An end that could not be told is kept and told again, and its lease renewed
+//     for so long: what is done is not done again because a server was slow or away.
+//     After five lengths of the lease the task goes to somebody else. A claim whose
+//     answer was lost is asked for again by its id.
 //   - What the work prints is never trusted: lines, results and events are
 //     bounded, made valid and freed of secrets before they leave the machine.
 //   - An attempt leaves nothing behind: no process, no folder.

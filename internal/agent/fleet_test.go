@@ -80,6 +80,7 @@ func (w *world) becomes(job weir.ID, want string) {
 // An agent with 30 devices and 20 slots serves each of them in each round, never
 // two things on one, never more than 20 at once.
 func TestAgentServesAFleet(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, lab := w.lab("pc1", 20, simulate.Config{Devices: 30, Seed: 1, Shortest: time.Millisecond, Longest: 50 * time.Millisecond})
 	a := w.run(config)
@@ -101,11 +102,12 @@ func TestAgentServesAFleet(t *testing.T) {
 // A lab with all its troubles ends every job: what fails is tried again, what hangs
 // is killed at its deadline, and the trouble of connections costs no test attempt.
 func TestAgentOfATroubledLab(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, lab := w.lab("pc1", 8, simulate.Config{Devices: 12, Seed: 4, Fail: 0.2, Infra: 0.2, Hang: 0.1, Shortest: time.Millisecond, Longest: 30 * time.Millisecond})
 	config.Grace = 50 * time.Millisecond
 	w.run(config)
-	job := w.fleet(12, `{"timeout": "3 s", "attempts": 10, "infra": {"attempts": 20}, "breaker": 0}`)
+	job := w.fleet(12, `{"timeout": "10 s", "attempts": 10, "infra": {"attempts": 20}, "breaker": 0}`)
 	w.becomes(job, "done 12")
 	s := lab.Stats()
 	if s.Overlaps != 0 || s.Busiest > 8 || s.Failed == 0 || s.Broken == 0 {
@@ -119,6 +121,7 @@ func TestAgentOfATroubledLab(t *testing.T) {
 // A hub with seven devices is lost: what ran on them goes back, nobody pays, and
 // the agent's late words are refused.
 func TestAgentLosesAHub(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, lab := w.lab("pc1", 20, simulate.Config{Devices: 30, Seed: 1})
 	config.Look = time.Hour // so that it looks because something failed
@@ -156,6 +159,7 @@ func TestAgentLosesAHub(t *testing.T) {
 // The command of a job gets its device, by variables and in its arguments, and
 // where it is reached at that moment.
 func TestCommandOfADevice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, rewrite := w.listed("pc1", 2, `devices: [{serial: A1, target: "10.0.0.1:5555", hub: h1, labels: {model: x}}, B2]`)
 	w.run(config)
@@ -189,6 +193,7 @@ func TestCommandOfADevice(t *testing.T) {
 
 // A code of the infrastructure spends its own budget and costs the device nothing.
 func TestCommandThatMeansInfrastructure(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, _ := w.listed("pc1", 1, `devices: [A1]`)
 	w.run(config)
@@ -207,6 +212,7 @@ func TestCommandThatMeansInfrastructure(t *testing.T) {
 // A device that goes away alone takes its work with it, once it is sure; a source
 // that fails takes nothing.
 func TestAgentLosesADevice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const all = `devices: [A1, A2, A3, A4, A5, A6]`
 	config, rewrite := w.listed("pc1", 6, all)
@@ -239,6 +245,7 @@ func TestAgentLosesADevice(t *testing.T) {
 
 // Somebody changes the slots of a PC while it works: the agent follows.
 func TestSlotsChange(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, lab := w.lab("pc1", 3, simulate.Config{Devices: 9, Seed: 1})
 	config.Beat = 200 * time.Millisecond // so that it reports often
@@ -261,6 +268,7 @@ func TestSlotsChange(t *testing.T) {
 // A PC that cannot find its devices out says so, and says when it can again. What is
 // known of them stands.
 func TestAgentThatIsBlindSaysSo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config, rewrite := w.listed("pc1", 2, `devices: [A1, A2]`)
 	w.run(config)

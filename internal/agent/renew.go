@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
@@ -37,6 +38,7 @@ func (a *Agent) renewLoop(ctx context.Context) {
 		case <-timer.C:
 		case <-a.look:
 			all = true
+		case <-a.untold:
 		case <-ctx.Done():
 			timer.Stop()
 			return
@@ -64,15 +66,21 @@ func (a *Agent) due(all bool) (batch []*attempt) {
 	now, anyDue := uptime.Now(), all
 	age := func(at *attempt) time.Duration { return a.config.Lease - (at.safe - now) }
 	for _, at := range a.held {
-		anyDue = anyDue || age(at) >= a.config.Lease/3
+		anyDue = anyDue || a.needs(at, now) && age(at) >= a.config.Lease/3
 	}
 	for _, at := range a.held {
-		if anyDue && !at.ended && !at.renewing && (all || age(at) >= a.config.Lease/6) {
+		if anyDue && a.needs(at, now) && !at.renewing && (all || age(at) >= a.config.Lease/6) {
 			at.renewing = true
 			batch = append(batch, at)
 		}
 	}
 	return batch
+}
+
+// needs says whether a lease is still needed: by work, or by an end that waits to be
+// told. The caller holds the mutex.
+func (a *Agent) needs(at *attempt, now time.Duration) bool {
+	return !at.telling && (!at.ended || at.untold == 0 || now-at.untold < untoldLeases*a.config.Lease)
 }
 
 // renew prolongs leases and acts on what is said about them.
@@ -102,6 +110,7 @@ func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
 		}
 	}
 	a.settled.Broadcast()
+	batch = slices.DeleteFunc(batch, func(at *attempt) bool { return at.ended }) // its end is told all the same, and is answered
 	a.mu.Unlock()
 	for _, at := range batch {
 		switch answers[at.Holds()] {

@@ -21,6 +21,10 @@ const (
 	batchMost = 500
 	// callMost is how long one call may take.
 	callMost = 10 * time.Second
+	// untoldLeases is for how many lengths of a lease an end is told again and its
+	// lease renewed: time for somebody to mend the server. After that the task goes
+	// to an agent that can tell.
+	untoldLeases = 5
 	// progressEvery is the least time between two reports of progress.
 	progressEvery = time.Second
 )
@@ -235,15 +239,18 @@ func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
 	if len(ends) > batchMost {
 		left, ends = ends[batchMost:], ends[:batchMost]
 	}
-	outcomes := make([]node.Outcome, len(ends))
-	for i, e := range ends {
-		outcomes[i] = e.Outcome
-	}
-	call, cancel := context.WithTimeout(ctx, callMost)
-	defer cancel()
+	var outcomes []node.Outcome
+	ends, renewing := a.beginTelling(ends)
+	left = append(renewing, left...)
 	if len(ends) == 0 {
 		return left
 	}
+	for _, e := range ends {
+		outcomes = append(outcomes, e.Outcome)
+	}
+	// A lease that is not renewed meanwhile outlives the call.
+	call, cancel := context.WithTimeout(ctx, min(callMost, a.config.Lease/3))
+	defer cancel()
 	refusals, err := a.transport.End(call, outcomes)
 	if err != nil {
 		a.failed("end", err)
@@ -262,14 +269,38 @@ func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
 	return left
 }
 
-// keep holds on to ends that could not be told, as long as the lease may hold.
+// beginTelling keeps renewals away from ends that are told now. Those that are being
+// renewed are told after the answer.
+func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range ends {
+		if e.at.renewing {
+			renewing = append(renewing, e)
+			continue
+		}
+		e.at.telling = true
+		now = append(now, e)
+	}
+	return now, renewing
+}
+
+// keep holds on to ends that could not be told, and has their leases renewed: the
+// work is done, and nobody should do it again. One whose lease may be over is told
+// on, too, for the token decides; but not while somebody waits for the agent to end.
 // On disk too, for a later life of the agent.
 func (a *Agent) keep(ends []*ending) (left []*ending) {
+	defer signal(a.untold)
 	for _, e := range ends {
+		now := uptime.Now()
 		a.mu.Lock()
-		safe := e.at.safe
+		if e.at.untold == 0 {
+			e.at.untold = now
+		}
+		e.at.telling = false
+		over := now > e.at.safe && (now-e.at.untold >= untoldLeases*a.config.Lease || closed(a.leave))
 		a.mu.Unlock()
-		if uptime.Now() > safe {
+		if over {
 			a.stats.lost.Add(1)
 			a.log.Error("the end of an attempt could not be told before its lease ran out", "task", e.Task, "attempt", e.Attempt, "verdict", e.Verdict)
 			close(e.answered)

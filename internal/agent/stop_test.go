@@ -23,6 +23,7 @@ echo begun
 while :; do sleep 0.05; done`
 
 func TestACanceledStepIsStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 2}))
 	for name, script := range map[string]string{
@@ -44,6 +45,7 @@ func TestACanceledStepIsStopped(t *testing.T) {
 
 // Whatever work leaves behind when its first process ends is killed.
 func TestWorkLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.run(w.config("n1", map[string]int{"sh": 1}))
 	job := w.submit(sh("a", `setsid sh -c 'trap "" TERM; touch "$WEIR_OUT/up"; while :; do sleep 0.05; done' & sleep 60 &
@@ -58,6 +60,7 @@ func TestWorkLeavesNothingBehind(t *testing.T) {
 }
 
 func TestTimeouts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run(w.config("n1", map[string]int{"sh": 4}))
 	job := w.submit(
@@ -78,6 +81,7 @@ func TestTimeouts(t *testing.T) {
 
 // An agent that leaves hands its work back: the attempt is not spent.
 func TestLeavingSpendsNoAttempt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := agent.New(w.config("n1", map[string]int{"sh": 1}))
 	over := make(chan error, 1)
@@ -105,6 +109,7 @@ func TestLeavingSpendsNoAttempt(t *testing.T) {
 
 // An agent that drains finishes what runs and claims nothing.
 func TestDraining(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := agent.New(w.config("n1", map[string]int{"sh": 1}))
 	over := make(chan error, 1)
@@ -123,6 +128,7 @@ func TestDraining(t *testing.T) {
 
 // A node that is drained or paused by somebody claims nothing until it may.
 func TestOrdersAreObeyed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
 	c.Beat = 100 * time.Millisecond
@@ -146,6 +152,7 @@ func TestOrdersAreObeyed(t *testing.T) {
 }
 
 func TestCapacityIsNeverExceeded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"n1", "n2"} {
 		w.run(w.config(name, map[string]int{"sh": 2, "audio": 3}))
@@ -243,6 +250,7 @@ func (d *deaf) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error
 // An agent that is cut off kills its work before the lease ends, and gives up
 // when nobody answers for too long.
 func TestACutOffAgentKillsAndExits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
 	cut := &deaf{Transport: c.Transport}
@@ -289,6 +297,7 @@ func (u *unknown) Claim(ctx context.Context, r node.ClaimRequest) (node.Claimed,
 // An agent whose node was revoked ends at once and says so: to be started anew
 // does not help it.
 func TestARevokedAgentEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
 	u := &unknown{Transport: c.Transport}
@@ -307,5 +316,116 @@ func TestARevokedAgentEnds(t *testing.T) {
 		t.Error("it goes on")
 		a.Leave()
 		<-over
+	}
+}
+
+// slow is a transport whose server does not take ends for a while, and answers nobody
+// at all if it is away.
+type slow struct {
+	agent.Transport
+	mu      sync.Mutex
+	until   time.Time
+	away    bool
+	refused int
+	renewed int
+}
+
+// shut says whether a call is not answered.
+func (s *slow) shut(end bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shut := time.Now().Before(s.until) && (end || s.away)
+	if shut && end {
+		s.refused++
+	} else if !end {
+		s.renewed++
+	}
+	return shut
+}
+
+func (s *slow) Renew(ctx context.Context, l []node.Lease, length time.Duration) ([]node.Refusal, error) {
+	if s.shut(false) {
+		return nil, context.DeadlineExceeded
+	}
+	return s.Transport.Renew(ctx, l, length)
+}
+
+func (s *slow) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error) {
+	if s.shut(true) {
+		return nil, context.DeadlineExceeded
+	}
+	return s.Transport.End(ctx, o)
+}
+
+// Work that is done is not done again because its end could not be told for longer
+// than its lease: the lease is renewed until it can.
+func TestAnEndThatIsNotTakenKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	server := &slow{Transport: c.Transport, until: time.Now().Add(time.Hour)}
+	c.Transport, c.Lease, c.Patience = server, 3*time.Second, time.Hour
+	w.run(c)
+	job := w.submit(sh("a", `echo "::result {\"n\": $WEIR_ATTEMPT}"; echo once >> "$TRACE"`).running("env", map[string]string{"TRACE": w.folder + "/trace"}))
+	w.until("its end is not taken", func() bool {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return server.refused > 0
+	})
+	server.mu.Lock()
+	server.until = time.Now().Add(3 * c.Lease)
+	server.mu.Unlock()
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if ran := fields(w, w.folder+"/trace"); len(ran) != 1 {
+		t.Errorf("it ran %d times", len(ran))
+	}
+	if n := one[int](w, `select count(*) from weir.events where type in ('stale', 'expired')`); n > 0 {
+		t.Errorf("%d leases were lost or stale", n)
+	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if server.renewed == 0 || server.refused < 3 {
+		t.Errorf("%d renewals, %d refused: nothing was tested", server.renewed, server.refused)
+	}
+}
+
+// If nobody answers at all and the lease runs out, the end is told when somebody
+// does: the token decides, and if no other agent took the task, it is done.
+func TestAnEndIsToldAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	server := &slow{Transport: c.Transport, until: time.Now().Add(time.Hour), away: true}
+	c.Transport, c.Lease, c.Patience = server, 2*time.Second, time.Hour
+	w.run(c)
+	job := w.submit(sh("a", `true`))
+	w.until("its end is not taken", func() bool {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return server.refused > 0
+	})
+	// What ends leases is away as well: it holds the lock that weir.tend tries.
+	tx, err := w.db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // it is committed by then
+	if _, err := tx.Exec(t.Context(), `select pg_advisory_xact_lock(86, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the lease has run out", func() bool {
+		return one[bool](w, `select until < clock_timestamp() - interval '1 s' from weir.running`)
+	})
+	server.mu.Lock()
+	server.until = time.Time{}
+	server.mu.Unlock()
+	w.until("its end is taken", func() bool { return one[int](w, `select count(*) from weir.finished`) == 1 })
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 1 {
+		t.Errorf("got %+v", got)
 	}
 }

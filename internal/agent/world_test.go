@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,12 +34,12 @@ type world struct {
 	folder string
 	vault  *vault.Vault
 	hints  *node.Hints
-	log    *lines
+	log    *patience.Text
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, db: testdb.New(t), folder: t.TempDir(), log: &lines{}}
+	w := &world{TB: t, db: testdb.New(t), folder: t.TempDir(), log: &patience.Text{}}
 	var err error
 	if w.bucket, err = blob.Open(t.Context(), "folder://"+w.folder); err != nil {
 		t.Fatal(err)
@@ -253,22 +252,4 @@ func (w *world) running(job weir.ID, key string) {
 func (w *world) gone(job weir.ID) {
 	w.Helper()
 	w.until("nothing of the job runs", func() bool { return len(alive(job)) == 0 })
-}
-
-// lines collects what is logged.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
