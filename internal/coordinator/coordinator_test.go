@@ -115,29 +115,11 @@ func TestR9OneOfTwoLeads(t *testing.T) {
 	oneAtATime(t, db)
 }
 
-// said keeps the lines of a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // That the lead changes hands is to be seen at the level of the log that servers
 // have by default; that a server starts or stops is told by itself.
 func TestChangesOfTheLeadAreLogged(t *testing.T) {
 	db := newDB(t)
-	var log said
+	var log patience.Text
 	s := serve(t, db.Pool, func(c *Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})

@@ -53,7 +53,7 @@ func (t *Term) Go(f func(ctx context.Context)) {
 // can begin, and this one cannot be renewed: keep it short. The server ends it
 // if we fall silent in the middle, else a paused leader would keep its place.
 func (t *Term) Tx(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		silence := fmt.Sprint((t.config.TTL / 5).Milliseconds())
 		_, err := tx.Exec(ctx, `select set_config('idle_in_transaction_session_timeout', $1, true), weir.fenced($2, $3)`, silence, Lock, t.epoch)
 		if err != nil {
@@ -64,15 +64,21 @@ func (t *Term) Tx(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error
 }
 
 // QueryRow is Tx for one statement that returns one row: a single round trip,
-// with no moment in which the server waits for us.
+// with no moment in which the server waits for us. It says its isolation, because
+// gates open in no other, and a pooler takes no default from us. After an error the
+// connection is in a transaction that failed, and the pool closes it.
 func (t *Term) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error {
-	var both pgx.Batch // one batch is one transaction
-	both.Queue(`select weir.fenced($1, $2)`, Lock, t.epoch)
-	both.Queue(sql, args...)
-	results := pool.SendBatch(ctx, &both)
-	if _, err := results.Exec(); err != nil {
-		_ = results.Close() // says the same
-		return t.judge(err)
+	var all pgx.Batch
+	all.Queue(`begin isolation level read committed`)
+	all.Queue(`select weir.fenced($1, $2)`, Lock, t.epoch)
+	all.Queue(sql, args...)
+	all.Queue(`commit`)
+	results := pool.SendBatch(ctx, &all)
+	for range 2 {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close() // says the same
+			return t.judge(err)
+		}
 	}
 	err := results.QueryRow().Scan(into...)
 	return errors.Join(err, results.Close())

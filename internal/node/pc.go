@@ -65,21 +65,30 @@ func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.
 		return nil, nil
 	}
 	// A node that may serve no devices makes no row of b, and so no claim.
-	rows, err := d.pool.Query(ctx, `select `+claimColumns+`, coalesce(serial, ''), coalesce(target, '')
+	const sql = `select ` + claimColumns + `, coalesce(serial, ''), coalesce(target, '')
 		from (select (weir.bound_slots($2, array[$3], array[$4::int], $4))[1] as most offset 0) b, lateral (select b.most where b.most > 0 offset 0) c,
-		lateral weir.fleet_claim($1, $2, max => c.most, lease => $5, claim_id => $6)`, d.worker, d.node, Fleet, n, length, id)
-	if err != nil {
+		lateral weir.fleet_claim($1, $2, max => c.most, lease => $5, claim_id => $6)`
+	var tasks []Assignment
+	// Slots are counted in this isolation alone, and a pooler takes no default from us.
+	// One batch is one round trip.
+	batch := &pgx.Batch{}
+	batch.Queue(`begin isolation level read committed`)
+	batch.Queue(sql, d.worker, d.node, Fleet, n, length, id).Query(func(rows pgx.Rows) (err error) {
+		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Assignment, error) {
+			var device Device
+			a, err := assignment(row, &device.Serial, &device.Target)
+			if device.Serial != "" {
+				a.Device = &device
+			}
+			return a, err
+		})
+		return err
+	})
+	batch.Queue(`commit`)
+	if err := d.pool.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, wrap("claim", err)
 	}
-	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Assignment, error) {
-		var device Device
-		a, err := assignment(row, &device.Serial, &device.Target)
-		if device.Serial != "" {
-			a.Device = &device
-		}
-		return a, err
-	})
-	return tasks, wrap("claim", err)
+	return tasks, nil
 }
 
 // failDevices says that what attempts ran on has failed, or that they could not be begun.

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// ground makes, for one run, work of every kind that calls can collide on. Names
-// end in the run's number, so that runs share a database and not a key.
+// ground makes, for one run, work of the kinds that its calls can collide on: of
+// keys (lanes and pools), of a job, of one that grows. Names end in the run's
+// number, so that runs share a database and not a key.
 //
 //	job: A and B run, X needs both, Y needs X, Z is available
 //	lane: La runs, Lb waits · pool: Pa runs, Pb waits · rate: Ra runs, Rb waits
@@ -16,7 +17,7 @@ import (
 //	F has failed, G is available, E runs and its lease ends first
 //	a job that grows: C runs, D has failed, P is to be planned, Q needs C and P · a queued job
 const ground = `
-create function public.ground(i int, t timestamptz) returns jsonb language plpgsql as $$
+create function public.ground(i int, t timestamptz, keys boolean, job boolean, grows boolean) returns jsonb language plpgsql as $$
 declare
   s text := 's' || i;
   j uuid;
@@ -27,32 +28,41 @@ begin
   perform weir.register_node('n' || i, at => t);
   perform weir.register_worker('w' || i, array[s], 'n' || i, at => t);
   perform weir.register_worker('v' || i, array[s], 'n' || i, at => t);
-  perform weir.set_pool('pool' || i, 1, at => t);
-  perform weir.set_pool('rate' || i, rate => 1, per => '1 min', at => t);
-  perform weir.set_pool('small' || i, 1, at => t);
-  perform weir.set_pool('large' || i, 1, at => t);
+  if keys then
+    perform weir.set_pool('pool' || i, 1, at => t);
+    perform weir.set_pool('rate' || i, rate => 1, per => '1 min', at => t);
+    perform weir.set_pool('small' || i, 1, at => t);
+    perform weir.set_pool('large' || i, 1, at => t);
+  end if;
   for r in select * from (values
     ('E', '{}'::jsonb), ('F', '{}'), ('La', '{"lane": "lane", "exclusive": true}'), ('Lb', '{"lane": "lane", "exclusive": true}'),
     ('Pa', '{"pool": "pool"}'), ('Pb', '{"pool": "pool"}'), ('Ra', '{"pool": "rate"}'), ('Rb', '{"pool": "rate"}'),
     ('Ma', '{"lane": "wide", "exclusive": true}'), ('M1', '{"lane": "wide", "pool": "large"}'), ('M2', '{"lane": "wide", "pool": "small"}')) v (name, spec)
+    where keys or v.spec = '{}'
   loop
     ids := ids || jsonb_build_object(r.name, (select task from weir.submit_many(jsonb_build_array(
       r.spec || jsonb_build_object('service', s, 'max_attempts', 1)
       || case when r.spec ? 'lane' then jsonb_build_object('lane', (r.spec ->> 'lane') || i) else '{}' end
       || case when r.spec ? 'pool' then jsonb_build_object('pool', (r.spec ->> 'pool') || i) else '{}' end), false, t)));
   end loop;
-  perform weir.open_gates(array['lane' || i, 'wide' || i], array['pool' || i, 'rate' || i, 'large' || i, 'small' || i], at => t);
-  j := weir.submit_job(jsonb_build_array(
-    jsonb_build_object('service', s, 'key', 'A', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'B', 'max_attempts', 1),
-    jsonb_build_object('service', s || 'x', 'key', 'Z'), jsonb_build_object('service', s, 'key', 'Y', 'needs', '["X"]'::jsonb),
-    jsonb_build_object('service', s, 'key', 'X', 'needs', '["A", "B"]'::jsonb, 'lane', 'lane' || i)), 'job', at => t);
-  select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
-  ids := ids || jsonb_build_object('job', j);
-  j := weir.submit_job(jsonb_build_array(
-    jsonb_build_object('service', s, 'key', 'C', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'D', 'max_attempts', 1),
-    jsonb_build_object('service', s || 'x', 'key', 'P', 'plan', true), jsonb_build_object('service', s, 'key', 'Q', 'needs', '["C", "P"]'::jsonb)), 'grows', at => t);
-  select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
-  ids := ids || jsonb_build_object('growing', j, 'queued', weir.open_job('queued', at => t));
+  if keys then
+    perform weir.open_gates(array['lane' || i, 'wide' || i], array['pool' || i, 'rate' || i, 'large' || i, 'small' || i], at => t);
+  end if;
+  if job then
+    j := weir.submit_job(jsonb_build_array(
+      jsonb_build_object('service', s, 'key', 'A', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'B', 'max_attempts', 1),
+      jsonb_build_object('service', s || 'x', 'key', 'Z'), jsonb_build_object('service', s, 'key', 'Y', 'needs', '["X"]'::jsonb),
+      jsonb_build_object('service', s, 'key', 'X', 'needs', '["A", "B"]'::jsonb, 'lane', 'lane' || i)), 'job', at => t);
+    select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
+    ids := ids || jsonb_build_object('job', j);
+  end if;
+  if grows then
+    j := weir.submit_job(jsonb_build_array(
+      jsonb_build_object('service', s, 'key', 'C', 'max_attempts', 1), jsonb_build_object('service', s, 'key', 'D', 'max_attempts', 1),
+      jsonb_build_object('service', s || 'x', 'key', 'P', 'plan', true), jsonb_build_object('service', s, 'key', 'Q', 'needs', '["C", "P"]'::jsonb)), 'grows', at => t);
+    select ids || jsonb_object_agg(q.key, q.id) into ids from weir.tasks q where q.job = j;
+    ids := ids || jsonb_build_object('growing', j, 'queued', weir.open_job('queued', at => t));
+  end if;
   for r in select * from weir.claim('w' || i, array[s], 20, at => t) loop
     l := l || jsonb_build_object(r.task::text, format('%L::uuid, %s, %L::uuid', r.task, r.attempt, r.token));
   end loop;
@@ -157,7 +167,9 @@ func (y *yard) play(order []int, names ...string) {
 	made := one[struct {
 		IDs    map[string]string
 		Leases map[string]string
-	}](y.engine, `select g -> 'ids', g -> 'leases' from public.ground($1, $2) g`, y.runs, epoch)
+	}](y.engine, `select g -> 'ids', g -> 'leases' from public.ground($1, $2, $3, $4, $5) g`, y.runs, epoch,
+		touched(names, "{La", "{Lb", "{Ma", "{Pa", "{Pb", "{Ra", "pool{i}", "rate{i}", "small{i}", "lane{i}", "open_gates", "tend"),
+		touched(names, "{A", "{B", "{X", "{Y", "{Z", "{job", "weir.claim"), touched(names, "{C", "{D", "{P}", "{Q", "{growing", "{queued"))
 	replace := []string{"{i}", fmt.Sprint(y.runs), "{t}", "timestamptz '" + at(5).Format(time.RFC3339) + "'"}
 	for name, id := range made.IDs {
 		held := made.Leases[id]
@@ -176,6 +188,18 @@ func (y *yard) play(order []int, names ...string) {
 			y.Errorf("%s (order %v): %s: %v", strings.Join(names, " | "), order, names[i], err)
 		}
 	}
+}
+
+// touched says whether one of the calls names one of these.
+func touched(names []string, words ...string) bool {
+	for _, name := range names {
+		for _, word := range words {
+			if strings.Contains(calls[name], word) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestIsolationPairs plays every overlap of two calls that touch the same task.
