@@ -76,6 +76,19 @@ func given() map[string][3]string {
 	}
 }
 
+// The delay of a server is not set by default, and yet there is one: what is shown is
+// what a server does.
+func TestShownDefaultOfDrainDelay(t *testing.T) {
+	_, values, err := Load(Source{Env: none})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(values, func(v Value) bool { return v.Name == "drain_delay" })
+	if want := drainServer.String() + " with weir server, none with weir up"; values[i].Default != want {
+		t.Errorf("the default of drain_delay is shown as %q, want %q", values[i].Default, want)
+	}
+}
+
 // Every setting, in every pair of places: the earlier place wins.
 func TestPrecedence(t *testing.T) {
 	values := given()

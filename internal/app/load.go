@@ -56,6 +56,8 @@ func (s *setting) shownDefault() string {
 		return "./.weir if it is there, else the user's state folder"
 	case "node_name":
 		return "the host's name"
+	case "drain_delay":
+		return formatDuration(drainServer) + " with weir server, none with weir up"
 	}
 	if s.def == nil {
 		return ""

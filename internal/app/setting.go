@@ -40,7 +40,7 @@ var settings = []setting{
 	list("allowed_hosts", "further names that browsers may call the server by, such as weir-1,weir-1:8470", func(c *Config) *[]string { return &c.AllowedHosts }),
 	text("tls_cert", "certificate file, to speak HTTPS; needs tls_key", nil, func(c *Config) *string { return &c.TLSCert }),
 	text("tls_key", "key file of tls_cert", nil, func(c *Config) *string { return &c.TLSKey }),
-	duration("drain_delay", "how long a server that stops still answers, so that balancers hear of it first: 10s, or none; empty: 5s with weir server, none with weir up", "", func(c *Config) *time.Duration { return &c.DrainDelay }).optional().orNone(func(c *Config) *time.Duration { return &c.DrainDelay }),
+	duration("drain_delay", "how long a server that stops still answers, so that balancers hear of it first: 10s, or none", "", func(c *Config) *time.Duration { return &c.DrainDelay }).optional().orNone(func(c *Config) *time.Duration { return &c.DrainDelay }),
 	list("trusted_proxies", "networks whose X-Forwarded-For counts, such as 10.0.0.0/8,192.0.2.1/32", func(c *Config) *[]string { return &c.TrustedProxies }),
 	boolean("metrics_open", "true: /metrics needs no token", func(c *Config) *bool { return &c.MetricsOpen }),
 	text("trace_endpoint", "OTLP collector over HTTP that gets traces, such as http://127.0.0.1:4318", nil, func(c *Config) *string { return &c.TraceEndpoint }),

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -118,6 +119,16 @@ type PasswordBody struct {
 	New string `json:"new" maxLength:"1000"`
 }
 
+// ofNew names the field of a password that is refused as it is called here.
+func ofNew(err error) error {
+	if p := new(problem.Problem); errors.As(err, &p) && p.Field == "password" {
+		renamed := *p
+		renamed.Field = "new"
+		return &renamed
+	}
+	return err
+}
+
 // PasswordInput is somebody's password.
 type PasswordInput struct {
 	UserInput
@@ -125,7 +136,7 @@ type PasswordInput struct {
 }
 
 func (a *API) setPassword(ctx context.Context, in *PasswordInput) (*Empty, error) {
-	return nil, a.config.Auth.SetPassword(ctx, auth.From(ctx), in.User, in.Body.Old, in.Body.New)
+	return nil, ofNew(a.config.Auth.SetPassword(ctx, auth.From(ctx), in.User, in.Body.Old, in.Body.New))
 }
 
 // OwnPasswordInput is one's own.
@@ -133,7 +144,7 @@ type OwnPasswordInput struct{ Body PasswordBody }
 
 func (a *API) setOwnPassword(ctx context.Context, in *OwnPasswordInput) (*Empty, error) {
 	s := auth.From(ctx)
-	return nil, a.config.Auth.SetPassword(ctx, s, s.Name, in.Body.Old, in.Body.New)
+	return nil, ofNew(a.config.Auth.SetPassword(ctx, s, s.Name, in.Body.Old, in.Body.New))
 }
 
 func (a *API) disableUser(ctx context.Context, in *UserInput) (*Empty, error) {

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -149,6 +151,11 @@ func (a *API) agentRenew(ctx context.Context, in *RenewInput) (*One[wire.Refusal
 type NotesInput struct{ Body wire.Notes }
 
 func (a *API) agentRecord(ctx context.Context, in *NotesInput) (*One[wire.Refusals], error) {
+	for i, n := range in.Body.Notes {
+		if n.Data != "" && !json.Valid([]byte(n.Data)) {
+			return nil, problem.Refuse(fmt.Sprintf("notes[%d].data", i), "send JSON as text", "is not JSON")
+		}
+	}
 	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Record(ctx, in.Body.Node()) })
 }
 

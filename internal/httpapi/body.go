@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,9 +120,57 @@ func decode(data []byte, into any) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("expected %s, got %s", wanted(kind.Type), kind.Value)
 	case errors.As(err, &date):
-		return errors.New("expected a time such as 2026-01-31T08:00:00Z")
+		err = errors.New("expected a time such as 2026-01-31T08:00:00Z")
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "weir: ")
+	if at := place(data, reflect.TypeOf(into)); at != "" {
+		text = at + ": " + text
+	}
+	return errors.New(text)
+}
+
+// place finds where in JSON a type that reads itself refused its part, which the
+// decoder does not say: lease.task, outcomes[0].task. Empty: it is the whole.
+func place(data []byte, t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	refuses := func(part []byte, t reflect.Type) bool { return json.Unmarshal(part, reflect.New(t).Interface()) != nil }
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+	case t.Kind() == reflect.Slice:
+		var parts []json.RawMessage
+		_ = json.Unmarshal(data, &parts) // of anything else there are none
+		for i, part := range parts {
+			if refuses(part, t.Elem()) {
+				return joined(fmt.Sprintf("[%d]", i), place(part, t.Elem()))
+			}
+		}
+	case t.Kind() == reflect.Struct:
+		var parts map[string]json.RawMessage
+		_ = json.Unmarshal(data, &parts)
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			part, ok := parts[name]
+			switch {
+			case f.Anonymous && name == "":
+				if at := place(data, f.Type); at != "" {
+					return at
+				}
+			case ok && refuses(part, f.Type):
+				return joined(name, place(part, f.Type))
+			}
+		}
+	}
+	return ""
+}
+
+// joined is a path and what lies below it.
+func joined(path, below string) string {
+	if below == "" || strings.HasPrefix(below, "[") {
+		return path + below
+	}
+	return path + "." + below
 }
 
 // wanted is what a Go type is to somebody who writes JSON.

@@ -69,6 +69,7 @@ func FuzzBodies(f *testing.F) {
 
 // A refusal names the field, and never repeats a value.
 func TestRefusalsNameTheField(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
@@ -87,13 +88,15 @@ func TestRefusalsNameTheField(t *testing.T) {
 		"fraction":         {"POST", "/tasks", `{"service":"x","priority":1.5}`, 422, "invalid", "priority", "integer"},
 		"out of range":     {"POST", "/tasks", `{"service":"x","rank":1e30}`, 422, "invalid", "rank", "whole number"},
 		"duration":         {"POST", "/tasks", `{"service":"x","timeout":"soon"}`, 422, "invalid", "timeout", "duration"},
+		"long duration":    {"POST", "/tasks", `{"service":"x","timeout":"99999999999999s"}`, 422, "invalid", "timeout", "duration"},
+		"one of many":      {"POST", "/tasks/batch", `{"tasks":[{"service":"x"},{"service":"x","timeout":"99999999999999s"}]}`, 422, "invalid", "tasks[1].timeout", "duration"},
 		"engine's":         {"POST", "/tasks", `{"service":"x","pool":"gpu"}`, 422, "invalid", "pool", "no pool"},
 		"engine's of many": {"POST", "/jobs", `{"name":"j","tasks":[{"service":"x","key":"a"},{"service":"x","key":"b","pool":"gpu"}]}`, 422, "invalid", "tasks[1].pool", "no pool"},
 		"query":            {"GET", "/tasks?stat=done", nil, 422, "invalid", "stat", "not a field"},
 		"query value":      {"GET", "/tasks?limit=0", nil, 422, "invalid", "limit", ""},
-		"state":            {"GET", "/tasks?state=asleep", nil, 422, "invalid", "", "asleep"},
+		"state":            {"GET", "/tasks?state=asleep", nil, 422, "invalid", "state", "asleep"},
 		"after":            {"GET", "/tasks?after=x", nil, 422, "invalid", "after", ""},
-		"id":               {"GET", "/tasks/zzz", nil, 422, "invalid", "", "not the id"},
+		"id":               {"GET", "/tasks/zzz", nil, 422, "invalid", "task", "not the id"},
 		"no task":          {"GET", "/tasks/01890a5d-ac96-774b-bcce-b302099a8057", nil, 404, "not_found", "", "no task"},
 		"no pool":          {"GET", "/pools/ghost", nil, 404, "not_found", "", "no pool"},
 		"no route":         {"GET", "/nothing", nil, 404, "not_found", "", ""},

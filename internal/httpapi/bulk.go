@@ -117,7 +117,7 @@ func (a *API) bulkTasks(ctx context.Context, in *BulkTasksInput) (*One[BulkOutpu
 	f := b.Filter
 	filter := view.TaskFilter{State: f.State, Service: f.Service, Gate: f.Gate, Pool: f.Pool, Lane: f.Lane, Key: f.Key, Worker: f.Worker, Node: f.Node, Since: f.Since}
 	if f.Job != "" {
-		if filter.Job, err = a.config.Store.JobID(ctx, f.Job); err != nil {
+		if filter.Job, err = a.named(ctx, "job", a.config.Store.JobID, f.Job); err != nil {
 			return nil, err
 		}
 	}

@@ -199,7 +199,7 @@ func (a *API) fleetID(ctx context.Context, in FleetJobInput) (Fleets, weir.ID, e
 	if err != nil {
 		return nil, weir.ID{}, err
 	}
-	id, err := a.config.Store.JobID(ctx, in.Job)
+	id, err := a.named(ctx, "job", a.config.Store.JobID, in.Job)
 	return store, id, err
 }
 

@@ -15,7 +15,7 @@ type JobInput struct {
 }
 
 func (a *API) jobID(ctx context.Context, in JobInput) (weir.ID, error) {
-	return a.config.Store.JobID(ctx, in.Job)
+	return a.named(ctx, "job", a.config.Store.JobID, in.Job)
 }
 
 // ListJobsInput narrows the list.
@@ -37,17 +37,17 @@ type ListJobsInput struct {
 func (a *API) jobFilter(ctx context.Context, in *ListJobsInput) (f view.JobFilter, err error) {
 	f = view.JobFilter{State: in.State, Kind: in.Kind, Name: in.Name, Workflow: in.Workflow, Schedule: in.Schedule, Since: in.Since}
 	if in.Parent != "" {
-		if f.Parent, err = a.config.Store.TaskID(ctx, in.Parent); err != nil {
+		if f.Parent, err = a.named(ctx, "parent", a.config.Store.TaskID, in.Parent); err != nil {
 			return f, err
 		}
 	}
 	if in.Origin != "" {
-		if f.Origin, err = a.config.Store.JobID(ctx, in.Origin); err != nil {
+		if f.Origin, err = a.named(ctx, "origin", a.config.Store.JobID, in.Origin); err != nil {
 			return f, err
 		}
 	}
 	if in.Of != "" {
-		f.Of, err = a.config.Store.JobID(ctx, in.Of)
+		f.Of, err = a.named(ctx, "of", a.config.Store.JobID, in.Of)
 	}
 	return f, err
 }

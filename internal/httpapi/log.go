@@ -156,7 +156,7 @@ func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err err
 	q.asEvent = strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 	ctx, cancel := context.WithTimeout(r.Context(), a.config.Timeout)
 	defer cancel()
-	id, err := a.config.Store.TaskID(ctx, r.PathValue("task"))
+	id, err := a.named(ctx, "task", a.config.Store.TaskID, r.PathValue("task"))
 	if err != nil {
 		return q, err
 	}

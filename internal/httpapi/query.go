@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -26,4 +29,16 @@ func queryOf(r *http.Request, known ...string) (url.Values, error) {
 		}
 	}
 	return values, nil
+}
+
+// named is the id that a text in a field stands for. A text that is none is refused by
+// the field's name.
+func (*API) named(ctx context.Context, field string, find func(context.Context, string) (weir.ID, error), text string) (weir.ID, error) {
+	id, err := find(ctx, text)
+	if errors.Is(err, weir.ErrInvalid) {
+		p := *problem.Explain(err)
+		p.Field = field
+		return id, &p
+	}
+	return id, err
 }

@@ -174,7 +174,7 @@ func judge(err error) (*problem.Problem, int) {
 	return &p, p.Kind.Status()
 }
 
-var fieldForm = regexp.MustCompile(`^(?:bad input: )?(?:task (\d+): )?([a-z][a-z_]*): `)
+var fieldForm = regexp.MustCompile(`^(?:bad input: )?(?:task (\d+): )?([a-z][a-z_]*(?:\.[a-z_]+)*)(?: ".*")?: `)
 
 // fieldOf reads the field out of the engine's refusals, which begin with it.
 func fieldOf(p *problem.Problem) string {

@@ -174,7 +174,7 @@ func (a *API) rolloutID(ctx context.Context, in RolloutInput) (Rollouts, weir.ID
 	if err != nil {
 		return nil, weir.ID{}, err
 	}
-	id, err := a.config.Store.RolloutID(ctx, in.Rollout)
+	id, err := a.named(ctx, "rollout", a.config.Store.RolloutID, in.Rollout)
 	return store, id, err
 }
 
@@ -280,7 +280,7 @@ func (a *API) rolloutTask(ctx context.Context, in RolloutTaskInput) (Rollouts, r
 		}
 		return store, tasks[0], nil
 	}
-	task, err := a.config.Store.TaskID(ctx, in.Task)
+	task, err := a.named(ctx, "task", a.config.Store.TaskID, in.Task)
 	if err != nil {
 		return nil, rollout.Task{}, err
 	}

@@ -16,7 +16,7 @@ type TaskInput struct {
 }
 
 func (a *API) taskID(ctx context.Context, in TaskInput) (weir.ID, error) {
-	return a.config.Store.TaskID(ctx, in.Task)
+	return a.named(ctx, "task", a.config.Store.TaskID, in.Task)
 }
 
 // ListTasksInput narrows the list.
@@ -38,7 +38,7 @@ type ListTasksInput struct {
 func (a *API) listTasks(ctx context.Context, in *ListTasksInput) (*Listed[view.Task], error) {
 	f := view.TaskFilter{State: in.State, Service: in.Service, Gate: in.Gate, Pool: in.Pool, Lane: in.Lane, Key: in.Key, Worker: in.Worker, Node: in.Node, Since: in.Since}
 	if in.Job != "" {
-		job, err := a.config.Store.JobID(ctx, in.Job)
+		job, err := a.named(ctx, "job", a.config.Store.JobID, in.Job)
 		if err != nil {
 			return nil, err
 		}

@@ -33,12 +33,12 @@ func (a *API) listEvents(ctx context.Context, in *TimelineInput) (*Listed[view.E
 	f := view.TimelineFilter{Kind: in.Kind, Type: in.Type, Level: in.Level, Subject: in.Subject}
 	var err error
 	if in.Job != "" {
-		if f.Job, err = a.config.Store.JobID(ctx, in.Job); err != nil {
+		if f.Job, err = a.named(ctx, "job", a.config.Store.JobID, in.Job); err != nil {
 			return nil, err
 		}
 	}
 	if in.Task != "" {
-		if f.Task, err = a.config.Store.TaskID(ctx, in.Task); err != nil {
+		if f.Task, err = a.named(ctx, "task", a.config.Store.TaskID, in.Task); err != nil {
 			return nil, err
 		}
 	}

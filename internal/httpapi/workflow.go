@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,7 +158,7 @@ func faulty(err error) error {
 	if !errors.As(err, &faults) || len(faults) == 0 {
 		return err
 	}
-	return &problem.Problem{Kind: problem.Invalid, Field: faults[0].Path, What: faults.Error(), Next: faults[0].Next, Err: err}
+	return &problem.Problem{Kind: problem.Invalid, Field: cmp.Or(faults[0].Path, "definition"), What: faults.Error(), Next: faults[0].Next, Err: err}
 }
 
 // PutWorkflowInput stores a definition.

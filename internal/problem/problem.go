@@ -133,7 +133,9 @@ func Public(err error) (p *Problem, hidden bool) {
 	p = Explain(err)
 	kind := p.Kind
 	var state interface{ SQLState() string }
-	if own := new(Problem); !errors.As(err, &own) && errors.As(err, &state) && kind != Unreachable {
+	own := new(Problem)
+	ours := errors.As(err, &own)
+	if !ours && errors.As(err, &state) && kind != Unreachable {
 		if code := state.SQLState(); !strings.HasPrefix(code, "WR") && !strings.HasPrefix(code, "22") && !strings.HasPrefix(code, "54") {
 			kind = Failed
 		}
@@ -141,6 +143,10 @@ func Public(err error) (p *Problem, hidden bool) {
 	switch {
 	case kind == Unreachable && errors.Is(err, context.DeadlineExceeded):
 		return &Problem{Kind: kind, What: "it took too long", Next: "ask for less, or try again", Err: err}, true
+	case kind == Unreachable && ours && own.Err == nil:
+		return p, false // our own words, with nothing behind them
+	case kind == Unreachable && ours:
+		return &Problem{Kind: kind, What: "something that is needed for it does not answer", Next: "try again in a moment", Err: err}, true
 	case kind == Unreachable && state != nil:
 		return &Problem{Kind: kind, What: "the database cannot do it at the moment", Next: "try again in a moment", Err: err}, true
 	case kind == Unreachable:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -66,10 +67,14 @@ func (s *Store) Backfill(ctx context.Context, r BackfillRequest) ([]time.Time, [
 	case r.To.After(time.Now()):
 		return nil, nil, problem.Refuse("to", "give a time that is over", "it is in the future: a backfill makes up for the past")
 	}
+	// Asked by itself, so that which field is wrong is not read out of the sentence.
+	if _, err := (weir.Schedule{Spec: "@daily", Zone: table.Zone}).Next(r.From); err != nil {
+		return nil, nil, problem.Refuse("zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
+	}
 	times, more, err := table.Between(r.From, r.To, backfillMost)
 	switch {
 	case err != nil:
-		return nil, nil, problem.Refuse("spec", "", "%s", err)
+		return nil, nil, problem.Refuse("spec", "", "%s", strings.TrimPrefix(err.Error(), "spec: "))
 	case more:
 		return nil, nil, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
 	case r.DryRun || len(times) == 0:
