@@ -46,6 +46,25 @@ func TestAnArchiveCountsForItsOperation(t *testing.T) {
 	}
 }
 
+// An archive counts for the home as it was mounted last: one that was made of another
+// mount is of another home, though nobody has seen that yet.
+func TestAnArchiveCountsForItsMount(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.running("one")
+	d.want(id, ladder.Archived)
+	d.through(id, ladder.Stopping, ladder.Standby, 1)
+	op := d.begin(id, ladder.Archiving)
+	for _, mounted := range []int64{0, 2} {
+		if d.archived(id, *op, mounted) {
+			t.Errorf("an archive of mount %d counts", mounted)
+		}
+	}
+	if !d.archived(id, *op, 1) {
+		t.Error("the archive does not count")
+	}
+}
+
 // A start that comes in between voids the archive: before it was noted, and after.
 func TestR10AStartInBetweenVoidsTheArchive(t *testing.T) {
 	t.Parallel()

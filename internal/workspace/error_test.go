@@ -221,6 +221,14 @@ func TestWhoIsLateChangesNothing(t *testing.T) {
 	if made != nil {
 		t.Error("what nobody wants any more begins")
 	}
+	// What another operation came to says nothing about the one under way.
+	op, other := d.begin(id, ladder.Starting), d.id()
+	if d.end(id, &other, "", "") || d.end(id, &other, ladder.Timeout, "late") || d.end(id, nil, ladder.DataLost, "late") {
+		t.Error("the end of another operation counts")
+	}
+	if !d.end(id, op, "", "") {
+		t.Error("the operation is not under way any more")
+	}
 	for _, bad := range []string{`'PENDING'`, `'ERROR'`, `null`, `'running'`} {
 		d.refuses(problem.Invalid, `select weir.workspace_want($1, `+bad+`)`, id)
 	}

@@ -70,6 +70,9 @@ func (r *running) watch() {
 	}
 	close(ended)
 	<-copied
+	if r.err == nil && r.memory > 0 && r.exit.Signal == syscall.SIGKILL.String() && r.exit.Reason == "" {
+		r.starved(ctx)
+	}
 	if d.life.Err() != nil {
 		r.err = ErrClosed
 		return
@@ -80,6 +83,22 @@ func (r *running) watch() {
 		return
 	}
 	d.unleash(r.id, r.leash)
+}
+
+// starved asks a few times more why the container was killed: Docker hears of a lack of
+// memory apart from the end, and sometimes after it.
+func (r *running) starved(ctx context.Context) {
+	for range 3 {
+		state, err := r.driver.inspect(ctx, r.id)
+		if err != nil {
+			return
+		}
+		if state.OOMKilled {
+			r.exit = r.verdict(state, false)
+			return
+		}
+		loop.Wait(ctx, 100*time.Millisecond, nil)
+	}
 }
 
 // Leash sets when the warden kills the container.

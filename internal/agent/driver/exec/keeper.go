@@ -191,8 +191,9 @@ func (k *keeper) await(w *ward) {
 	}
 	k.say(answer{ID: w.ID, Exit: &e})
 	// A process that is just being started hides its mark, and a list of children
-	// can miss one while others end. So look again, behind everybody's back.
-	for _, wait := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond} {
+	// can miss one while others end. So look again, behind everybody's back; on a
+	// busy machine a start takes its time.
+	for _, wait := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond, 2 * time.Second} {
 		loop.Wait(context.Background(), wait, nil)
 		k.clear(w)
 	}

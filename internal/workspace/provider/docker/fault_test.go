@@ -73,6 +73,21 @@ func TestAnEngineThatIsAway(t *testing.T) {
 	answers(t, p, id)
 }
 
+// An engine that hangs in the middle of a look tells nothing about a workspace: the way to
+// ask whether that answers leads through the engine.
+func TestAnEngineThatHangsDuringALook(t *testing.T) {
+	t.Parallel()
+	host := dockertest.Daemon(t)
+	id := running(t, newProvider(t, host, "during"), "")
+	front := newFront(t, host)
+	p := newProvider(t, front.host, "during", func(c *docker.Config) { c.Call = 5 * time.Second })
+	front.hangAfter("/containers/json")
+	w, err := p.Look(t.Context())
+	if wrong := new(problem.Problem); !errors.As(err, &wrong) || wrong.Kind != problem.Unreachable {
+		t.Errorf("it says %+v of %v: %v", w, id, err)
+	}
+}
+
 // What has the names of ours, and not our labels, is another's.
 func TestThingsOfOthers(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,9 @@ type front struct {
 	mu      sync.Mutex
 	made    []container.InspectResponse
 	entered []container.ExecCreateRequest
+	// last is the end of a path: with the answer to that the engine hangs. Empty: it never does.
+	last  string
+	hangs bool
 }
 
 func newFront(t testing.TB, host string) *front {
@@ -48,15 +51,30 @@ func newFront(t testing.TB, host string) *front {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(host, "unix://"))
 	}}
-	server := httptest.NewUnstartedServer(&httputil.ReverseProxy{
+	through := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "docker"
 			f.enters(r.Out)
 		},
-		ModifyResponse: f.makes,
-		Transport:      transport,
-		ErrorLog:       log.New(io.Discard, "", 0), // clients that leave
-	})
+		ModifyResponse: func(answer *http.Response) error {
+			f.mu.Lock()
+			f.hangs = f.hangs || f.last != "" && strings.HasSuffix(answer.Request.URL.Path, f.last)
+			f.mu.Unlock()
+			return f.makes(answer)
+		},
+		Transport: transport,
+		ErrorLog:  log.New(io.Discard, "", 0), // clients that leave
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		hangs := f.hangs
+		f.mu.Unlock()
+		if hangs {
+			<-r.Context().Done()
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
 	_ = server.Listener.Close() // it has one of its own
 	server.Listener = listener
 	server.Start()
@@ -106,6 +124,13 @@ func (f *front) enters(r *http.Request) {
 	f.mu.Lock()
 	f.entered = append(f.entered, asked)
 	f.mu.Unlock()
+}
+
+// hangAfter lets the engine hang once it has answered what a path ends with.
+func (f *front) hangAfter(end string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = end
 }
 
 // seen is all so far.

@@ -1,12 +1,15 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/moby/moby/client"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/workspace/provider"
@@ -27,6 +30,7 @@ func (p *Provider) Look(ctx context.Context) (provider.World, error) {
 			w.Volumes[id] = s.state().Volume
 		}
 	}
+	var silent bool // one does not answer
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	turns := make(chan struct{}, 16)
@@ -39,12 +43,17 @@ func (p *Provider) Look(ctx context.Context) (provider.World, error) {
 			ready := p.answers(ctx, id, s.container.ID)
 			<-turns
 			mu.Lock()
+			silent = silent || !ready
 			w.Containers[id] = provider.Container{Ready: ready, Since: time.Unix(s.container.Created, 0).UTC()}
 			mu.Unlock()
 		})
 	}
 	group.Wait()
-	if err := ctx.Err(); err != nil {
+	if silent {
+		// The way there leads through the engine, which may have stopped answering since.
+		_, err = call(ctx, p, "ask Docker", func(ctx context.Context) (client.PingResult, error) { return p.engine.Ping(ctx, client.PingOptions{}) })
+	}
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return provider.World{}, fmt.Errorf("look: %w", err)
 	}
 	return w, nil
@@ -67,7 +76,7 @@ const answerMost = time.Second
 func (p *Provider) answers(ctx context.Context, id weir.ID, container string) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerMost)
 	defer cancel()
-	client := &http.Client{
+	asks := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return p.reach(ctx, id, container) }},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -75,6 +84,6 @@ func (p *Provider) answers(ctx context.Context, id weir.ID, container string) bo
 	if err != nil {
 		return false
 	}
-	answer, err := client.Do(request)
+	answer, err := asks.Do(request)
 	return err == nil && answer.Body.Close() == nil
 }
