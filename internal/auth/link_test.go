@@ -1,10 +1,13 @@
 package auth
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir/internal/problem"
 )
@@ -51,6 +54,17 @@ func TestSetup(t *testing.T) {
 	want := []string{"link_created", "link_created", "user_created", "login", "login"}
 	if got := x.events(); !slices.Equal(got, want) {
 		t.Errorf("the timeline says %v, not %v", got, want)
+	}
+}
+
+// There is one set-up link, whoever forgets to lock.
+func TestThereIsOneSetupLink(t *testing.T) {
+	x := start(t)
+	_, err := x.NewLink(t.Context(), System("weir up"), "", 0)
+	must(t, err)
+	_, err = x.db.Pool.Exec(t.Context(), `insert into weir.links (hash, created_at, expires_at) select sha256(hash), created_at, expires_at from weir.links`)
+	if state, ok := errors.AsType[*pgconn.PgError](err); !ok || state.Code != "23505" {
+		t.Errorf("a second one: %v, want a unique violation", err)
 	}
 }
 

@@ -63,6 +63,11 @@ func TestSessionEnds(t *testing.T) {
 		}
 	})
 	ends("disabled", func(x *setup, _ string) { must(x.t, x.Disable(x.t.Context(), System("test"), "ada")) })
+	// A login that was under way has its session after those of the user were ended.
+	ends("disabled at the same time", func(x *setup, _ string) {
+		_, err := x.db.Pool.Exec(x.t.Context(), `update weir.users set disabled_at = now() where name = 'ada'`)
+		must(x.t, err)
+	})
 	ends("deleted", func(x *setup, _ string) { must(x.t, x.DeleteUser(x.t.Context(), System("test"), "ada")) })
 	ends("revoked", func(x *setup, _ string) {
 		list, err := x.Sessions(x.t.Context(), "")

@@ -13,6 +13,7 @@ import (
 // The rules of the source, each as it says it.
 
 func TestRefill(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 30)...)
 	id := r.submit("refill", nil)
@@ -33,6 +34,7 @@ func TestRefill(t *testing.T) {
 }
 
 func TestTargetIsWhatIsEligible(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 7)...)
 	r.submit("few", nil)
@@ -45,6 +47,7 @@ func TestTargetIsWhatIsEligible(t *testing.T) {
 }
 
 func TestSlots(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 10)...)
 	r.submit("slots", nil)
@@ -66,6 +69,7 @@ func TestSlots(t *testing.T) {
 }
 
 func TestOneActiveOldestFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 2)...)
 	a := r.submit("a", nil)
@@ -82,7 +86,7 @@ func TestOneActiveOldestFirst(t *testing.T) {
 	r.job(a, JobDone)
 	r.job(b, JobActive)
 	// In one transaction: the end and the activation.
-	r.want("transactions", r.count(`select count(distinct xid) from weir.events where job = $1 and type = 'done' and kind = 'job' or job = $2 and type = 'activated'`, a, b), 1)
+	r.want("transactions", r.count(`select count(distinct xmin::text) from weir.events where job = $1 and type = 'done' and kind = 'job' or job = $2 and type = 'activated'`, a, b), 1)
 	r.done(r.claim("PC-01", 100)...)
 	r.job(b, JobDone)
 	r.job(c, JobActive)
@@ -91,6 +95,7 @@ func TestOneActiveOldestFirst(t *testing.T) {
 }
 
 func TestTimeoutRetryFinalOut(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 2)...)
 	id := r.submit("slow", nil)
@@ -124,7 +129,7 @@ func TestTimeoutRetryFinalOut(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	r.want("one name of its own", r.count(`select count(*) from weir.events where task = $1 and type = 'failed_final' and data ->> 'device' = 'd01'`, l.Task), 1)
-	r.want("transactions", r.count(`select count(distinct xid) from weir.events where task = $1 and type in ('failed', 'failed_final') or kind = 'device' and type = 'quarantined' or kind = 'job' and job = $2 and type = 'failed'`, l.Task, id), 1)
+	r.want("transactions", r.count(`select count(distinct xmin::text) from weir.events where task = $1 and type in ('failed', 'failed_final') or kind = 'device' and type = 'quarantined' or kind = 'job' and job = $2 and type = 'failed'`, l.Task, id), 1)
 	// Its slot stays empty.
 	next := r.submit("next", nil)
 	r.want("who is out gets nothing", serials(r.claim("PC-01", 100)), "d02")
@@ -132,6 +137,7 @@ func TestTimeoutRetryFinalOut(t *testing.T) {
 }
 
 func TestRetryComesFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 3)...)
 	r.exec(`select weir.set_slots('PC-01', 1)`)
@@ -146,6 +152,7 @@ func TestRetryComesFirst(t *testing.T) {
 }
 
 func TestClaimAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 5)...)
 	r.submit("lost reply", nil)
@@ -163,6 +170,7 @@ func TestClaimAgain(t *testing.T) {
 }
 
 func TestIdleWritesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 3)...)
 	r.submit("idle", nil)
@@ -186,6 +194,7 @@ func TestIdleWritesNothing(t *testing.T) {
 }
 
 func TestPlainClaimIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	_, err := r.db.Pool.Exec(t.Context(), `select weir.claim('w', array['fleet'])`)
 	if state, ok := errors.AsType[*pgconn.PgError](err); !ok || state.Code != "WR422" {

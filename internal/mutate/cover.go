@@ -12,8 +12,17 @@ import (
 // guardForms are guards that can be told by how they are written, in the SQL.
 var guardForms = regexp.MustCompile(`\.token = |\bfor (no key )?update\b|\bfor (key )?share\b|pg_(try_)?advisory_xact_lock|create unique index|pg_snapshot_xmin|\bfenced\.epoch\b`)
 
-// Uncovered are the lines of a file of the schema that have a guard of a known
-// form and no row, as "file:line: text".
+// spare are guards whose promise another guard keeps as well, one that has a row: no
+// test can tell that they are gone. They stay, each for the reason beside it. By file
+// and the text of the guard.
+var spare = map[string]map[string]string{
+	"schema/functions/_fleet_sees.sql": {
+		`perform from weir.devices x where x.id = d.id for update;`: "_device_seen wants its rows held by who calls it; here the lock of the PC, taken above, keeps all others away who move a device",
+	},
+}
+
+// Uncovered are the guards of a known form in a file of the schema that no row takes
+// out, as "file:line: text".
 func Uncovered(root, file string) ([]string, error) {
 	data, err := os.ReadFile(filepath.Join(root, file)) // #nosec G304 -- a file of the schema
 	if err != nil {
@@ -24,19 +33,29 @@ func Uncovered(root, file string) ([]string, error) {
 	offset, number := 0, 0
 	for line := range strings.Lines(text) {
 		number++
-		begin, end := offset, offset+len(line)
-		offset = end
+		begin := offset
+		offset += len(line)
 		code, _, _ := strings.Cut(line, "--")
-		if strings.HasPrefix(line, "comment on") || !guardForms.MatchString(code) {
+		// What is said about a refusal is no guard.
+		if strings.HasPrefix(line, "comment on") || strings.HasPrefix(strings.TrimSpace(code), "raise ") || spare[file][strings.TrimSpace(code)] != "" {
 			continue
 		}
-		covered := slices.ContainsFunc(Rows(), func(r Row) bool {
-			at := strings.Index(text, r.Old)
-			return r.File == file && at >= 0 && at < end && at+len(r.Old) > begin
-		})
-		if !covered {
-			out = append(out, fmt.Sprintf("%s:%d: %s", file, number, strings.TrimSpace(line)))
+		for _, at := range guardForms.FindAllStringIndex(code, -1) {
+			if !slices.ContainsFunc(Rows(), func(r Row) bool { return r.File == file && r.takesOut(text, begin+at[0], begin+at[1]) }) {
+				out = append(out, fmt.Sprintf("%s:%d: %s", file, number, strings.TrimSpace(line)))
+			}
 		}
 	}
 	return out, nil
+}
+
+// takesOut reports whether the row takes out the guard that stands in the text from
+// begin to end, or makes it wait where it does not.
+func (r Row) takesOut(text string, begin, end int) bool {
+	at := strings.Index(text, r.Old)
+	if at < 0 || begin < at || end > at+len(r.Old) {
+		return false
+	}
+	fewer := func(words string) bool { return strings.Count(r.Old, words) > strings.Count(r.New, words) }
+	return fewer(text[begin:end]) || fewer("skip locked")
 }

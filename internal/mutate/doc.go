@@ -14,10 +14,11 @@
 // one change, and testdb makes its template from there (testdb.SchemaVariable).
 // A mutation of Go is a build with -overlay. The tree is never written to.
 //
-// A row is killed when the test was built, ran and failed. It survived when the
-// test passed. It is stale when its text does not stand in the file exactly
-// once, when its test is not there, or when the test fails without the
-// mutation: then the row says nothing, and it must be written anew.
+// A row is killed when the test was built, ran and failed, on a schema that
+// PostgreSQL takes. It survived when the test passed. It is stale when its text
+// does not stand in the file exactly once, when its test is not there, or when
+// the test fails without the mutation: then the row says nothing, and it must be
+// written anew.
 //
 // `make mutate` runs every row. `make test` looks for stale rows, demands a row
 // for every guard of a known form ([Uncovered]), and runs a few rows.

@@ -54,4 +54,146 @@ var fleetRows = []Row{
 		` for no key update of n;`, `;`,
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
+
+	// Locks: what is read is true until the commit, and nobody waits in a ring.
+	{
+		"a health task judges the device as it is", "schema/functions/_device_checked.sql",
+		`where x.id = of_device for update;`, `where x.id = of_device;`,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"a success judges the device as it is", "schema/functions/_device_worked.sql",
+		`and d.health in ('suspect', 'unknown') for update;`, `and d.health in ('suspect', 'unknown');`,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"a failure judges the device as it is", "schema/functions/_fleet_failed.sql",
+		`where x.id = of_device for update;`, `where x.id = of_device;`,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"who restores devices judges them as they are", "schema/functions/_fleet_stop.sql",
+		`order by x.id for update loop`, `order by x.id loop`,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"a command judges the device as it is", "schema/functions/_device_command.sql",
+		`where x.id = d.id for update;`, `where x.id = d.id;`,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"no claim takes a device that is put out", "schema/functions/_device_command.sql",
+		`perform from weir.nodes n where n.id = d.node for no key update;`, ``,
+		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"slots are reported under the PC's lock", "schema/functions/_fleet_alive.sql",
+		`perform from weir.nodes x where x.id = n.id for no key update;`, ``,
+		fleetTests, "TestThePCIsLockedBeforeItsDevices",
+	},
+	{
+		"a report takes the PC's lock", "schema/functions/fleet_report.sql",
+		`order by x.id for no key update;`, `order by x.id;`,
+		fleetTests, "TestThePCIsLockedBeforeItsDevices",
+	},
+	{
+		"a PC that sees a device takes its lock", "schema/functions/_fleet_sees.sql",
+		`perform from weir.nodes x where x.id in (n.id, o.id) order by x.id for no key update;`, ``,
+		fleetTests, "TestThePCIsLockedBeforeItsDevices",
+	},
+	{
+		"who loses a device takes the PC's lock", "schema/functions/_fleet_device_row.sql",
+		` for no key update of x;`, `;`,
+		fleetTests, "TestThePCIsLockedBeforeItsDevices",
+	},
+	{
+		"a PC is locked before its worker", "schema/functions/_fleet_worker.sql",
+		`perform from weir.nodes x where x.id = n.id for no key update;`, ``,
+		fleetTests, "TestThePCIsLockedBeforeItsDevices",
+	},
+	{
+		"a report locks devices in order", "schema/functions/fleet_report.sql",
+		`perform from weir.devices d where d.id = any (absent || gone || known) order by d.id for update;`, ``,
+		fleetTests, "TestDevicesAreLockedInOrder",
+	},
+	{
+		"devices that stay away are locked in order", "schema/functions/_device_gone.sql",
+		`perform from weir.devices d where d.id = any (ids) order by d.id for update;`, ``,
+		fleetTests, "TestDevicesAreLockedInOrder",
+	},
+	{
+		"a device that is back is not lost", "schema/functions/fleet_tend.sql",
+		`where d.id = any (gone)) order by x.id for no key update;`, `where d.id = any (gone)) order by x.id;`,
+		fleetTests, "TestThePassOfTheLeader",
+	},
+	{
+		"the pass waits for no PC", "schema/functions/fleet_tend.sql",
+		`for no key update of x skip locked`, `for no key update of x`,
+		fleetTests, "TestThePassOfTheLeader",
+	},
+	{
+		"one pass at a time", "schema/functions/fleet_tend.sql",
+		`if not pg_try_advisory_xact_lock(89, 1) then`, `if false then`,
+		fleetTests, "TestThePassOfTheLeader",
+	},
+	{
+		"jobs are made active one by one", "schema/functions/_fleet_next.sql",
+		`perform pg_advisory_xact_lock(89, 0);`, `null;`,
+		fleetTests, "TestTheNextJobIsMadeActiveOnce",
+	},
+	{
+		"a submission leaves it to whoever is at it", "schema/functions/_fleet_next.sql",
+		`elsif not pg_try_advisory_xact_lock(89, 0) then`, `elsif false then`,
+		fleetTests, "TestTheNextJobIsMadeActiveOnce",
+	},
+	{
+		"a job that is being canceled is not made active", "schema/functions/_fleet_next.sql",
+		`where l.job = next.job for update;`, `where l.job = next.job;`,
+		fleetTests, "TestTheNextJobIsMadeActiveOnce",
+	},
+	{
+		"overlap plans behind whoever makes one active", "schema/functions/_fleet_overlap.sql",
+		`perform pg_advisory_xact_lock(89, 0);`, ``,
+		fleetTests, "TestOverlapPlansUnderTheJobsLock",
+	},
+	{
+		"overlap plans no job that is being canceled", "schema/functions/_fleet_overlap.sql",
+		`where l.job = next.job for update;`, `where l.job = next.job;`,
+		fleetTests, "TestOverlapPlansUnderTheJobsLock",
+	},
+	{
+		"a job is locked before it lingers", "schema/functions/_fleet_advance.sql",
+		`where l.job = of_job for update;`, `where l.job = of_job;`,
+		fleetTests, "TestAJobIsLockedBeforeItLingers",
+	},
+	{
+		"a claim waits for no unit", "schema/functions/_fleet_fresh.sql",
+		`for update skip locked`, `for update`,
+		fleetTests, "TestUnitsThatSomebodyHasAreLeft",
+	},
+	{
+		"PCs take different units", "schema/functions/_fleet_pick_open.sql",
+		`for update skip locked;`, `for update;`,
+		fleetTests, "TestUnitsThatSomebodyHasAreLeft",
+	},
+	{
+		"a repeated claim of a PC waits for the first", "schema/functions/fleet_claim.sql",
+		`perform pg_advisory_xact_lock(88, w.id);`, `null;`,
+		fleetTests, "TestARepeatedClaimOfAPC",
+	},
+	{
+		"a repeated claim of a PC gets its own leases", "schema/functions/_fleet_claimed.sql",
+		` and r.token = fence`, ``,
+		fleetTests, "TestARepeatedClaimOfAPC",
+	},
+	{
+		"a PC reports of a lease as it is", "schema/functions/_fleet_holds.sql",
+		`where x.task = of_task for update;`, `where x.task = of_task;`,
+		fleetTests, "TestAReportIsForTheLeaseAsItIs",
+	},
+	{
+		"the policy of the fleet is changed as it is", "schema/functions/set_fleet_policy.sql",
+		`from weir.fleet_policy for update;`, `from weir.fleet_policy;`,
+		fleetTests, "TestThePolicyIsChangedUnderItsLock",
+	},
 }

@@ -62,17 +62,37 @@ var rolloutRows = []Row{
 	{
 		"an approval is for the plan that was seen", "schema/functions/rollout_approve.sql",
 		`if rollout_approve.hash <> r.hash then`, `if false then`,
-		rolloutTests, "TestEveryCommandInEveryState",
+		rolloutTests, "TestAStageNeedsItsApprovals",
 	},
 	{
 		"a stage needs its approvals", "schema/functions/rollout_promote.sql",
 		`if approved < s.approvals then`, `if false then`,
-		rolloutTests, "TestEveryCommandInEveryState",
+		rolloutTests, "TestAStageNeedsItsApprovals",
 	},
 	{
 		"a run needs the frozen plan", "schema/functions/rollout_brief.sql",
 		`when r.hash <> weir._rollout_hash(r.plan) then`, `when false then`,
-		rolloutTests, "TestReleasedByHand",
+		rolloutTests, "TestARunLooksAgain",
+	},
+	{
+		"a run needs the environment of the plan", "schema/functions/rollout_brief.sql",
+		`when d.environment <> frozen ->> 'environment' then`, `when false then`,
+		rolloutTests, "TestARunLooksAgain",
+	},
+	{
+		"a run needs the text of its checksum", "schema/functions/rollout_brief.sql",
+		`when sql is null or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then`, `when false then`,
+		rolloutTests, "TestARunLooksAgain",
+	},
+	{
+		"a run needs its approvals", "schema/functions/rollout_brief.sql",
+		`when approved < s.approvals then`, `when false then`,
+		rolloutTests, "TestARunLooksAgain",
+	},
+	{
+		"a run needs a rollout that goes on", "schema/functions/rollout_brief.sql",
+		`when r.aborted_at is not null then`, `when false then`,
+		rolloutTests, "TestARunLooksAgain",
 	},
 	{
 		"a run needs a stage that began", "schema/functions/rollout_brief.sql",
@@ -83,5 +103,77 @@ var rolloutRows = []Row{
 		"the engine's commands leave rollouts alone", "schema/functions/_free.sql",
 		`if found and owner.kind is distinct from`, `if false and owner.kind is distinct from`,
 		rolloutTests, "TestCommandsOfTheEngineAreRefused",
+	},
+
+	// Locks: what is read is true until the commit, and nobody waits in a ring.
+	{
+		"a start takes the job first", "schema/functions/rollout_start.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"an approval takes the job first", "schema/functions/rollout_approve.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a revocation takes the job first", "schema/functions/rollout_revoke.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a promotion takes the job first", "schema/functions/rollout_promote.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a pause takes the job first", "schema/functions/rollout_pause.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a resumption takes the job first", "schema/functions/rollout_resume.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a resolution takes the job first", "schema/functions/_rollout_resolved.sql",
+		`where l.job = r.job for update;`, `where l.job = r.job;`,
+		rolloutTests, "TestTheJobIsLockedBeforeItsRollout",
+	},
+	{
+		"a start waits for who opens its lanes", "schema/functions/rollout_start.sql",
+		`perform weir._hold_keys(array(`, `perform (array(`,
+		rolloutTests, "TestAStartWaitsForWhoOpensItsLanes",
+	},
+	{
+		"the sweep waits for no job", "schema/functions/rollout_sweep.sql",
+		`for update skip locked;`, `for update;`,
+		rolloutTests, "TestTheSweepWaitsForNobody",
+	},
+	{
+		"a look is judged by the address as it is", "schema/functions/rollout_checked.sql",
+		`where d.name = rollout_checked.name for update;`, `where d.name = rollout_checked.name;`,
+		rolloutTests, "TestDatabasesAreJudgedUnderTheirLock",
+	},
+	{
+		"a secret that another database takes stays", "schema/functions/rollout_drop_database.sql",
+		`where s.name = was.secret for update;`, `where s.name = was.secret;`,
+		rolloutTests, "TestDatabasesAreJudgedUnderTheirLock",
+	},
+	{
+		"a database holds its secret", "schema/functions/rollout_put_database.sql",
+		` for key share;`, `;`,
+		rolloutTests, "TestDatabasesAreJudgedUnderTheirLock",
+	},
+	{
+		"a lease lasts until its phase is written", "schema/functions/rollout_phase.sql",
+		` for key share;`, `;`,
+		rolloutTests, "TestALeaseLastsUntilItsRunIsWritten",
+	},
+	{
+		"a lease lasts until its end is written", "schema/functions/rollout_ended.sql",
+		` for key share;`, `;`,
+		rolloutTests, "TestALeaseLastsUntilItsRunIsWritten",
 	},
 }

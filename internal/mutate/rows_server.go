@@ -1,8 +1,9 @@
 package mutate
 
 const (
-	authTests = "./internal/auth"
-	nodeTests = "./internal/node"
+	authTests  = "./internal/auth"
+	nodeTests  = "./internal/node"
+	agentTests = "./internal/agent"
 )
 
 // serverRows are the guards of the server: who asks, what nodes may do, the lead.
@@ -16,6 +17,26 @@ var serverRows = []Row{
 		`	_ = known
 	switch s.Kind {`,
 		authTests, "TestCan",
+	},
+	{
+		"an end that waits to be told keeps its lease", "internal/agent/renew.go",
+		`(!at.ended || at.untold == 0 || now-at.untold < untoldLeases*a.config.Lease)`, `(!at.ended)`,
+		agentTests, "TestAnEndThatIsNotTakenKeepsItsLease",
+	},
+	{
+		"an end is told on when its lease may be over", "internal/agent/report.go",
+		`now > e.at.safe && (now-e.at.untold >= untoldLeases*a.config.Lease || closed(a.leave))`, `now > e.at.safe`,
+		agentTests, "TestAnEndIsToldAfterAnOutage",
+	},
+	{
+		"work on devices is claimed in READ COMMITTED", "internal/node/pc.go",
+		"batch.Queue(`begin isolation level read committed`)", "batch.Queue(`begin`)",
+		nodeTests, "TestDevicesAreClaimedInAnyIsolation",
+	},
+	{
+		"a leader's statement is READ COMMITTED", "internal/coordinator/term.go",
+		"all.Queue(`begin isolation level read committed`)", "all.Queue(`begin`)",
+		"./internal/app", "TestPooledWhereTransactionsAreNotReadCommitted",
 	},
 	{"a token stays in its scopes", "internal/auth/can.go", ` && inScope(s.Scopes, v, o.Kind)`, ``, authTests, "TestCan"},
 	{"a node reaches its own alone", "internal/auth/can.go", ` && o.Owner == s.ID`, ``, authTests, "TestCan"},
@@ -39,8 +60,8 @@ var serverRows = []Row{
 	{"a token ends with its user", "internal/auth/token.go", ` and u.disabled_at is null`, ``, authTests, "TestToken"},
 	{
 		"a join token is used once", "internal/auth/join.go",
-		"delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning",
-		"select 0 from weir.joins where hash = $2 and expires_at > coalesce($1, now()); select",
+		"delete from weir.joins where hash = $2 and expires_at > coalesce($1, now()) returning coalesce(node, ''), labels, services`",
+		"select coalesce(node, ''), labels, services from weir.joins where hash = $2 and expires_at > coalesce($1, now())`",
 		authTests, "TestJoinOnce",
 	},
 	{
@@ -50,8 +71,14 @@ var serverRows = []Row{
 	},
 	{
 		"a link expires", "internal/auth/link.go",
-		"delete from weir.links where hash = $2 and expires_at > coalesce($1, now())",
-		"delete from weir.links where hash = $2 and coalesce($1, now()) is not null",
+		"where l.hash = $2 and l.expires_at > coalesce($1, now()) and u.disabled_at is null",
+		"where l.hash = $2 and coalesce($1, now()) is not null and u.disabled_at is null",
+		authTests, "TestLoginLink",
+	},
+	{
+		"a link is used once", "internal/auth/link.go",
+		"delete from weir.links where hash = $2 and expires_at > coalesce($1, now()) returning user_id is null, '', expires_at`",
+		"select user_id is null, '', expires_at from weir.links where hash = $2 and expires_at > coalesce($1, now())`",
 		authTests, "TestLoginLink",
 	},
 	{
@@ -65,8 +92,13 @@ var serverRows = []Row{
 		authTests, "TestThrottleAddress",
 	},
 	{
-		"attempts are charged before the answer", "internal/auth/throttle.go",
-		`on conflict (key) do update set failures = a.failures`, `on conflict (key) do nothing`,
+		"attempts are counted one by one", "internal/auth/throttle.go",
+		`		insert into weir.login_attempts as a (key, failures, at, until) values ($2, 0, coalesce($1, now()), coalesce($1, now()))
+		on conflict (key) do update set failures = a.failures
+		returning failures, extract(epoch from coalesce($1, now()) - at)::float8, extract(epoch from until - coalesce($1, now()))::float8, noted`,
+		`		with made as (insert into weir.login_attempts (key, failures, at, until) values ($2, 0, coalesce($1, now()), coalesce($1, now())) on conflict do nothing returning *)
+		select failures, extract(epoch from coalesce($1, now()) - at)::float8, extract(epoch from until - coalesce($1, now()))::float8, noted
+		from (select * from made union all select * from weir.login_attempts where key = $2 union all select $2, 0, coalesce($1, now()), coalesce($1, now()), false) x limit 1`,
 		authTests, "TestThrottleAtOnce",
 	},
 	{
@@ -77,7 +109,7 @@ var serverRows = []Row{
 	{
 		"one sets Weir up", "schema/migrations/0002_auth.sql",
 		`create unique index links_setup`, `create index links_setup`,
-		authTests, "TestSetup",
+		authTests, "TestThereIsOneSetupLink",
 	},
 	{
 		"a leader's transaction carries its epoch", "internal/coordinator/term.go",

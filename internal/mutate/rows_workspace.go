@@ -12,7 +12,7 @@ var workspaceRows = []Row{
 	{
 		"a start in between voids an archive", "schema/functions/workspace_archived.sql",
 		` or w.mounted <> workspace_archived.mounted`, ``,
-		workspaceTests, "TestR10AStartInBetweenVoidsTheArchive",
+		workspaceTests, "TestAnArchiveCountsForItsMount",
 	},
 	{
 		"one operation at a time", "schema/functions/workspace_begin.sql",
@@ -85,5 +85,77 @@ var workspaceRows = []Row{
 		"who is busy is capped", "schema/functions/workspace_busy.sql",
 		`least(t + lasts, greatest(w.last_access_at + p.busy_most, t))`, `t + lasts`,
 		workspaceTests, "TestBusyIsCapped",
+	},
+
+	// Locks: what is read is true until the commit.
+	{
+		"an archive is judged by the workspace as it is", "schema/functions/workspace_archived.sql",
+		`where x.id = workspace_archived.workspace for no key update;`, `where x.id = workspace_archived.workspace;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"one that is being deleted is not busy", "schema/functions/workspace_busy.sql",
+		` for no key update;`, `;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"a patch keeps what another one changes", "schema/functions/workspace_patch.sql",
+		` for no key update;`, `;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"an error is recovered from once", "schema/functions/workspace_recover.sql",
+		` for no key update;`, `;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"what is wanted is judged by what is under way", "schema/functions/workspace_want.sql",
+		` for no key update;`, `;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"an old look takes nothing back", "schema/functions/workspace_see.sql",
+		` for no key update of w`, ``,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"a new leader goes on with what is still under way", "schema/functions/workspace_resume.sql",
+		` for no key update)`, `)`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"time runs again for what is still under way", "schema/functions/workspace_unknown.sql",
+		` for no key update`, ``,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"the clock waits for nobody", "schema/functions/workspace_expire.sql",
+		` for no key update skip locked`, ` for no key update`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"the policy of workspaces is changed as it is", "schema/functions/set_workspace_policy.sql",
+		`from weir.workspace_policy for update;`, `from weir.workspace_policy;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"who sweeps codes waits for nobody", "schema/functions/workspace_code_make.sql",
+		`from weir.workspace_codes x where x.expires_at < t limit 100 for update skip locked`, `from weir.workspace_codes x where x.expires_at < t limit 100 for update`,
+		workspaceTests, "TestNobodyWaitsForWhoSweeps",
+	},
+	{
+		"who sweeps visits waits for nobody", "schema/functions/workspace_code_make.sql",
+		`from weir.workspace_visits x where x.expires_at < t limit 100 for update skip locked`, `from weir.workspace_visits x where x.expires_at < t limit 100 for update`,
+		workspaceTests, "TestNobodyWaitsForWhoSweeps",
+	},
+	{
+		"an operation ends once", "schema/functions/workspace_end.sql",
+		` for no key update;`, `;`,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
+	},
+	{
+		"use that is told late takes nothing back", "schema/functions/workspace_touch.sql",
+		` for no key update of w`, ``,
+		workspaceTests, "TestWorkspacesAreJudgedUnderTheirLock",
 	},
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,10 @@ type Result struct {
 // timeLimit bounds one run of a test. A test that waits for ever because its
 // guard is gone has not noticed it.
 const timeLimit = 5 * time.Minute
+
+// senseless tells a mutation that PostgreSQL does not take from one that a test has
+// noticed: the schema cannot be made, or a statement of it cannot be read.
+var senseless = regexp.MustCompile(`make the template database|SQLSTATE 42(601|702|703|804|883|P01|P18)`)
 
 // Runner runs rows. Make one with New, and Close it.
 type Runner struct {
@@ -81,7 +86,8 @@ func (r *Runner) Prepare(ctx context.Context, rows []Row) {
 		if b.err = r.build(ctx, pkg, b.path, ""); b.err != nil {
 			continue
 		}
-		_, said := r.run(ctx, pkg, b.path, names)
+		// All of them together may take long.
+		_, said := r.run(ctx, pkg, b.path, names, 4*timeLimit)
 		for _, name := range names {
 			if !strings.Contains(said, "--- PASS: "+name+" ") {
 				b.faults[name] = "without the mutation the test fails, is skipped or does not run:\n" + said
@@ -111,11 +117,13 @@ func (r *Runner) judge(ctx context.Context, row Row) (Verdict, string) {
 	var failed bool
 	var said string
 	err := r.mutated(ctx, row, b.path, func(path string, env ...string) {
-		failed, said = r.run(ctx, row.Package, path, []string{row.Test}, env...)
+		failed, said = r.run(ctx, row.Package, path, []string{row.Test}, timeLimit, env...)
 	})
 	switch {
 	case err != nil:
 		return Broken, err.Error()
+	case senseless.MatchString(said):
+		return Broken, "what is left makes no sense to PostgreSQL:\n" + said
 	case failed && strings.Contains(said, "--- FAIL: "+row.Test+" "):
 		return Killed, said
 	case failed || !strings.Contains(said, "--- PASS: "+row.Test+" "):
@@ -128,7 +136,7 @@ func (r *Runner) judge(ctx context.Context, row Row) (Verdict, string) {
 // that fail: candidates for the row.
 func (r *Runner) Find(ctx context.Context, row Row) (failed []string, err error) {
 	err = r.mutated(ctx, row, r.binaries[row.Package].path, func(path string, env ...string) {
-		_, said := r.run(ctx, row.Package, path, nil, env...)
+		_, said := r.run(ctx, row.Package, path, nil, 4*timeLimit, env...)
 		for line := range strings.Lines(said) {
 			if f, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
 				failed = append(failed, f)
@@ -189,8 +197,8 @@ func (r *Runner) build(ctx context.Context, pkg, path, overlay string) error {
 // run runs tests of a binary in its package's folder, or all of them, and
 // returns what they said. A process that was stopped by its time limit has not
 // failed: it came to no verdict.
-func (r *Runner) run(ctx context.Context, pkg, path string, tests []string, env ...string) (failed bool, said string) {
-	args := []string{"-test.v", "-test.timeout", timeLimit.String()}
+func (r *Runner) run(ctx context.Context, pkg, path string, tests []string, limit time.Duration, env ...string) (failed bool, said string) {
+	args := []string{"-test.v", "-test.timeout", limit.String()}
 	if len(tests) > 0 {
 		args = append(args, "-test.run", "^("+strings.Join(tests, "|")+")$")
 	}

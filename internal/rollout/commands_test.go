@@ -21,7 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout/script"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 // scene is a rollout in a state, and a task of it that commands are about.
 type scene struct {
@@ -348,7 +348,7 @@ func TestEveryCommandInEveryState(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if *rewrite {
 		if err := os.MkdirAll("testdata", 0o750); err != nil {
 			t.Fatal(err)
 		}
@@ -361,12 +361,13 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what it was; look at it with -update and git diff. It is now:\n%s", path, got)
+		t.Errorf("%s is not what it was; look at it with -rewrite and git diff. It is now:\n%s", path, got)
 	}
 }
 
 // Five clicks at the same moment have one effect.
 func TestClicksAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	const clicks = 5

@@ -15,6 +15,7 @@ import (
 )
 
 func TestExecutorAppliesOnRealDatabases(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	one, two := r.target("one", "test"), r.target("two", "prod")
 	r.executes(4)
@@ -109,6 +110,7 @@ func (r *rig) tended(id weir.ID, state string) {
 }
 
 func TestFailureOfAStatement(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.executes(2)
@@ -127,6 +129,7 @@ func TestFailureOfAStatement(t *testing.T) {
 
 // What is not as it was when the plan was made is not run.
 func TestDriftBeforeARun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		meddle func(r *rig, x Rollout)
 		says   string
@@ -175,6 +178,7 @@ func TestDriftBeforeARun(t *testing.T) {
 }
 
 func TestCancelWhileItRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	r.executes(2)
@@ -212,6 +216,7 @@ func TestCancelWhileItRuns(t *testing.T) {
 // Asked to stop when it was too late: what is applied is DONE, not CANCELED, and it
 // says so once. The run is kept between the two by a lock on what it writes last.
 func TestCancelTooLate(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("one", "test")
 	tx, err := r.db.Pool.Begin(t.Context())
@@ -226,7 +231,8 @@ func TestCancelTooLate(t *testing.T) {
 	r.executes(1)
 	r.until("the run is applied and waits", func() bool {
 		var n int
-		r.scan(&n, `select count(*) from pg_locks where relation = 'weir.snapshots'::regclass and not granted`)
+		r.scan(&n, `select count(*) from pg_locks where database = (select oid from pg_database where datname = current_database())
+			and relation = 'weir.snapshots'::regclass and not granted`)
 		return n == 1
 	})
 	task := r.task(x.ID, "test/one/1")
@@ -253,6 +259,7 @@ func TestCancelTooLate(t *testing.T) {
 
 // A server that stops hands back what it provably undid, and another one runs it.
 func TestServerStops(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	address := r.target("one", "test")
 	stop := r.executor(2)
@@ -276,6 +283,7 @@ func TestServerStops(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.target("one", "test")
 	r.target("two", "test")

@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 )
 
 // One database, two versions: they start when somebody says so, one after the other.
 func TestVersionsFollowOneAnother(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	x := r.create(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(2), ddl(1)}})
@@ -29,6 +31,7 @@ func TestVersionsFollowOneAnother(t *testing.T) {
 }
 
 func TestStagesComeInOrder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	r.register("prod", "c")
@@ -59,6 +62,7 @@ func TestStagesComeInOrder(t *testing.T) {
 }
 
 func TestPolicies(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		stage Stage
 		state string
@@ -95,6 +99,7 @@ func TestPolicies(t *testing.T) {
 // Nothing of a stopped stage starts, whoever opens gates meanwhile, until somebody
 // has decided.
 func TestDecisionAfterFailure(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b", "c")
 	r.register("prod", "d")
@@ -124,6 +129,7 @@ func TestDecisionAfterFailure(t *testing.T) {
 // A version of one rollout comes before a higher one of another on the same database:
 // also when it failed or nobody knows, until it is skipped.
 func TestOrderAcrossRollouts(t *testing.T) {
+	t.Parallel()
 	for name, ends := range map[string]func(r *rig, l lease){
 		"failed":  func(r *rig, l lease) { r.fail(l, "sql") },
 		"unknown": func(r *rig, l lease) { r.lose(l, "sent") },
@@ -169,6 +175,7 @@ func TestOrderAcrossRollouts(t *testing.T) {
 
 // Data changes without a version run beside each other, DDL alone.
 func TestExclusion(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	stage := []Stage{{Name: "test"}}
@@ -188,6 +195,7 @@ func TestExclusion(t *testing.T) {
 }
 
 func TestPauseTakesBackWhatMayStart(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}, Parallel: 1})
@@ -214,6 +222,7 @@ func TestPauseTakesBackWhatMayStart(t *testing.T) {
 }
 
 func TestAbort(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b")
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1), ddl(2)}})
@@ -243,6 +252,7 @@ func TestAbort(t *testing.T) {
 
 // An edit is another plan, and approvals of the old one are worth nothing for it.
 func TestEditLosesApprovals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("prod", "a")
 	plan := Plan{Name: "p", Stages: []Stage{{Name: "prod", Approvals: 1}}, Changes: []script.Change{ddl(1)}}
@@ -276,6 +286,7 @@ func TestEditLosesApprovals(t *testing.T) {
 }
 
 func TestIdempotentCreate(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	plan := Plan{Name: "p", Stages: []Stage{{Name: "test"}}, Changes: []script.Change{ddl(1)}, Parallel: 3}
@@ -294,6 +305,7 @@ func TestIdempotentCreate(t *testing.T) {
 }
 
 func TestRunAt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	at := time.Now().Add(time.Hour).Truncate(time.Second)
@@ -314,6 +326,7 @@ func TestRunAt(t *testing.T) {
 
 // The limit of a rollout goes with its job, and is there again when a task is retried.
 func TestLimitComesBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a", "b", "c")
 	x := r.started(Plan{Stages: []Stage{{Name: "test", OnFailure: OnFailureContinue}}, Changes: []script.Change{ddl(1)}, Parallel: 1})
@@ -341,6 +354,7 @@ func TestLimitComesBack(t *testing.T) {
 
 // Whoever gets round the refusal and releases a held task opens no gate of the rollout.
 func TestReleasedByHand(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.register("test", "a")
 	r.register("prod", "b")
@@ -353,4 +367,58 @@ func TestReleasedByHand(t *testing.T) {
 	}
 	r.fail(all["prod/b/1"], CodeDrift)
 	r.done(all["test/a/1"])
+}
+
+// A stage goes on when those who must have said yes to the plan that they saw.
+func TestAStageNeedsItsApprovals(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	x := r.started(r.own("x"))
+	r.done(r.claim("test/ax/1"))
+	r.done(r.claim("test/ax/2"))
+	r.refused(r.store.Promote(t.Context(), "bob", x.ID, "prod"))
+	if _, err := r.db.Pool.Exec(t.Context(), `select weir.rollout_approve($1, 'prod', 'bob', hash => 'another')`, x.ID); err == nil || problem.Explain(err).Kind != problem.Conflict {
+		t.Errorf("the approval of another plan: %v", err)
+	}
+	r.refused(r.store.Promote(t.Context(), "bob", x.ID, "prod"))
+	r.must(r.store.Approve(t.Context(), "bob", x.ID, "prod", ""))
+	r.must(r.store.Promote(t.Context(), "bob", x.ID, "prod"))
+}
+
+// The last look before a run: what it depended on is as it was when the plan was made.
+func TestARunLooksAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.register("test", "a")
+	x := r.create(Plan{Name: "x", Stages: []Stage{{Name: "all", Databases: []string{"a"}, Approvals: 1}}, Changes: []script.Change{ddl(1)}})
+	r.must(r.store.Approve(t.Context(), "bob", x.ID, "all", ""))
+	r.must(r.store.Start(t.Context(), "ann", x.ID))
+	l := r.claim("all/a/1")
+	for change, says := range map[string]string{
+		`select`: "",
+		`update weir.rollouts set plan = plan || '{"parallel": 9}'`:     "not the one that was frozen",
+		`update weir.databases set environment = 'prod'`:                "belongs to environment prod",
+		`update weir.changes set sql = 'drop table t1'`:                 "not the one of its checksum",
+		`delete from weir.rollout_approvals`:                            "has 0 of 1 approvals",
+		`update weir.rollouts set aborted_at = now(), aborted_by = 'x'`: "was aborted",
+	} {
+		tx, err := r.db.Pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), change); err != nil {
+			t.Fatalf("%s: %v", change, err)
+		}
+		var problem string
+		if err := tx.QueryRow(t.Context(), `select coalesce(problem, '') from weir.rollout_brief($1, $2, $3)`, l.task, l.attempt, l.token).Scan(&problem); err != nil {
+			t.Fatal(err)
+		}
+		if problem == "" != (says == "") || !strings.Contains(problem, says) {
+			t.Errorf("%s: %q, want %q", change, problem, says)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.done(l)
 }

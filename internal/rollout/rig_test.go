@@ -318,6 +318,12 @@ func (r *rig) lose(l lease, phase string) {
 			r.Fatal(ours, err)
 		}
 	}
+	r.expire(l)
+}
+
+// expire ends the lease of an executor that is never heard of again.
+func (r *rig) expire(l lease) {
+	r.Helper()
 	r.exec(`update weir.running set until = clock_timestamp() - interval '1 s' where task = $1`, l.task)
 	r.exec(`select weir.tend()`)
 }

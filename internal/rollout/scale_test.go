@@ -19,17 +19,19 @@ import (
 
 // Ten thousand runs wait, and nothing can open: a pass of the leader writes no row.
 func TestNothingToOpenWritesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
-	names := make([]string, 100)
+	names := make([]string, 1001)
 	for i := range names {
-		names[i] = fmt.Sprintf("d%03d", i)
+		names[i] = fmt.Sprintf("d%04d", i)
 	}
 	r.register("test", names[:1]...)
 	r.register("prod", names[1:]...)
-	changes := make([]script.Change, 101)
+	changes := make([]script.Change, 10) // the first stage runs one after the other
 	for i := range changes {
 		changes[i] = ddl(i + 1)
 	}
+	const waiting = 10000
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}, {Name: "prod", Approvals: 1}}, Changes: changes, Parallel: 10})
 	for {
 		all := r.claims(10)
@@ -40,7 +42,7 @@ func TestNothingToOpenWritesNothing(t *testing.T) {
 			r.done(l)
 		}
 	}
-	if out := r.state(x.ID, StateWaiting); out.Counts.Pending != 9999 {
+	if out := r.state(x.ID, StateWaiting); out.Counts.Pending != waiting {
 		t.Fatalf("%+v", out.Counts)
 	}
 	l := r.leads()
@@ -78,7 +80,7 @@ func TestNothingToOpenWritesNothing(t *testing.T) {
 	if n := written() - before; n != 0 {
 		t.Errorf("three passes wrote %d rows", n)
 	}
-	t.Logf("a pass over %d waiting runs took %s", 9999, took)
+	t.Logf("a pass over %d waiting runs took %s", waiting, took)
 	r.must(r.store.Approve(t.Context(), "bob", x.ID, "prod", ""))
 	if out := r.state(x.ID, StateRunning); out.Counts.Available != 10 {
 		t.Fatalf("%+v", out.Counts)
@@ -96,6 +98,7 @@ var (
 // and commands in between: nothing ran beside, before, or over the limit. The
 // timeline is the judge.
 func TestManyRunsKeepTheRules(t *testing.T) {
+	t.Parallel()
 	const rollouts = 4
 	r := newRig(t)
 	names := make([]string, *databases)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -218,9 +219,13 @@ func child(text string) {
 			select {}
 		}
 		if point == o.Nap {
+			// The signal may meet another thread, and this one would go on for a moment.
+			woken := make(chan os.Signal, 1)
+			signal.Notify(woken, syscall.SIGCONT)
 			if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 				panic(err)
 			}
+			<-woken
 		}
 	}
 	ctx := context.Background()

@@ -1,0 +1,285 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+// play plays overlaps at the rig's time. {word} is what words say, in quotes.
+func (r *rig) play(words map[string]string, overlaps ...testdb.Overlap) {
+	r.Helper()
+	pairs := []string{"{t}", "timestamptz '" + r.now.Format(time.RFC3339Nano) + "'"}
+	for name, value := range words {
+		pairs = append(pairs, "{"+name+"}", "'"+value+"'")
+	}
+	r.db.Play(r.T, strings.NewReplacer(pairs...), overlaps...)
+}
+
+// ends are words for the end of a lease; what follows from it is decided at once, and
+// not only at the commit.
+func ends(call string, l lease) string {
+	args := fmt.Sprintf(`'%s', %d, '%s'`, l.Task, l.Attempt, l.Token)
+	return `select weir.` + fmt.Sprintf(call, args) + `; set constraints all immediate`
+}
+
+// What a person says of a device stands: whatever ends on it at this moment looks at it
+// again before it changes its health.
+func TestDevicesAreJudgedUnderTheirLock(t *testing.T) {
+	const finish, fail = `finish(%s, at => {t})`, `fail(%s, 'adb offline', at => {t})`
+	once := func(s *Spec) { s.Attempts = 1 }
+	for _, c := range []struct {
+		name   string
+		health string // of the device before
+		check  bool   // it is a health task that ends
+		first  string // what the person does; empty: the end comes first
+		call   string
+		then   string
+	}{
+		{name: "retired, its health task passes", check: true, first: "device_retire", call: finish, then: `health = 'retired'`},
+		{name: "out, a run succeeds", health: "suspect", first: "device_quarantine", call: finish, then: `health = 'quarantined'`},
+		{name: "retired, a run fails for good", first: "device_retire", call: fail, then: `health = 'retired'`},
+		{name: "a run fails for good, out", call: fail, then: `(select count(*) from weir.events where kind = 'device' and subject = 'd01' and type = 'quarantined') = 1`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			if c.check {
+				r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+			}
+			r.report("PC-01", named("d", 1)...)
+			r.submit("job", once)
+			l := r.claim("PC-01", 1)[0]
+			if c.health != "" {
+				r.exec(`update weir.devices set health = $1`, c.health)
+			}
+			o := testdb.Overlap{Name: c.name, First: `select weir.` + c.first + `('d01', 'ann', 'broken glass', at => {t})`, Second: ends(c.call, l), Then: `select ` + c.then + ` from weir.devices where serial = 'd01'`}
+			if c.first == "" {
+				o.First, o.Second = o.Second, `select weir.device_quarantine('d01', 'ann', 'broken glass', at => {t})`
+			}
+			r.play(nil, o)
+		})
+	}
+	t.Run("retired, the job that put it out is stopped", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.report("PC-01", named("d", 2)...)
+		job := r.submit("job", nil)
+		r.exec(`update weir.devices set health = 'quarantined', health_job = $1 where serial = 'd01'`, job)
+		r.play(map[string]string{"job": job.String()}, testdb.Overlap{
+			Name:   "retire, stop",
+			First:  `select weir.device_retire('d01', 'ann', 'broken glass', at => {t})`,
+			Second: `select weir._fleet_stop({job}, 'bad', {t})`,
+			Then:   `select health = 'retired' from weir.devices where serial = 'd01'`,
+		})
+	})
+	t.Run("out, a claim takes it", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.report("PC-01", named("d", 1)...)
+		r.submit("job", nil)
+		r.play(nil, testdb.Overlap{
+			Name:   "quarantine, claim",
+			First:  `select weir.device_quarantine('d01', 'ann', 'broken glass', at => {t})`,
+			Second: `select weir.fleet_claim('PC-01', 'PC-01', 1, at => {t})`,
+			Then:   `select not exists (select from weir.running)`,
+		})
+	})
+}
+
+// Whoever changes something of a PC waits for whoever has its row, as a claim has, and
+// has taken nothing of it meanwhile.
+func TestThePCIsLockedBeforeItsDevices(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	r.exec(`select weir._worker('fresh', '{fleet}', $1)`, r.now)
+	r.submit("job", nil)
+	for _, c := range []struct{ name, call, free string }{
+		{"it reports other slots", `select weir.fleet_report('PC-01', '[{"serial": "d01"}, {"serial": "d02"}]', 5, at => {t})`, "pcs"},
+		{"it reports a new device", `select weir.fleet_report('PC-01', '[{"serial": "d01"}, {"serial": "d02"}, {"serial": "d03"}]', at => {t})`, "devices"},
+		{"it sees a new device", `insert into fleet.devices (serial, pc_id) values ('d03', 'PC-01')`, "devices"},
+		{"a device is gone", `update fleet.devices set status = 'offline' where serial = 'd01'`, "devices"},
+		{"a worker claims for the first time", `select weir.fleet_claim('fresh', 'PC-01', 1, at => {t})`, "workers"},
+	} {
+		r.play(nil, testdb.Overlap{
+			Name: c.name, First: `select from weir.nodes where name = 'PC-01' for no key update`, Second: c.call, Free: `select from weir.` + c.free + ` for update nowait`,
+		})
+	}
+}
+
+// Devices are locked by id, whatever is said of each.
+func TestDevicesAreLockedInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	// The rows do not lie in the order of their ids.
+	r.exec(`update weir.devices set labels = '{"moved": "yes"}' where serial = 'd01'`)
+	r.exec(`update weir.devices set labels = '{}' where serial = 'd01'`)
+	const hold, free = `select from weir.devices where serial = 'd01' for update`, `select from weir.devices where serial = 'd02' for update nowait`
+	r.play(nil, testdb.Overlap{
+		Name: "one is elsewhere, one is absent", First: hold, Free: free,
+		Second: `select weir.fleet_report('PC-01', '[{"serial": "d01", "target": "elsewhere"}]', at => {t})`,
+	})
+	r.exec(`update weir.devices set missing_at = $1`, r.now.Add(-time.Minute))
+	r.play(nil, testdb.Overlap{Name: "both stay away", First: hold, Free: free, Second: `select weir.fleet_tend(at => {t})`})
+}
+
+// The pass of the leader looks again once it has a PC, and waits for none that somebody
+// else has, nor for another pass.
+func TestThePassOfTheLeader(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.exec(`update weir.devices set missing_at = $1`, r.now.Add(-time.Minute))
+	r.play(nil, testdb.Overlap{
+		Name:   "a device is back",
+		First:  `select weir.fleet_report('PC-01', '[{"serial": "d01"}]', at => {t})`,
+		Second: `select weir.fleet_tend(at => {t})`,
+		Then:   `select online and missing_at is null from weir.devices where serial = 'd01'`,
+	})
+	r.now = r.now.Add(time.Minute)
+	const silent = `select online from weir.devices where serial = 'd01'`
+	r.play(nil,
+		testdb.Overlap{
+			Name: "a silent PC that somebody has", Passes: true,
+			First: `select from weir.nodes where name = 'PC-01' for no key update`, Second: `select weir.fleet_tend(at => {t})`, Then: silent,
+		},
+		testdb.Overlap{
+			Name: "another pass", Passes: true,
+			First: `select pg_advisory_xact_lock(89, 1)`, Second: `select weir.fleet_tend(at => {t})`, Then: silent,
+		},
+	)
+}
+
+// submitted submits a job that does not become active: somebody else is at it.
+func (r *rig) submitted(name string) weir.ID {
+	r.Helper()
+	r.play(nil, testdb.Overlap{
+		Name: "make one active, submit", Passes: true,
+		First:  `select pg_advisory_xact_lock(89, 0)`,
+		Second: `select weir.fleet_submit('` + name + `', '{"run": {"argv": ["true"]}, "target": {"all": true}}', at => {t})`,
+		Then:   `select j.state = 'waiting' from weir.fleet_jobs j join weir.jobs x on x.id = j.job where x.name = '` + name + `'`,
+	})
+	var id weir.ID
+	r.scan(&id, `select id from weir.jobs where name = $1`, name)
+	return id
+}
+
+// A job becomes active once, and not while it is being canceled.
+func TestTheNextJobIsMadeActiveOnce(t *testing.T) {
+	t.Parallel()
+	const next = `select weir._fleet_next({t})`
+	const activated = `(select count(*) from weir.events where job = {job} and type = 'activated')`
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.play(map[string]string{"job": r.submitted("twice").String()}, testdb.Overlap{
+		Name: "two at once", First: next, Second: next, Then: `select ` + activated + ` = 1`,
+	})
+	r = newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.play(map[string]string{"job": r.submitted("canceled").String()}, testdb.Overlap{
+		Name: "it is canceled", First: `select weir.cancel_job({job}, at => {t})`, Second: next, Then: `select ` + activated + ` = 0 and (select state = 'ended' from weir.fleet_jobs where job = {job})`,
+	})
+}
+
+// The next job that lends a hand gets its units under the locks of whoever makes it
+// active or cancels it.
+func TestOverlapPlansUnderTheJobsLock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	r.policy(PolicyChange{Overlap: ptr(true)})
+	r.submit("a", nil)
+	list := r.claim("PC-01", 10)
+	r.done(list[0])
+	b := r.submit("b", nil)
+	const claim = `select weir.fleet_claim('PC-01', 'PC-01', 1, at => {t})`
+	r.play(map[string]string{"b": b.String()},
+		testdb.Overlap{Name: "somebody makes one active", First: `select pg_advisory_xact_lock(89, 0)`, Second: claim},
+		testdb.Overlap{
+			Name: "it is canceled", First: `select weir.cancel_job({b}, at => {t})`, Second: claim,
+			Then: `select not exists (select from weir.fleet_units where job = {b})`,
+		},
+	)
+}
+
+// A job that cannot come further is locked before anything of it is written.
+func TestAJobIsLockedBeforeItLingers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	id := r.submit("job", nil)
+	r.now = r.now.Add(time.Minute)
+	r.exec(`select weir.fleet_tend(at => $1)`, r.now) // its PC is lost
+	r.play(map[string]string{"job": id.String()}, testdb.Overlap{
+		Name: "command, pass", First: `select from weir.job_live where job = {job} for update`, Second: `select weir.fleet_tend(at => {t})`,
+		Free: `select from weir.fleet_jobs where job = {job} for update nowait`,
+	})
+}
+
+// Claims do not wait for whoever has a unit, and take the next one where any will do.
+func TestUnitsThatSomebodyHasAreLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	r.report("PC-02", named("e", 2)...)
+	id := r.submit("job", nil)
+	r.play(map[string]string{"job": id.String()}, testdb.Overlap{
+		Name: "cancel, claim", Passes: true,
+		First: `select from weir.fleet_units where job = {job} for update`, Second: `select weir.fleet_claim('PC-01', 'PC-01', 1, at => {t})`,
+		Then: `select not exists (select from weir.running)`,
+	})
+	r.exec(`select weir.cancel_job($1, at => $2)`, id, r.now)
+	r.submit("any", func(s *Spec) { s.Any = 2 })
+	r.play(nil, testdb.Overlap{
+		Name: "two PCs", Passes: true,
+		First: `select weir.fleet_claim('PC-01', 'PC-01', 1, at => {t})`, Second: `select weir.fleet_claim('PC-02', 'PC-02', 1, at => {t})`,
+		Then: `select count(*) = 2 from weir.running`,
+	})
+}
+
+// The repeat of a claim that is under way waits for it and gets the same leases, and of a
+// worker's claims each gets its own.
+func TestARepeatedClaimOfAPC(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 5)...)
+	r.submit("job", nil)
+	r.claim("PC-01", 1) // so that the worker is known
+	const claim = `select weir.fleet_claim('PC-01', 'PC-01', 1, claim_id => '0190a000-0000-7000-8000-000000000001', at => {t})`
+	r.play(nil, testdb.Overlap{Name: "claim, the same again", First: claim, Second: claim, Then: `select count(*) = 2 from weir.running`})
+	r.want("leases of another claim", len(r.claim("PC-01", 1)), 1)
+}
+
+// A PC that says that a run succeeded, while that is just being lost, is told so.
+func TestAReportIsForTheLeaseAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.submit("job", nil)
+	l := r.claim("PC-01", 1)[0]
+	r.play(map[string]string{"task": l.Task.String()}, testdb.Overlap{
+		Name:   "fail, complete",
+		First:  fmt.Sprintf(`select weir.fail('%s', %d, '%s', 'adb offline', at => {t})`, l.Task, l.Attempt, l.Token),
+		Second: `select 1 / (case when (fleet.complete_task_device({task}, 'PC-01', attempt => 1, at => {t})).id is null then 1 else 0 end)`,
+		Then:   `select count(*) = 1 from weir.events where task = {task} and type = 'stale'`,
+	})
+}
+
+// Who changes one part of the policy keeps what another one changes in another part.
+func TestThePolicyIsChangedUnderItsLock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.play(nil, testdb.Overlap{
+		Name:   "slots, overlap",
+		First:  `select weir.set_fleet_policy('{"slots": 7}', at => {t})`,
+		Second: `select weir.set_fleet_policy('{"overlap": true}', at => {t})`,
+		Then:   `select (slots, overlap) = (7, true) from weir.fleet_policy`,
+	})
+}
