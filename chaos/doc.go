@@ -85,7 +85,9 @@
 // hold something, servers that are replaced, migrations beside load, a pooler in the
 // path, a dump and its restore. A flow (flow_test.go) has many clients submit in slow
 // transactions while floors rise, and a reader with a cursor. Extreme values
-// (extreme_test.go) come from one table and go through every public function.
+// (extreme_test.go) come from one table and go through every public function, every route
+// and page that shows what was taken (extreme_face_test.go), and every field of the API
+// (extreme_body_test.go). A restore (restore_test.go) leads into another cluster.
 //
 // # Tiers
 //
