@@ -154,3 +154,17 @@ func TestShellOnATerminal(t *testing.T) {
 		t.Errorf("it ended with %q after %q", reason, term.screen.String())
 	}
 }
+
+// A Ctrl-C that the shell hears of after the program it ended leaves the next command alone.
+func TestCtrlCHeardLate(t *testing.T) {
+	term := newTerminal(t, "")
+	term.until("$ ")
+	term.send(websocket.MessageBinary, "sh -c 'shell=$PPID; (sleep 0.3; kill -2 $shell) & kill -2 $$'\r")
+	term.send(websocket.MessageBinary, "echo ended''with $?; sleep 1; echo the''n $?\r")
+	term.until("endedwith 130")
+	term.until("then 0")
+	term.send(websocket.MessageBinary, "exit\r")
+	if reason := term.end(); reason != "exit 0" {
+		t.Errorf("it ended with %q after %q", reason, term.screen.String())
+	}
+}

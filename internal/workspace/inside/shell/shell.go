@@ -15,6 +15,8 @@ import (
 	"golang.org/x/term"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/weirhq/weir/internal/loop"
 )
 
 const (
@@ -22,6 +24,8 @@ const (
 	more   = "> "
 	// killed is how long a program may take to end after Ctrl-C.
 	killed = 2 * time.Second
+	// late is how much later than a program the shell itself may hear of a Ctrl-C.
+	late = time.Second
 )
 
 // Codes that shells end with, beside those of their commands.
@@ -157,6 +161,11 @@ func (s *shell) take(ctx context.Context, line string, last bool) (code int, ove
 	s.stop = stop
 	s.mu.Unlock()
 	code, over, err = s.each(within, program.Stmts)
+	if s.asks && code == interrupted {
+		// The terminal sends a Ctrl-C to the shell as well: heard after the prompt, it
+		// would end the next command.
+		loop.Wait(within, late, nil)
+	}
 	s.mu.Lock()
 	s.stop = nil
 	s.mu.Unlock()
