@@ -84,7 +84,10 @@ func TestFinishedWorkIsNotBlamed(t *testing.T) {
 				t.Fatal("the argument has another name")
 			}
 			w.exec(t, `drop function weir.finish_many(`+was+`)`, newer)
-			return func() { w.exec(t, `drop function weir.finish_many(`+was+`)`, text) }
+			return func() {
+				w.exec(t, `drop function weir.finish_many(`+was+`)`, text,
+					`revoke execute on function weir.finish_many from public`, `grant execute on function weir.finish_many to weir_worker`)
+			}
 		}},
 		{"42501 a missing grant", "&role=weir_worker", func(t *testing.T, w *world) func() {
 			w.exec(t, `revoke execute on function weir.finish_many from weir_worker`)
@@ -143,6 +146,7 @@ func TestFinishedWorkIsNotBlamed(t *testing.T) {
 
 // While an end cannot be told, the lease is renewed.
 func TestLeaseOfUntoldWorkIsRenewed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Lease: 3 * time.Second})
 	var heal func()
@@ -164,6 +168,7 @@ func TestLeaseOfUntoldWorkIsRenewed(t *testing.T) {
 // It is not renewed for ever: the task goes to somebody who can tell, and nothing
 // of it was written down as failed.
 func TestWorkThatCannotBeReportedRunsAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Lease: time.Second})
 	var heal func()
@@ -187,6 +192,7 @@ func TestWorkThatCannotBeReportedRunsAgain(t *testing.T) {
 
 // One row that cannot be ended keeps none of its batch.
 func TestOneRowKeepsNoOther(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	const n = 20
@@ -222,6 +228,7 @@ func TestOneRowKeepsNoOther(t *testing.T) {
 
 // A time that no database can hold is the handler's fault, and says so.
 func TestTimesThatPostgresRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	far := time.Duration(1<<63 - 1)

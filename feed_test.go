@@ -14,8 +14,9 @@ var timeZero time.Time
 // A reader that comes back with its cursor misses nothing, also of transactions
 // that commit late.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	tail, err := w.client.Tail(ctx)
 	if err != nil {
@@ -73,8 +74,9 @@ func TestFollow(t *testing.T) {
 }
 
 func TestFollowOneTaskLive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "a", nothing)
@@ -108,6 +110,7 @@ func TestFollowOneTaskLive(t *testing.T) {
 }
 
 func TestFollowEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -121,6 +124,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 // A cursor that the database cannot have given is refused: it was restored, or a
 // standby took over.
 func TestFollowAheadOfTheDatabase(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	err := w.client.Follow(t.Context(), "999999999999.1", weir.Filter{}, func(weir.Event) error { return nil })
 	if !errors.Is(err, weir.ErrConflict) {

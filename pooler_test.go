@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -15,11 +17,13 @@ import (
 // nothing but the URL: its tests run once more, in a process whose databases are
 // behind one. Those that are left out say why.
 func TestThroughPgBouncer(t *testing.T) {
+	t.Parallel()
 	if testdb.Pooled() {
 		t.Skip("this is that process")
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.timeout=10m") // #nosec G204 -- ourselves
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.parallel=4", "-test.timeout=10m") // #nosec G204 -- ourselves
 	cmd.Env = append(os.Environ(), testdb.PoolerVariable+"=1")
+	cmd.WaitDelay = 10 * time.Second // for what it has left behind
 	out, err := cmd.CombinedOutput()
 	passed, skipped := strings.Count(string(out), "\n--- PASS: "), strings.Count(string(out), "\n--- SKIP: ")
 	if err != nil {
@@ -33,6 +37,7 @@ func TestThroughPgBouncer(t *testing.T) {
 // Many clients share a few connections of the server, so that no two statements of
 // one client are sure to meet the same: each task is done once, at its first attempt.
 func TestManyTasksThroughAPooler(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	w := &world{DB: db, log: &journal{}}
 	through := testdb.Bounce(t, db.URL, "pool_mode = transaction", "default_pool_size = 3", "max_client_conn = 200")
@@ -46,12 +51,19 @@ func TestManyTasksThroughAPooler(t *testing.T) {
 	for i := range tasks {
 		tasks[i] = weir.Task{Service: "a", Params: i}
 	}
-	if _, err := w.client.SubmitMany(t.Context(), tasks); err != nil {
+	receipts, err := w.client.SubmitMany(t.Context(), tasks)
+	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "all are done", func() bool {
-		return w.count(t, `select count(*) from weir.finished where outcome = 'done' and attempt = 1`) == len(tasks)
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.explain(t, receipts[len(receipts)-1].ID)
+		}
 	})
+	patience.Until(t, "all are done", func() bool { return w.count(t, `select count(*) from weir.finished`) == len(tasks) })
+	if n := w.count(t, `select count(*) from weir.finished where outcome = 'done' and attempt = 1`); n < len(tasks) {
+		t.Errorf("%d of %d were done at their first attempt", n, len(tasks))
+	}
 	if log := strings.Join(w.log.all(), "\n"); strings.Contains(log, "prepared statement") {
 		t.Error(log)
 	}
@@ -60,22 +72,19 @@ func TestManyTasksThroughAPooler(t *testing.T) {
 // A pool of the caller's that prepares statements through a pooler gets errors, and
 // no finished work is lost to them.
 func TestPreparedStatementsInAPooler(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	w := &world{DB: db, log: &journal{}}
 	through := testdb.Bounce(t, db.URL, "pool_mode = transaction", "default_pool_size = 2", "max_client_conn = 200")
 	w.client = w.open(t, db.URL)
 	worker := weir.NewWorker(w.open(t, through+"&pooler=none"), weir.WorkerConfig{Concurrency: 20})
 	weir.Handle(worker, "a", func(_ context.Context, run *weir.Run[int]) (any, error) { return run.Args, nil })
-	tasks := make([]weir.Task, 50)
-	for i := range tasks {
-		tasks[i] = weir.Task{Service: "a", Params: i}
-	}
-	if _, err := w.client.SubmitMany(t.Context(), tasks); err != nil {
-		t.Fatal(err)
-	}
 	w.run(t, worker)
 	// How many get through is chance; the others go on when their leases run out.
-	until(t, "statements are lost", func() bool { return strings.Contains(strings.Join(w.log.all(), "\n"), "prepared statement") })
+	patience.Every(t, 50*time.Millisecond, "statements are lost", func() bool {
+		w.submit(t, weir.Task{Service: "a", Params: 1})
+		return strings.Contains(strings.Join(w.log.all(), "\n"), "prepared statement")
+	})
 	if n := w.count(t, `select count(*) from weir.finished where outcome <> 'done'`); n > 0 {
 		t.Errorf("%d tasks ended otherwise", n)
 	}

@@ -13,6 +13,7 @@ import (
 
 // The example programs run, and say what their readers are told they say.
 func TestExamplePrograms(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "they have pools of their own, which prepare statements")
 	said := map[string]string{
 		"go-queue":    `done after attempt 2: "sent to user3@example.org"`,
@@ -31,7 +32,7 @@ func TestExamplePrograms(t *testing.T) {
 	for name, want := range said {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
 			defer cancel()
 			command := exec.CommandContext(ctx, filepath.Join(bin, name))
 			command.Env = append(os.Environ(), "WEIR_DATABASE_URL="+w.URL)

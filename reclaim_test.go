@@ -65,9 +65,11 @@ func (w *world) expire(t *testing.T, id weir.ID) {
 // while its first handler still runs. That one is told to stop; the new one is
 // not disturbed.
 func TestAWorkerThatClaimsItsLostTaskAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	wire := newWire(t, w.URL)
-	worker := weir.NewWorker(w.open(t, wire.url), weir.WorkerConfig{Lease: 2 * time.Second})
+	const lease = 6 * time.Second // enough to renew it on a busy machine
+	worker := weir.NewWorker(w.open(t, wire.url), weir.WorkerConfig{Lease: lease})
 	h := handleTwice(worker, "a")
 	w.run(t, worker)
 	id := w.submit(t, weir.Task{Service: "a", MaxAttempts: 1})
@@ -85,7 +87,7 @@ func TestAWorkerThatClaimsItsLostTaskAgain(t *testing.T) {
 		t.Errorf("the cause is %v", cause)
 	}
 	until(t, "the second one is renewed, the first one is refused", func() bool {
-		return worker.Stats().Lost == 1 && w.count(t, `select count(*) from weir.running where task = $1 and until > claimed_at + interval '3 s'`, id) == 1
+		return worker.Stats().Lost == 1 && w.count(t, `select count(*) from weir.running where task = $1 and until > claimed_at + $2`, id, lease+time.Second) == 1
 	})
 	close(h.bury)
 	if err := live.Err(); err != nil {
@@ -104,6 +106,7 @@ func TestAWorkerThatClaimsItsLostTaskAgain(t *testing.T) {
 // The answer to one renewal names both attempts: one is lost, the other should
 // stop because somebody cancelled the task.
 func TestCancelReachesTheLiveAttempt(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "it waits for a session that listens")
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Lease: time.Minute})

@@ -13,6 +13,7 @@ import (
 
 // A worker and a client need no more than their roles, also without a server.
 func TestRolesAreEnough(t *testing.T) {
+	t.Parallel()
 	testdb.Direct(t, "it refuses options in the URL")
 	w := newWorld(t)
 	as := func(role string) *weir.Client {
@@ -34,7 +35,7 @@ func TestRolesAreEnough(t *testing.T) {
 	})
 	w.run(t, worker)
 	client := as("weir_client")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	receipt, err := client.Submit(ctx, weir.Task{Service: "a"})
 	if err != nil {

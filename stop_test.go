@@ -15,6 +15,7 @@ func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 // A worker that stops hands back what it holds and spends no attempt.
 func TestStopHandsBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for name, stubborn := range map[string]bool{"handler obeys": false, "handler ignores it": true} {
 		t.Run(name, func(t *testing.T) {
@@ -72,8 +73,9 @@ func (w *waited) Done() <-chan struct{} {
 // Within the grace handlers finish, and their ends are told. There is one slot: what a
 // claim takes that is under way when the worker stops, is still run.
 func TestStopWaitsForHandlers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: patience, Concurrency: 1})
+	worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: soon, Concurrency: 1})
 	begun, release := make(chan struct{}), make(chan struct{})
 	handle(worker, "long", func(context.Context, *weir.Run[struct{}]) (any, error) {
 		close(begun)
@@ -109,6 +111,7 @@ func TestStopWaitsForHandlers(t *testing.T) {
 
 // Stop with a context that has ended interrupts handlers at once.
 func TestStopInAHurry(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: time.Hour})
 	begun := make(chan struct{})
@@ -134,6 +137,7 @@ func TestStopInAHurry(t *testing.T) {
 // The hurry may come at any moment of the end, and ends nothing but the grace. Many
 // rounds, since the moment is what matters.
 func TestStopInAHurryWhenIdle(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 20 {
 		worker := weir.NewWorker(w.client, weir.WorkerConfig{Grace: time.Hour})
@@ -155,6 +159,7 @@ func TestStopInAHurryWhenIdle(t *testing.T) {
 }
 
 func TestRunNeedsHandlersAndRunsOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	if err := worker.Run(t.Context()); err == nil {

@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 // The client that tends the engine dies with a task in hand. Another one takes
 // the duty over when its term is over, which is not long when leases are short.
 func TestR12AnotherClientTendsWhenTheTenderDies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	wire := newWire(t, w.URL)
 	config := weir.WorkerConfig{Lease: 2 * time.Second}
@@ -48,7 +50,8 @@ func TestR12AnotherClientTendsWhenTheTenderDies(t *testing.T) {
 	died := time.Now()
 	ran := receive(t, "the task runs again", again)
 	t.Logf("measured: the task of the dead client ran again after %s, with leases of %s", ran.Sub(died).Round(time.Millisecond), config.Lease)
-	if got := w.wait(t, id); got.State != weir.Done || got.Attempt != 2 {
+	// On a busy machine the first worker may have given a claim back before the one it died with.
+	if got := w.wait(t, id); got.State != weir.Done || !strings.HasSuffix(w.types(t, id), "claimed expired claimed done") {
 		t.Errorf("got %+v: %s", got, w.types(t, id))
 	}
 	if tends() == first {
@@ -59,6 +62,7 @@ func TestR12AnotherClientTendsWhenTheTenderDies(t *testing.T) {
 // A database whose transactions are REPEATABLE READ unless somebody says
 // otherwise: what a finish frees is opened all the same, by whoever tends.
 func TestGatesOpenWhereTheDefaultIsRepeatableRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.Pool.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_isolation = ''repeatable read''', current_database()); end $$`); err != nil {
 		t.Fatal(err)

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// patience is how long a test waits for what must come. It is less than a worker's
+// soon is how long a test waits for what must come. It is less than a worker's
 // PollFloor and Lease: what comes only because of those comes too late. That is why
 // these tests do not wait with internal/patience. Through a pooler nothing but polling
 // brings anything, second by second, so there is no such bound.
-var patience = 20 * time.Second
+var soon = 20 * time.Second
 
 func init() {
 	if testdb.Pooled() {
-		patience = 2 * time.Minute
+		soon = patience.Limit
 	}
 }
 
@@ -58,7 +59,7 @@ func (w *world) run(t testing.TB, worker *weir.Worker) {
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(context.WithoutCancel(t.Context())) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), soon)
 		defer cancel()
 		if err := worker.Stop(ctx); err != nil {
 			t.Error(err)
@@ -80,7 +81,7 @@ func (w *world) submit(t testing.TB, task weir.Task) weir.ID {
 
 func (w *world) wait(t testing.TB, id weir.ID) weir.Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	outcome, err := w.client.Wait(ctx, id)
 	if err != nil {
@@ -121,7 +122,7 @@ func (w *world) count(t testing.TB, sql string, args ...any) int {
 // until polls a condition.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(soon)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
@@ -137,7 +138,7 @@ func receive[T any](t testing.TB, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(soon):
 		t.Fatalf("never: %s", what)
 		panic("not reached")
 	}

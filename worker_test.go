@@ -14,6 +14,7 @@ import (
 )
 
 func TestWorkerRunsWhatIsSubmitted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	type args struct{ A, B int }
@@ -30,6 +31,7 @@ func TestWorkerRunsWhatIsSubmitted(t *testing.T) {
 
 // How a handler ends decides how the attempt ends.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	first := func(err error) func(context.Context, *weir.Run[struct{}]) (any, error) {
@@ -84,6 +86,7 @@ func TestEnds(t *testing.T) {
 }
 
 func TestPanicKeepsTheStack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "panic", func(context.Context, *weir.Run[struct{}]) (any, error) { panic(strings.Repeat("x", 20_000)) })
@@ -99,6 +102,7 @@ func TestPanicKeepsTheStack(t *testing.T) {
 
 // A handler that ignores the end of its time cannot spoil the next attempt.
 func TestLateResultIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	release := make(chan struct{})
@@ -123,6 +127,7 @@ func TestLateResultIsRefused(t *testing.T) {
 }
 
 func TestCancelInFlight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	begun, cause := make(chan struct{}), make(chan error, 1)
@@ -149,6 +154,7 @@ func TestCancelInFlight(t *testing.T) {
 }
 
 func TestConcurrencyOfAHandlerHolds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{Concurrency: 50})
 	const limit = 3
@@ -181,6 +187,7 @@ func TestConcurrencyOfAHandlerHolds(t *testing.T) {
 }
 
 func TestProgressAndEvents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	handle(worker, "chatty", func(_ context.Context, run *weir.Run[struct{}]) (any, error) {
@@ -207,6 +214,7 @@ func TestProgressAndEvents(t *testing.T) {
 
 // What jsonb cannot hold must not stop the batch it is in.
 func TestResultsThatPostgresRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	worker := weir.NewWorker(w.client, weir.WorkerConfig{})
 	results := map[string]any{

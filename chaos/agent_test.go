@@ -50,7 +50,7 @@ func (o Orders) named(name string) Orders {
 }
 
 // TestR2R6_AgentKilled kills an agent with -9 in the middle of its work, with
-// the default lease. The task runs again within 32 s.
+// the default lease. The task runs again once that is over.
 func TestR2R6_AgentKilled(t *testing.T) { both(t, agentKilled) }
 
 func agentKilled(r *run, o Orders) {
@@ -63,13 +63,13 @@ func agentKilled(r *run, o Orders) {
 		}
 	})
 	task := r.submit(1, short50)[0]
-	r.eventually(10*time.Second, "the victim is killed", func() bool { return killed.Load() > 0 })
+	r.eventually("the victim is killed", func() bool { return killed.Load() > 0 })
 	r.agent(o.named("heir"), nil)
-	again := r.seen(40*time.Second, "the task runs again", func(o Op) bool { return o.Op == "run" && o.Client == "heir" && o.Task == task })
+	again := r.seen("the task runs again", func(o Op) bool { return o.Op == "run" && o.Client == "heir" && o.Task == task })
 	took := time.Duration(again.Call - killed.Load())
 	r.Logf("measured: kill -9 → runs again in %.1f s (%s agent, 30 s lease)", took.Seconds(), o.Kind)
-	if took > 32*time.Second {
-		r.Errorf("it ran again only after %s, the promise is 32 s", took)
+	if took > r.lease+busy {
+		r.Errorf("it ran again only after %s, with a lease of %s", took, r.lease)
 	}
 	r.heal()
 	r.clean()
@@ -89,7 +89,7 @@ func TestR3R4_AgentPausedTwoLeases(t *testing.T) {
 	r.pass(2 * r.lease)
 	r.resume(nap)
 	held := nap.call.Items[0]
-	late := r.seen(10*time.Second, "the sleeper's report is answered", func(o Op) bool {
+	late := r.seen("the sleeper's report is answered", func(o Op) bool {
 		return o.Client == "sleeper" && o.Op == "finish" && o.Task == held.Task && o.Attempt == held.Attempt && o.Out == OK
 	})
 	if late.Value != "lease_lost" {
@@ -111,7 +111,7 @@ func agentPausedInWork(r *run, o Orders) {
 	r.asleep(nap)
 	r.agent(o.named("heir"), nil)
 	task := nap.call.Items[0].Task
-	r.seen(2*r.lease, "the heir runs it", func(o Op) bool { return o.Op == "run" && o.Task == task && o.Client == "heir" })
+	r.seen("the heir runs it", func(o Op) bool { return o.Op == "run" && o.Task == task && o.Client == "heir" })
 	r.pass(r.lease)
 	r.resume(nap)
 	r.heal()
@@ -133,7 +133,7 @@ func poisonIsQuarantined(r *run, orders Orders) {
 	r.submit(20, short50)
 	a := r.agent(orders.named("mortal"), nil)
 	deaths := 0
-	r.eventually(40*time.Second, "the poison is quarantined", func() bool {
+	r.eventually("the poison is quarantined", func() bool {
 		select {
 		case <-a.Ended():
 			if deaths++; deaths > 3 {
@@ -159,17 +159,18 @@ func poisonIsQuarantined(r *run, orders Orders) {
 func TestR14_AgentClockWrong(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
+	r.lease = 5 * shortLease // a busy machine loses none of them; a clock that is an hour off would
 	for name, skew := range map[string]time.Duration{"behind": -time.Hour, "right": 0, "ahead": time.Hour} {
 		r.agent(with(plain(), func(o *Orders) { o.Name, o.Skew = name, skew }), nil)
 	}
 	r.submit(60, func(i int) Spec {
-		s := workFor(time.Duration(i%4) * r.lease / 4)
+		s := workFor(time.Duration(i%4) * shortLease / 4)
 		if i%3 == 0 {
 			s["params"] = Params{Fails: 1}
 		}
 		return s
 	})
-	r.eventually(30*time.Second, "the work ends", func() bool { _, err := r.drain(time.Millisecond); return err == nil })
+	r.eventually("the work ends", func() bool { _, err := r.drain(time.Millisecond); return err == nil })
 	var lost int
 	if err := r.pool.QueryRow(r.ctx, `select count(*) from weir.events where type = 'expired'`).Scan(&lost); err != nil || lost > 0 {
 		r.Errorf("wrong clocks cost %d leases (%v)", lost, err)

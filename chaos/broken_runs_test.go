@@ -14,7 +14,7 @@ func forged(r *run, forge func(Item) Item) []Finding {
 	r.submit(4, func(int) Spec { return workFor(500 * time.Millisecond) })
 	forger := &Client{Name: "forger", Pool: r.pool, Log: r.rec.Client("forger"), Lease: r.lease}
 	tried := map[string]bool{}
-	r.eventually(10*time.Second, "four leases are forged", func() bool {
+	r.eventually("four leases are forged", func() bool {
 		for _, op := range r.rec.Ops() {
 			if op.Op == "run" && !tried[op.Task] {
 				tried[op.Task] = true
@@ -26,7 +26,7 @@ func forged(r *run, forge func(Item) Item) []Finding {
 		return len(tried) == 4
 	})
 	r.heal()
-	return r.findings(2 * r.lease)
+	return r.findings()
 }
 
 func forgedToken(r *run, _ bool) []Finding {
@@ -45,13 +45,13 @@ func pausedAt(r *run, op string) []Finding {
 	task := r.submit(1, func(int) Spec { return workFor(1500 * time.Millisecond) })[0]
 	r.asleep(nap)
 	r.agent(with(plain(), func(o *Orders) { o.Name = "heir" }), nil)
-	r.seen(10*time.Second, "the heir works", func(o Op) bool { return o.Client == "heir" && o.Op == "run" && o.Task == task })
+	r.seen("the heir works", func(o Op) bool { return o.Client == "heir" && o.Op == "run" && o.Task == task })
 	r.resume(nap)
-	r.seen(10*time.Second, "the sleeper is answered", func(o Op) bool {
+	r.seen("the sleeper is answered", func(o Op) bool {
 		return o.Client == "sleeper" && o.Op == op && o.Task == task && o.Out == OK
 	})
 	r.heal()
-	return r.findings(4 * r.lease)
+	return r.findings()
 }
 
 // longWork takes longer than a pass of the tender, less than a lease.
@@ -59,7 +59,7 @@ func longWork(r *run, _ bool) []Finding {
 	r.workers(2, plain(), nil)
 	r.submit(8, func(int) Spec { return workFor(700 * time.Millisecond) })
 	r.heal()
-	return r.findings(3 * r.lease)
+	return r.findings()
 }
 
 // quietWork is nothing special.
@@ -67,7 +67,7 @@ func quietWork(r *run, _ bool) []Finding {
 	r.workers(1, plain(), nil)
 	r.submit(10, short50)
 	r.heal()
-	return r.findings(2 * r.lease)
+	return r.findings()
 }
 
 // raced lets two open the same key at once: the second looks while the first
@@ -99,7 +99,7 @@ func raced(r *run, key Spec, open string, keys []string) []Finding {
 	}
 	r.workers(1, plain(), nil)
 	r.heal()
-	return r.findings(2 * r.lease)
+	return r.findings()
 }
 
 func racedPool(r *run, _ bool) []Finding {
@@ -119,24 +119,24 @@ func deafWorker(r *run, broken bool) []Finding {
 	}
 	r.agent(orders, nil)
 	const listeners = `select pid from pg_stat_activity where datname = current_database() and application_name = $1`
-	r.eventually(10*time.Second, "the agent listens", func() bool {
+	r.eventually("the agent listens", func() bool {
 		tag, err := r.pool.Exec(r.ctx, `select pg_terminate_backend(pid) from (`+listeners+` and query ilike 'listen %') x`, listenName)
 		return err == nil && tag.RowsAffected() > 0
 	})
 	if broken {
-		r.eventually(10*time.Second, "nobody listens", func() bool {
+		r.eventually("nobody listens", func() bool {
 			tag, err := r.pool.Exec(r.ctx, listeners, listenName)
 			return err == nil && tag.RowsAffected() == 0
 		})
 	}
 	r.submit(5, short50)
 	r.heal()
-	return r.findings(2 * r.lease)
+	return r.findings()
 }
 
 // oldLeader writes after its term.
 func oldLeader(r *run, _ bool) []Finding {
 	r.pausedLeader("leader", "lead_write")
 	r.heal()
-	return r.findings(r.lease)
+	return r.findings()
 }

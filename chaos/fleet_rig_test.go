@@ -16,11 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/vault"
 )
-
-// fleetPatience is how long a fleet waits for what must come.
-const fleetPatience = 90 * time.Second
 
 // hall is a Weir with PCs: a server and agents of PCs, each a process of the product.
 type hall struct {
@@ -180,8 +178,8 @@ func (h *hall) count(query string, args ...any) (n int) {
 
 func (h *hall) wait(what string, ok func() bool) {
 	h.Helper()
-	if !h.within(fleetPatience, ok) {
-		h.Fatalf("not within %s: %s; units: %s", fleetPatience, what, h.units())
+	if !h.within(patience.Limit, ok) {
+		h.Fatalf("not within %s: %s; units: %s", patience.Limit, what, h.units())
 	}
 }
 
@@ -254,7 +252,7 @@ func (h *hall) concludes(places ...*workplace) {
 func (h *hall) gone(w *workplace) {
 	h.Helper()
 	var left []string
-	if !h.within(fleetPatience, func() bool {
+	if !h.within(patience.Limit, func() bool {
 		var err error
 		if left, err = Remains(w.dir, true); err != nil {
 			h.Fatal(err)

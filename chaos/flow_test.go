@@ -280,7 +280,7 @@ func (f *flow) pass40(clients, most int, every time.Duration) []Finding {
 	stopReading()
 	follower.Wait()
 	// A reader stays behind the oldest transaction of the whole server, and other tests have long ones.
-	f.eventually(2*time.Minute, "all events can be read", func() (settled bool) {
+	f.eventually("all events can be read", func() (settled bool) {
 		err := f.wide.QueryRow(f.ctx, `select coalesce(max(xid), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint from weir.events`).Scan(&settled)
 		return err == nil && settled
 	})

@@ -23,10 +23,10 @@ func (r *run) pausedLeader(kind, op string) Op {
 	r.agent(Orders{Name: "first", Kind: kind}, hook)
 	r.asleep(nap)
 	r.agent(Orders{Name: "second", Kind: kind}, nil)
-	r.seen(4*r.lease, "another leader acts", func(o Op) bool { return o.Client == "second" && o.Op == "lead_write" && o.Out == OK })
+	r.seen("another leader acts", func(o Op) bool { return o.Client == "second" && o.Op == "lead_write" && o.Out == OK })
 	r.resume(nap)
 	var late Op
-	r.eventually(10*time.Second, "the late write has ended", func() bool {
+	r.eventually("the late write has ended", func() bool {
 		n := 0
 		for _, o := range r.rec.Ops() {
 			if o.Client == "first" && o.Op == "lead_write" {

@@ -59,11 +59,11 @@ func TestR3_ReplyOfClaimLost(t *testing.T) {
 	r.submit(40, short50)
 	p := r.proxied(with(plain(), func(o *Orders) { o.Name = "deaf"; o.Listen, o.Tend = false, false }), r.loseReplyOf("claim", 3))
 	lost := func(o Op) bool { return o.Client == "deaf" && o.Op == "claim" && o.Out == Unknown }
-	claim := r.seen(10*time.Second, "an answer is lost", lost)
-	r.seen(10*time.Second, "its repeat returns leases", func(o Op) bool {
+	claim := r.seen("an answer is lost", lost)
+	r.seen("its repeat returns leases", func(o Op) bool {
 		return o.Op == "claim" && o.Key == claim.Key && o.Out == OK && o.Task != ""
 	})
-	r.eventually(20*time.Second, "three answers are lost", func() bool {
+	r.eventually("three answers are lost", func() bool {
 		n := 0
 		for _, o := range r.rec.Ops() {
 			if lost(o) {
@@ -85,9 +85,9 @@ func TestR5_ReplyOfFinishLost(t *testing.T) {
 	r := newRun(t)
 	r.submit(20, short50)
 	p := r.proxied(with(plain(), func(o *Orders) { o.Name = "deaf"; o.Slots = 1; o.Listen, o.Tend = false, false }), r.loseReplyOf("finish", 5))
-	r.seen(20*time.Second, "a lost report is sent again and was accepted before", func(o Op) bool { return o.Op == "finish" && o.Value == "repeated" })
+	r.seen("a lost report is sent again and was accepted before", func(o Op) bool { return o.Op == "finish" && o.Value == "repeated" })
 	r.agent(with(plain(), func(o *Orders) { o.Name = "steady" }), nil)
-	r.eventually(20*time.Second, "the work ends", func() bool { _, err := r.drain(time.Millisecond); return err == nil })
+	r.eventually("the work ends", func() bool { _, err := r.drain(time.Millisecond); return err == nil })
 	p.Heal()
 	r.heal()
 	r.clean()
@@ -101,7 +101,7 @@ func partition(r *run, o Orders) {
 	r.tended()
 	p := r.proxied(o.named("island"), nil)
 	r.submit(12, func(int) Spec { return workFor(r.lease / 2) })
-	r.seen(10*time.Second, "the island works", func(o Op) bool { return o.Op == "run" && o.Client == "island" })
+	r.seen("the island works", func(o Op) bool { return o.Op == "run" && o.Client == "island" })
 	if err := p.Partition(); err != nil {
 		r.Fatal(err)
 	}

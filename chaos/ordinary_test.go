@@ -5,7 +5,6 @@ package chaos
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,7 +142,7 @@ func (o *ordinary) goOn(length time.Duration) {
 		d.do(o)
 	}
 	// What users claimed and took back ends like that of any worker.
-	o.mix.eventually(2*time.Minute, "users have ended their work", func() bool {
+	o.mix.eventually("users have ended their work", func() bool {
 		o.mix.exec(`select weir.finish(c.task, c.attempt, c.token) from weir.claim('user', '{own}', 10) c`)
 		var left int
 		err := o.mix.pool.QueryRow(o.mix.ctx, `select count(*) from weir.task where service = 'own' and state not in ('done', 'failed', 'canceled', 'skipped')`).Scan(&left)
@@ -175,45 +174,4 @@ func (o *ordinary) judged(length time.Duration) {
 func TestOrdinaryOperation(t *testing.T) {
 	t.Parallel()
 	newOrdinary(t, 1, 5*time.Minute).judged(0)
-}
-
-// TestDumpAndRestore moves a database with work in every state by pg_dump. What
-// was acknowledged is there and ends there.
-func TestDumpAndRestore(t *testing.T) {
-	t.Parallel()
-	dump, err := exec.LookPath("pg_dump")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("SKIPPED, NOT TESTED: pg_dump is not installed")
-	}
-	m := newMix(newRun(t), 1)
-	m.tasks(40)
-	m.eventually(time.Minute, "some work is done", func() bool {
-		var n int
-		return m.pool.QueryRow(m.ctx, `select count(*) from weir.finished`).Scan(&n) == nil && n >= 10
-	})
-	copied := testdb.NewEmpty(t)
-	out := t.TempDir() + "/dump.sql"
-	if said, err := exec.Command(dump, "--no-owner", "--file", out, m.url).CombinedOutput(); err != nil { // #nosec G204 -- found above
-		t.Fatalf("pg_dump: %v\n%s", err, said)
-	}
-	if said, err := exec.Command("psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--file", out, copied.URL).CombinedOutput(); err != nil { // #nosec G204 -- ours
-		t.Fatalf("psql: %v\n%s", err, said)
-	}
-	if _, err := pg.Migrate(m.ctx, copied.URL, schema.FS); err != nil {
-		t.Fatal(err)
-	}
-	second := newRunOn(t, copied.Pool, copied.URL)
-	second.workers(2, plain(), nil)
-	// Leases of the workers that stayed behind run out here, too.
-	if took, err := second.drain(30 * time.Second); err != nil {
-		t.Errorf("after the restore: %v (%s)", err, took)
-	}
-	if found := second.doctor(); len(found) > 0 {
-		t.Error(Report(found))
-	}
-	m.settle()
-	m.clean()
 }

@@ -125,7 +125,7 @@ func TestR5R9_LeaderKilledWhilePlanning(t *testing.T) {
 			}
 		}
 		var leader *Agent
-		s.eventually(30*time.Second, "somebody leads", func() bool { leader = s.leaderOf(servers); return leader != nil })
+		s.eventually("somebody leads", func() bool { leader = s.leaderOf(servers); return leader != nil })
 		s.pass(time.Duration(n*37%200) * time.Millisecond)
 		if n%3 == 2 {
 			if err := leader.Pause(); err != nil {
@@ -145,8 +145,8 @@ func TestR5R9_LeaderKilledWhilePlanning(t *testing.T) {
 		}
 	}
 	s.heal()
-	s.eventually(time.Minute, "every job has ended", func() bool { return s.live() == 0 })
-	if found := append(s.findings(time.Minute), s.dynamicDone()...); len(found) > 0 {
+	s.eventually("every job has ended", func() bool { return s.live() == 0 })
+	if found := append(s.findings(), s.dynamicDone()...); len(found) > 0 {
 		t.Error(Report(found))
 	}
 	t.Logf("%d jobs, %d blows at the leader, epoch %d", len(s.jobs), blows, s.count(`select max(epoch)::int from weir.system_locks where lock_name = $1`, coordinator.Lock))
@@ -160,7 +160,7 @@ func latePlan(r *run, _ bool) []Finding {
 	s.workers(2, plain(), nil)
 	s.conductor("server")
 	job := s.begin("wide")
-	s.eventually(30*time.Second, "the map is split", func() bool {
+	s.eventually("the map is split", func() bool {
 		return s.count(`select count(*) from weir.task where job = $1 and key = 'fan[0]'`, job) == 1
 	})
 	var fan weir.ID
@@ -170,5 +170,5 @@ func latePlan(r *run, _ bool) []Finding {
 	}
 	s.heal()
 	s.within(20*time.Second, func() bool { return s.live() == 0 })
-	return append(s.findings(10*time.Second), s.dynamicDone()...)
+	return append(s.findings(), s.dynamicDone()...)
 }

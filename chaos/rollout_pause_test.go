@@ -68,7 +68,8 @@ func pausedOutside(s *site) {
 		s.Fatal(err)
 	}
 	id := s.start(s.first, change)
-	s.ends(id, rollout.Running)
+	// It is to sleep while it connects, and not before it has asked what to do.
+	s.until(id, "its run has begun", func() bool { t := s.task(id); return t.Status == rollout.Running && t.Phase != "" })
 	s.signal(first, syscall.SIGSTOP)
 	proxy.Heal()
 	second := s.server()

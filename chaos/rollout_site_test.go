@@ -22,6 +22,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/mariatest"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout"
 	changes "github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
@@ -31,10 +32,6 @@ import (
 
 // productVariable makes the test binary the product: its arguments are a command.
 const productVariable = "WEIR_CHAOS_PRODUCT"
-
-// sitePatience is how long a site waits for what must come. A server needs seconds
-// to come up on a machine that is busy.
-const sitePatience = 90 * time.Second
 
 // site is a Weir whose servers are processes, with databases to change.
 type site struct {
@@ -172,11 +169,11 @@ func (s *site) task(id weir.ID) rollout.Task {
 // until waits for something of a task, and tells what it is when that does not come.
 func (s *site) until(id weir.ID, what string, ok func() bool) {
 	s.Helper()
-	if s.within(sitePatience, ok) {
+	if s.within(patience.Limit, ok) {
 		return
 	}
 	report, err := s.store.Run(s.ctx, id, 0)
-	s.Fatalf("not within %s: %s; the task is %+v, its runs %+v, its log %+v %v", sitePatience, what, s.task(id), report.Attempts, report.Log, err)
+	s.Fatalf("not within %s: %s; the task is %+v, its runs %+v, its log %+v %v", patience.Limit, what, s.task(id), report.Attempts, report.Log, err)
 }
 
 // ends waits until a task is in one of these statuses.

@@ -161,7 +161,7 @@ func (s *storm) machine(name, way string, change ...func(*Orders)) *machine {
 		}
 	})
 	m.start()
-	s.eventually(time.Minute, name+" is known", func() bool {
+	s.eventually(name+" is known", func() bool {
 		return s.count(`select count(*) from weir.workers where name = $1`, node.Worker(name)) == 1
 	})
 	return m
@@ -277,7 +277,7 @@ func (s *storm) clears(steps int) []Finding {
 // ended judges what the engine says.
 func (s *storm) ended(steps int) []Finding {
 	s.Helper()
-	found := s.findings(time.Minute)
+	found := s.findings()
 	for _, job := range s.jobs {
 		var state string
 		var done, rows int

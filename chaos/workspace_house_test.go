@@ -23,6 +23,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
@@ -52,7 +53,7 @@ type house struct {
 	over  func(blob.Bucket) blob.Bucket
 	owner weir.ID
 	log   *slog.Logger
-	diary *diary
+	diary *patience.Text
 	epoch atomic.Int64
 	// ahead is how far the time has been moved on.
 	ahead atomic.Int64
@@ -119,7 +120,7 @@ func newHouse(t *testing.T, bucket blob.Bucket) *house {
 		t.Fatal(err)
 	}
 	db := testdb.New(t)
-	h := &house{T: t, ctx: t.Context(), db: db, pool: db.Pool, url: db.URL, program: program, dir: shortDir(t), bucket: bucket, diary: &diary{}, heals: healMost, over: func(b blob.Bucket) blob.Bucket { return b }, rng: rand.New(rand.NewPCG(1, 7)), calm: true, outages: map[string]*outage{}, busy: map[weir.ID]*change{}, hidden: map[string]bool{}, tally: tally{moments: map[string]int{}}}
+	h := &house{T: t, ctx: t.Context(), db: db, pool: db.Pool, url: db.URL, program: program, dir: shortDir(t), bucket: bucket, diary: &patience.Text{}, heals: healMost, over: func(b blob.Bucket) blob.Bucket { return b }, rng: rand.New(rand.NewPCG(1, 7)), calm: true, outages: map[string]*outage{}, busy: map[weir.ID]*change{}, hidden: map[string]bool{}, tally: tally{moments: map[string]int{}}}
 	if bucket == nil {
 		h.bucket = blobtest.Folder(t)
 	}
@@ -184,26 +185,6 @@ func (h *house) scan(sql string, args []any, into ...any) {
 	if err := h.pool.QueryRow(h.ctx, sql, args...).Scan(into...); err != nil {
 		h.Fatalf("%s: %v", sql, err)
 	}
-}
-
-// diary is what was logged in a run, for when it fails.
-type diary struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (d *diary) Write(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.text.Write(p)
-}
-
-func (d *diary) reset() (text string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	text = d.text.String()
-	d.text.Reset()
-	return text
 }
 
 // now is the time in the house.

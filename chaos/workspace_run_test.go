@@ -104,7 +104,7 @@ func (h *house) reignOn(r *reign) {
 // open begins a run with new workspaces.
 func (h *house) open(seed uint64) {
 	h.Helper()
-	h.diary.reset()
+	_ = h.diary.Take()
 	h.rng = rand.New(rand.NewPCG(seed, 7)) // #nosec G404 -- to be repeated
 	h.tenants, h.found, h.hidden, h.busy, h.calm, h.left, h.burst, h.bad = nil, nil, map[string]bool{}, map[weir.ID]*change{}, false, h.pick(9), 0, ""
 	for i := range tenantCount {
@@ -388,7 +388,7 @@ func (h *house) judgeTimeline() {
 // keepDiary writes down what happened in a run that failed.
 func (h *house) keepDiary(seed uint64) string {
 	path := filepath.Join(h.ArtifactDir(), fmt.Sprintf("workspaces-%d.log", seed))
-	return fmt.Sprint(path, " (keep it with -artifacts) ", os.WriteFile(path, []byte(h.diary.reset()), 0o600))
+	return fmt.Sprint(path, " (keep it with -artifacts) ", os.WriteFile(path, []byte(h.diary.Take()), 0o600))
 }
 
 // accuses fails the test for what was found.

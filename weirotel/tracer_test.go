@@ -14,14 +14,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/weirotel"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
-
-// patience is how long a test waits for what must come.
-const patience = 20 * time.Second
 
 // lab is a database with a traced client and all the spans that ended.
 type lab struct {
@@ -62,7 +60,7 @@ func (l *lab) work(t *testing.T, handlers func(*weir.Worker)) {
 
 func (l *lab) wait(t *testing.T, id weir.ID) weir.Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	outcome, err := l.client.Wait(ctx, id)
 	if err != nil {

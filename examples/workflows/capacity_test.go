@@ -12,6 +12,7 @@ type span struct {
 	task, service, node string
 	order               int64
 	claim, begun, end   time.Time
+	claimXID, begunXID  int64 // the transactions that wrote them
 }
 
 // TestCapacityAndOrder gives many jobs to two nodes with renderer=2 and audio=4,
@@ -61,12 +62,16 @@ func TestCapacityAndOrder(t *testing.T) {
 }
 
 // overtaken lists tasks that waited while one of a later job was taken. All could
-// be claimed from the beginning. Two claims at one time may end in any order, so a
-// task was overtaken only if its claim began when the later one had started.
+// be claimed from the beginning. Two claims at one time may end in any order, and
+// the later one starts its task while the earlier one still writes. So a task was
+// overtaken only if its claim began when the later one had started, which the ids
+// of transactions tell and times do not: a claim notes the time once it has its
+// tasks. The xid of an event does not tell it either, because it is that of the
+// newest transaction that had ended (docs/decisions/0020).
 func overtaken(spans []span) (list []string) {
 	for _, early := range spans {
 		for _, late := range spans {
-			if early.service == late.service && early.order < late.order && early.claim.After(late.begun) {
+			if early.service == late.service && early.order < late.order && early.claimXID > late.begunXID {
 				list = append(list, fmt.Sprintf("%s: job %d, claimed at %s, by job %d, started at %s",
 					early.service, early.order, early.claim.Format(time.StampMicro), late.order, late.begun.Format(time.StampMicro)))
 			}
@@ -79,7 +84,8 @@ func overtaken(spans []span) (list []string) {
 func (w *world) spans(workflow string) []span {
 	w.t.Helper()
 	rows, err := w.db.Pool.Query(w.t.Context(), `
-		select q.id::text, q.service, n.name, j.order_seq, c.at, coalesce(s.at, d.at), d.at
+		select q.id::text, q.service, n.name, j.order_seq, c.at, coalesce(s.at, d.at), d.at,
+			(select e.xmin::text::bigint from weir.events e where e.seq = c.seq), (select e.xmin::text::bigint from weir.events e where e.seq = coalesce(s.seq, d.seq))
 		from weir.job j join weir.task q on q.job = j.id
 		join weir.event c on c.task = q.id and c.type = 'claimed'
 		join weir.event d on d.task = q.id and d.type = 'done' and d.attempt = c.attempt
@@ -93,7 +99,7 @@ func (w *world) spans(workflow string) []span {
 	var spans []span
 	for rows.Next() {
 		var s span
-		if err := rows.Scan(&s.task, &s.service, &s.node, &s.order, &s.claim, &s.begun, &s.end); err != nil {
+		if err := rows.Scan(&s.task, &s.service, &s.node, &s.order, &s.claim, &s.begun, &s.end, &s.claimXID, &s.begunXID); err != nil {
 			w.t.Fatal(err)
 		}
 		spans = append(spans, s)

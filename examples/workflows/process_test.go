@@ -1,47 +1,22 @@
 package workflows_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 )
-
-// generous is a deadline that only a hanging test meets.
-const generous = 90 * time.Second
 
 // process is one that a test started. It is gone when the test ends.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	said said
+	said patience.Text
 	done chan struct{}
-}
-
-// said is what a process printed so far.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(text []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(text)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // start starts a program in the background.
@@ -73,7 +48,7 @@ func (p *process) stop() {
 		return
 	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone by now
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
 	select {
 	case <-p.done:
@@ -96,14 +71,14 @@ func (p *process) ended() bool {
 // exit waits for the process and gives its exit code.
 func (p *process) exit() int {
 	p.t.Helper()
-	until(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.ended)
+	patience.Until(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.ended)
 	return p.cmd.ProcessState.ExitCode()
 }
 
 // line waits for a line that begins with a word and gives the rest of it.
 func (p *process) line(word string) (rest string) {
 	p.t.Helper()
-	until(p.t, "a line "+word, func() bool {
+	patience.Until(p.t, "a line "+word, func() bool {
 		for text := range strings.Lines(p.said.String()) {
 			if after, ok := strings.CutPrefix(strings.TrimSpace(text), word); ok && strings.HasSuffix(text, "\n") {
 				rest = strings.TrimSpace(after)
@@ -116,19 +91,4 @@ func (p *process) line(word string) (rest string) {
 		return false
 	})
 	return rest
-}
-
-// until polls a condition.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), generous)
-	defer cancel()
-	for !is() {
-		if !loop.Wait(ctx, 20*time.Millisecond, nil) {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				t.Fatalf("waited %s for %s", generous, what)
-			}
-			t.Fatal("the test is over")
-		}
-	}
 }

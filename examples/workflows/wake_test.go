@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // ears hear what wakes machines: packets, calls, scripts.
 type ears struct {
 	packets net.PacketConn
 	calls   *httptest.Server
-	called  said
+	called  patience.Text
 	// scripts is the folder of the operator, heard the file that its script writes.
 	scripts, heard string
 }
@@ -46,7 +48,7 @@ func newEars(t *testing.T) *ears {
 // magic waits for a packet and tells whether it is the magic one of an address.
 func (e *ears) magic(t *testing.T, mac net.HardwareAddr) bool {
 	t.Helper()
-	if err := e.packets.SetReadDeadline(time.Now().Add(generous)); err != nil {
+	if err := e.packets.SetReadDeadline(time.Now().Add(patience.Limit)); err != nil {
 		t.Fatal(err)
 	}
 	packet := make([]byte, 2000)
@@ -83,8 +85,8 @@ func TestSleepersAreWokenAhead(t *testing.T) {
 	if !e.magic(t, net.HardwareAddr{0x52, 0x54, 0, 0x12, 0x34, 0x56}) {
 		t.Error("the packet is not the magic one of the node")
 	}
-	until(t, "the script", func() bool { text, _ := os.ReadFile(e.heard); return string(text) == "rack slot-7\n" })
-	until(t, "the call", func() bool { return e.called.String() == "POST /power/on {\"node\":\"cloud\"}\n" })
+	patience.Until(t, "the script", func() bool { text, _ := os.ReadFile(e.heard); return string(text) == "rack slot-7\n" })
+	patience.Until(t, "the call", func() bool { return e.called.String() == "POST /power/on {\"node\":\"cloud\"}\n" })
 	w.eventually("the events of three nodes that were called before the job was due", `
 		select count(distinct v.subject) = 3 from weir.event v join weir.job j on j.id = $1::uuid where v.kind = 'node' and v.type = 'wake_called' and v.at < j.due`, job)
 

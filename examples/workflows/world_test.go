@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -103,7 +104,7 @@ func ask[T any](w *world, sql string, args ...any) (value T) {
 // eventually polls a query that answers yes or no.
 func (w *world) eventually(what, sql string, args ...any) {
 	w.t.Helper()
-	until(w.t, what, func() bool { return ask[bool](w, sql, args...) })
+	patience.Until(w.t, what, func() bool { return ask[bool](w, sql, args...) })
 }
 
 // newest is the job of a workflow that was made last.

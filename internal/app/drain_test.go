@@ -26,7 +26,7 @@ import (
 // drained is closed: how fast a machine is does not matter then.
 type member struct {
 	url        *url.URL
-	out        buffer
+	out        patience.Text
 	end, force context.CancelFunc
 	drained    chan struct{}
 	ended      chan error
@@ -192,6 +192,7 @@ func submit(ctx context.Context, client *http.Client, at, token string) (status 
 // Three servers behind a balancer are restarted one after the other while clients
 // write: no request fails, and every task that was acknowledged is there.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	token := operatorToken(t, db)
 	b := newBalancer()
@@ -277,6 +278,7 @@ func TestRollingRestart(t *testing.T) {
 
 // A server that stops says so first, answers on, ends streams cleanly, and ends.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	token := operatorToken(t, db)
 	m := join(t, db)

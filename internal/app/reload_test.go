@@ -58,8 +58,9 @@ func writeText(t *testing.T, path, text string) {
 }
 
 func TestACertificateIsReadAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	var log buffer
+	var log patience.Text
 	load := func() (*certificate, error) {
 		return loadCertificate(filepath.Join(dir, "cert"), filepath.Join(dir, "key"), slog.New(slog.NewTextHandler(&log, nil)))
 	}
@@ -98,8 +99,9 @@ func TestACertificateIsReadAgain(t *testing.T) {
 // A server that is told to reads its log level again, names what else has changed,
 // and goes on as before if the configuration is wrong.
 func TestTheConfigurationIsReadAgain(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
-	var log buffer
+	var log patience.Text
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	reload := make(chan struct{})

@@ -44,7 +44,7 @@ func TestSecureRebinding(t *testing.T) {
 			f := besiege(t, change)
 			admin := f.person(auth.Admin)
 			secret, _ := f.token("the-admin", "*:*")
-			wrong := secret[:20] + "0" + secret[21:]
+			wrong := misspelt(secret)
 			_, port, _ := net.SplitHostPort(f.listen)
 			for _, host := range []string{"evil.example", "evil.example:" + port, "127.0.0.1.evil.example:" + port, "localhost.evil.example", "weir.example.org.evil.example", "0.0.0.0:" + port, "169.254.169.254", "127.0.0.1:" + port + ".evil.example"} {
 				for _, path := range f.faces() {

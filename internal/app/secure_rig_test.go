@@ -15,6 +15,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/httpapi"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/web"
 )
@@ -30,7 +31,7 @@ type fort struct {
 	*running
 	db     *testdb.DB
 	people *auth.Store
-	log    *buffer
+	log    *patience.Text
 	client *http.Client
 }
 
@@ -43,7 +44,7 @@ func besiege(t *testing.T, change ...func(*Config, *Options)) *fort {
 // besiegeOn starts one more server on a database. It logs everything as JSON.
 func besiegeOn(t *testing.T, db *testdb.DB, change ...func(*Config, *Options)) *fort {
 	t.Helper()
-	f := &fort{db: db, people: auth.New(db.Pool, auth.Options{}), log: &buffer{}}
+	f := &fort{db: db, people: auth.New(db.Pool, auth.Options{}), log: &patience.Text{}}
 	config := Config{DatabaseURL: db.URL, LogFormat: "json", LogLevel: "debug"}
 	options := Options{Log: config.Logger(f.log)}
 	for _, c := range change {
@@ -363,6 +364,15 @@ func (f *fort) state() string {
 		fmt.Fprintln(&b, sql, f.text(`select coalesce(string_agg(x::text, E'\n' order by x::text), '') from (`+sql+`) y(x)`))
 	}
 	return b.String()
+}
+
+// misspelt is a secret with another letter in it.
+func misspelt(secret string) string {
+	letter := "0"
+	if secret[20:21] == letter {
+		letter = "1"
+	}
+	return secret[:20] + letter + secret[21:]
 }
 
 // differ are the lines that only one of two states has.

@@ -91,7 +91,7 @@ func TestSecureStreamRefuses(t *testing.T) {
 	if err := f.people.RevokeToken(t.Context(), system, token.ID); err != nil {
 		t.Fatal(err)
 	}
-	wrong := gone[:20] + "0" + gone[21:]
+	wrong := misspelt(gone)
 	cases := map[string]struct {
 		status int
 		who    []way

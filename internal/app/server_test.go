@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,29 +24,11 @@ import (
 // running is a server in this process.
 type running struct {
 	t      *testing.T
-	out    buffer
+	out    patience.Text
 	end    context.CancelFunc
 	force  context.CancelFunc
 	ended  chan error
 	listen string
-}
-
-// buffer is an output that two goroutines may use.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // up starts a server on the database and waits until it has told where it is.
@@ -123,6 +103,7 @@ func (r *running) get(path string) (int, Readiness) {
 }
 
 func TestUpAnswersAndStops(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	data := t.TempDir()
 	r := up(t, Config{DatabaseURL: db.URL, Data: data}, Options{})
@@ -157,6 +138,7 @@ func TestUpAnswersAndStops(t *testing.T) {
 // stops, it leads.
 // A store that is down must not keep the rest from running: what needs it waits.
 func TestUpWithoutItsBucket(t *testing.T) {
+	t.Parallel()
 	away, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +162,7 @@ func TestUpWithoutItsBucket(t *testing.T) {
 }
 
 func TestStandby(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	first := up(t, Config{DatabaseURL: db.URL}, Options{})
 	second := up(t, Config{DatabaseURL: db.URL}, Options{})
@@ -201,9 +184,10 @@ func TestStandby(t *testing.T) {
 
 // Without its database a server lives but is not ready. Why is for the log alone.
 func TestNotReady(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	db.SkipDoctor("its database does not let anybody in")
-	var log buffer
+	var log patience.Text
 	r := up(t, Config{DatabaseURL: db.URL, CoordinatorTTL: time.Second}, Options{Log: Config{}.Defaults().Logger(&log)})
 	admin := testdb.NewEmpty(t)
 	name := db.Pool.Config().ConnConfig.Database
@@ -239,7 +223,7 @@ func TestNotReady(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL}, Options{})
-	var out buffer
+	var out patience.Text
 	data := filepath.Join(t.TempDir(), "new")
 	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: r.listen}.Defaults(), Options{Out: &out})
 	if err == nil || !strings.Contains(problem.Explain(err).Next, "--listen") {
@@ -255,6 +239,7 @@ func TestPortTaken(t *testing.T) {
 
 // The demo works, and a stop hands back what it holds.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL, NodeName: "here"}, Options{Demo: true})
 	patience.Until(t, "a film is encoded", func() bool {
@@ -333,6 +318,7 @@ func TestFolderInUse(t *testing.T) {
 
 // After a kill the next server says how long the old term still holds.
 func TestWhoLeads(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	for holder, want := range map[string]string{
 		"elsewhere/1/x": "another server leads: elsewhere/1/x",

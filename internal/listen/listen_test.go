@@ -8,12 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/listen"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
-
-const patience = 20 * time.Second
 
 // start runs a listener until the test ends.
 func start(t *testing.T, url string) *listen.Listener {
@@ -36,7 +35,7 @@ func start(t *testing.T, url string) *listen.Listener {
 // take waits for hints until ok is content with one.
 func take(t *testing.T, s *listen.Subscription, what string, ok func(listen.Hint) bool) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(patience.Limit)
 	for {
 		select {
 		case <-s.C():

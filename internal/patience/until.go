@@ -10,7 +10,7 @@ import (
 
 const (
 	// Limit is how long a test waits.
-	Limit = time.Minute
+	Limit = 2 * time.Minute
 	// often is how soon it looks again.
 	often = 5 * time.Millisecond
 )

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
@@ -22,6 +23,7 @@ func says(text string) http.Handler {
 // A browser that is logged in to the dashboard comes in by itself and begins where it
 // wanted to; one that is not ends at the login.
 func TestEnter(t *testing.T) {
+	t.Parallel()
 	for name, options := range map[string][]option{"http": nil, "https": {secure}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, options...)
@@ -64,6 +66,7 @@ func TestEnter(t *testing.T) {
 
 // A code works once, for a moment, for one host; nobody who has it later is let in.
 func TestCode(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id, other := r.made(ann, "first", "RUNNING", says("one")), r.made(ann, "second", "RUNNING", says("two"))
@@ -90,7 +93,12 @@ func TestCode(t *testing.T) {
 	// On another host it opens nothing, and is spent.
 	link = open(id)
 	wrong := strings.Replace(link, r.at.Host(id), r.at.Host(other), 1)
+	const visits = `select count(*) from weir.workspace_visits`
+	before := scan[int](r, visits)
 	r.wants("another host", ann.once("GET", wrong), http.StatusUnauthorized)
+	if n := scan[int](r, visits); n != before {
+		t.Errorf("there are %d visits and were %d", n, before)
+	}
 	r.wants("after that", ann.once("GET", link), http.StatusUnauthorized)
 
 	// Too late.
@@ -133,6 +141,7 @@ func TestCode(t *testing.T) {
 
 // After entering one goes to a path of this host, and nowhere else.
 func TestNext(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says("one"))
@@ -149,6 +158,7 @@ func TestNext(t *testing.T) {
 
 // Whose is whose: the owner and admins come in, and nobody else, whatever they bring.
 func TestOwners(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann, bob, eve, root := r.user("ann", auth.Operator), r.user("bob", auth.Operator), r.user("eve", auth.Maintainer), r.user("root", auth.Admin)
 	id, bobs := r.made(ann, "first", "RUNNING", says("one")), r.made(bob, "second", "RUNNING", says("two"))
@@ -195,6 +205,7 @@ func TestOwners(t *testing.T) {
 
 // A visit ends with what it came from: with the session, the user, the role, the token.
 func TestVisitEnds(t *testing.T) {
+	t.Parallel()
 	system := auth.System("test")
 	for name, end := range map[string]func(r *rig, ann *person) error{
 		"logout":       func(r *rig, ann *person) error { return r.users.Logout(r.Context(), ann.secret) },
@@ -234,7 +245,11 @@ func TestVisitEnds(t *testing.T) {
 			r.ok(r.proxy.Look(t.Context()))
 			r.ok(end(r, ann))
 			r.ok(r.proxy.Look(t.Context()))
-			<-closed
+			select {
+			case <-closed:
+			case <-time.After(patience.Limit):
+				t.Fatal("what lasts goes on")
+			}
 			_, _ = io.Copy(io.Discard, stream.Body)
 			patience.Until(t, "the visit to end", func() bool {
 				return ann.once("GET", r.at.URL(id)+"/").StatusCode == http.StatusUnauthorized
@@ -245,6 +260,7 @@ func TestVisitEnds(t *testing.T) {
 
 // A token opens what its user may, within its scopes, and its visit ends with it.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann := r.user("ann", auth.Operator)
 	id := r.made(ann, "first", "RUNNING", says("one"))

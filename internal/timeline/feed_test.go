@@ -15,6 +15,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
@@ -41,6 +42,7 @@ func next(t *testing.T, f *Feed) []*Event {
 }
 
 func TestR8ALateCommitIsNeverMissed(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	ctx := t.Context()
 	submit := func(q interface {
@@ -100,6 +102,7 @@ func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 func key(e *Event) string { return fmt.Sprint(e.Seq, " ", e.Task) }
 
 func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	reader, err := pg.Open(t.Context(), db.URL, pg.Options{Name: "reader"})
 	if err != nil {
@@ -147,7 +150,7 @@ func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
 	}
 	// The last ones may have to wait for a transaction of another database.
 	rest := feed(t, db.Pool, cursor, Filter{}, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	for len(seen) < len(want) {
 		events, err := rest.Next(ctx)
@@ -187,6 +190,7 @@ func submitSome(t *testing.T, db *testdb.DB) {
 }
 
 func TestFeedFilters(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	job := one[weir.ID](t, db, `select weir.submit_job('[{"service": "s", "key": "a"}, {"service": "s", "key": "b"}]', 'j')`)
 	other := one[weir.ID](t, db, `select weir.submit('s')`)
@@ -216,6 +220,7 @@ func TestFeedFilters(t *testing.T) {
 }
 
 func TestFeedFromTheTailSeesWhatComesNext(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	exec(t, db, `select weir.submit('s')`)
 	db.Settle(t)
@@ -233,6 +238,7 @@ func TestFeedFromTheTailSeesWhatComesNext(t *testing.T) {
 }
 
 func TestAFeedEndsWithItsContextAndRefusesABadCursor(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

@@ -177,6 +177,7 @@ func (r *reader) run(ctx context.Context, h *Hub, until func() int) error {
 }
 
 func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
+	t.Parallel()
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +247,7 @@ func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
 }
 
 func TestWhoFallsBehindReadsTheDatabaseUntilItIsInTheRingAgain(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{Events: 10, Gap: time.Millisecond})
 	slow, fast := follow(t, hub, "", Filter{}), follow(t, hub, "", Filter{})
@@ -274,6 +276,7 @@ func TestWhoFallsBehindReadsTheDatabaseUntilItIsInTheRingAgain(t *testing.T) {
 }
 
 func TestEveryLineOfABatchIsAPlaceToGoOnFrom(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{Gap: time.Millisecond})
 	keep := follow(t, hub, "", Filter{}) // so that the hub goes on
@@ -305,6 +308,7 @@ func TestEveryLineOfABatchIsAPlaceToGoOnFrom(t *testing.T) {
 }
 
 func TestAHubReadsOnlyWhileSomebodyFollows(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{Gap: time.Millisecond})
 	for range 3 {
@@ -324,18 +328,13 @@ func TestAHubReadsOnlyWhileSomebodyFollows(t *testing.T) {
 		}
 	}
 	// What is canceled when the last one leaves ends a moment later.
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		n := one[int](t, db, `select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`)
-		if n == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d statements run", n)
-		}
-	}
+	patience.Until(t, "no statement runs", func() bool {
+		return one[int](t, db, `select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`) == 0
+	})
 }
 
 func TestAHubThatEndsTellsItsFollowers(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, stop := startHub(t, db.Pool, nil, Options{})
 	f := follow(t, hub, "", Filter{})
@@ -359,6 +358,7 @@ func TestAHubThatEndsTellsItsFollowers(t *testing.T) {
 }
 
 func TestCursorsThatLeadNowhereAreRefused(t *testing.T) {
+	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{Events: 2})
 	keep := follow(t, hub, "", Filter{})

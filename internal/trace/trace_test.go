@@ -13,13 +13,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/request"
@@ -262,7 +262,7 @@ func TestACollectorGetsSpans(t *testing.T) {
 	send()
 	broken.Store(0)
 	send()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	if err := tracing.Stop(ctx); err != nil {
 		t.Error(err)

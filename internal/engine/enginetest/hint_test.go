@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // follower is a task that may become available because of what happens to
@@ -135,7 +137,7 @@ func available(e *engine) []string {
 func heard(e *engine, conn *pgx.Conn) (told bool) {
 	e.Helper()
 	e.exec(`select pg_notify('mark', '')`)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
 	for {
 		n, err := conn.WaitForNotification(ctx)

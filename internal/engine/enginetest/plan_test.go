@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // gate is where a pending task stands; empty when it is not pending.
@@ -351,7 +352,7 @@ func TestPlanHints(t *testing.T) {
 	heard := func(what string, want bool, do func()) {
 		t.Helper()
 		do()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 		defer cancel()
 		// The mark comes after whatever was sent before it.
 		e.exec(`select pg_notify('weir_plan', 'mark')`)

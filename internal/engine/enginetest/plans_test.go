@@ -149,6 +149,7 @@ func TestNothingToDoWritesNothing(t *testing.T) {
 	e := start(t)
 	e.crowded(0, 10_000)
 	e.exec(`select weir.claim('w', '{s}', at => $1)`, at(1)) // registers the worker
+	e.exec(`select weir.open_gates(at => $1)`, at(1))        // adds up what has just come to the pools
 	if n := one[int](e, `select count(*)::int from weir.pending`); n < 9000 {
 		t.Fatalf("only %d are pending", n)
 	}

@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -161,22 +160,9 @@ func TestAsk(t *testing.T) {
 }
 
 // journal is a log that a test can read.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
+type journal struct{ patience.Text }
 
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) count(part string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), part)
-}
+func (j *journal) count(part string) int { return strings.Count(j.String(), part) }
 
 // Through Redis: a server that is gone is remembered by it, times only grow, and what
 // came while it was read stays.

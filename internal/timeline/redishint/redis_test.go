@@ -1,7 +1,6 @@
 package redishint
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -16,30 +15,11 @@ import (
 func TestMain(m *testing.M) { testdb.Main(m) }
 
 // journal is a log that a test can read.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
+type journal struct{ patience.Text }
 
 func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
-func (j *journal) count(part string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), part)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
+func (j *journal) count(part string) int { return strings.Count(j.String(), part) }
 
 // hinted waits for a hint.
 func hinted(t *testing.T, b *Bus, what string) {

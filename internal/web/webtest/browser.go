@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // ShotsVariable names the environment variable with the folder for pictures.
@@ -57,7 +58,9 @@ func (s *Server) Open(t testing.TB) *Browser {
 
 func findChromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	// The first is Chromium without the frame of a browser, which is a page of its
+	// own and costs three times as much as the one that is tested.
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -89,7 +92,7 @@ func (b *Browser) Quiet() { b.quiet.Store(true) }
 
 func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.Shot("broken")
@@ -147,7 +150,7 @@ func (b *Browser) Login(a Account) {
 // Is evaluates an expression of JavaScript to true or false.
 func (b *Browser) Is(expression string) bool {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	// Between two pages there is nothing to ask; the next try tells.
 	holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
@@ -157,7 +160,7 @@ func (b *Browser) Is(expression string) bool {
 // Value evaluates an expression of JavaScript to a text.
 func (b *Browser) Value(expression string) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
 	if err != nil {
@@ -169,12 +172,12 @@ func (b *Browser) Value(expression string) string {
 // Wait waits until an expression of JavaScript is true.
 func (b *Browser) Wait(what, expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	for !b.Is(expression) {
 		if !loop.Wait(ctx, 25*time.Millisecond, nil) {
 			b.Shot("broken")
-			b.t.Fatalf("%s: it did not happen within %s; the page says:\n%s", what, patience, b.text())
+			b.t.Fatalf("%s: it did not happen within %s; the page says:\n%s", what, patience.Limit, b.text())
 		}
 	}
 }
@@ -210,7 +213,7 @@ func (b *Browser) Theme(name string) {
 }
 
 func (b *Browser) text() string {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.pathname + "\n" + (document.body ? document.body.innerText : "")`))
 	if err != nil {
@@ -256,7 +259,7 @@ func (b *Browser) Shot(name string) {
 	if folder == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {

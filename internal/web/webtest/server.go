@@ -160,9 +160,6 @@ func (s *Server) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// patience is how long a test waits for what must happen. A busy machine is slow.
-const patience = 30 * time.Second
-
 // writer sends the server's log to the test.
 type writer struct{ t testing.TB }
 
