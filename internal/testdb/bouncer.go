@@ -10,12 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/patience"
 )
 
 // PoolerVariable names the environment variable that puts PgBouncer in transaction
@@ -34,52 +37,12 @@ func Direct(t testing.TB, reason string) {
 	}
 }
 
-// bouncer is the PgBouncer of this process, started by the first test that wants
-// one and stopped by Main.
-var bouncer struct {
-	sync.Mutex
-	host string
-	stop func()
-}
-
-// throughPooler is an address by way of the PgBouncer of this process.
-func throughPooler(t testing.TB, address string) string {
-	t.Helper()
-	bouncer.Lock()
-	defer bouncer.Unlock()
-	if bouncer.host == "" {
-		dir, err := os.MkdirTemp("", prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		through, stop := bounce(t, dir, address, "pool_mode = transaction", "default_pool_size = 10", "max_client_conn = 2000")
-		u, err := url.Parse(through)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bouncer.host, bouncer.stop = u.Host, func() {
-			stop()
-			_ = os.RemoveAll(dir) // the system sweeps what is left
-		}
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Host = bouncer.host
-	return u.String()
-}
-
 // Bounce puts a real PgBouncer before a database and returns the URL that leads
 // through it. Settings are lines of its configuration. It ends with the test.
+//
+// Each has one database, which its configuration names: those that serve whatever is
+// asked for die now and then under load (pgbouncer#826), and all tests behind them fail.
 func Bounce(t testing.TB, address string, settings ...string) string {
-	t.Helper()
-	through, stop := bounce(t, t.TempDir(), address, settings...)
-	t.Cleanup(stop)
-	return through
-}
-
-func bounce(t testing.TB, dir, address string, settings ...string) (through string, stop func()) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -95,49 +58,92 @@ func bounce(t testing.TB, dir, address string, settings ...string) (through stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // the system sweeps what is left
+	b := &bouncer{file: filepath.Join(dir, "pgbouncer.ini")}
+	t.Cleanup(b.stop)
+	// Somebody else may take the port before PgBouncer does.
+	for range 5 {
+		if err = b.start(program, *u, settings); err == nil {
+			u.Host = b.host
+			return u.String()
+		}
+	}
+	t.Fatal(err)
+	return ""
+}
+
+// bouncer is a PgBouncer, as a process.
+type bouncer struct {
+	file, host string
+	cmd        *exec.Cmd
+	says       bytes.Buffer
+	stopping   atomic.Bool
+	ended      chan struct{}
+}
+
+// start starts it on a port that is free, and waits until it answers.
+func (b *bouncer) start(program string, u url.URL, settings []string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	b.host = l.Addr().String()
 	port := l.Addr().(*net.TCPAddr).Port
 	if err := l.Close(); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	password, _ := u.User.Password()
-	config := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s password=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\n%s\n",
-		u.Hostname(), u.Port(), u.User.Username(), password, port, strings.Join(settings, "\n"))
-	file := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+	name := strings.TrimPrefix(u.Path, "/")
+	config := fmt.Sprintf("[databases]\n%s = host=%s port=%s dbname=%s user=%s password=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = any\n%s\n",
+		name, u.Hostname(), u.Port(), name, u.User.Username(), password, port, strings.Join(settings, "\n"))
+	if err := os.WriteFile(b.file, []byte(config), 0o600); err != nil {
+		return err
 	}
-	args := []string{"-q", file}
+	args := []string{"-q", b.file}
 	if os.Geteuid() == 0 {
-		args = []string{"-q", "-u", "nobody", file}
+		args = []string{"-q", "-u", "nobody", b.file}
 	}
-	cmd := exec.Command(program, args...) // #nosec G204 -- found above
+	b.cmd, b.ended = exec.Command(program, args...), make(chan struct{}) // #nosec G204 -- found by the caller
 	// Not our own output: whoever reads that waits until all who have it are gone, and
 	// this one stays when the process of the tests crashes.
-	var says bytes.Buffer
-	cmd.Stderr = &says
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	b.cmd.Stderr = &b.says
+	if err := b.cmd.Start(); err != nil {
+		return err
 	}
-	stop = func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // it ends by the signal
-	}
-	u.Host = fmt.Sprintf("127.0.0.1:%d", port)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	go func() {
+		defer close(b.ended)
+		if err := b.cmd.Wait(); !b.stopping.Load() {
+			fmt.Fprintf(os.Stderr, "testdb: PgBouncer ended by itself: %v\n%s", err, &b.says)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
+	u.Host = b.host
 	for {
 		conn, err := pgx.Connect(ctx, u.String())
 		if err == nil {
-			_ = conn.Close(ctx) // it was only to see
-			return u.String(), stop
+			return conn.Close(ctx) // it was only to see
 		}
-		if ctx.Err() != nil {
-			stop()
-			t.Fatalf("PgBouncer does not answer: %v\n%s", err, &says)
+		if !loop.Wait(ctx, 5*time.Millisecond, nil) {
+			return fmt.Errorf("PgBouncer does not answer: %w", err)
 		}
+		select {
+		case <-b.ended:
+			return fmt.Errorf("PgBouncer ended: %s", &b.says)
+		default:
+		}
+	}
+}
+
+// stop ends it.
+func (b *bouncer) stop() {
+	b.stopping.Store(true)
+	if b.cmd != nil && b.cmd.Process != nil {
+		_ = b.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		<-b.ended
 	}
 }

@@ -29,9 +29,6 @@ func Main(m interface{ Run() int }, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
 	closeAdmins(context.Background())
-	if bouncer.stop != nil {
-		bouncer.stop()
-	}
 	if shared.stop != nil {
 		if err := shared.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "testdb:", err)

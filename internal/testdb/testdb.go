@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 )
 
@@ -83,7 +84,7 @@ func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string,
 	direct := withDatabase(adminURL, name)
 	db := &DB{URL: direct, direct: direct}
 	if Pooled() {
-		db.URL = throughPooler(t, direct)
+		db.URL = Bounce(t, direct, "pool_mode = transaction", "default_pool_size = 10", "max_client_conn = 200")
 	}
 	if db.Pool, err = pg.Open(ctx, direct, pg.Options{Name: "test"}); err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string,
 }
 
 func dropDatabase(t testing.TB, adminURL, name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
 	err := asAdmin(ctx, adminURL, func(admin *pgx.Conn) error {
 		return execAll(ctx, admin, `drop database if exists `+name+` with (force)`)
@@ -111,7 +112,7 @@ func (db *DB) doctor(t testing.TB) {
 		t.Logf("doctor skipped: %s", db.skipDoctor)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, db.direct)
 	if err != nil {
