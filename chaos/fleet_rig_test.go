@@ -46,8 +46,8 @@ func newHall(t *testing.T) *hall {
 	if _, err := vault.LoadKeys(keys, true); err != nil {
 		t.Fatal(err)
 	}
-	h.environment = append(os.Environ(), productVariable+"=1", "WEIR_DATABASE_URL="+h.url, "WEIR_SECRET_KEY_FILE="+keys,
-		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms", "GORACE=atexit_sleep_ms=0")
+	h.environment = append(os.Environ(), "WEIR_DATABASE_URL="+h.url, "WEIR_SECRET_KEY_FILE="+keys,
+		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms")
 	h.server()
 	return h
 }

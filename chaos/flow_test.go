@@ -58,8 +58,8 @@ func newSiteOf(t *testing.T, limit time.Duration) *site {
 	if _, err := vault.LoadKeys(keys, true); err != nil {
 		t.Fatal(err)
 	}
-	s.environment = append(os.Environ(), productVariable+"=1", "WEIR_DATABASE_URL="+s.url, "WEIR_SECRET_KEY_FILE="+keys,
-		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms", "GORACE=atexit_sleep_ms=0")
+	s.environment = append(os.Environ(), "WEIR_DATABASE_URL="+s.url, "WEIR_SECRET_KEY_FILE="+keys,
+		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms")
 	return s
 }
 

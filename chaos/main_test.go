@@ -10,18 +10,14 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
-	"github.com/weirhq/weir/internal/cli"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// TestMain is also the main of every agent, of the keepers that agents start, and of
-// the product itself: the test binary runs itself again.
+// TestMain is also the main of every agent and of the keepers that agents start: the
+// test binary runs itself again.
 func TestMain(m *testing.M) {
 	exec.KeeperMain()
 	docker.WardenMain()
-	if os.Getenv(productVariable) != "" {
-		os.Exit(cli.Main("v0.0.0-chaos"))
-	}
 	if orders := os.Getenv(AgentVariable); orders != "" {
 		if err := RunAgent(orders); err != nil {
 			fmt.Fprintln(os.Stderr, "agent:", err)

@@ -30,9 +30,6 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 )
 
-// productVariable makes the test binary the product: its arguments are a command.
-const productVariable = "WEIR_CHAOS_PRODUCT"
-
 // site is a Weir whose servers are processes, with databases to change.
 type site struct {
 	*run
@@ -65,8 +62,8 @@ func newSite(t *testing.T, engine changes.Engine, setup string) *site {
 		t.Fatal(err)
 	}
 	s.store = rollout.New(s.pool, rollout.Options{Vault: vault.New(s.pool, keys, nil)})
-	s.environment = append(os.Environ(), productVariable+"=1", "WEIR_DATABASE_URL="+s.url, "WEIR_SECRET_KEY_FILE="+file,
-		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms", "GORACE=atexit_sleep_ms=0")
+	s.environment = append(os.Environ(), "WEIR_DATABASE_URL="+s.url, "WEIR_SECRET_KEY_FILE="+file,
+		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms")
 	s.first, s.twin = s.place("first", engine), s.place("twin", engine)
 	for _, p := range []*place{s.first, s.twin} {
 		s.register(p, p.dsn)
@@ -204,7 +201,8 @@ func (s *site) product(args ...string) string {
 }
 
 func (s *site) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
+	s.Helper()
+	cmd := exec.Command(program(s.T, "weir"), args...)
 	cmd.Env = s.environment
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	dieWithParent(cmd.SysProcAttr)

@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -84,42 +82,10 @@ type tally struct {
 	slowest                                                                                     time.Duration
 }
 
-// programs are what runs in workspaces, and what leads for them. They are small, so that
-// they start fast.
-var programs = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "weir-chaos-")
-	if err != nil {
-		return "", err
-	}
-	programsDir = dir
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "./testdata/workspace", "./testdata/controller").CombinedOutput(); err != nil { // #nosec G204 -- ours
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return filepath.Join(dir, "workspace"), nil
-})
-
-// programsDir is where they are, until the tests are over.
-var programsDir string
-
-// tidy is the tests, and what is removed after them.
-type tidy struct{ *testing.M }
-
-func (t tidy) Run() int {
-	code := t.M.Run()
-	if programsDir != "" {
-		_ = os.RemoveAll(programsDir) // a folder for what is temporary
-	}
-	return code
-}
-
 // newHouse makes one. The bucket is a folder unless one is given.
 func newHouse(t *testing.T, bucket blob.Bucket) *house {
 	t.Helper()
-	program, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := testdb.New(t)
+	db, program := testdb.New(t), program(t, "workspace")
 	h := &house{T: t, ctx: t.Context(), db: db, pool: db.Pool, url: db.URL, program: program, dir: shortDir(t), bucket: bucket, diary: &patience.Text{}, heals: healMost, over: func(b blob.Bucket) blob.Bucket { return b }, rng: rand.New(rand.NewPCG(1, 7)), calm: true, outages: map[string]*outage{}, busy: map[weir.ID]*change{}, hidden: map[string]bool{}, tally: tally{moments: map[string]int{}}}
 	if bucket == nil {
 		h.bucket = blobtest.Folder(t)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,7 +78,7 @@ func killServers(t *testing.T, seed uint64, rounds int) {
 // server starts a process that leads when it may.
 func (h *house) server() *exec.Cmd {
 	h.Helper()
-	command := exec.Command(filepath.Join(filepath.Dir(h.program), "controller"), "-database", h.url, "-dir", h.dir, "-program", h.program, "-bucket", strings.TrimPrefix(h.bucket.Name(), "folder://")) // #nosec G204 -- ours
+	command := exec.Command(program(h.T, "controller"), "-database", h.url, "-dir", h.dir, "-program", h.program, "-bucket", strings.TrimPrefix(h.bucket.Name(), "folder://")) // #nosec G204 -- ours
 	command.Stderr = h.diary
 	command.SysProcAttr = &syscall.SysProcAttr{}
 	dieWithParent(command.SysProcAttr)

@@ -118,7 +118,7 @@ encode[2] done {"file": "three.txt"}`,
 }
 
 func approval(w *world) {
-	p := start(w.t, w.env, w.self, "run", "./approval.yaml", "--watch")
+	p := start(w.t, w.env, program, "run", "./approval.yaml", "--watch")
 	w.eventually("the step that waits", `select exists (select from weir.task where service = 'exec' and key = 'publish' and gate = 'hold')`)
 	job := w.newest("approval")
 	if why := w.weir("why", job+"/publish"); !strings.Contains(why, "the release manager, for 1.4.0") {

@@ -1,23 +1,30 @@
 package workflows_test
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/cli"
+	"github.com/weirhq/weir/internal/buildtest"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// asWeir tells a child of the tests that it is the command weir and no test.
-const asWeir = "WEIR_EXAMPLES_AS_WEIR"
+// program is the command weir, while the tests run.
+var program string
 
-// TestMain makes this binary the command too, so that servers and agents are
-// processes of their own that need no second build.
-func TestMain(m *testing.M) {
-	app.Keeper()
-	if os.Getenv(asWeir) != "" {
-		os.Exit(cli.Main("test"))
+func TestMain(m *testing.M) { testdb.Main(built{m}) }
+
+// built is the tests, with the command they run.
+type built struct{ *testing.M }
+
+func (b built) Run() int {
+	dir, err := buildtest.Programs("cmd/weir")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	testdb.Main(m)
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	program = filepath.Join(dir, "weir")
+	return b.M.Run()
 }

@@ -25,26 +25,20 @@ type world struct {
 	env []string
 	// url is where the server listens.
 	url string
-	// self is this binary, which is weir too.
-	self string
 }
 
 // newWorld starts a server. Settings are NAME=value, as in its environment.
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s3, home := blobtest.S3(t), t.TempDir()
-	w := &world{t: t, db: testdb.New(t), bucket: blobtest.At(t, s3), self: self}
+	w := &world{t: t, db: testdb.New(t), bucket: blobtest.At(t, s3)}
 	w.env = []string{
-		asWeir + "=yes", "HOME=" + home, "WEIR_DATABASE_URL=" + w.db.URL, "WEIR_BUCKET=" + s3,
+		"HOME=" + home, "WEIR_DATABASE_URL=" + w.db.URL, "WEIR_BUCKET=" + s3,
 		"WEIR_SECRET_KEY_FILE=" + filepath.Join(home, "secret.key"), "WEIR_DATA=" + filepath.Join(home, "data"), "WEIR_CONFIG=",
 		"WEIR_DRAIN_DELAY=none", // there is no balancer to wait for
 	}
 	w.env = append(w.env, settings...)
-	api := start(t, w.env, self, "server", "--listen", "127.0.0.1:0").line("API ")
+	api := start(t, w.env, program, "server", "--listen", "127.0.0.1:0").line("API ")
 	w.url = strings.TrimSuffix(api, "/api/v1/docs")
 	return w
 }
@@ -52,7 +46,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 // agent starts a node that works on the database, and waits until it is known.
 func (w *world) agent(node string, args ...string) *process {
 	w.t.Helper()
-	p := start(w.t, w.env, w.self, append([]string{"agent", "--node", node, "--dir", w.t.TempDir()}, args...)...)
+	p := start(w.t, w.env, program, append([]string{"agent", "--node", node, "--dir", w.t.TempDir()}, args...)...)
 	p.line("Agent of node " + node)
 	w.eventually("node "+node, `select exists (select from weir.node n where n.name = $1 and n.seen_at > clock_timestamp() - interval '10 s')`, node)
 	return p
@@ -63,8 +57,8 @@ func (w *world) remoteAgent(node string, args ...string) *process {
 	w.t.Helper()
 	token := strings.TrimSpace(w.weir("join", "create", "--node", node, "--any"))
 	home := w.t.TempDir()
-	env := []string{asWeir + "=yes", "HOME=" + home, "WEIR_DATA=" + home, "WEIR_SERVER=" + w.url}
-	p := start(w.t, env, w.self, append([]string{"agent", "--node", node, "--dir", filepath.Join(home, "agent"), "--join", token}, args...)...)
+	env := []string{"HOME=" + home, "WEIR_DATA=" + home, "WEIR_SERVER=" + w.url}
+	p := start(w.t, env, program, append([]string{"agent", "--node", node, "--dir", filepath.Join(home, "agent"), "--join", token}, args...)...)
 	p.line("Agent of node " + node)
 	w.eventually("node "+node, `select exists (select from weir.node n where n.name = $1)`, node)
 	return p
@@ -83,7 +77,7 @@ func (w *world) weir(args ...string) string {
 // try runs a command and gives what it prints and its exit code.
 func (w *world) try(args ...string) (said string, code int) {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), w.self, args...)
+	cmd := exec.CommandContext(w.t.Context(), program, args...)
 	cmd.Env = append(os.Environ(), w.env...)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/buildtest"
 	"github.com/weirhq/weir/internal/mariatest"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
@@ -29,16 +30,13 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 // run runs the tests on one cluster for all of them, with weir in the path.
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "weir-cli-test-")
+	dir, err := buildtest.Programs("cmd/weir")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	if err := install(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	if os.Getenv(testdb.URLVariable) == "" {
 		cluster, stop, err := testdb.StartCluster(context.Background())
 		if err != nil {
@@ -53,20 +51,6 @@ func run(m *testing.M) int {
 		os.Setenv(testdb.URLVariable, cluster.URL("postgres"))
 	}
 	return patience.Ended(m.Run(), goleak.IgnoreTopFunction("os/exec.(*Cmd).Wait"), goleak.IgnoreAnyFunction("github.com/weirhq/weir/internal/pg.spawn.func1"))
-}
-
-// install builds weir as people have it, without the race detector, and puts it
-// first in the path. Scripts run it some 650 times, and most of what a command does
-// is starting, which the race detector makes three times as long.
-func install(dir string) error {
-	if err := os.Chmod(dir, 0o711); err != nil { // #nosec G302 -- workspaces and agents of another user start it too
-		return err
-	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version=v0.0.0-test", "-o", filepath.Join(dir, "weir"), "../../cmd/weir") // #nosec G204 -- ours
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build weir: %w\n%s", err, out)
-	}
-	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 // Every script has a database of its own and runs the real command as a process
