@@ -1,0 +1,148 @@
+package op
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Place is where a value of an input travels.
+type Place int
+
+// The places.
+const (
+	// Path is a part of the route, and an argument of the command.
+	Path Place = iota
+	// Body is a field of the body, and a flag.
+	Body
+)
+
+// Field is one value of an input.
+type Field struct {
+	Place Place
+	// Name is what the API calls it, Flag what the command line does: the name of an
+	// argument or of a flag.
+	Name, Flag string
+	// Doc are its words.
+	Doc string
+	// Required: it must not be left out or empty.
+	Required bool
+	// Type is that of its value.
+	Type reflect.Type
+
+	index []int
+}
+
+// Fields are the values of an input, a pointer to a struct, in their order.
+func Fields(in any) []Field { return fields(reflect.TypeOf(in).Elem(), nil, false) }
+
+func fields(t reflect.Type, at []int, body bool) (all []Field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(append([]int(nil), at...), i)
+		switch {
+		case f.Name == "Body" && !body:
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			all = append(all, fields(inner, index, true)...)
+		case f.Anonymous:
+			all = append(all, fields(f.Type, index, body)...)
+		default:
+			all = append(all, field(f, index, body))
+		}
+	}
+	return all
+}
+
+func field(f reflect.StructField, index []int, body bool) Field {
+	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, index: index}
+	json, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+	switch {
+	case body:
+		out.Place, out.Name = Body, json
+		out.Required = !strings.Contains(option, "omitempty")
+	default:
+		out.Place, out.Name, out.Required = Path, f.Tag.Get("path"), true
+	}
+	if out.Flag = f.Tag.Get("flag"); out.Flag == "" {
+		out.Flag = strings.ReplaceAll(out.Name, "_", "-")
+	}
+	return out
+}
+
+// Get reads the value of an input. One of a body that was left out is zero.
+func (f Field) Get(in any) any {
+	v := reflect.ValueOf(in).Elem()
+	for _, i := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return reflect.Zero(f.Type).Interface()
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v.Interface()
+}
+
+// Set writes the value of an input.
+func (f Field) Set(in, value any) {
+	v := reflect.ValueOf(in).Elem()
+	for _, i := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	v.Set(reflect.ValueOf(value).Convert(f.Type))
+}
+
+// Parse writes a value that somebody typed. What it refuses is no value of the type.
+func (f Field) Parse(in any, text string) error {
+	switch f.Type.Kind() {
+	case reflect.String:
+		f.Set(in, text)
+	case reflect.Bool:
+		yes, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		f.Set(in, yes)
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%q is no number", text)
+		}
+		f.Set(in, n)
+	default:
+		panic("op: field " + f.Name + " has a type that cannot be typed")
+	}
+	return nil
+}
+
+// Request is an input as it travels: the parts of the path, and the body, which is nil if
+// there is none.
+func (o *Operation) Request(in any) (path []string, body any) {
+	values := map[string]string{}
+	for _, f := range Fields(in) {
+		if f.Place == Path {
+			values["{"+f.Name+"}"] = fmt.Sprint(f.Get(in))
+		}
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(o.Path, "/"), "/") {
+		if value, ok := values[part]; ok {
+			part = value
+		}
+		path = append(path, part)
+	}
+	if b := reflect.ValueOf(in).Elem().FieldByName("Body"); b.IsValid() && (b.Kind() != reflect.Pointer || !b.IsNil()) {
+		body = b.Interface()
+	}
+	return path, body
+}
