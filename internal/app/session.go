@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
@@ -80,6 +81,8 @@ type Session struct {
 	Bulk     Bulk
 	Rollouts Rollouts
 	Fleets   Fleets
+	// Operations carries operations out, here or on a server.
+	Operations op.Caller
 	// Workspaces are a person's, or everybody's on a database.
 	Workspaces Workspaces
 	// Target is where it is connected.
@@ -117,7 +120,9 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
-	return &Session{Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: newRollouts(pool, t.vault(pool), nil), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
+	rollouts := newRollouts(pool, t.vault(pool), nil)
+	operations := op.Local{Stores: []any{rollouts}, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
+	return &Session{Operations: operations, Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: rollouts, Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

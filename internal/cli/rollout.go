@@ -19,8 +19,15 @@ import (
 func (e *env) rollout() *cobra.Command {
 	return e.noun("rollout", "Change databases, stage by stage", []string{"rollouts"},
 		e.rolloutInit(), e.rolloutPlan(), e.rolloutCreate(), e.rolloutList(), e.rolloutShow(), e.rolloutRun(), e.rolloutWatch(),
-		e.rolloutPause(), e.rolloutResume(), e.rolloutAbort(), e.rolloutPromote(), e.rolloutApprove(), e.rolloutRevoke(),
-		e.rolloutRetry(), e.rolloutSkip(), e.rolloutCancel(), e.rolloutResolve(), e.rolloutLog())
+		onRollout(e, rollout.Pause, "Rollout", "", "  weir rollout pause 8057b302099a --note 'the shop is busy'"),
+		onRollout(e, rollout.Resume, "Rollout", "", ""),
+		onRollout(e, rollout.Abort, "Rollout", "", "  weir rollout abort 8057b302099a --reason 'the release was called off'"),
+		onRollout(e, rollout.Promote, "Rollout", "", ""), e.rolloutApprove(), onRollout(e, rollout.Revoke, "Rollout", "", ""), e.rolloutRetry(),
+		onRollout(e, rollout.Skip, "Task", "", "  weir rollout skip orders-2026-11/prod/orders-eu/7 --reason 'done by hand'"),
+		onRollout(e, rollout.Cancel, "Task", "", "  weir rollout cancel orders-2026-11/prod/orders-eu/7"),
+		e.keyed(onRollout(e, rollout.Resolve, "Task", "",
+			"  weir rollout resolve orders-2026-11/prod/orders-eu/7 --applied --reason 'the column is there'\n  weir rollout resolve 8057b302099a --not-applied --reason 'the index is missing'")),
+		e.rolloutLog())
 }
 
 func (e *env) rolloutList() *cobra.Command {

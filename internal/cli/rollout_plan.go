@@ -170,7 +170,11 @@ place of a rollout of which nothing has run, which loses its approvals.`,
 			return o.did(made.ID.String(), made, "Rollout %s (%s): %s in %s. Start it with: weir rollout run %s", short(made.ID), clean(made.Name),
 				plural(made.Counts.Total, "run", "runs"), plural(len(made.Stages), "stage", "stages"), short(made.ID))
 		}
-		return e.startRollout(ctx, s, made.ID, watch)
+		did, err := rollout.Start.Call(ctx, s.Operations, &rollout.Named{Rollout: made.ID.String()})
+		if err != nil {
+			return err
+		}
+		return e.started(ctx, s, did, watch)
 	})
 	f.register(c)
 	c.Flags().StringVar(&key, "idempotency-key", "", "the same `key` again gives the same rollout")

@@ -120,7 +120,7 @@ func (a *API) onDevice(ctx context.Context, in *DeviceCommandInput, do func(_ Fl
 		return nil, err
 	}
 	var out DeviceChanged
-	if out.Changed, err = do(store, ctx, auth.From(ctx).By(), in.Serial, in.Body.said()); err != nil {
+	if out.Changed, err = do(store, ctx, auth.From(ctx).By(), in.Serial, in.Body.Said()); err != nil {
 		return nil, err
 	}
 	out.Device, err = store.Device(ctx, in.Serial)

@@ -248,7 +248,7 @@ func (a *API) cancelFleet(ctx context.Context, in *FleetCommandInput) (*One[flee
 	if err != nil {
 		return nil, err
 	}
-	return one(store.Cancel(ctx, auth.From(ctx).By(), id, in.Body.said()))
+	return one(store.Cancel(ctx, auth.From(ctx).By(), id, in.Body.Said()))
 }
 
 // FleetWhyInput asks why a fleet job is not further.

@@ -37,18 +37,6 @@ type Rollouts interface {
 	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
 	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
 	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
-
-	Start(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
-	Pause(ctx context.Context, by string, id weir.ID, note string) (rollout.Answer, error)
-	Resume(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
-	Abort(ctx context.Context, by string, id weir.ID, reason string) (rollout.Answer, error)
-	Promote(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
-	Approve(ctx context.Context, by string, id weir.ID, stage, note string) (rollout.Answer, error)
-	Revoke(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
-	Retry(ctx context.Context, by string, task weir.ID) (rollout.Answer, error)
-	Skip(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
-	Cancel(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
-	Resolve(ctx context.Context, by string, task weir.ID, applied bool, reason string) (rollout.Answer, error)
 }
 
 // rollouts are those of this server.

@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/weirhq/weir/internal/auth"
+import (
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/rollout"
+)
 
 // rolloutRoutes are about databases and the changes that are brought to them.
 func rolloutRoutes() []Route {
@@ -22,19 +25,19 @@ func rolloutRoutes() []Route {
 		{get, "/rollouts/{rollout}", auth.Read, "rollout", Granted, "Show a rollout with its stages, changes and warnings", handle((*API).showRollout)},
 		{put, "/rollouts/{rollout}", auth.Submit, "rollout", Granted, "Put another plan in the place of one of which nothing has run: a new rollout, without approvals", large(creates(handle((*API).replaceRollout)))},
 		{get, "/rollouts/{rollout}/changes/{change}", auth.Read, "rollout", Granted, "Show a change with its SQL", handle((*API).showChange)},
-		{post, "/rollouts/{rollout}/start", auth.Command, "rollout", Granted, "Let the first stage begin", handle((*API).startRollout)},
-		{post, "/rollouts/{rollout}/pause", auth.Command, "rollout", Granted, "Let nothing new start; what runs goes on", handle((*API).pauseRollout)},
-		{post, "/rollouts/{rollout}/resume", auth.Command, "rollout", Granted, "End a pause", handle((*API).resumeRollout)},
-		{post, "/rollouts/{rollout}/abort", auth.Override, "rollout", Granted, "Cancel what waits, ask what runs to stop; it cannot be taken back", handle((*API).abortRollout)},
-		{post, "/rollouts/{rollout}/stages/{stage}/promote", auth.Command, "rollout", Granted, "Let a stage begin that waits for a person", handle((*API).promoteStage)},
-		{post, "/rollouts/{rollout}/stages/{stage}/approve", auth.Override, "rollout", Granted, "Approve a stage of the plan as it is; one person counts once", handle((*API).approveStage)},
-		{post, "/rollouts/{rollout}/stages/{stage}/revoke", auth.Override, "rollout", Granted, "Take one's own approval back, before the stage begins", handle((*API).revokeStage)},
+		described(rollout.Start),
+		described(rollout.Pause),
+		described(rollout.Resume),
+		described(rollout.Abort),
+		described(rollout.Promote),
+		described(rollout.Approve),
+		described(rollout.Revoke),
 		{get, "/rollouts/{rollout}/tasks", auth.Read, "rollout", Granted, "List tasks of a rollout in the order of the plan", handle((*API).rolloutTasks)},
 		{get, "/rollouts/{rollout}/tasks/{task}", auth.Read, "rollout", Granted, "Show a task: one change for one database", handle((*API).showRolloutTask)},
 		{get, "/rollouts/{rollout}/tasks/{task}/runs/{attempt}", auth.Read, "rollout", Granted, "Show a run: statements, waits, sessions, who blocks whom", handle((*API).showRun)},
-		{post, "/rollouts/{rollout}/tasks/{task}/retry", auth.Command, "rollout", Granted, "Run a task again that failed or was canceled; sent twice it is one run", handle((*API).retryRun)},
-		{post, "/rollouts/{rollout}/tasks/{task}/cancel", auth.Command, "rollout", Granted, "Cancel the run of a task; one that runs is asked to stop", handle((*API).cancelRun)},
-		{post, "/rollouts/{rollout}/tasks/{task}/skip", auth.Override, "rollout", Granted, "Decide that a change need not run on a database; it takes a reason", handle((*API).skipRun)},
-		{post, "/rollouts/{rollout}/tasks/{task}/resolve", auth.Override, "rollout", Granted, "Say what became of a run whose outcome nobody knows", handle((*API).resolveRun)},
+		described(rollout.Retry),
+		described(rollout.Cancel),
+		described(rollout.Skip),
+		described(rollout.Resolve),
 	}
 }

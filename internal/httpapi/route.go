@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // prefix is where the API lives. A breaking change would get another.
@@ -121,6 +122,17 @@ func handle[I, O any](f func(*API, context.Context, *I) (*O, error)) how {
 		})
 	}}
 }
+
+// described is the route of an operation. Its right is asked for again below, where the
+// operation is carried out: here it keeps strangers from sending a body.
+func described[S, In, Out any](o *op.Op[S, In, Out]) Route {
+	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, handle(func(a *API, ctx context.Context, in *In) (*One[Out], error) {
+		return one(o.Call(ctx, a.operations(), in))
+	})}
+}
+
+// operations carries them out on the stores of this server.
+func (a *API) operations() op.Local { return op.Local{Stores: []any{a.config.Rollouts}} }
 
 // raw registers a handler that writes for itself, and documents it.
 func raw(kind string, f func(*API) http.Handler, params ...*huma.Param) how {

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // TaskInput names a task.
@@ -180,9 +181,7 @@ func (a *API) taskAttempts(ctx context.Context, in *TaskInput) (*All[view.Attemp
 }
 
 // DecisionBody says why. Who is known.
-type DecisionBody struct {
-	Reason string `json:"reason,omitempty" maxLength:"1000" doc:"For people; goes to the timeline."`
-}
+type DecisionBody = op.DecisionBody
 
 // DecisionInput is a command on a task. The body may be left out.
 type DecisionInput struct {

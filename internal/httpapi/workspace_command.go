@@ -50,15 +50,15 @@ func commanded(ctx context.Context, store Workspaces, w workspace.Workspace, cha
 }
 
 func (a *API) startWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Running, in.Body.said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Running, in.Body.Said())
 }
 
 func (a *API) stopWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Standby, in.Body.said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Standby, in.Body.Said())
 }
 
 func (a *API) archiveWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Archived, in.Body.said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Archived, in.Body.Said())
 }
 
 // DeleteWorkspaceInput names a workspace, and why it goes.

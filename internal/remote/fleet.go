@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // Fleets does with fleet jobs, devices and PCs what a store on the database does. It
@@ -53,7 +54,7 @@ func (f *Fleets) Units(ctx context.Context, id weir.ID, by fleet.UnitFilter, pag
 
 // Cancel cancels what is left of a job.
 func (f *Fleets) Cancel(ctx context.Context, _ string, id weir.ID, reason string) (out fleet.Canceled, err error) {
-	err = f.client.post(ctx, because(reason), &out, "fleet", "jobs", id.String(), "cancel")
+	err = f.client.post(ctx, op.DecisionBody{Reason: reason}, &out, "fleet", "jobs", id.String(), "cancel")
 	return out, err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // Devices lists devices by serial.
@@ -59,7 +60,7 @@ type changed struct{ Changed bool }
 
 func (f *Fleets) on(ctx context.Context, serial, verb, reason string) (bool, error) {
 	var out changed
-	err := f.client.post(ctx, because(reason), &out, "devices", serial, verb)
+	err := f.client.post(ctx, op.DecisionBody{Reason: reason}, &out, "devices", serial, verb)
 	return out.Changed, err
 }
 

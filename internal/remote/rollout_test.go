@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
@@ -52,9 +53,10 @@ func must[T any](t *testing.T) func(T, error) T {
 func TestRolloutsAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	far := r.as(auth.Admin).Rollouts()
+	client := r.as(auth.Admin)
+	far := client.Rollouts()
 	ctx := t.Context()
-	answer := must[rollout.Answer](t)
+	did := must[rollout.Commanded](t)
 	d := must[rollout.Database](t)(far.PutDatabase(ctx, "ignored", rollout.Database{Name: "d1", Engine: "postgres", Environment: "test", Labels: map[string]string{"a": "b=c"}}, r.target("d1")))
 	if d.Fault != "" || !strings.HasPrefix(d.By, "a-admin") {
 		t.Errorf("registered: %+v", d)
@@ -75,25 +77,33 @@ func TestRolloutsAreTheSame(t *testing.T) {
 	if next.Replaces != made.ID {
 		t.Errorf("replaced: %+v", next)
 	}
-	answer(far.Approve(ctx, "", next.ID, "test", "seen"))
-	answer(far.Revoke(ctx, "", next.ID, "test"))
-	answer(far.Approve(ctx, "", next.ID, "test", "seen"))
-	answer(far.Start(ctx, "", next.ID))
-	answer(far.Pause(ctx, "", next.ID, "wait"))
-	answer(far.Resume(ctx, "", next.ID))
+	of := rollout.Named{Rollout: next.ID.String()}
+	stage := rollout.NamedStage{Named: of, Stage: "test"}
+	consent := rollout.Consent{NamedStage: stage, Body: &rollout.ConsentBody{Note: "seen"}}
+	did(rollout.Approve.Call(ctx, client, &consent))
+	did(rollout.Revoke.Call(ctx, client, &stage))
+	did(rollout.Approve.Call(ctx, client, &consent))
+	did(rollout.Start.Call(ctx, client, &of))
+	did(rollout.Pause.Call(ctx, client, &rollout.Pausing{Named: of, Body: &rollout.PauseBody{Reason: "wait"}}))
+	did(rollout.Resume.Call(ctx, client, &of))
 	tasks := must[[]rollout.Task](t)(far.Tasks(ctx, next.ID))
-	answer(far.Cancel(ctx, "", tasks[1].ID, "no"))
-	answer(far.Retry(ctx, "", tasks[1].ID))
-	answer(far.Skip(ctx, "", tasks[1].ID, "no need"))
-	for name, err := range map[string]error{
-		"resolve": second(far.Resolve(ctx, "", tasks[0].ID, true, "seen")), "promote": second(far.Promote(ctx, "", next.ID, "test")), "drop": far.DropDatabase(ctx, "", "d1"),
-	} {
+	second := rollout.NamedTask{Rollout: "-", Task: tasks[1].ID.String()}
+	did(rollout.Cancel.Call(ctx, client, &rollout.TaskDecision{NamedTask: second, Body: &op.DecisionBody{Reason: "no"}}))
+	did(rollout.Retry.Call(ctx, client, &second))
+	if skipped := did(rollout.Skip.Call(ctx, client, &rollout.Skipping{NamedTask: second, Body: &rollout.SkipBody{Reason: "no need"}})); skipped.ID != tasks[1].ID || !skipped.Changed {
+		t.Errorf("skipped: %+v", skipped)
+	}
+	unknown := rollout.Resolution{NamedTask: rollout.NamedTask{Rollout: "r", Task: tasks[0].Key}}
+	unknown.Body.Applied, unknown.Body.Reason = true, "seen"
+	_, resolve := rollout.Resolve.Call(ctx, client, &unknown)
+	_, promote := rollout.Promote.Call(ctx, client, &stage)
+	for name, err := range map[string]error{"resolve": resolve, "promote": promote, "drop": far.DropDatabase(ctx, "", "d1")} {
 		if p := problem.Explain(err); err == nil || p.Kind != problem.Conflict || p.Next == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	compareRollouts(t, r.rolls, far, next)
-	answer(far.Abort(ctx, "", next.ID, "called off"))
+	did(rollout.Abort.Call(ctx, client, &rollout.Decision{Named: of, Body: &op.DecisionBody{Reason: "called off"}}))
 	if err := far.DropDatabase(ctx, "", "d1"); err != nil {
 		t.Error(err)
 	}
@@ -101,8 +111,6 @@ func TestRolloutsAreTheSame(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
-
-func second(_ rollout.Answer, err error) error { return err }
 
 // compareRollouts reads everything both ways.
 func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made rollout.Rollout) {

@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -98,7 +99,7 @@ func (w *Workspaces) Want(ctx context.Context, id weir.ID, want ladder.Phase, _,
 		_, err := w.client.do(ctx, call{method: http.MethodDelete, path: []string{"workspaces", id.String()}, query: values("reason", reason)}, &out)
 		return out.Changed, err
 	}
-	err := w.client.post(ctx, because(reason), &out, "workspaces", id.String(), verbs[want])
+	err := w.client.post(ctx, op.DecisionBody{Reason: reason}, &out, "workspaces", id.String(), verbs[want])
 	return out.Changed, err
 }
 

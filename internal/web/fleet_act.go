@@ -213,3 +213,11 @@ func healthOf(text string) (*fleet.HealthTask, error) {
 	}
 	return &h, nil
 }
+
+// reasonOf reads why somebody decides; it must be said.
+func reasonOf(r *Request) (string, error) {
+	if reason := r.Field("reason"); reason != "" {
+		return reason, nil
+	}
+	return "", problem.Refuse("reason", "others will ask", "say why")
+}

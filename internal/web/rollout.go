@@ -134,7 +134,7 @@ func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
 	if err != nil {
 		return rolloutView{}, err
 	}
-	id, err := r.ID("id")
+	id, err := r.ID("rollout")
 	if err != nil {
 		return rolloutView{}, err
 	}
@@ -174,7 +174,7 @@ func (w *Web) changeFile(r *Request) (contentType string, data []byte, err error
 	if err != nil {
 		return "", nil, err
 	}
-	id, err := r.ID("id")
+	id, err := r.ID("rollout")
 	if err != nil {
 		return "", nil, err
 	}

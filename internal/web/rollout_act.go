@@ -3,31 +3,19 @@ package web
 import (
 	"context"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// told is what a command did, as the next page says it.
-func told(to string, a rollout.Answer, err error) (Done, error) {
-	return Done{To: to, Say: waitsSaid(a.Text)}, err
+// toRollout goes back to a rollout, and says what was done.
+func toRollout(_ *Request, did rollout.Commanded) Done {
+	return Done{To: rolloutPath(did.ID), Say: waitsSaid(did.Text)}
 }
 
-// onRollout gives a command the rollout of the path, and goes back to it.
-func (w *Web) onRollout(do func(*Request, Rollouts, weir.ID) (rollout.Answer, error)) func(*Request) (Done, error) {
-	return func(r *Request) (Done, error) {
-		store, err := w.rolls()
-		if err != nil {
-			return Done{}, err
-		}
-		id, err := r.ID("id")
-		if err != nil {
-			return Done{}, err
-		}
-		a, err := do(r, store, id)
-		return told(rolloutPath(id), a, err)
-	}
+// toRun goes back to the run of a task, and says what was done.
+func toRun(r *Request, did rollout.Commanded) Done {
+	return Done{To: ui.Path("rollouts", r.PathValue("rollout"), "tasks", did.ID.String()), Say: waitsSaid(did.Text)}
 }
 
 // askRollout makes a question about the rollout of the path.
@@ -60,23 +48,11 @@ func askStartRollout(ctx context.Context, v rolloutView) ui.Question {
 	}, v)
 }
 
-func (w *Web) startRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Start(r.Context(), r.By(), id)
-}
-
 func askPauseRollout(ctx context.Context, v rolloutView) ui.Question {
 	return ui.Question{
 		Title: say(ctx, "ask.pause", v.called()), Button: say(ctx, "rollout.pause"), Text: say(ctx, "ask.pause.text"),
 		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
 	}
-}
-
-func (w *Web) pauseRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Pause(r.Context(), r.By(), id, r.Field("reason"))
-}
-
-func (w *Web) resumeRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Resume(r.Context(), r.By(), id)
 }
 
 func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
@@ -89,22 +65,6 @@ func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
 // reasonFor is a field that must be filled in: others will ask why.
 func reasonFor(ctx context.Context) []ui.Field {
 	return []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Hint: say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
-}
-
-// reasonOf reads it.
-func reasonOf(r *Request) (string, error) {
-	if reason := r.Field("reason"); reason != "" {
-		return reason, nil
-	}
-	return "", problem.Refuse("reason", "others will ask", "say why")
-}
-
-func (w *Web) abortRollout(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	reason, err := reasonOf(r)
-	if err != nil {
-		return rollout.Answer{}, err
-	}
-	return store.Abort(r.Context(), r.By(), id, reason)
 }
 
 // askStage makes a question about a stage of the rollout of the path.
@@ -129,29 +89,16 @@ func askApprove(ctx context.Context, v rolloutView, s rollout.StageState) ui.Que
 	return warned(ui.Question{
 		Title: say(ctx, "ask.approve", plain(s.Name), v.called()), Button: say(ctx, "stage.approve"),
 		Text:   say(ctx, "ask.approve.text", count(ctx, "ask.tasks", s.Counts.Total), shortHash(v.Hash)),
-		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+		Fields: []ui.Field{{Name: "note", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
 	}, v)
-}
-
-// approveStage counts the person, not the session: one with two browsers is one.
-func (w *Web) approveStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Approve(r.Context(), r.Subject.Name, id, r.PathValue("stage"), r.Field("reason"))
 }
 
 func askRevoke(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
 	return ui.Question{Title: say(ctx, "ask.revoke", plain(s.Name), v.called()), Button: say(ctx, "stage.revoke"), Text: say(ctx, "ask.revoke.text")}
 }
 
-func (w *Web) revokeStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Revoke(r.Context(), r.Subject.Name, id, r.PathValue("stage"))
-}
-
 func askPromote(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
 	return ui.Question{Title: say(ctx, "ask.promote", plain(s.Name), v.called()), Button: say(ctx, "stage.promote"), Text: say(ctx, "ask.promote.text", count(ctx, "ask.tasks", s.Counts.Total))}
-}
-
-func (w *Web) promoteStage(r *Request, store Rollouts, id weir.ID) (rollout.Answer, error) {
-	return store.Promote(r.Context(), r.By(), id, r.PathValue("stage"))
 }
 
 // runOf is the task of the path. It must be one of the rollout of the path.
@@ -160,7 +107,7 @@ func (w *Web) runOf(r *Request) (Rollouts, rollout.Task, error) {
 	if err != nil {
 		return nil, rollout.Task{}, err
 	}
-	id, err := r.ID("id")
+	id, err := r.ID("rollout")
 	if err != nil {
 		return nil, rollout.Task{}, err
 	}
@@ -173,18 +120,6 @@ func (w *Web) runOf(r *Request) (Rollouts, rollout.Task, error) {
 		err = problem.New(problem.NotFound, "go back to the board", "the rollout has no such task")
 	}
 	return store, t, err
-}
-
-// onRun gives a command the task of the path, and goes back to its run.
-func (w *Web) onRun(do func(*Request, Rollouts, rollout.Task) (rollout.Answer, error)) func(*Request) (Done, error) {
-	return func(r *Request) (Done, error) {
-		store, t, err := w.runOf(r)
-		if err != nil {
-			return Done{}, err
-		}
-		a, err := do(r, store, t)
-		return told(runPath(t), a, err)
-	}
 }
 
 // askTaskRun makes a question about the task of the path.
@@ -200,20 +135,8 @@ func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) fu
 	})
 }
 
-func (w *Web) retryRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
-	return store.Retry(r.Context(), r.By(), t.ID)
-}
-
 func askSkipRun(ctx context.Context, t rollout.Task) ui.Question {
 	return ui.Question{Title: say(ctx, "ask.skip", taskLabel(t)), Button: say(ctx, "task.skip"), Danger: true, Text: say(ctx, "ask.skip.text"), Fields: reasonFor(ctx)}
-}
-
-func (w *Web) skipRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
-	reason, err := reasonOf(r)
-	if err != nil {
-		return rollout.Answer{}, err
-	}
-	return store.Skip(r.Context(), r.By(), t.ID, reason)
 }
 
 func askCancelRun(ctx context.Context, t rollout.Task) ui.Question {
@@ -227,27 +150,11 @@ func askCancelRun(ctx context.Context, t rollout.Task) ui.Question {
 	}
 }
 
-func (w *Web) cancelRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
-	return store.Cancel(r.Context(), r.By(), t.ID, r.Field("reason"))
-}
-
 func askResolveRun(ctx context.Context, t rollout.Task) ui.Question {
 	return ui.Question{
 		Title: say(ctx, "ask.resolve", taskLabel(t)), Button: say(ctx, "task.resolve"), Danger: true, Text: say(ctx, "ask.resolve.text"),
-		Fields: append([]ui.Field{{Name: "outcome", Label: say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
-			{Value: "", Label: say(ctx, "ask.outcome.none")}, {Value: "applied", Label: say(ctx, "ask.outcome.applied")}, {Value: "not_applied", Label: say(ctx, "ask.outcome.not_applied")},
+		Fields: append([]ui.Field{{Name: "applied", Label: say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
+			{Value: "", Label: say(ctx, "ask.outcome.none")}, {Value: "true", Label: say(ctx, "ask.outcome.applied")}, {Value: "false", Label: say(ctx, "ask.outcome.not_applied")},
 		}}}, reasonFor(ctx)...),
 	}
-}
-
-func (w *Web) resolveRun(r *Request, store Rollouts, t rollout.Task) (rollout.Answer, error) {
-	outcome := r.Field("outcome")
-	if outcome != "applied" && outcome != "not_applied" {
-		return rollout.Answer{}, problem.Refuse("outcome", "look at the database first", "say whether it was applied")
-	}
-	reason, err := reasonOf(r)
-	if err != nil {
-		return rollout.Answer{}, err
-	}
-	return store.Resolve(r.Context(), r.By(), t.ID, outcome == "applied", reason)
 }

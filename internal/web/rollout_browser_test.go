@@ -74,7 +74,7 @@ func TestBrowserRollout(t *testing.T) {
 	b.Shots("rollout-waiting")
 	b.ClickText("Approve")
 	b.Wait("the question", `document.querySelector("#ask[open] #question")`)
-	b.Fill("#ask [name=reason]", "read it")
+	b.Fill("#ask [name=note]", "read it")
 	b.Shot("rollout-approve-question")
 	b.Click("#ask button[type=submit]")
 	b.Wait("the board", `location.pathname === `+"`"+onBoard(x)+"`")

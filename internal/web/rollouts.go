@@ -33,18 +33,6 @@ type Rollouts interface {
 	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
 	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
 
-	Start(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
-	Pause(ctx context.Context, by string, id weir.ID, note string) (rollout.Answer, error)
-	Resume(ctx context.Context, by string, id weir.ID) (rollout.Answer, error)
-	Abort(ctx context.Context, by string, id weir.ID, reason string) (rollout.Answer, error)
-	Approve(ctx context.Context, by string, id weir.ID, stage, note string) (rollout.Answer, error)
-	Revoke(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
-	Promote(ctx context.Context, by string, id weir.ID, stage string) (rollout.Answer, error)
-	Retry(ctx context.Context, by string, task weir.ID) (rollout.Answer, error)
-	Skip(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
-	Cancel(ctx context.Context, by string, task weir.ID, reason string) (rollout.Answer, error)
-	Resolve(ctx context.Context, by string, task weir.ID, applied bool, reason string) (rollout.Answer, error)
-
 	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
 	Database(ctx context.Context, name string) (rollout.Database, error)
 	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)

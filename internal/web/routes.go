@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -28,10 +29,10 @@ func (w *Web) pages() []Page {
 		{Path: "/tasks/{id}", Nav: "/tasks", Verb: auth.Read, Kind: "task", Load: w.task},
 		{Path: "/artifacts/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.artifact},
 		{Path: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: spoken(w.rollouts)},
-		{Path: "/rollouts/{id}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("", w.rolloutBoard)},
-		{Path: "/rollouts/{id}/tasks", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/tasks", w.rolloutTasks)},
-		{Path: "/rollouts/{id}/plan", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/plan", w.rolloutPlan)},
-		{Path: "/rollouts/{id}/tasks/{task}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: spoken(w.rolloutRun)},
+		{Path: "/rollouts/{rollout}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("", w.rolloutBoard)},
+		{Path: "/rollouts/{rollout}/tasks", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/tasks", w.rolloutTasks)},
+		{Path: "/rollouts/{rollout}/plan", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/plan", w.rolloutPlan)},
+		{Path: "/rollouts/{rollout}/tasks/{task}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: spoken(w.rolloutRun)},
 		{Path: "/databases", Verb: auth.Read, Kind: "database", Load: spoken(w.databases)},
 		{Path: "/databases/{name}", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("", w.databaseOverview)},
 		{Path: "/databases/{name}/history", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/history", w.databaseHistory)},
@@ -97,18 +98,18 @@ func (w *Web) actions() []Action {
 		{Path: "/workflows/{name}/deactivate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.deactivateWorkflow},
 		{Path: "/workflows/{name}/delete", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askDropWorkflow, Do: w.dropWorkflow},
 		{Path: "/new-rollout", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(false), Do: w.doPlan(false)},
-		{Path: "/rollouts/{id}/edit", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(true), Do: w.doPlan(true)},
-		{Path: "/rollouts/{id}/start", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Ask: w.askRollout(askStartRollout), Do: w.onRollout(w.startRollout)},
-		{Path: "/rollouts/{id}/pause", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Ask: w.askRollout(askPauseRollout), Do: w.onRollout(w.pauseRollout)},
-		{Path: "/rollouts/{id}/resume", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Do: w.onRollout(w.resumeRollout)},
-		{Path: "/rollouts/{id}/abort", Nav: "/rollouts", Verb: auth.Override, Kind: "rollout", Ask: w.askRollout(askAbortRollout), Do: w.onRollout(w.abortRollout)},
-		{Path: "/rollouts/{id}/stages/{stage}/approve", Nav: "/rollouts", Verb: auth.Override, Kind: "rollout", Ask: w.askStage(askApprove), Do: w.onRollout(w.approveStage)},
-		{Path: "/rollouts/{id}/stages/{stage}/revoke", Nav: "/rollouts", Verb: auth.Override, Kind: "rollout", Ask: w.askStage(askRevoke), Do: w.onRollout(w.revokeStage)},
-		{Path: "/rollouts/{id}/stages/{stage}/promote", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Ask: w.askStage(askPromote), Do: w.onRollout(w.promoteStage)},
-		{Path: "/rollouts/{id}/tasks/{task}/retry", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Do: w.onRun(w.retryRun)},
-		{Path: "/rollouts/{id}/tasks/{task}/skip", Nav: "/rollouts", Verb: auth.Override, Kind: "rollout", Ask: w.askTaskRun(askSkipRun), Do: w.onRun(w.skipRun)},
-		{Path: "/rollouts/{id}/tasks/{task}/cancel", Nav: "/rollouts", Verb: auth.Command, Kind: "rollout", Ask: w.askTaskRun(askCancelRun), Do: w.onRun(w.cancelRun)},
-		{Path: "/rollouts/{id}/tasks/{task}/resolve", Nav: "/rollouts", Verb: auth.Override, Kind: "rollout", Ask: w.askTaskRun(askResolveRun), Do: w.onRun(w.resolveRun)},
+		{Path: "/rollouts/{rollout}/edit", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(true), Do: w.doPlan(true)},
+		operated(w, rollout.Start, "/rollouts", w.askRollout(askStartRollout), toRollout),
+		operated(w, rollout.Pause, "/rollouts", w.askRollout(askPauseRollout), toRollout),
+		operated(w, rollout.Resume, "/rollouts", nil, toRollout),
+		operated(w, rollout.Abort, "/rollouts", w.askRollout(askAbortRollout), toRollout),
+		operated(w, rollout.Approve, "/rollouts", w.askStage(askApprove), toRollout),
+		operated(w, rollout.Revoke, "/rollouts", w.askStage(askRevoke), toRollout),
+		operated(w, rollout.Promote, "/rollouts", w.askStage(askPromote), toRollout),
+		operated(w, rollout.Retry, "/rollouts", nil, toRun),
+		operated(w, rollout.Skip, "/rollouts", w.askTaskRun(askSkipRun), toRun),
+		operated(w, rollout.Cancel, "/rollouts", w.askTaskRun(askCancelRun), toRun),
+		operated(w, rollout.Resolve, "/rollouts", w.askTaskRun(askResolveRun), toRun),
 		{Path: "/new-database", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askNewDatabase), Do: spokenDo(w.createDatabase)},
 		{Path: "/databases/{name}/change", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askChangeDatabase), Do: spokenDo(w.changeDatabase)},
 		{Path: "/databases/{name}/delete", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askDropDatabase), Do: spokenDo(w.dropDatabase)},
@@ -170,7 +171,7 @@ func (w *Web) files() []File {
 	return []File{
 		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
 		{Path: "/workflows/{name}/source.txt", Verb: auth.Read, Kind: "workflow", Load: w.workflowSourceFile},
-		{Path: "/rollouts/{id}/changes/{change}/sql", Verb: auth.Read, Kind: "rollout", Load: w.changeFile},
+		{Path: "/rollouts/{rollout}/changes/{change}/sql", Verb: auth.Read, Kind: "rollout", Load: w.changeFile},
 		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskParams)},
 		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskResult)},
 		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, w.taskEvents)},

@@ -1,0 +1,185 @@
+package rollout
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
+)
+
+// Commanded is what a command did, and to what.
+type Commanded struct {
+	ID weir.ID `json:"id" doc:"The rollout or the task."`
+	Answer
+}
+
+// Named names a rollout.
+type Named struct {
+	Rollout string `path:"rollout" flag:"ID" maxLength:"200" doc:"The id, whole or its end, or the name."`
+}
+
+// NamedStage names a stage of a rollout.
+type NamedStage struct {
+	Named
+	Stage string `path:"stage" flag:"STAGE" maxLength:"200"`
+}
+
+// NamedTask names a task of a rollout.
+type NamedTask struct {
+	Rollout string `path:"rollout" maxLength:"200" doc:"The id, whole or its end, or the name; - is the rollout of the task."`
+	Task    string `path:"task" flag:"TASK" maxLength:"300" doc:"The id, whole or its end, or STAGE/DATABASE/VERSION with its slashes escaped."`
+}
+
+// Typed reads what a person types: the id of a task, or ROLLOUT/STAGE/DATABASE/VERSION.
+func (n *NamedTask) Typed() {
+	name, key, ok := strings.Cut(n.Task, "/")
+	if n.Rollout = anyRollout; ok {
+		n.Rollout, n.Task = name, key
+	}
+}
+
+// PauseBody says why.
+type PauseBody struct {
+	Reason string `json:"reason,omitempty" flag:"note" maxLength:"1000" doc:"Why; it is shown where tasks wait."`
+}
+
+// Pausing lets nothing new start.
+type Pausing struct {
+	Named
+	Body *PauseBody
+}
+
+func (p *Pausing) reason() string {
+	if p.Body == nil {
+		return ""
+	}
+	return p.Body.Reason
+}
+
+// Decision is a command on a rollout that may have a reason.
+type Decision struct {
+	Named
+	Body *op.DecisionBody
+}
+
+// TaskDecision is a command on a task that may have a reason.
+type TaskDecision struct {
+	NamedTask
+	Body *op.DecisionBody
+}
+
+// SkipBody says why.
+type SkipBody struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"Why it need not run; it goes into the history."`
+}
+
+// Skipping decides that a change need not run on a database.
+type Skipping struct {
+	NamedTask
+	Body *SkipBody
+}
+
+func (s *Skipping) reason() string {
+	if s.Body == nil {
+		return "" // which is refused where it is decided
+	}
+	return s.Body.Reason
+}
+
+// ConsentBody is what goes with it.
+type ConsentBody struct {
+	Note string `json:"note,omitempty" maxLength:"1000" doc:"For people; kept with the approval."`
+}
+
+// Consent says yes to a stage.
+type Consent struct {
+	NamedStage
+	Body *ConsentBody
+}
+
+func (a *Consent) note() string {
+	if a.Body == nil {
+		return ""
+	}
+	return a.Body.Note
+}
+
+// Resolution says what became of a run whose outcome nobody knows.
+type Resolution struct {
+	NamedTask
+	Body struct {
+		Applied bool   `json:"applied" doc:"true: the change is there, and the task ends DONE; false: it is not, and may be retried."`
+		Reason  string `json:"reason" minLength:"1" maxLength:"1000" doc:"How you know."`
+	}
+}
+
+// Commands on rollouts. Approvals count people: somebody who asks with a token is the
+// same person, so they have the name and not what the timeline says.
+var (
+	Start = commands("start", "", auth.Command, "Let the first stage begin",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, _ *Named) (Answer, error) {
+			return s.Start(ctx, who.By(), id)
+		})
+	Pause = commands("pause", "", auth.Command, "Let nothing new start; what runs goes on",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Pausing) (Answer, error) {
+			return s.Pause(ctx, who.By(), id, in.reason())
+		})
+	Resume = commands("resume", "", auth.Command, "End a pause",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, _ *Named) (Answer, error) {
+			return s.Resume(ctx, who.By(), id)
+		})
+	Abort = commands("abort", "", auth.Override, "Cancel what waits, ask what runs to stop; it cannot be taken back",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Decision) (Answer, error) {
+			return s.Abort(ctx, who.By(), id, in.Body.Said())
+		})
+	Promote = commands("promote", "/stages/{stage}", auth.Command, "Let a stage begin that waits for a person",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *NamedStage) (Answer, error) {
+			return s.Promote(ctx, who.By(), id, in.Stage)
+		})
+	Approve = commands("approve", "/stages/{stage}", auth.Override, "Approve a stage of the plan as it is; one person counts once",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Consent) (Answer, error) {
+			return s.Approve(ctx, who.Name, id, in.Stage, in.note())
+		})
+	Revoke = commands("revoke", "/stages/{stage}", auth.Override, "Take one's own approval back, before the stage begins",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *NamedStage) (Answer, error) {
+			return s.Revoke(ctx, who.Name, id, in.Stage)
+		})
+
+	Retry = commands("retry", "/tasks/{task}", auth.Command, "Run a task again that failed or was canceled; sent twice it is one run",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, _ *NamedTask) (Answer, error) {
+			return s.Retry(ctx, who.By(), id)
+		})
+	Cancel = commands("cancel", "/tasks/{task}", auth.Command, "Cancel the run of a task; one that runs is asked to stop",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *TaskDecision) (Answer, error) {
+			return s.Cancel(ctx, who.By(), id, in.Body.Said())
+		})
+	Skip = commands("skip", "/tasks/{task}", auth.Override, "Decide that a change need not run on a database; it takes a reason",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Skipping) (Answer, error) {
+			return s.Skip(ctx, who.By(), id, in.reason())
+		})
+	Resolve = commands("resolve", "/tasks/{task}", auth.Override, "Say what became of a run whose outcome nobody knows",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Resolution) (Answer, error) {
+			return s.Resolve(ctx, who.By(), id, in.Body.Applied, in.Body.Reason)
+		})
+)
+
+// named is an input that names a rollout, or a task of one.
+type named interface {
+	find(ctx context.Context, s *Store) (weir.ID, error)
+}
+
+// commands describes a command on a rollout, on what lies below it in the route.
+func commands[In any](verb, below string, right auth.Verb, summary string, do func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *In) (Answer, error)) *op.Op[*Store, In, Commanded] {
+	o := op.Operation{Noun: "rollout", Verb: verb, Method: http.MethodPost, Path: "/rollouts/{rollout}" + below + "/" + verb, Right: right, Summary: summary}
+	return op.New(o, func(ctx context.Context, s *Store, who auth.Subject, in *In) (Commanded, error) {
+		id, err := any(in).(named).find(ctx, s)
+		if err != nil {
+			return Commanded{}, err
+		}
+		a, err := do(ctx, s, who, id, in)
+		return Commanded{id, a}, err
+	})
+}

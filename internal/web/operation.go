@@ -1,0 +1,64 @@
+package web
+
+import (
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// operated is the action of an operation: a button, and a question before it if there is
+// one. Its route is that of the API, and a form has the fields of its body.
+func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
+	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Ask: ask, Do: func(r *Request) (Done, error) {
+		if err := answered(r, ask); err != nil {
+			return Done{}, err
+		}
+		in := new(In)
+		if err := read(r, in); err != nil {
+			return Done{}, err
+		}
+		out, err := o.Call(r.Context(), op.Local{Stores: []any{w.config.Rollouts}}, in)
+		if err != nil {
+			return Done{}, err
+		}
+		return done(r, out), nil
+	}}
+}
+
+// answered refuses a form that leaves something out that the question asks for. A page may
+// ask for more than the operation does: others will want to know why.
+func answered(r *Request, ask func(*Request) (ui.Question, error)) error {
+	if ask == nil {
+		return nil
+	}
+	q, err := ask(r)
+	if err != nil {
+		return err
+	}
+	for _, f := range q.Fields {
+		if !f.Optional && r.Field(f.Name) == "" {
+			return problem.Refuse(f.Name, f.Hint, "it is missing")
+		}
+	}
+	return nil
+}
+
+// read fills an input from the path and the form of a request.
+func read(r *Request, in any) error {
+	for _, f := range op.Fields(in) {
+		text := r.PathValue(f.Name)
+		if f.Place == op.Body {
+			text = r.Field(f.Name)
+		}
+		switch {
+		case text == "" && f.Required:
+			return problem.Refuse(f.Name, f.Doc, "it is missing")
+		case text == "":
+			continue
+		}
+		if err := f.Parse(in, text); err != nil {
+			return problem.Refuse(f.Name, f.Doc, "%s", err)
+		}
+	}
+	return nil
+}
