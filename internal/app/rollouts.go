@@ -22,25 +22,14 @@ type Rollouts interface {
 	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
 	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
 	Database(ctx context.Context, name string) (rollout.Database, error)
-	DropDatabase(ctx context.Context, by, name string) error
-	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
-	AdoptDatabase(ctx context.Context, by, name string) (rollout.Database, error)
 	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
-	Foreign(ctx context.Context, name string) (*target.Foreign, error)
-	ImportHistory(ctx context.Context, by, name string) (int, error)
-	Drift(ctx context.Context, name string) (rollout.DriftReport, error)
-	AcceptDrift(ctx context.Context, by, name string) (rollout.DriftReport, error)
 
 	Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (rollout.Preview, error)
 	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
 	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
 	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
-	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
-	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
 	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
 	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
-	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
-	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
 }
 
 // newRollouts makes a store. Without a vault it does what needs no database but

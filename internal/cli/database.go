@@ -149,13 +149,7 @@ An address that leads to another database than before is a fault: no rollout run
 there, unless --accept takes that database for the right one from now on.
 The exit code is 1 when it cannot be reached, is another one, or may not be changed.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			check := s.Rollouts.CheckDatabase
-			if accept {
-				check = func(ctx context.Context, name string) (rollout.Database, error) {
-					return s.Rollouts.AdoptDatabase(ctx, whoami(), name)
-				}
-			}
-			d, err := check(ctx, args[0])
+			d, err := rollout.CheckDatabase.Call(ctx, s.Operations, &rollout.Checking{NamedDatabase: rollout.NamedDatabase{Database: args[0]}, Body: &rollout.CheckBody{Accept: accept}})
 			if err != nil {
 				return err
 			}
@@ -246,7 +240,7 @@ func (e *env) databaseRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm", "delete", "drop"}, Short: "Forget a database and its address; nothing in it is touched", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Rollouts.DropDatabase(ctx, whoami(), args[0]); err != nil {
+			if _, err := rollout.DropDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]}); err != nil {
 				return err
 			}
 			return e.output().did(args[0], struct {

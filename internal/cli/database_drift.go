@@ -22,13 +22,13 @@ or that was last accepted. The exit code is 1 when they differ.`,
 		Example: "  weir database drift orders-eu\n  weir database drift orders-eu --accept",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			if accept {
-				report, err := s.Rollouts.AcceptDrift(ctx, whoami(), args[0])
+				report, err := rollout.AcceptDrift.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 				if err != nil {
 					return err
 				}
 				return e.output().did(args[0], report, "Database %s: the schema as it is now is the one to compare with.", clean(args[0]))
 			}
-			report, err := s.Rollouts.Drift(ctx, args[0])
+			report, err := rollout.ShowDrift.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 			if err != nil {
 				return err
 			}
@@ -85,20 +85,20 @@ not applied again. The other tool's table stays as it is. Twice is the same as o
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			o := e.output()
 			if dryRun {
-				found, err := s.Rollouts.Foreign(ctx, args[0])
+				found, err := rollout.ShowForeign.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 				if err != nil {
 					return err
 				}
-				return printForeign(o, args[0], found)
+				return printForeign(o, args[0], found.Foreign)
 			}
-			n, err := s.Rollouts.ImportHistory(ctx, whoami(), args[0])
+			taken, err := rollout.ImportHistory.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 			if err != nil {
 				return err
 			}
 			return o.did(args[0], struct {
 				Name     string `json:"name"`
 				Imported int    `json:"imported"`
-			}{args[0], n}, "Database %s: %s taken over. See it with: weir database history %s", clean(args[0]), plural(n, "entry", "entries"), clean(args[0]))
+			}{args[0], taken.Imported}, "Database %s: %s taken over. See it with: weir database history %s", clean(args[0]), plural(taken.Imported, "entry", "entries"), clean(args[0]))
 		}),
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would be taken over")

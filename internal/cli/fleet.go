@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,6 +101,8 @@ func unitCounts(c fleet.Counts) string {
 	return endedWords(endedUnits(c), c.Total, count{c.Running, "running"}, count{c.Retrying, "retrying"}, count{c.Waiting, "waiting"}, count{c.Done, "done"}, count{c.Failed, "failed"},
 		count{c.Missed, "missed"}, count{c.Canceled, "canceled"})
 }
+
+var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
 
 // findFleet reads which fleet job is meant: its id or the end of it, or its name, if
 // one job alone that has not ended, or the newest of those that have, is called so.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
@@ -137,50 +135,10 @@ func (o *output) bothOf(t *time.Time, by string) string {
 	return strings.TrimSpace(o.both(*t) + " " + by)
 }
 
-var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
-
-// findRollout reads which rollout is meant: its id or the end of it, or its name,
-// if one rollout alone that has not ended, or the newest of those that have, is
-// called so.
+// findRollout reads which rollout is meant.
 func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
-	if idForm.MatchString(text) {
-		id, err := s.Store.JobID(ctx, text)
-		if err == nil || !isMissing(err) {
-			return id, err
-		}
-	}
-	found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{Search: text}, view.Page{Limit: 1000})
-	if err != nil {
-		return weir.ID{}, err
-	}
-	return named(found, text, "rollout", "weir rollout list", func(r rollout.Rollout) called { return called{r.ID, r.Name, r.FinishedAt != nil} })
-}
-
-// findRun reads which task of a rollout is meant: its id or the end of it, or
-// ROLLOUT/STAGE/DATABASE/VERSION.
-func findRun(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
-	name, key, ok := strings.Cut(text, "/")
-	if !ok {
-		id, err := s.Store.TaskID(ctx, text)
-		if err != nil {
-			p := *problem.Explain(err)
-			p.Next = "name it by its id, or so: ROLLOUT/STAGE/DATABASE/VERSION; weir rollout show ID lists them"
-			return id, &p
-		}
-		return id, nil
-	}
-	id, err := findRollout(ctx, s, name)
-	if err != nil {
-		return id, err
-	}
-	tasks, err := s.Rollouts.TaskPage(ctx, id, rollout.TaskFilter{Key: key}, view.Page{Limit: 1})
-	if err != nil {
-		return id, err
-	}
-	if len(tasks) > 0 {
-		return tasks[0].ID, nil
-	}
-	return id, problem.New(problem.NotFound, "see them with: weir rollout show "+short(id), "rollout %s has no task %q", short(id), key)
+	r, err := rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: text})
+	return r.ID, err
 }
 
 func rolloutIDs(ctx context.Context, s *app.Session) ([][2]string, error) {

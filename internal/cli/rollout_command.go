@@ -61,7 +61,7 @@ type approved struct {
 func (e *env) rolloutApprove() *cobra.Command {
 	c := &cobra.Command{Example: "  weir rollout approve 8057b302099a prod --note 'looked at the locks'"}
 	return operation(e, rollout.Approve, c, func(ctx context.Context, s *app.Session, _ *rollout.Consent, did rollout.Commanded) error {
-		r, err := s.Rollouts.Rollout(ctx, did.ID)
+		r, err := rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: did.ID.String()})
 		if err != nil {
 			return err
 		}

@@ -25,11 +25,9 @@ the database and who blocks them.` + runHelp,
 			if attempt < 0 {
 				return invalid("give 1 for the first; without it the newest is shown", "--attempt: %d is not an attempt", attempt)
 			}
-			task, err := findRun(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			report, err := s.Rollouts.Run(ctx, task, attempt)
+			of := rollout.OfRun{NamedTask: rollout.NamedTask{Task: args[0]}, Attempt: attempt}
+			of.Typed()
+			report, err := rollout.ShowRun.Call(ctx, s.Operations, &of)
 			if err != nil {
 				return err
 			}
@@ -41,7 +39,7 @@ the database and who blocks them.` + runHelp,
 			case o.data():
 				return o.value(report)
 			case o.format == "name":
-				return o.did(task.String(), nil, "")
+				return o.did(report.Task.ID.String(), nil, "")
 			}
 			return printRun(o, report)
 		}),

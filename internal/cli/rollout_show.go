@@ -19,7 +19,7 @@ type rolloutPage struct {
 }
 
 func readRollout(ctx context.Context, s *app.Session, id weir.ID) (page rolloutPage, err error) {
-	if page.Rollout, err = s.Rollouts.Rollout(ctx, id); err != nil {
+	if page.Rollout, err = rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: id.String()}); err != nil {
 		return page, err
 	}
 	page.Tasks, err = s.Rollouts.Tasks(ctx, id)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/rollout"
 )
 
 // reason is a line of weir.why as programs read it.
@@ -33,10 +34,8 @@ func (e *env) whyCommand() *cobra.Command {
 			if missing == nil {
 				return e.printTaskWhy(ctx, s, task)
 			}
-			if id, err := findRollout(ctx, s, args[0]); err == nil {
-				if r, err := s.Rollouts.Rollout(ctx, id); err == nil {
-					return e.printRolloutWhy(r)
-				}
+			if r, err := rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: args[0]}); err == nil {
+				return e.printRolloutWhy(r)
 			}
 			if id, err := findFleet(ctx, s, args[0]); err == nil {
 				if _, err := s.Fleets.Job(ctx, id); err == nil {

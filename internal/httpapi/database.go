@@ -126,33 +126,6 @@ func (a *API) putDatabase(ctx context.Context, in *PutDatabaseInput) (*Defined[r
 	return out, nil
 }
 
-func (a *API) dropDatabase(ctx context.Context, in *DatabaseInput) (*Empty, error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	return nil, store.DropDatabase(ctx, auth.From(ctx).By(), in.Database)
-}
-
-// CheckDatabaseInput asks for a look at a database. The body may be left out.
-type CheckDatabaseInput struct {
-	DatabaseInput
-	Body *struct {
-		Accept bool `json:"accept,omitempty" doc:"Its address leads to another database than before: take that one from now on. Left out, it is a fault."`
-	}
-}
-
-func (a *API) checkDatabase(ctx context.Context, in *CheckDatabaseInput) (*One[rollout.Database], error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	if in.Body != nil && in.Body.Accept {
-		return one(store.AdoptDatabase(ctx, auth.From(ctx).By(), in.Database))
-	}
-	return one(store.CheckDatabase(ctx, in.Database))
-}
-
 // HistoryInput asks for a page of a history.
 type HistoryInput struct {
 	DatabaseInput
@@ -170,49 +143,4 @@ func (a *API) databaseHistory(ctx context.Context, in *HistoryInput) (*Listed[ta
 		return nil, err
 	}
 	return listed(ctx, entries, in.Limit, func(target.Entry) string { return strconv.Itoa(in.After + len(entries)) }), nil
-}
-
-// ForeignOutput is the history that another tool left.
-type ForeignOutput struct {
-	Found   bool            `json:"found"`
-	Foreign *target.Foreign `json:"foreign,omitempty"`
-}
-
-func (a *API) foreignHistory(ctx context.Context, in *DatabaseInput) (*One[ForeignOutput], error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	f, err := store.Foreign(ctx, in.Database)
-	return one(ForeignOutput{f != nil, f}, err)
-}
-
-// ImportOutput counts what was taken over.
-type ImportOutput struct {
-	Imported int `json:"imported" doc:"How many rows are new."`
-}
-
-func (a *API) importHistory(ctx context.Context, in *DatabaseInput) (*One[ImportOutput], error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	n, err := store.ImportHistory(ctx, auth.From(ctx).By(), in.Database)
-	return one(ImportOutput{n}, err)
-}
-
-func (a *API) databaseDrift(ctx context.Context, in *DatabaseInput) (*One[rollout.DriftReport], error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	return one(store.Drift(ctx, in.Database))
-}
-
-func (a *API) acceptDrift(ctx context.Context, in *DatabaseInput) (*One[rollout.DriftReport], error) {
-	store, err := a.rollouts()
-	if err != nil {
-		return nil, err
-	}
-	return one(store.AcceptDrift(ctx, auth.From(ctx).By(), in.Database))
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -19,24 +18,13 @@ type Rollouts interface {
 	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
 	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
 	Database(ctx context.Context, name string) (rollout.Database, error)
-	DropDatabase(ctx context.Context, by, name string) error
-	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
-	AdoptDatabase(ctx context.Context, by, name string) (rollout.Database, error)
 	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
-	Foreign(ctx context.Context, name string) (*target.Foreign, error)
-	ImportHistory(ctx context.Context, by, name string) (int, error)
-	Drift(ctx context.Context, name string) (rollout.DriftReport, error)
-	AcceptDrift(ctx context.Context, by, name string) (rollout.DriftReport, error)
 
 	Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (rollout.Preview, error)
 	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
 	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
 	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
-	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
-	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
 	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
-	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
-	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
 }
 
 // rollouts are those of this server.
@@ -201,28 +189,6 @@ func (a *API) listRollouts(ctx context.Context, in *ListRolloutsInput) (*Listed[
 	return listed(ctx, list, in.Limit, func(r rollout.Rollout) string { return r.ID.String() }), nil
 }
 
-func (a *API) showRollout(ctx context.Context, in *RolloutInput) (*One[rollout.Rollout], error) {
-	store, id, err := a.rolloutID(ctx, *in)
-	if err != nil {
-		return nil, err
-	}
-	return one(store.Rollout(ctx, id))
-}
-
-// ChangeInput names a change of a rollout.
-type ChangeInput struct {
-	RolloutInput
-	Change string `path:"change" maxLength:"300" doc:"Its version, or its name."`
-}
-
-func (a *API) showChange(ctx context.Context, in *ChangeInput) (*One[rollout.ChangeState], error) {
-	store, id, err := a.rolloutID(ctx, in.RolloutInput)
-	if err != nil {
-		return nil, err
-	}
-	return one(store.Change(ctx, id, in.Change))
-}
-
 // RolloutTasksInput narrows the tasks of a rollout.
 type RolloutTasksInput struct {
 	RolloutInput
@@ -243,57 +209,4 @@ func (a *API) rolloutTasks(ctx context.Context, in *RolloutTasksInput) (*Listed[
 		return nil, err
 	}
 	return listed(ctx, tasks, in.Limit, func(t rollout.Task) string { return t.ID.String() }), nil
-}
-
-// RolloutTaskInput names a task of a rollout.
-type RolloutTaskInput struct {
-	RolloutInput
-	Task string `path:"task" maxLength:"300" doc:"The id, whole or its end, or STAGE/DATABASE/VERSION with its slashes escaped."`
-}
-
-// rolloutTask finds a task that belongs to the rollout: of another it is not there.
-func (a *API) rolloutTask(ctx context.Context, in RolloutTaskInput) (Rollouts, rollout.Task, error) {
-	store, id, err := a.rolloutID(ctx, in.RolloutInput)
-	if err != nil {
-		return nil, rollout.Task{}, err
-	}
-	missing := problem.New(problem.NotFound, "see what it has: weir rollout show "+id.String(), "rollout %s has no task %s", id, in.Task)
-	if strings.Contains(in.Task, "/") {
-		tasks, err := store.TaskPage(ctx, id, rollout.TaskFilter{Key: in.Task}, view.Page{Limit: 1})
-		if err != nil {
-			return nil, rollout.Task{}, err
-		}
-		if len(tasks) == 0 {
-			return nil, rollout.Task{}, missing
-		}
-		return store, tasks[0], nil
-	}
-	task, err := a.named(ctx, "task", a.config.Store.TaskID, in.Task)
-	if err != nil {
-		return nil, rollout.Task{}, err
-	}
-	t, err := store.Task(ctx, task)
-	if err == nil && t.Rollout != id {
-		err = missing
-	}
-	return store, t, err
-}
-
-func (a *API) showRolloutTask(ctx context.Context, in *RolloutTaskInput) (*One[rollout.Task], error) {
-	_, t, err := a.rolloutTask(ctx, *in)
-	return one(t, err)
-}
-
-// RunReportInput names a run of a task.
-type RunReportInput struct {
-	RolloutTaskInput
-	Attempt int `path:"attempt" minimum:"0" maximum:"2147483647" doc:"0 is the newest."`
-}
-
-func (a *API) showRun(ctx context.Context, in *RunReportInput) (*One[rollout.RunReport], error) {
-	store, t, err := a.rolloutTask(ctx, in.RolloutTaskInput)
-	if err != nil {
-		return nil, err
-	}
-	return one(store.Run(ctx, t.ID, in.Attempt))
 }

@@ -230,7 +230,7 @@ func (r *rig) reads(boss *as, at string) {
 	}
 	boss.want(http.StatusOK, "POST", "/databases/p2/drift/accept", nil)
 	boss.want(http.StatusNotFound, "POST", "/databases/p2/import", nil)
-	var foreign ForeignOutput
+	var foreign rollout.ForeignOutput
 	boss.want(http.StatusOK, "GET", "/databases/p2/foreign", nil).into(&foreign)
 	if foreign.Found {
 		t.Errorf("foreign: %+v", foreign)

@@ -126,9 +126,16 @@ func handle[I, O any](f func(*API, context.Context, *I) (*O, error)) how {
 // described is the route of an operation. Its right is asked for again below, where the
 // operation is carried out: here it keeps strangers from sending a body.
 func described[S, In, Out any](o *op.Op[S, In, Out]) Route {
-	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, handle(func(a *API, ctx context.Context, in *In) (*One[Out], error) {
+	answer := handle(func(a *API, ctx context.Context, in *In) (*One[Out], error) {
 		return one(o.Call(ctx, a.operations(), in))
-	})}
+	})
+	if _, silent := any(*new(Out)).(op.Nothing); silent {
+		answer = handle(func(a *API, ctx context.Context, in *In) (*Empty, error) {
+			_, err := o.Call(ctx, a.operations(), in)
+			return nil, err
+		})
+	}
+	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, answer}
 }
 
 // operations carries them out on the stores of this server.

@@ -91,3 +91,6 @@ func (l Local) Call(ctx context.Context, o Any, in, out any) error {
 
 // String names it, for people.
 func (o *Operation) String() string { return fmt.Sprintf("%s %s", o.Noun, o.Verb) }
+
+// Nothing is the answer of an operation that has nothing to say.
+type Nothing struct{}

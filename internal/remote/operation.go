@@ -10,6 +10,9 @@ import (
 func (c *Client) Call(ctx context.Context, o op.Any, in, out any) error {
 	d := o.Describe()
 	path, body := d.Request(in)
+	if _, silent := out.(*op.Nothing); silent {
+		out = nil
+	}
 	_, err := c.do(ctx, call{method: d.Method, path: path, body: body}, out)
 	return err
 }

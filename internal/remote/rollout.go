@@ -2,11 +2,8 @@ package remote
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -19,8 +16,6 @@ import (
 // asks, the server knows; by is not sent.
 type Rollouts struct {
 	client *Client
-	// of has the rollouts of tasks that were seen.
-	of sync.Map
 }
 
 // Rollouts is the part of the client that is about rollouts.
@@ -70,60 +65,14 @@ func (r *Rollouts) Rollouts(ctx context.Context, f rollout.Filter, page view.Pag
 	return list[rollout.Rollout](ctx, r.client, values("state", f.State, "search", f.Search, "database", f.Database), page, "rollouts")
 }
 
-// Rollout reads one with its stages, changes and warnings.
-func (r *Rollouts) Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error) {
-	return one[rollout.Rollout](ctx, r.client, nil, "rollouts", id.String())
-}
-
-// Change reads one change of a rollout with its SQL, by version or name.
-func (r *Rollouts) Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error) {
-	return one[rollout.ChangeState](ctx, r.client, nil, "rollouts", id.String(), "changes", change)
-}
-
 // TaskPage lists tasks of a rollout, in the order of the plan.
 func (r *Rollouts) TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error) {
-	tasks, err := list[rollout.Task](ctx, r.client, values("status", f.Status, "stage", f.Stage, "database", f.Database, "key", f.Key), page, "rollouts", id.String(), "tasks")
-	for _, t := range tasks {
-		r.of.Store(t.ID, t.Rollout)
-	}
-	return tasks, err
+	return list[rollout.Task](ctx, r.client, values("status", f.Status, "stage", f.Stage, "database", f.Database, "key", f.Key), page, "rollouts", id.String(), "tasks")
 }
 
 // Tasks reads all tasks of a rollout, in the order of the plan, page by page.
 func (r *Rollouts) Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error) {
 	return rollout.AllTasks(ctx, r, id, rollout.TaskFilter{})
-}
-
-// path leads to a task. The API has it below its rollout, which the engine's task
-// names if it was not seen before.
-func (r *Rollouts) path(ctx context.Context, task weir.ID, more ...string) ([]string, error) {
-	id, seen := r.of.Load(task)
-	if !seen {
-		t, err := r.client.Task(ctx, task)
-		if err != nil {
-			return nil, err
-		}
-		id = t.Job
-	}
-	return append([]string{"rollouts", fmt.Sprint(id), "tasks", task.String()}, more...), nil
-}
-
-// Task reads one.
-func (r *Rollouts) Task(ctx context.Context, task weir.ID) (rollout.Task, error) {
-	path, err := r.path(ctx, task)
-	if err != nil {
-		return rollout.Task{}, err
-	}
-	return one[rollout.Task](ctx, r.client, nil, path...)
-}
-
-// Run reads one run of a task; attempt 0 is the newest.
-func (r *Rollouts) Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error) {
-	path, err := r.path(ctx, task, "runs", strconv.Itoa(attempt))
-	if err != nil {
-		return rollout.RunReport{}, err
-	}
-	return one[rollout.RunReport](ctx, r.client, nil, path...)
 }
 
 // labelled are labels as parameters.

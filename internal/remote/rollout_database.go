@@ -44,48 +44,7 @@ func (r *Rollouts) Database(ctx context.Context, name string) (rollout.Database,
 	return one[rollout.Database](ctx, r.client, nil, "databases", name)
 }
 
-// DropDatabase forgets a database and its address.
-func (r *Rollouts) DropDatabase(ctx context.Context, _, name string) error {
-	return r.client.drop(ctx, nil, "databases", name)
-}
-
-// CheckDatabase connects and says which database it is and what is applied there.
-func (r *Rollouts) CheckDatabase(ctx context.Context, name string) (out rollout.Database, err error) {
-	err = r.client.post(ctx, nil, &out, "databases", name, "check")
-	return out, err
-}
-
-// AdoptDatabase checks a database, and takes the one that it finds for the right one.
-func (r *Rollouts) AdoptDatabase(ctx context.Context, _, name string) (out rollout.Database, err error) {
-	err = r.client.post(ctx, map[string]bool{"accept": true}, &out, "databases", name, "check")
-	return out, err
-}
-
 // DatabaseHistory lists what is applied, newest first.
 func (r *Rollouts) DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error) {
 	return list[target.Entry](ctx, r.client, url.Values{}, page, "databases", name, "history")
-}
-
-// Foreign is the history that another tool left in the database; nil: none.
-func (r *Rollouts) Foreign(ctx context.Context, name string) (*target.Foreign, error) {
-	out, err := one[struct{ Foreign *target.Foreign }](ctx, r.client, nil, "databases", name, "foreign")
-	return out.Foreign, err
-}
-
-// ImportHistory takes that history over, and counts the rows that are new.
-func (r *Rollouts) ImportHistory(ctx context.Context, _, name string) (int, error) {
-	var out struct{ Imported int }
-	err := r.client.post(ctx, nil, &out, "databases", name, "import")
-	return out.Imported, err
-}
-
-// Drift compares the schema with the one that was last accepted.
-func (r *Rollouts) Drift(ctx context.Context, name string) (rollout.DriftReport, error) {
-	return one[rollout.DriftReport](ctx, r.client, nil, "databases", name, "drift")
-}
-
-// AcceptDrift accepts the schema as it is.
-func (r *Rollouts) AcceptDrift(ctx context.Context, _, name string) (out rollout.DriftReport, err error) {
-	err = r.client.post(ctx, nil, &out, "databases", name, "drift", "accept")
-	return out, err
 }

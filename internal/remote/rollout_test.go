@@ -97,14 +97,16 @@ func TestRolloutsAreTheSame(t *testing.T) {
 	unknown.Body.Applied, unknown.Body.Reason = true, "seen"
 	_, resolve := rollout.Resolve.Call(ctx, client, &unknown)
 	_, promote := rollout.Promote.Call(ctx, client, &stage)
-	for name, err := range map[string]error{"resolve": resolve, "promote": promote, "drop": far.DropDatabase(ctx, "", "d1")} {
+	_, drop := rollout.DropDatabase.Call(ctx, client, &rollout.NamedDatabase{Database: "d1"})
+	for name, err := range map[string]error{"resolve": resolve, "promote": promote, "drop": drop} {
 		if p := problem.Explain(err); err == nil || p.Kind != problem.Conflict || p.Next == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	compareRollouts(t, r.rolls, far, next)
+	compareReads(t, op.Local{Stores: []any{r.rolls}, Who: func(context.Context) auth.Subject { return auth.System("test") }}, client, next)
 	did(rollout.Abort.Call(ctx, client, &rollout.Decision{Named: of, Body: &op.DecisionBody{Reason: "called off"}}))
-	if err := far.DropDatabase(ctx, "", "d1"); err != nil {
+	if _, err := rollout.DropDatabase.Call(ctx, client, &rollout.NamedDatabase{Database: "d1"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := far.Database(ctx, "d1"); problem.Explain(err).Kind != problem.NotFound {
@@ -128,19 +130,13 @@ func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made r
 		},
 		"database": func(s app.Rollouts) (any, error) { return s.Database(t.Context(), "d1") },
 		"history":  func(s app.Rollouts) (any, error) { return s.DatabaseHistory(t.Context(), "d1", view.Page{Limit: 1}) },
-		"foreign":  func(s app.Rollouts) (any, error) { return s.Foreign(t.Context(), "d1") },
-		"drift":    func(s app.Rollouts) (any, error) { return s.Drift(t.Context(), "d1") },
 		"rollouts": func(s app.Rollouts) (any, error) {
 			return s.Rollouts(t.Context(), rollout.Filter{Database: "d1", Search: "r"}, view.Page{Limit: 1})
 		},
-		"rollout": func(s app.Rollouts) (any, error) { return s.Rollout(t.Context(), made.ID) },
-		"change":  func(s app.Rollouts) (any, error) { return s.Change(t.Context(), made.ID, "2") },
-		"tasks":   func(s app.Rollouts) (any, error) { return s.Tasks(t.Context(), made.ID) },
+		"tasks": func(s app.Rollouts) (any, error) { return s.Tasks(t.Context(), made.ID) },
 		"task page": func(s app.Rollouts) (any, error) {
 			return s.TaskPage(t.Context(), made.ID, rollout.TaskFilter{Stage: tasks[1].Stage, Database: tasks[1].Database, Status: tasks[1].Status, Key: tasks[1].Key}, view.Page{Limit: 1, After: tasks[0].ID.String()})
 		},
-		"task": func(s app.Rollouts) (any, error) { return s.Task(t.Context(), tasks[0].ID) },
-		"run":  func(s app.Rollouts) (any, error) { return s.Run(t.Context(), tasks[1].ID, 0) },
 	} {
 		a, err := read(near)
 		if err != nil {
@@ -148,13 +144,47 @@ func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made r
 			continue
 		}
 		b, err := read(far)
+		alike(t, name, a, b, err)
+	}
+}
+
+// compareReads reads with the same operations both ways.
+func compareReads(t *testing.T, near, far op.Caller, made rollout.Rollout) {
+	t.Helper()
+	d1 := &rollout.NamedDatabase{Database: "d1"}
+	of := rollout.Named{Rollout: made.Name}
+	task := rollout.NamedTask{Rollout: made.Name, Task: "test/d1/2"}
+	for name, read := range map[string]func(op.Caller) (any, error){
+		"foreign": func(c op.Caller) (any, error) { return rollout.ShowForeign.Call(t.Context(), c, d1) },
+		"drift":   func(c op.Caller) (any, error) { return rollout.ShowDrift.Call(t.Context(), c, d1) },
+		"rollout": func(c op.Caller) (any, error) { return rollout.Show.Call(t.Context(), c, &of) },
+		"change": func(c op.Caller) (any, error) {
+			return rollout.ShowChange.Call(t.Context(), c, &rollout.OfChange{Named: of, Change: "2"})
+		},
+		"task": func(c op.Caller) (any, error) { return rollout.ShowTask.Call(t.Context(), c, &task) },
+		"run": func(c op.Caller) (any, error) {
+			return rollout.ShowRun.Call(t.Context(), c, &rollout.OfRun{NamedTask: task})
+		},
+	} {
+		a, err := read(near)
 		if err != nil {
-			t.Errorf("%s through the server: %v", name, err)
+			t.Errorf("%s on the database: %v", name, err)
 			continue
 		}
-		if x, y := plain(t, a), plain(t, b); x != y && !(x == "null" && y == "[]") {
-			t.Errorf("%s differs: %s\nand %s", name, x, y)
-		}
+		b, err := read(far)
+		alike(t, name, a, b, err)
+	}
+}
+
+// alike compares what a database and a server answered.
+func alike(t *testing.T, name string, near, far any, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s through the server: %v", name, err)
+		return
+	}
+	if x, y := plain(t, near), plain(t, far); x != y && !(x == "null" && y == "[]") {
+		t.Errorf("%s differs: %s\nand %s", name, x, y)
 	}
 }
 

@@ -166,6 +166,46 @@ var (
 		})
 )
 
+// OfChange names a change of a rollout.
+type OfChange struct {
+	Named
+	Change string `path:"change" maxLength:"300" doc:"Its version, or its name."`
+}
+
+// OfRun names a run of a task.
+type OfRun struct {
+	NamedTask
+	Attempt int `path:"attempt" minimum:"0" maximum:"2147483647" doc:"0 is the newest."`
+}
+
+// Reads of rollouts.
+var (
+	Show = reads("show", "", "Show a rollout with its stages, changes and warnings",
+		func(ctx context.Context, s *Store, id weir.ID, _ *Named) (Rollout, error) { return s.Rollout(ctx, id) })
+	ShowChange = reads("change", "/changes/{change}", "Show a change with its SQL",
+		func(ctx context.Context, s *Store, id weir.ID, in *OfChange) (ChangeState, error) {
+			return s.Change(ctx, id, in.Change)
+		})
+	ShowTask = reads("task", "/tasks/{task}", "Show a task: one change for one database",
+		func(ctx context.Context, s *Store, id weir.ID, _ *NamedTask) (Task, error) { return s.Task(ctx, id) })
+	ShowRun = reads("log", "/tasks/{task}/runs/{attempt}", "Show a run: statements, waits, sessions, who blocks whom",
+		func(ctx context.Context, s *Store, id weir.ID, in *OfRun) (RunReport, error) {
+			return s.Run(ctx, id, in.Attempt)
+		})
+)
+
+// reads describes a read of a rollout, or of what lies below it in the route.
+func reads[In, Out any](verb, below, summary string, do func(ctx context.Context, s *Store, id weir.ID, in *In) (Out, error)) *op.Op[*Store, In, Out] {
+	o := op.Operation{Noun: "rollout", Verb: verb, Method: http.MethodGet, Path: "/rollouts/{rollout}" + below, Right: auth.Read, Summary: summary}
+	return op.New(o, func(ctx context.Context, s *Store, _ auth.Subject, in *In) (out Out, err error) {
+		id, err := any(in).(named).find(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		return do(ctx, s, id, in)
+	})
+}
+
 // named is an input that names a rollout, or a task of one.
 type named interface {
 	find(ctx context.Context, s *Store) (weir.ID, error)

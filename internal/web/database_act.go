@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
@@ -119,7 +120,7 @@ func (w *Web) databaseOf(r *Request) (Rollouts, rollout.Database, error) {
 	if err != nil {
 		return nil, rollout.Database{}, err
 	}
-	d, err := store.Database(r.Context(), r.PathValue("name"))
+	d, err := store.Database(r.Context(), r.PathValue("database"))
 	return store, d, err
 }
 
@@ -159,32 +160,6 @@ func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) dropDatabase(r *Request) (Done, error) {
-	store, d, err := w.databaseOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	if err := store.DropDatabase(r.Context(), r.By(), d.Name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/databases", Say: say(r.Context(), "said.removed", plain(d.Name))}, nil
-}
-
-func (w *Web) checkDatabase(r *Request) (Done, error) {
-	store, d, err := w.databaseOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	if d, err = store.CheckDatabase(r.Context(), d.Name); err != nil {
-		return Done{}, err
-	}
-	said := say(r.Context(), "said.checked", plain(d.Server))
-	if d.Fault != "" {
-		said = say(r.Context(), "said.unchecked", plain(d.Fault))
-	}
-	return Done{To: databasePath(d.Name), Say: said}, nil
-}
-
 func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
 	store, d, err := w.databaseOf(r)
 	if err != nil {
@@ -203,18 +178,6 @@ func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) importHistory(r *Request) (Done, error) {
-	store, d, err := w.databaseOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	n, err := store.ImportHistory(r.Context(), r.By(), d.Name)
-	if err != nil {
-		return Done{}, err
-	}
-	return Done{To: databasePath(d.Name) + "/history", Say: count(r.Context(), "said.imported", n)}, nil
-}
-
 func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
 	_, d, err := w.databaseOf(r)
 	if err != nil {
@@ -226,13 +189,23 @@ func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) acceptDrift(r *Request) (Done, error) {
-	store, d, err := w.databaseOf(r)
-	if err != nil {
-		return Done{}, err
+// removed goes back to the list.
+func removed(r *Request, _ op.Nothing) Done {
+	return Done{To: "/databases", Say: say(r.Context(), "said.removed", plain(r.PathValue("database")))}
+}
+
+// checked says how a look at a database ended.
+func checked(r *Request, d rollout.Database) Done {
+	if d.Fault != "" {
+		return Done{To: databasePath(d.Name), Say: say(r.Context(), "said.unchecked", plain(d.Fault))}
 	}
-	if _, err := store.AcceptDrift(r.Context(), r.By(), d.Name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: databasePath(d.Name) + "/drift", Say: say(r.Context(), "said.accepted")}, nil
+	return Done{To: databasePath(d.Name), Say: say(r.Context(), "said.checked", plain(d.Server))}
+}
+
+func imported(r *Request, taken rollout.ImportOutput) Done {
+	return Done{To: databasePath(r.PathValue("database")) + "/history", Say: count(r.Context(), "said.imported", taken.Imported)}
+}
+
+func accepted(r *Request, report rollout.DriftReport) Done {
+	return Done{To: databasePath(report.Database) + "/drift", Say: say(r.Context(), "said.accepted")}
 }

@@ -81,7 +81,7 @@ func (w *Web) aDatabase(tab string, body func(*Request, databaseView) (templ.Com
 			return View{}, err
 		}
 		v := databaseView{tab: tab, manage: r.Can(auth.Manage, "database"), back: r.URL.RequestURI()}
-		if v.Database, err = store.Database(r.Context(), r.PathValue("name")); err != nil {
+		if v.Database, err = store.Database(r.Context(), r.PathValue("database")); err != nil {
 			return View{}, err
 		}
 		inner, err := body(r, v)

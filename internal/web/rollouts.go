@@ -36,13 +36,9 @@ type Rollouts interface {
 	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
 	Database(ctx context.Context, name string) (rollout.Database, error)
 	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
-	DropDatabase(ctx context.Context, by, name string) error
-	CheckDatabase(ctx context.Context, name string) (rollout.Database, error)
 	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
 	Drift(ctx context.Context, name string) (rollout.DriftReport, error)
-	AcceptDrift(ctx context.Context, by, name string) (rollout.DriftReport, error)
 	Foreign(ctx context.Context, name string) (*target.Foreign, error)
-	ImportHistory(ctx context.Context, by, name string) (int, error)
 }
 
 func (w *Web) rolls() (Rollouts, error) {
