@@ -37,7 +37,8 @@ func (s *pgSession) own(ctx context.Context) error {
 }
 
 // lent tells whether the backend is anybody's while the session is idle: another
-// one gets it, or we get another one. In session mode neither can happen.
+// one gets it, we get another one, or somebody's statement is the last one there. In
+// session mode none of it can happen.
 func (s *pgSession) lent(ctx context.Context) (is bool, err error) {
 	config := s.p.config.Copy()
 	config.RuntimeParams["application_name"] = s.p.o.ApplicationName
@@ -70,14 +71,26 @@ func (s *pgSession) lentTo(ctx context.Context, other *pgx.Conn) (bool, error) {
 	if err = errors.Join(err, tx.Rollback(ctx)); err != nil || mine != s.pid {
 		return true, err
 	}
-	theirs, err = backendOf(ctx, other)
-	return theirs == s.pid, err
+	if theirs, err = backendOf(ctx, other); err != nil || theirs == s.pid {
+		return true, err
+	}
+	return s.used(ctx, other)
 }
+
+// used tells whether the last statement of the backend is somebody else's. Where
+// PostgreSQL does not say which it was, nothing is known.
+func (s *pgSession) used(ctx context.Context, other *pgx.Conn) (is bool, err error) {
+	err = other.QueryRow(ctx, `select exists (select from pg_stat_activity where pid = $1 and query <> all (array[$2, '', '<insufficient privilege>']))`, s.pid, askBackend).Scan(&is)
+	return is, err
+}
+
+// askBackend is the last statement of a session that looks for a pooler.
+const askBackend = `select pg_backend_pid()`
 
 func backendOf(ctx context.Context, on interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 },
 ) (pid int64, err error) {
-	err = on.QueryRow(ctx, `select pg_backend_pid()`).Scan(&pid)
+	err = on.QueryRow(ctx, askBackend).Scan(&pid)
 	return pid, err
 }
