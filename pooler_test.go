@@ -75,7 +75,8 @@ func TestPreparedStatementsInAPooler(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	w := &world{DB: db, log: &journal{}}
-	through := testdb.Bounce(t, db.URL, "pool_mode = transaction", "default_pool_size = 2", "max_client_conn = 200")
+	// Each transaction gets another backend than the one before.
+	through := testdb.Bounce(t, db.URL, "pool_mode = transaction", "default_pool_size = 2", "min_pool_size = 2", "server_round_robin = 1", "max_client_conn = 200")
 	w.client = w.open(t, db.URL)
 	worker := weir.NewWorker(w.open(t, through+"&pooler=none"), weir.WorkerConfig{Concurrency: 20})
 	weir.Handle(worker, "a", func(_ context.Context, run *weir.Run[int]) (any, error) { return run.Args, nil })
