@@ -64,14 +64,6 @@ func OpenWatch(ctx context.Context, b *Base, folder string, n int) (w *Watch, er
 		return w, err
 	}
 	term := w.lead(ctx)
-	// What it took to lead is counted now and not later.
-	for _, c := range w.terms.AcquireAllIdle(ctx) {
-		_, err = c.Exec(ctx, `select pg_stat_force_next_flush()`)
-		c.Release()
-		if err != nil {
-			return w, err
-		}
-	}
 	w.controller = workspace.NewController(workspace.Config{Pool: w.pool, Providers: []provider.Provider{&recorded{world: world}}, Bucket: w.bucket, LookMost: time.Minute}, term)
 	return w, nil
 }
@@ -156,10 +148,11 @@ func (w *Watch) wal(ctx context.Context) (at int64, err error) {
 	return at, err
 }
 
-// read reads the counters, on the connection of the controller.
+// read reads the counters, on the connection of the controller. The lead is written by
+// another one, whose count may come at any time.
 func (w *Watch) read(ctx context.Context) (p Passed, err error) {
 	err = w.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		if p.Written, err = meter.RowsWritten(ctx, c.Conn()); err != nil {
+		if p.Written, err = meter.RowsWritten(ctx, c.Conn(), "system_locks"); err != nil {
 			return err
 		}
 		counted, err := meter.CountStatements(ctx, c.Conn(), []string{"%pg_stat_%"})
