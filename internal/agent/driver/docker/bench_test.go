@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -141,6 +142,18 @@ func (b *bench) containers() []container.Summary {
 		b.t.Fatal(err)
 	}
 	return list.Items
+}
+
+// nextLife removes what an agent finds of its earlier life.
+func (b *bench) nextLife() {
+	b.t.Helper()
+	all, err := b.driver.Adopt(context.Background())
+	for _, found := range all {
+		err = errors.Join(err, found.Kill(context.Background()))
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
 }
 
 func (b *bench) wantNone() {

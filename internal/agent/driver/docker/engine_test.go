@@ -40,6 +40,9 @@ func TestEngineRestarts(t *testing.T) {
 			if want := "ready\nasked to stop, and going on\n"; out.out() != want {
 				t.Errorf("output %q, want each line once: %q", out.out(), want)
 			}
+			if test.reason == "" {
+				b.nextLife() // one that told the end and left has not removed the container
+			}
 			b.wantNone()
 		})
 	}
