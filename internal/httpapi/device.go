@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -120,7 +121,7 @@ func (a *API) onDevice(ctx context.Context, in *DeviceCommandInput, do func(_ Fl
 		return nil, err
 	}
 	var out DeviceChanged
-	if out.Changed, err = do(store, ctx, auth.From(ctx).By(), in.Serial, in.Body.Said()); err != nil {
+	if out.Changed, err = do(store, ctx, auth.From(ctx).By(), in.Serial, op.Given(in.Body).Reason); err != nil {
 		return nil, err
 	}
 	out.Device, err = store.Device(ctx, in.Serial)

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -248,7 +249,7 @@ func (a *API) cancelFleet(ctx context.Context, in *FleetCommandInput) (*One[flee
 	if err != nil {
 		return nil, err
 	}
-	return one(store.Cancel(ctx, auth.From(ctx).By(), id, in.Body.Said()))
+	return one(store.Cancel(ctx, auth.From(ctx).By(), id, op.Given(in.Body).Reason))
 }
 
 // FleetWhyInput asks why a fleet job is not further.

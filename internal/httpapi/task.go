@@ -194,11 +194,7 @@ func (in *DecisionInput) decision(ctx context.Context) weir.Decision {
 }
 
 func decision(ctx context.Context, body *DecisionBody) weir.Decision {
-	d := weir.Decision{By: auth.From(ctx).By()}
-	if body != nil {
-		d.Reason = body.Reason
-	}
-	return d
+	return weir.Decision{By: auth.From(ctx).By(), Reason: op.Given(body).Reason}
 }
 
 // CancelOutput says whether it has ended or was asked to.

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -50,15 +51,15 @@ func commanded(ctx context.Context, store Workspaces, w workspace.Workspace, cha
 }
 
 func (a *API) startWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Running, in.Body.Said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Running, op.Given(in.Body).Reason)
 }
 
 func (a *API) stopWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Standby, in.Body.Said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Standby, op.Given(in.Body).Reason)
 }
 
 func (a *API) archiveWorkspace(ctx context.Context, in *WorkspaceCommandInput) (*One[WorkspaceAnswer], error) {
-	return a.want(ctx, in.WorkspaceInput, ladder.Archived, in.Body.Said())
+	return a.want(ctx, in.WorkspaceInput, ladder.Archived, op.Given(in.Body).Reason)
 }
 
 // DeleteWorkspaceInput names a workspace, and why it goes.

@@ -5,10 +5,10 @@ type DecisionBody struct {
 	Reason string `json:"reason,omitempty" maxLength:"1000" doc:"For people; goes to the timeline."`
 }
 
-// Said is the reason, of a body that may have been left out.
-func (b *DecisionBody) Said() string {
-	if b == nil {
-		return ""
+// Given is a body that may have been left out: zero if it was.
+func Given[T any](body *T) (given T) {
+	if body != nil {
+		given = *body
 	}
-	return b.Reason
+	return given
 }

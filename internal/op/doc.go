@@ -10,8 +10,9 @@
 //
 // Invariants:
 //
-//   - A right is asked for in Local, below every face, and nowhere else. A face may ask
-//     auth.Can to hide a button; the answer of Local is the one that counts.
+//   - A right is asked for in Local, below every face, by the same words that the faces
+//     have. They ask first, because a stranger must not make them read a body or a page;
+//     the answer of Local is the one that counts.
 //   - An input says where each value travels, with the tags of the HTTP library: path,
 //     query, or a field of Body. The client of a server sends it by the same tags, the
 //     command line makes arguments of the path and flags of the body, a form reads its

@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
@@ -19,8 +18,6 @@ type Operation struct {
 	Right auth.Verb
 	// Summary says in one line what it does.
 	Summary string
-	// Examples are commands, without the program.
-	Examples []string
 }
 
 // Any is an operation whose types are not known.
@@ -88,9 +85,6 @@ func (l Local) Call(ctx context.Context, o Any, in, out any) error {
 	}
 	return o.do(ctx, l.Stores, who, in, out)
 }
-
-// String names it, for people.
-func (o *Operation) String() string { return fmt.Sprintf("%s %s", o.Noun, o.Verb) }
 
 // Nothing is the answer of an operation that has nothing to say.
 type Nothing struct{}

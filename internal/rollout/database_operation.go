@@ -44,7 +44,7 @@ var (
 		})
 	CheckDatabase = op.New(onDatabase(http.MethodPost, "check", "/check", auth.Manage, "Connect: say which database it is and what is applied there"),
 		func(ctx context.Context, s *Store, who auth.Subject, in *Checking) (Database, error) {
-			if in.Body != nil && in.Body.Accept {
+			if op.Given(in.Body).Accept {
 				return s.AdoptDatabase(ctx, who.By(), in.Database)
 			}
 			return s.CheckDatabase(ctx, in.Database)

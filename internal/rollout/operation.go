@@ -52,13 +52,6 @@ type Pausing struct {
 	Body *PauseBody
 }
 
-func (p *Pausing) reason() string {
-	if p.Body == nil {
-		return ""
-	}
-	return p.Body.Reason
-}
-
 // Decision is a command on a rollout that may have a reason.
 type Decision struct {
 	Named
@@ -82,13 +75,6 @@ type Skipping struct {
 	Body *SkipBody
 }
 
-func (s *Skipping) reason() string {
-	if s.Body == nil {
-		return "" // which is refused where it is decided
-	}
-	return s.Body.Reason
-}
-
 // ConsentBody is what goes with it.
 type ConsentBody struct {
 	Note string `json:"note,omitempty" maxLength:"1000" doc:"For people; kept with the approval."`
@@ -98,13 +84,6 @@ type ConsentBody struct {
 type Consent struct {
 	NamedStage
 	Body *ConsentBody
-}
-
-func (a *Consent) note() string {
-	if a.Body == nil {
-		return ""
-	}
-	return a.Body.Note
 }
 
 // Resolution says what became of a run whose outcome nobody knows.
@@ -125,7 +104,7 @@ var (
 		})
 	Pause = commands("pause", "", auth.Command, "Let nothing new start; what runs goes on",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Pausing) (Answer, error) {
-			return s.Pause(ctx, who.By(), id, in.reason())
+			return s.Pause(ctx, who.By(), id, op.Given(in.Body).Reason)
 		})
 	Resume = commands("resume", "", auth.Command, "End a pause",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, _ *Named) (Answer, error) {
@@ -133,7 +112,7 @@ var (
 		})
 	Abort = commands("abort", "", auth.Override, "Cancel what waits, ask what runs to stop; it cannot be taken back",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Decision) (Answer, error) {
-			return s.Abort(ctx, who.By(), id, in.Body.Said())
+			return s.Abort(ctx, who.By(), id, op.Given(in.Body).Reason)
 		})
 	Promote = commands("promote", "/stages/{stage}", auth.Command, "Let a stage begin that waits for a person",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *NamedStage) (Answer, error) {
@@ -141,7 +120,7 @@ var (
 		})
 	Approve = commands("approve", "/stages/{stage}", auth.Override, "Approve a stage of the plan as it is; one person counts once",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Consent) (Answer, error) {
-			return s.Approve(ctx, who.Name, id, in.Stage, in.note())
+			return s.Approve(ctx, who.Name, id, in.Stage, op.Given(in.Body).Note)
 		})
 	Revoke = commands("revoke", "/stages/{stage}", auth.Override, "Take one's own approval back, before the stage begins",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *NamedStage) (Answer, error) {
@@ -154,11 +133,11 @@ var (
 		})
 	Cancel = commands("cancel", "/tasks/{task}", auth.Command, "Cancel the run of a task; one that runs is asked to stop",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *TaskDecision) (Answer, error) {
-			return s.Cancel(ctx, who.By(), id, in.Body.Said())
+			return s.Cancel(ctx, who.By(), id, op.Given(in.Body).Reason)
 		})
 	Skip = commands("skip", "/tasks/{task}", auth.Override, "Decide that a change need not run on a database; it takes a reason",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Skipping) (Answer, error) {
-			return s.Skip(ctx, who.By(), id, in.reason())
+			return s.Skip(ctx, who.By(), id, op.Given(in.Body).Reason)
 		})
 	Resolve = commands("resolve", "/tasks/{task}", auth.Override, "Say what became of a run whose outcome nobody knows",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Resolution) (Answer, error) {
