@@ -31,7 +31,7 @@ var world = map[script.Engine][]string{
 		"create index people_mood on people (mood)", "create view sad as select id from people where mood = 'sad'",
 		"create function one() returns int deterministic return 1", "create procedure nothing() select 1",
 		"create trigger touch before update on people for each row set new.mood = 'glad'", "create sequence tickets start with 10",
-		"create event sweep on schedule every 1 day do delete from orders",
+		"create event sweep on schedule every 1 day starts '2026-01-01' do delete from orders",
 	},
 }
 
