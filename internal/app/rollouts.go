@@ -10,27 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/vault"
 )
-
-// Rollouts is what commands do with databases and the changes brought to them:
-// on a database, or through a server's API, which knows by itself who asks.
-type Rollouts interface {
-	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
-	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
-	Database(ctx context.Context, name string) (rollout.Database, error)
-	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
-
-	Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (rollout.Preview, error)
-	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
-	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
-	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
-	Tasks(ctx context.Context, id weir.ID) ([]rollout.Task, error)
-	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
-}
 
 // newRollouts makes a store. Without a vault it does what needs no database but
 // Weir's own.

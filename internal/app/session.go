@@ -79,7 +79,6 @@ type Session struct {
 	Accounts Accounts
 	Flows    Flows
 	Bulk     Bulk
-	Rollouts Rollouts
 	Fleets   Fleets
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
@@ -122,7 +121,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
 	rollouts := newRollouts(pool, t.vault(pool), nil)
 	operations := op.Local{Stores: []any{rollouts}, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Rollouts: rollouts, Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

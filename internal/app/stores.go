@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
@@ -124,10 +125,13 @@ func (p *parts) desk(name string) *node.Desk {
 	return node.NewDesk(p.reads, name, options)
 }
 
+// operations carries them out on the stores of this server, for who asks.
+func (p *parts) operations() op.Local { return op.Local{Stores: []any{p.rollouts}} }
+
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
-	c.Rollouts, c.Fleets = p.rollouts, p.fleets
+	c.Operations, c.Fleets = p.operations(), p.fleets
 	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
@@ -142,7 +146,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
-	c.Rollouts, c.Fleets = p.rollouts, p.fleets
+	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
 	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	if p.vault != nil {

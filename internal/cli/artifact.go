@@ -25,7 +25,7 @@ func (e *env) artifactList() *cobra.Command {
 	var page view.Page
 	var job, task string
 	c := &cobra.Command{Short: "List the artifacts of a job or a task, newest first", Example: "  weir artifact list --job 8057b302099a\n  weir artifact list --task 8057b302099a/render -o json"}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Artifact], err error) {
+	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[view.Artifact], err error) {
 		if job == "" && task == "" {
 			return l, invalid("give --job ID or --task ID; weir job list shows jobs", "artifacts are listed by job or by task")
 		}

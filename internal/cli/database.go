@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
@@ -21,26 +20,8 @@ func (e *env) database() *cobra.Command {
 }
 
 func (e *env) databaseList() *cobra.Command {
-	var page view.Page
-	var f rollout.DatabaseFilter
 	c := &cobra.Command{Short: "List databases and what is applied there", Example: "  weir database list --environment prod --watch\n  weir database list --label region=eu -o json"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[rollout.Database], error) {
-		shown := databaseListing
-		if anyGiven(c, "environment", "engine", "label", "search") {
-			shown.empty = []string{"No database matches.", "See them all with: weir database list"}
-		}
-		return plainList(page, shown, func(ctx context.Context, page view.Page) ([]rollout.Database, error) {
-			return s.Rollouts.Databases(ctx, f, page)
-		}), nil
-	})
-	flags := c.Flags()
-	flags.StringVar(&f.Environment, "environment", "", "only databases of this environment")
-	flags.StringVar(&f.Engine, "engine", "", "only databases of this engine: postgres or mysql")
-	flags.StringToStringVar(&f.Labels, "label", nil, "only databases with this label: `KEY=VALUE`; may be repeated")
-	flags.StringVar(&f.Search, "search", "", "only databases with this in their name")
-	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
-	pageFlags(c, &page, "name")
-	return c
+	return lists(e, rollout.ListDatabases, c, databaseListing)
 }
 
 var engines = []string{"postgres", "mysql"}
@@ -91,7 +72,7 @@ func (e *env) databaseShow() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Show a database and the rollouts that reach it; its address is never shown", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			d, err := s.Rollouts.Database(ctx, args[0])
+			d, err := rollout.ShowDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 			if err != nil {
 				return err
 			}
@@ -105,12 +86,12 @@ func (e *env) databaseShow() *cobra.Command {
 			if err := o.details(databaseFields(o, d)); err != nil {
 				return err
 			}
-			found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{Database: d.Name}, view.Page{Limit: 10})
-			if err != nil || len(found) == 0 {
+			found, err := rollout.List.Call(ctx, s.Operations, &rollout.Listing{Paged: op.Paged{Limit: 10}, Filter: rollout.Filter{Database: d.Name}})
+			if err != nil || len(found.Items) == 0 {
 				return err
 			}
 			fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Rollouts"))
-			return rolloutListing.print(o, found)
+			return rolloutListing.print(o, found.Items)
 		}),
 	}
 	return c
@@ -178,35 +159,13 @@ func (e *env) keyed(c *cobra.Command) *cobra.Command {
 }
 
 func (e *env) databaseHistory() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Use: "history NAME", Short: "List what is applied to a database, newest first, as it says itself", Args: e.args("NAME")}
-	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
-		if page.After != "" && strings.Trim(page.After, "0123456789") != "" {
-			return invalid("give the number that the page before ended with", "--after: %q is not a number", page.After)
-		}
-		entries, err := s.Rollouts.DatabaseHistory(ctx, args[0], page)
-		if err != nil {
-			return err
-		}
-		shown := historyListing
-		shown.empty = []string{"Nothing is applied to " + clean(args[0]) + " yet.", "A history of another tool is taken over with: weir database import " + clean(args[0])}
-		o := e.output()
-		if err := shown.print(o, entries); err != nil {
-			return err
-		}
-		if o.table() && len(entries) > 0 && len(entries) == page.Limit {
-			before := 0
-			_, _ = fmt.Sscan(page.After, &before) // checked above; empty is nothing
-			o.say("More with: --after %d", before+len(entries))
-		}
-		return nil
-	})
-	pageFlags(c, &page, "number of entries")
-	return e.keyed(c)
+	c := &cobra.Command{Short: "List what is applied to a database, newest first, as it says itself"}
+	return e.keyed(lists(e, rollout.ListHistory, c, historyListing))
 }
 
 var historyListing = listing[target.Entry]{
-	name: func(x target.Entry) string { return changeLabel(x.Version, x.Name) },
+	name:  func(x target.Entry) string { return changeLabel(x.Version, x.Name) },
+	empty: []string{"Nothing is applied to NAME yet.", "A history of another tool is taken over with: weir database import NAME"},
 	columns: []column[target.Entry]{
 		{title: "VERSION", value: func(_ *output, x target.Entry) string { return x.Version }},
 		{title: "NAME", value: func(_ *output, x target.Entry) string { return x.Name }},
@@ -251,6 +210,6 @@ func (e *env) databaseRemove() *cobra.Command {
 }
 
 func databaseNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Rollouts.Databases(ctx, rollout.DatabaseFilter{}, view.Page{Limit: completeMost})
-	return pairs(found, err, func(d rollout.Database) (string, string) { return d.Name, d.Environment + " " + d.Engine })
+	found, err := rollout.ListDatabases.Call(ctx, s.Operations, &rollout.ListingDatabases{Paged: op.Paged{Limit: completeMost}})
+	return pairs(found.Items, err, func(d rollout.Database) (string, string) { return d.Name, d.Environment + " " + d.Engine })
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
@@ -56,7 +56,7 @@ reached is registered all the same.`,
 		if d.Environment == "" {
 			return invalid("say where it belongs: --environment test", "--environment is missing")
 		}
-		if _, err := s.Rollouts.Database(ctx, d.Name); err == nil {
+		if _, err := rollout.ShowDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: d.Name}); err == nil {
 			return problem.New(problem.Conflict, "change it with: weir database set "+clean(d.Name), "there is a database %s already", d.Name)
 		} else if !isMissing(err) {
 			return err
@@ -72,7 +72,7 @@ reached is registered all the same.`,
 		if d.Engine, err = engineOf(d.Engine, dsn); err != nil {
 			return err
 		}
-		made, err := s.Rollouts.PutDatabase(ctx, whoami(), d, dsn)
+		made, err := rollout.PutDatabase.Call(ctx, s.Operations, putting(d, dsn, op.Matched{IfNoneMatch: "*"}))
 		if err != nil {
 			return err
 		}
@@ -97,10 +97,11 @@ func (e *env) databaseSet() *cobra.Command {
 		if !anyGiven(c, given...) {
 			return invalid("give --"+strings.Join(given, ", --"), "nothing to change was given")
 		}
-		d, err := s.Rollouts.Database(ctx, args[0])
+		d, err := rollout.ShowDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
 		if err != nil {
 			return err
 		}
+		seen := op.Matched{IfMatch: d.Tag()}
 		f.change(c, &d)
 		dsn := ""
 		if anyGiven(c, "dsn", "dsn-stdin") {
@@ -108,7 +109,7 @@ func (e *env) databaseSet() *cobra.Command {
 				return err
 			}
 		}
-		if d, err = s.Rollouts.PutDatabase(ctx, whoami(), d, dsn); err != nil {
+		if d, err = rollout.PutDatabase.Call(ctx, s.Operations, putting(d, dsn, seen)); err != nil {
 			return err
 		}
 		e.sayTwins(ctx, s, d)
@@ -117,6 +118,14 @@ func (e *env) databaseSet() *cobra.Command {
 	f.register(c)
 	c.Flags().BoolVar(&f.dsnStdin, "dsn-stdin", false, "read another address from "+dsnVariable+" or standard input")
 	return e.keyed(c)
+}
+
+// putting is what is known of a database, as it is written.
+func putting(d rollout.Database, dsn string, m op.Matched) *rollout.Putting {
+	return &rollout.Putting{
+		NamedDatabase: rollout.NamedDatabase{Database: d.Name}, Matched: m,
+		Body: rollout.DatabaseBody{Engine: d.Engine, Environment: d.Environment, Labels: d.Labels, DSN: dsn, Secret: d.Secret, Note: d.Note},
+	}
 }
 
 // change puts what was given over what is there.
@@ -144,18 +153,15 @@ func (f *databaseFlags) change(c *cobra.Command, d *rollout.Database) {
 // sayTwins warns of a database that is registered under another name, too. What cannot
 // be read is not worth an error: the database is registered.
 func (e *env) sayTwins(ctx context.Context, s *app.Session, d rollout.Database) {
+	if d.Identity == "" {
+		return
+	}
 	var names []string
-	for page := (view.Page{Limit: 1000}); d.Identity != ""; {
-		list, err := s.Rollouts.Databases(ctx, rollout.DatabaseFilter{Engine: d.Engine}, page)
-		for _, other := range list {
-			if other.Identity == d.Identity && other.Name != d.Name {
-				names = append(names, clean(other.Name))
-			}
+	all, _ := op.Each(ctx, s.Operations, rollout.ListDatabases, rollout.ListingDatabases{DatabaseFilter: rollout.DatabaseFilter{Engine: d.Engine}})
+	for _, other := range all {
+		if other.Identity == d.Identity && other.Name != d.Name {
+			names = append(names, clean(other.Name))
 		}
-		if err != nil || len(list) < page.Limit {
-			break
-		}
-		page.After = list[len(list)-1].Name
 	}
 	if len(names) > 0 {
 		e.output().say("Warning: it is the same database as %s. Take one of the names away with: weir database remove NAME", who(names))

@@ -22,7 +22,7 @@ func (e *env) deviceList() *cobra.Command {
 	var f fleet.DeviceFilter
 	var online, offline bool
 	c := &cobra.Command{Short: "List devices: where they hang, how they are, what they do", Example: "  weir device list --pc PC-01 --watch\n  weir device list --health quarantined\n  weir device list --label model=alpha-5 --offline -o name"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (l list[fleet.Device], err error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (l list[fleet.Device], err error) {
 		if err := oneOf("health", f.Health, fleet.Healths); err != nil {
 			return l, err
 		}

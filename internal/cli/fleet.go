@@ -23,7 +23,7 @@ func (e *env) fleetList() *cobra.Command {
 	var page view.Page
 	var f fleet.JobFilter
 	c := &cobra.Command{Short: "List fleet jobs, newest first", Example: "  weir fleet list --state active\n  weir fleet list --watch"}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[fleet.Job], err error) {
+	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[fleet.Job], err error) {
 		if err := oneOf("state", f.State, fleet.JobStates); err != nil {
 			return l, err
 		}

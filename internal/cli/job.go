@@ -26,7 +26,7 @@ func (e *env) jobList() *cobra.Command {
 		Short:   "List jobs, newest first",
 		Example: "  weir job list --state failed --since 1d\n  weir job list --workflow media --watch",
 	}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Job], err error) {
+	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[view.Job], err error) {
 		if page.After != "" {
 			id, err := s.Store.JobID(ctx, page.After)
 			if err != nil {

@@ -16,7 +16,7 @@ func (e *env) join() *cobra.Command {
 
 func (e *env) joinList() *cobra.Command {
 	c := &cobra.Command{Short: "List join tokens that nobody has used"}
-	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[auth.Join], error) {
+	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.Join], error) {
 		return plainList(view.Page{}, joinListing, func(ctx context.Context, _ view.Page) ([]auth.Join, error) { return s.Accounts.Joins(ctx) }), nil
 	})
 }

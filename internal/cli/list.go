@@ -22,12 +22,17 @@ type list[T any] struct {
 }
 
 // listCommand is a verb that shows a list, once or until somebody has enough.
-func listCommand[T any](e *env, c *cobra.Command, open func(ctx context.Context, s *app.Session) (list[T], error)) *cobra.Command {
+func listCommand[T any](e *env, c *cobra.Command, open func(ctx context.Context, s *app.Session, args []string) (list[T], error)) *cobra.Command {
 	var watch bool
-	c.Use, c.Aliases, c.Args = "list", []string{"ls"}, e.noArgs
+	if c.Use == "" {
+		c.Use, c.Args = "list", e.noArgs
+	}
+	if c.Name() == "list" {
+		c.Aliases = []string{"ls"}
+	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep it up to date until q or Ctrl-C; off a terminal: print each row that is new or changed")
-	c.RunE = e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-		l, err := open(ctx, s)
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		l, err := open(ctx, s, args)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (e *env) sessionList() *cobra.Command {
 	var user string
 	c := &cobra.Command{Short: "List sessions"}
 	c.Flags().StringVar(&user, "user", "", "only those of this user")
-	return e.personal(listCommand(e, c, func(_ context.Context, s *app.Session) (list[auth.Session], error) {
+	return e.personal(listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.Session], error) {
 		return plainList(view.Page{}, sessionListing, func(ctx context.Context, _ view.Page) ([]auth.Session, error) { return s.Accounts.Sessions(ctx, user) }), nil
 	}))
 }

@@ -57,7 +57,7 @@ type nodeName struct {
 func (e *env) nodeList() *cobra.Command {
 	var page view.Page
 	c := &cobra.Command{Short: "List nodes"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Node], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Node], error) {
 		return plainList(page, nodeListing, s.Store.Nodes), nil
 	})
 	pageFlags(c, &page, "name")

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/op"
@@ -17,43 +19,13 @@ import (
 // typed is an input that makes something else of what a person typed.
 type typed interface{ Typed() }
 
-// operation is the command of an operation: the path of its route gives the arguments,
-// and the body the flags. A truth that must be said has a flag for either answer.
+// operation is the command of an operation.
 func operation[S, In, Out any](e *env, o *op.Op[S, In, Out], c *cobra.Command, tell func(ctx context.Context, s *app.Session, in *In, out Out) error) *cobra.Command {
 	in := new(In)
-	fields := op.Fields(in)
-	var args []op.Field
-	var names []string
-	values := map[string]*string{}
-	for _, f := range fields {
-		switch {
-		case f.Place == op.Path && f.Flag != f.Name:
-			args, names = append(args, f), append(names, f.Flag)
-		case f.Place == op.Path:
-		case f.Type.Kind() == reflect.Bool && f.Required:
-			yes, no, _ := strings.Cut(f.Doc, "; ")
-			c.Flags().Bool(f.Flag, false, flagWords(strings.TrimPrefix(yes, "true: ")))
-			c.Flags().Bool("not-"+f.Flag, false, flagWords(strings.TrimPrefix(no, "false: ")))
-		default:
-			values[f.Name] = c.Flags().String(f.Flag, "", flagWords(f.Doc))
-		}
-	}
-	c.Use = strings.Join(append([]string{o.Verb}, names...), " ")
-	if c.Short == "" {
-		c.Short = o.Summary
-	}
-	c.Args = e.args(names...)
+	typed := e.flagged(c, &o.Operation, in)
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, given []string) error {
-		for i, f := range args {
-			f.Set(in, given[i])
-		}
-		if t, ok := any(in).(typed); ok {
-			t.Typed()
-		}
-		for _, f := range fields {
-			if err := fill(c, in, f, values[f.Name]); err != nil {
-				return err
-			}
+		if err := typed(given); err != nil {
+			return err
 		}
 		out, err := o.Call(ctx, s.Operations, in)
 		if err != nil {
@@ -64,26 +36,145 @@ func operation[S, In, Out any](e *env, o *op.Op[S, In, Out], c *cobra.Command, t
 	return c
 }
 
-// fill sets a field of the body by its flags.
-func fill(c *cobra.Command, in any, f op.Field, text *string) error {
-	switch {
-	case f.Place == op.Path:
+// lists is the command of a list. A list that a filter left empty says so; the words for an
+// empty one may name an argument, such as NAME.
+func lists[S, In, Row any](e *env, o *op.Op[S, In, op.Page[Row]], c *cobra.Command, shown listing[Row]) *cobra.Command {
+	in := new(In)
+	bounds := op.PagedOf(in)
+	typed := e.flagged(c, &o.Operation, in)
+	return listCommand(e, c, func(_ context.Context, s *app.Session, given []string) (l list[Row], err error) {
+		if err := typed(given); err != nil {
+			return l, err
+		}
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if f.Annotations[filterFlag] != nil {
+				shown.empty = []string{"No " + o.Noun + " matches.", "See them all with: weir " + o.Noun + " " + o.Verb}
+			}
+		})
+		shown.empty = slices.Clone(shown.empty)
+		for i, name := range strings.Fields(c.Use)[1:] {
+			for j, line := range shown.empty {
+				shown.empty[j] = strings.ReplaceAll(line, name, clean(given[i]))
+			}
+		}
+		next := ""
+		l.page, l.after = bounds.Page(), func(Row) string { return next }
+		l.read = func(ctx context.Context) ([]Row, listing[Row], error) {
+			page, err := o.Call(ctx, s.Operations, in)
+			next = page.Next
+			return page.Items, shown, err
+		}
+		return l, nil
+	})
+}
+
+// filterFlag marks a flag that narrows a list.
+const filterFlag = "weir_filter"
+
+// flagged gives a command the arguments and flags of an input: the path of its route gives
+// the arguments, query and body the flags. A truth that must be said has a flag for either
+// answer. The function it returns fills the input.
+func (e *env) flagged(c *cobra.Command, o *op.Operation, in any) func(given []string) error {
+	fields := op.Fields(in)
+	bounds := op.PagedOf(in)
+	var args []op.Field
+	var names []string
+	for _, f := range fields {
+		switch {
+		case f.Place == op.Header:
+		case f.Place == op.Path && f.Flag != f.Name:
+			args, names = append(args, f), append(names, f.Flag)
+		case f.Place == op.Path:
+		case bounds != nil && f.Name == "limit":
+			limitFlag(c, &bounds.Limit)
+		case bounds != nil && f.Name == "after":
+			c.Flags().StringVar(&bounds.After, "after", "", "go on after this, which the page before ended with")
+		default:
+			addFlag(c, f)
+		}
+	}
+	c.Use = strings.Join(append([]string{o.Verb}, names...), " ")
+	if c.Short == "" {
+		c.Short = o.Summary
+	}
+	c.Args = e.args(names...)
+	return func(given []string) error {
+		for i, f := range args {
+			f.Set(in, given[i])
+		}
+		if t, ok := in.(typed); ok {
+			t.Typed()
+		}
+		for _, f := range fields {
+			if f.Place != op.Query && f.Place != op.Body || bounds != nil && (f.Name == "limit" || f.Name == "after") {
+				continue
+			}
+			if err := fill(c, in, f); err != nil {
+				return err
+			}
+		}
 		return nil
-	case text == nil:
-		yes, _ := c.Flags().GetBool(f.Flag)
-		no, _ := c.Flags().GetBool("not-" + f.Flag)
+	}
+}
+
+// addFlag is the flag of a field.
+func addFlag(c *cobra.Command, f op.Field) {
+	flags, words := c.Flags(), flagWords(f.Doc)
+	if len(f.Enum) > 0 {
+		words += ": " + strings.Join(f.Enum, ", ")
+	}
+	switch {
+	case f.Type.Kind() == reflect.Bool && f.Required:
+		yes, no, _ := strings.Cut(f.Doc, "; ")
+		flags.Bool(f.Flag, false, flagWords(strings.TrimPrefix(yes, "true: ")))
+		flags.Bool("not-"+f.Flag, false, flagWords(strings.TrimPrefix(no, "false: ")))
+	case f.Type.Kind() == reflect.Bool:
+		flags.Bool(f.Flag, false, words)
+	case f.Type.Kind() == reflect.Slice:
+		// The form of a value stands for its type in the help.
+		flags.StringArray(f.Flag, nil, strings.Replace(words, "KEY=VALUE", "`KEY=VALUE`", 1))
+	default:
+		flags.String(f.Flag, "", words)
+	}
+	if f.Place == op.Query {
+		_ = flags.SetAnnotation(f.Flag, filterFlag, []string{}) // the flag is there
+	}
+	if len(f.Enum) > 0 {
+		_ = c.RegisterFlagCompletionFunc(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// fill sets a field by its flags.
+func fill(c *cobra.Command, in any, f op.Field) error {
+	flags := c.Flags()
+	given := []string{}
+	switch {
+	case f.Type.Kind() == reflect.Bool && f.Required:
+		yes, _ := flags.GetBool(f.Flag)
+		no, _ := flags.GetBool("not-" + f.Flag)
 		if yes == no {
 			return invalid(fmt.Sprintf("give --%s or --not-%s", f.Flag, f.Flag), "neither or both are given")
 		}
 		f.Set(in, yes)
 		return nil
-	case *text == "" && f.Required:
-		return invalid("give --"+f.Flag+" TEXT: "+flagWords(f.Doc), "--%s is missing", f.Flag)
-	case *text == "":
-		return nil
+	case f.Type.Kind() == reflect.Slice:
+		given, _ = flags.GetStringArray(f.Flag)
+	default:
+		if text := flags.Lookup(f.Flag).Value.String(); text != "" {
+			given = append(given, text)
+		}
 	}
-	if err := f.Parse(in, *text); err != nil {
-		return invalid("", "--%s: %s", f.Flag, err)
+	if len(given) == 0 && f.Required {
+		return invalid("give --"+f.Flag+" TEXT: "+flagWords(f.Doc), "--%s is missing", f.Flag)
+	}
+	for _, text := range given {
+		if err := f.Parse(in, text); err != nil {
+			next := ""
+			if len(f.Enum) > 0 {
+				next = "choose one of " + strings.Join(f.Enum, ", ")
+			}
+			return invalid(next, "--%s: %s", f.Flag, err)
+		}
 	}
 	return nil
 }

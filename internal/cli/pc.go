@@ -20,7 +20,7 @@ func (e *env) pc() *cobra.Command {
 
 func (e *env) pcList() *cobra.Command {
 	c := &cobra.Command{Short: "List PCs: how many of their devices work, should, and could", Example: "  weir pc list --watch"}
-	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[fleet.PC], error) {
+	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[fleet.PC], error) {
 		return plainList(view.Page{}, pcListing, func(ctx context.Context, _ view.Page) ([]fleet.PC, error) { return s.Fleets.PCs(ctx) }), nil
 	})
 }

@@ -22,7 +22,7 @@ func (e *env) pool() *cobra.Command {
 func (e *env) poolList() *cobra.Command {
 	var page view.Page
 	c := &cobra.Command{Short: "List pools and what uses them"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Pool], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Pool], error) {
 		return plainList(page, poolListing, s.Store.Pools), nil
 	})
 	pageFlags(c, &page, "name")

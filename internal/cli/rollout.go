@@ -10,7 +10,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
@@ -29,37 +29,7 @@ func (e *env) rollout() *cobra.Command {
 }
 
 func (e *env) rolloutList() *cobra.Command {
-	var page view.Page
-	var f rollout.Filter
-	c := &cobra.Command{Short: "List rollouts, newest first", Example: "  weir rollout list --state waiting\n  weir rollout list --database orders-eu --watch"}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[rollout.Rollout], err error) {
-		if err := oneOf("state", f.State, rollout.States); err != nil {
-			return l, err
-		}
-		if page.After != "" {
-			id, err := s.Store.JobID(ctx, page.After)
-			if err != nil {
-				return l, err
-			}
-			page.After = id.String()
-		}
-		shown := rolloutListing
-		if f != (rollout.Filter{}) {
-			shown.empty = []string{"No rollout matches.", "See them all with: weir rollout list"}
-		}
-		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]rollout.Rollout, error) {
-			return s.Rollouts.Rollouts(ctx, f, page)
-		})
-		l.after = func(r rollout.Rollout) string { return short(r.ID) }
-		return l, nil
-	})
-	flags := c.Flags()
-	flags.StringVar(&f.State, "state", "", "only rollouts in this state: "+strings.Join(rollout.States, ", "))
-	flags.StringVar(&f.Search, "search", "", "only rollouts with this in their name")
-	flags.StringVar(&f.Database, "database", "", "only rollouts with a task in this database")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(rollout.States, cobra.ShellCompDirectiveNoFileComp))
-	pageFlags(c, &page, "id")
-	return c
+	return lists(e, rollout.List, &cobra.Command{Example: "  weir rollout list --state waiting\n  weir rollout list --database orders-eu --watch"}, rolloutListing)
 }
 
 // oneOf refuses a value of a flag that is not one of the known words.
@@ -142,6 +112,6 @@ func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, err
 }
 
 func rolloutIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Rollouts.Rollouts(ctx, rollout.Filter{}, view.Page{Limit: completeMost})
-	return pairs(found, err, func(r rollout.Rollout) (string, string) { return short(r.ID), r.State + ": " + r.Name })
+	found, err := rollout.List.Call(ctx, s.Operations, &rollout.Listing{Paged: op.Paged{Limit: completeMost}})
+	return pairs(found.Items, err, func(r rollout.Rollout) (string, string) { return short(r.ID), r.State + ": " + r.Name })
 }

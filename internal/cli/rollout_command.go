@@ -106,7 +106,8 @@ func (e *env) retryFailed(ctx context.Context, s *app.Session, text, stage strin
 	if err != nil {
 		return err
 	}
-	tasks, err := rollout.AllTasks(ctx, s.Rollouts, id, rollout.TaskFilter{Status: rollout.Failed, Stage: stage})
+	tasks, err := op.Each(ctx, s.Operations, rollout.ListTasks,
+		rollout.ListingTasks{Named: rollout.Named{Rollout: id.String()}, TaskFilter: rollout.TaskFilter{Status: rollout.Failed, Stage: stage}})
 	if err != nil {
 		return err
 	}

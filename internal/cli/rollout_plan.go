@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
@@ -130,7 +131,7 @@ func (e *env) askPreview(cmd *cobra.Command, p rollout.Plan) (preview rollout.Pr
 		return preview, false, err
 	}
 	defer s.Close()
-	preview, err = s.Rollouts.Preview(cmd.Context(), p, rollout.PreviewOptions{})
+	preview, err = foresee(cmd.Context(), s, p)
 	return preview, true, err
 }
 
@@ -192,20 +193,25 @@ const foresight = 30 * time.Second
 func wouldFail(ctx context.Context, s *app.Session, p rollout.Plan) int {
 	ctx, cancel := context.WithTimeout(ctx, foresight)
 	defer cancel()
-	preview, err := s.Rollouts.Preview(ctx, p, rollout.PreviewOptions{})
+	preview, err := foresee(ctx, s, p)
 	if err != nil || ctx.Err() != nil {
 		return 0
 	}
 	return preview.Problems
 }
 
-func create(ctx context.Context, s *app.Session, p rollout.Plan, key, replaces string) (rollout.Rollout, error) {
-	if replaces == "" {
-		return s.Rollouts.Create(ctx, whoami(), p, key)
+// foresee says what a plan would do.
+func foresee(ctx context.Context, s *app.Session, p rollout.Plan) (rollout.Preview, error) {
+	in := new(rollout.Planning)
+	in.Body.Plan = p
+	return rollout.Foresee.Call(ctx, s.Operations, in)
+}
+
+func create(ctx context.Context, s *app.Session, p rollout.Plan, key, replaces string) (rollout.Made, error) {
+	if replaces != "" {
+		return rollout.Replace.Call(ctx, s.Operations, &rollout.Replacing{Named: rollout.Named{Rollout: replaces}, Body: p})
 	}
-	id, err := findRollout(ctx, s, replaces)
-	if err != nil {
-		return rollout.Rollout{}, err
-	}
-	return s.Rollouts.Replace(ctx, whoami(), id, p)
+	in := &rollout.Creating{Keyed: op.Keyed{IdempotencyKey: key}}
+	in.Body.Plan = p
+	return rollout.Create.Call(ctx, s.Operations, in)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
@@ -22,7 +23,7 @@ func readRollout(ctx context.Context, s *app.Session, id weir.ID) (page rolloutP
 	if page.Rollout, err = rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: id.String()}); err != nil {
 		return page, err
 	}
-	page.Tasks, err = s.Rollouts.Tasks(ctx, id)
+	page.Tasks, err = op.Each(ctx, s.Operations, rollout.ListTasks, rollout.ListingTasks{Named: rollout.Named{Rollout: id.String()}})
 	return page, err
 }
 

@@ -18,7 +18,7 @@ func (e *env) schedule() *cobra.Command {
 func (e *env) scheduleList() *cobra.Command {
 	var page view.Page
 	c := &cobra.Command{Short: "List schedules"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Schedule], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Schedule], error) {
 		return plainList(page, scheduleListing, s.Store.Schedules), nil
 	})
 	pageFlags(c, &page, "name")

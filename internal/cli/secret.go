@@ -26,7 +26,7 @@ func (e *env) secret() *cobra.Command {
 
 func (e *env) secretList() *cobra.Command {
 	c := &cobra.Command{Short: "List the names of secrets; nobody can read a value"}
-	return listCommand(e, c, func(_ context.Context, s *app.Session) (list[vault.Secret], error) {
+	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[vault.Secret], error) {
 		return plainList(view.Page{}, secretListing, func(ctx context.Context, _ view.Page) ([]vault.Secret, error) { return s.Flows.Secrets(ctx) }), nil
 	})
 }

@@ -25,7 +25,7 @@ func (e *env) taskList() *cobra.Command {
 		Short:   "List tasks, newest first",
 		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state running --watch\n  weir task list --since 2h --service render",
 	}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[view.Task], err error) {
+	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[view.Task], err error) {
 		f, err := flags.read(ctx, s, e.output().now)
 		if err != nil {
 			return l, err

@@ -25,7 +25,7 @@ everybody's. What a token is cannot be shown again: it is known once, when it is
 made.`,
 	}
 	c.Flags().BoolVar(&all, "all", false, "also those of other users")
-	return e.personal(listCommand(e, c, func(ctx context.Context, s *app.Session) (list[auth.Token], error) {
+	return e.personal(listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (list[auth.Token], error) {
 		return plainList(view.Page{}, tokenListing, func(ctx context.Context, _ view.Page) ([]auth.Token, error) { return s.Accounts.Tokens(ctx, all) }), nil
 	}))
 }

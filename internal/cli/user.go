@@ -28,7 +28,7 @@ func (e *env) user() *cobra.Command {
 func (e *env) userList() *cobra.Command {
 	var page view.Page
 	c := &cobra.Command{Short: "List users"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[auth.User], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.User], error) {
 		return plainList(page, userListing, func(ctx context.Context, page view.Page) ([]auth.User, error) {
 			return s.Accounts.Users(ctx, auth.Page(page))
 		}), nil

@@ -25,7 +25,7 @@ dead when it has not been seen for a while; what it held runs elsewhere.
 
 Those that stopped in order are listed with --all.`,
 	}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[view.Worker], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Worker], error) {
 		shown := workerListing
 		if f.Node != "" || f.Service != "" {
 			shown.empty = []string{"No worker matches.", "See them all with: weir worker list --all"}

@@ -23,7 +23,7 @@ func (e *env) workflow() *cobra.Command {
 func (e *env) workflowList() *cobra.Command {
 	var page view.Page
 	c := &cobra.Command{Short: "List workflows, each in the version that a run takes"}
-	listCommand(e, c, func(_ context.Context, s *app.Session) (list[workflow.Workflow], error) {
+	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[workflow.Workflow], error) {
 		return plainList(page, workflowListing, s.Flows.Workflows), nil
 	})
 	pageFlags(c, &page, "name")

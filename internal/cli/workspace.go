@@ -39,7 +39,7 @@ func (e *env) workspaceList() *cobra.Command {
 		Short:   "List workspaces, newest first: one's own, or with --all everybody's",
 		Example: "  weir workspace list --watch\n  weir workspace list --phase running\n  weir workspace list --all -o wide",
 	}
-	listCommand(e, c, func(ctx context.Context, s *app.Session) (l list[workspace.Workspace], err error) {
+	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[workspace.Workspace], err error) {
 		if err := oneOf("phase", phase, phaseWords()); err != nil {
 			return l, err
 		}

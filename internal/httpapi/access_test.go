@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // fill puts something that does not exist into a path.
@@ -134,7 +135,7 @@ func TestForeignThings(t *testing.T) {
 	owner, boss := r.login("owner"), r.login("boss")
 	var made TokenMade
 	owner.want(http.StatusCreated, "POST", "/tokens", map[string]any{"name": "mine", "scopes": []string{"*:read"}}).into(&made)
-	var sessions Page[auth.Session]
+	var sessions op.Page[auth.Session]
 	owner.want(http.StatusOK, "GET", "/sessions", nil).into(&sessions)
 	if len(sessions.Items) != 1 {
 		t.Fatalf("%d sessions", len(sessions.Items))
@@ -201,7 +202,7 @@ func TestAuditEvents(t *testing.T) {
 	r.user("ada", auth.Maintainer)
 	boss, ada := r.login("boss"), r.login("ada")
 	for _, path := range []string{"/timeline?limit=100", "/timeline?after=0.0&limit=100", "/timeline?kind=auth"} {
-		var seen, hidden Page[struct{ Kind string }]
+		var seen, hidden op.Page[struct{ Kind string }]
 		boss.want(http.StatusOK, "GET", path, nil).into(&seen)
 		ada.want(http.StatusOK, "GET", path, nil).into(&hidden)
 		if len(seen.Items) == 0 {
@@ -224,7 +225,7 @@ func TestSearchWithinScopes(t *testing.T) {
 	whole.want(http.StatusCreated, "PUT", "/pools/canary", map[string]any{"size": 1})
 	whole.want(http.StatusCreated, "POST", "/jobs", map[string]any{"name": "canary", "tasks": []any{map[string]string{"service": "canary"}}})
 	kinds := func(a *as) map[string]bool {
-		var hits Page[struct{ Kind string }]
+		var hits op.Page[struct{ Kind string }]
 		a.want(http.StatusOK, "GET", "/search?q=canary", nil).into(&hits)
 		seen := map[string]bool{}
 		for _, h := range hits.Items {

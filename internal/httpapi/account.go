@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -51,7 +52,7 @@ func (a *API) logout(ctx context.Context, _ *struct{}) (*Empty, error) {
 	return nil, a.config.Door.Logout(x.w, x.r)
 }
 
-func (a *API) listUsers(ctx context.Context, in *PageInput) (*Listed[auth.User], error) {
+func (a *API) listUsers(ctx context.Context, in *op.Paged) (*Listed[auth.User], error) {
 	users, err := a.config.Auth.Users(ctx, auth.Page{Limit: in.Limit, After: in.After})
 	if err != nil {
 		return nil, err

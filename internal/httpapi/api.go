@@ -16,6 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/timeline"
 )
@@ -73,8 +74,8 @@ type Config struct {
 	Workflows Workflows
 	Secrets   Secrets
 	Waker     Waker
-	// Rollouts keeps databases and brings changes to them. Nil: nobody does (404).
-	Rollouts Rollouts
+	// Operations carries out what is described by its domain.
+	Operations op.Local
 	// Fleets keeps fleet jobs, devices and PCs. Nil: nobody does (404).
 	Fleets Fleets
 	// Workspaces keeps workspaces, which run at WorkspaceHost. Nil: nobody does (404).

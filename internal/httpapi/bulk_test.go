@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // All tasks of a filter are changed by one call; who may do it to one may do it
@@ -64,7 +65,7 @@ func TestBulkTasks(t *testing.T) {
 	if ada.want(http.StatusOK, "POST", "/tasks/bulk", body("cancel", render)).into(&out); out.Changed != 5 || len(out.Refused) != 2 || out.Refused[0].Why == "" {
 		t.Errorf("cancel: %+v", out)
 	}
-	var events Page[struct{ Source, Message string }]
+	var events op.Page[struct{ Source, Message string }]
 	if ada.want(http.StatusOK, "GET", "/timeline?kind=bulk&type=skip", nil).into(&events); len(events.Items) != 1 || events.Items[0].Source != "mia" || events.Items[0].Message != "2 of 2 tasks with service render: by hand" {
 		t.Errorf("events %+v", events)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // A create that is sent again makes nothing new.
@@ -36,7 +37,7 @@ func TestSentAgain(t *testing.T) {
 		t.Errorf("got %s", both.body)
 	}
 
-	var batch [2]Page[Submitted]
+	var batch [2]op.Page[Submitted]
 	for i := range batch {
 		boss.want(http.StatusCreated, "POST", "/tasks/batch", map[string]any{"tasks": []any{task, task}}, "Idempotency-Key", "k2").into(&batch[i])
 	}
@@ -60,7 +61,7 @@ func TestSentAgain(t *testing.T) {
 	token := map[string]any{"name": "ci", "scopes": []string{"*:read"}}
 	boss.want(http.StatusCreated, "POST", "/tokens", token)
 	boss.want(http.StatusConflict, "POST", "/tokens", token)
-	var tokens Page[auth.Token]
+	var tokens op.Page[auth.Token]
 	boss.want(http.StatusOK, "GET", "/tokens", nil).into(&tokens)
 	if len(tokens.Items) != 1 {
 		t.Errorf("%d tokens", len(tokens.Items))
@@ -140,7 +141,7 @@ func TestPages(t *testing.T) {
 	}
 	for _, list := range []string{"/tasks", "/pools"} {
 		type item struct{ ID, Name string }
-		var all Page[item]
+		var all op.Page[item]
 		boss.want(http.StatusOK, "GET", list, nil).into(&all)
 		if len(all.Items) != 5 || all.Next != "" {
 			t.Fatalf("%s: %+v", list, all)
@@ -148,7 +149,7 @@ func TestPages(t *testing.T) {
 		var paged []item
 		for path := list + "?limit=2"; path != ""; {
 			got := boss.want(http.StatusOK, "GET", path, nil)
-			var page Page[item]
+			var page op.Page[item]
 			got.into(&page)
 			paged = append(paged, page.Items...)
 			link := got.header.Get("Link")
@@ -182,7 +183,7 @@ func TestCommandsSayWho(t *testing.T) {
 	if !canceled.Ended {
 		t.Error("not canceled")
 	}
-	var life Page[view.Event]
+	var life op.Page[view.Event]
 	ada.want(http.StatusOK, "GET", "/tasks/"+short+"/events", nil).into(&life)
 	for _, e := range life.Items[1:] {
 		if !strings.Contains(e.Source+e.Message, "ada (token *:*)") && e.Type != "opened" {

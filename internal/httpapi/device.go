@@ -13,7 +13,7 @@ import (
 
 // ListDevicesInput narrows the list.
 type ListDevicesInput struct {
-	PageInput
+	op.Paged
 	PC     string   `query:"pc" maxLength:"200" doc:"Only devices of this PC."`
 	Health string   `query:"health" enum:"good,unknown,suspect,quarantined,maintenance,retired" doc:"Only devices of this health."`
 	Online string   `query:"online" enum:"true,false" doc:"Only devices that are online, or that are not."`
@@ -37,7 +37,7 @@ func (a *API) listDevices(ctx context.Context, in *ListDevicesInput) (*Listed[fl
 		}
 		f.Labels[key] = value
 	}
-	list, err := store.Devices(ctx, f, in.page())
+	list, err := store.Devices(ctx, f, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (a *API) onDevice(ctx context.Context, in *DeviceCommandInput, do func(_ Fl
 }
 
 // ListPCsInput bounds the list.
-type ListPCsInput struct{ PageInput }
+type ListPCsInput struct{ op.Paged }
 
 // listPCs pages through what the store gives whole: a fleet has some thousand PCs at
 // most.
@@ -142,7 +142,7 @@ func (a *API) listPCs(ctx context.Context, in *ListPCsInput) (*Listed[fleet.PC],
 	if err != nil {
 		return nil, err
 	}
-	return listed(ctx, pageOfPCs(list, in.page()), in.Limit, func(p fleet.PC) string { return p.Name }), nil
+	return listed(ctx, pageOfPCs(list, in.Page()), in.Limit, func(p fleet.PC) string { return p.Name }), nil
 }
 
 func pageOfPCs(list []fleet.PC, page view.Page) []fleet.PC {

@@ -67,7 +67,7 @@ func fleetJob(j fleet.Job) FleetJob {
 
 // SubmitFleetInput is a fleet job.
 type SubmitFleetInput struct {
-	KeyInput
+	op.Keyed
 	Body struct {
 		FleetSpec
 		IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
@@ -79,7 +79,7 @@ func (a *API) submitFleet(ctx context.Context, in *SubmitFleetInput) (*Made[Flee
 	if err != nil {
 		return nil, err
 	}
-	key, err := in.key(ctx, in.Body.IdempotencyKey)
+	key, err := in.Key(auth.From(ctx), in.Body.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func madeFleet(j fleet.Job, err error) (*Made[FleetJob], error) {
 // RerunFleetInput asks for a fleet job once more. The body may be left out.
 type RerunFleetInput struct {
 	FleetJobInput
-	KeyInput
+	op.Keyed
 	Body *struct {
 		Which          string `json:"which,omitempty" enum:"rest,failed,missed,all" doc:"On which devices: rest is those on which it was not done (failed, missed or canceled), all is the same target again. Default: rest."`
 		IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
@@ -122,14 +122,12 @@ func (a *API) rerunFleet(ctx context.Context, in *RerunFleetInput) (*Made[FleetJ
 	if err != nil {
 		return nil, err
 	}
-	which, key := "", subjectKey(ctx, in.IdempotencyKey)
-	if in.Body != nil {
-		which = in.Body.Which
-		if key, err = in.key(ctx, in.Body.IdempotencyKey); err != nil {
-			return nil, err
-		}
+	body := op.Given(in.Body)
+	key, err := in.Key(auth.From(ctx), body.IdempotencyKey)
+	if err != nil {
+		return nil, err
 	}
-	spec, err := store.Again(ctx, id, which)
+	spec, err := store.Again(ctx, id, body.Which)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +166,7 @@ func (a *API) previewFleet(ctx context.Context, in *PreviewFleetInput) (*One[fle
 
 // ListFleetInput narrows the list.
 type ListFleetInput struct {
-	PageInput
+	op.Paged
 	State  string `query:"state" enum:"active,waiting,canceling,done,failed,canceled" doc:"Only jobs in this state."`
 	Search string `query:"search" maxLength:"200" doc:"Only jobs with this in their name."`
 }
@@ -178,7 +176,7 @@ func (a *API) listFleet(ctx context.Context, in *ListFleetInput) (*Listed[FleetJ
 	if err != nil {
 		return nil, err
 	}
-	list, err := store.Jobs(ctx, fleet.JobFilter{State: in.State, Search: in.Search}, in.page())
+	list, err := store.Jobs(ctx, fleet.JobFilter{State: in.State, Search: in.Search}, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +214,7 @@ func (a *API) showFleet(ctx context.Context, in *FleetJobInput) (*One[FleetJob],
 // FleetUnitsInput narrows the units of a fleet job.
 type FleetUnitsInput struct {
 	FleetJobInput
-	PageInput
+	op.Paged
 	State  string `query:"state" enum:"running,retrying,waiting,failed,missed,canceled,done" doc:"Only units in this state."`
 	Device string `query:"device" maxLength:"128" doc:"Only units of the device with this serial."`
 	PC     string `query:"pc" maxLength:"200" doc:"Only units of devices of this PC."`
@@ -231,7 +229,7 @@ func (a *API) fleetUnits(ctx context.Context, in *FleetUnitsInput) (*Listed[flee
 	if _, err := store.Job(ctx, id); err != nil {
 		return nil, err
 	}
-	units, err := store.Units(ctx, id, fleet.UnitFilter{State: in.State, Device: in.Device, PC: in.PC}, in.page())
+	units, err := store.Units(ctx, id, fleet.UnitFilter{State: in.State, Device: in.Device, PC: in.PC}, in.Page())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // lab reports a PC with devices, as its agent does.
@@ -44,7 +45,7 @@ func TestFleetOverHTTP(t *testing.T) {
 		t.Errorf("its spec is %+v", first.Spec)
 	}
 	boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("later")).into(&waits)
-	var jobs Page[FleetJob]
+	var jobs op.Page[FleetJob]
 	boss.want(http.StatusOK, "GET", "/fleet/jobs?limit=1", nil).into(&jobs)
 	if len(jobs.Items) != 1 || jobs.Items[0].ID != waits.ID || jobs.Next == "" || jobs.Items[0].State != "waiting" {
 		t.Errorf("listed %+v", jobs)
@@ -53,7 +54,7 @@ func TestFleetOverHTTP(t *testing.T) {
 	if len(jobs.Items) != 1 || jobs.Items[0].ID != first.ID || jobs.Items[0].Spec != nil {
 		t.Errorf("then %+v", jobs)
 	}
-	var units Page[fleet.Unit]
+	var units op.Page[fleet.Unit]
 	boss.want(http.StatusOK, "GET", at+"/units?limit=2&pc=PC-01&state=waiting", nil).into(&units)
 	next := units.Next
 	boss.want(http.StatusOK, "GET", at+"/units?limit=2&after="+next, nil).into(&units)
@@ -145,7 +146,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 	r.user("otto", auth.Operator)
 	otto := r.login("otto")
 	serials := func(query string) string {
-		var page Page[fleet.Device]
+		var page op.Page[fleet.Device]
 		otto.want(http.StatusOK, "GET", "/devices?"+query, nil).into(&page)
 		var out []string
 		for _, d := range page.Items {
@@ -175,7 +176,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 	if !did.Changed || did.Device.Health != "good" {
 		t.Errorf("release: %+v", did)
 	}
-	var log Page[fleet.DeviceEvent]
+	var log op.Page[fleet.DeviceEvent]
 	otto.want(http.StatusOK, "GET", "/devices/A1/log?limit=2", nil).into(&log)
 	if len(log.Items) != 2 || log.Items[0].Type != "good" || log.Items[0].Was != "maintenance" || !strings.HasSuffix(log.Items[1].Note, "new battery") {
 		t.Errorf("the log: %+v", log)
@@ -194,12 +195,12 @@ func TestPCsOverHTTP(t *testing.T) {
 	boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("nightly"))
 	r.exec(`select weir.register_worker('w', '{fleet}', node => 'PC-02')`)
 	r.exec(`select weir.fleet_claim('w', 'PC-02', 1)`)
-	var pcs Page[fleet.PC]
+	var pcs op.Page[fleet.PC]
 	boss.want(http.StatusOK, "GET", "/pcs?limit=1&after=PC-01", nil).into(&pcs)
 	if len(pcs.Items) != 1 || pcs.Items[0].Name != "PC-02" || pcs.Items[0].Running != 1 || pcs.Items[0].Target != 2 {
 		t.Errorf("PCs: %+v", pcs)
 	}
-	var slots Page[fleet.Slot]
+	var slots op.Page[fleet.Slot]
 	boss.want(http.StatusOK, "GET", "/pcs/PC-02/slots", nil).into(&slots)
 	if len(slots.Items) != 1 || slots.Items[0].JobName != "nightly" {
 		t.Errorf("slots: %+v", slots)

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // JobInput names a job.
@@ -20,7 +22,7 @@ func (a *API) jobID(ctx context.Context, in JobInput) (weir.ID, error) {
 
 // ListJobsInput narrows the list.
 type ListJobsInput struct {
-	PageInput
+	op.Paged
 	State string `query:"state" doc:"Only jobs in this state."`
 	Kind  string `query:"kind" doc:"Only jobs of this kind."`
 	Name  string `query:"name" doc:"Only jobs of this name; with * at its end, whose name begins so."`
@@ -57,7 +59,7 @@ func (a *API) listJobs(ctx context.Context, in *ListJobsInput) (*Listed[view.Job
 	if err != nil {
 		return nil, err
 	}
-	jobs, next, err := a.config.Store.JobPage(ctx, filter, in.page())
+	jobs, next, err := a.config.Store.JobPage(ctx, filter, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ type JobSpec struct {
 
 // SubmitJobInput is one job: all of it is taken, or nothing.
 type SubmitJobInput struct {
-	KeyInput
+	op.Keyed
 	Body JobSpec
 }
 
@@ -101,10 +103,10 @@ func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade]
 		job.Tasks[i] = b.Tasks[i].task()
 	}
 	var err error
-	if job.IdempotencyKey, err = in.key(ctx, b.IdempotencyKey); err != nil {
+	if job.IdempotencyKey, err = in.Key(auth.From(ctx), b.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	id, existed, err := a.existed(ctx, job.IdempotencyKey, func() (weir.ID, error) { return a.config.Commands.SubmitJob(ctx, job) })
+	id, existed, err := a.config.Store.Existed(ctx, job.IdempotencyKey, func() (weir.ID, error) { return a.config.Commands.SubmitJob(ctx, job) })
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (a *API) showJob(ctx context.Context, in *JobInput) (*One[view.Job], error)
 // JobTasksInput narrows the tasks of a job.
 type JobTasksInput struct {
 	JobInput
-	PageInput
+	op.Paged
 	State string `query:"state" doc:"Only tasks in this state."`
 }
 
@@ -134,7 +136,7 @@ func (a *API) jobTasks(ctx context.Context, in *JobTasksInput) (*Listed[view.Tas
 	if _, err := a.config.Store.Job(ctx, id); err != nil {
 		return nil, err
 	}
-	tasks, next, err := a.config.Store.TaskPage(ctx, view.TaskFilter{Job: id, State: in.State}, in.page())
+	tasks, next, err := a.config.Store.TaskPage(ctx, view.TaskFilter{Job: id, State: in.State}, in.Page())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // NodeInput names a node.
@@ -14,8 +15,8 @@ type NodeInput struct {
 	Node string `path:"node" maxLength:"200"`
 }
 
-func (a *API) listNodes(ctx context.Context, in *PageInput) (*Listed[view.Node], error) {
-	nodes, err := a.config.Store.Nodes(ctx, in.page())
+func (a *API) listNodes(ctx context.Context, in *op.Paged) (*Listed[view.Node], error) {
+	nodes, err := a.config.Store.Nodes(ctx, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -50,14 +51,14 @@ func (a *API) dropNode(ctx context.Context, in *NodeInput) (*Empty, error) {
 
 // ListWorkersInput narrows the list.
 type ListWorkersInput struct {
-	PageInput
+	op.Paged
 	Node    string `query:"node" doc:"Only workers on this node."`
 	Service string `query:"service" doc:"Only workers that do this service."`
 	All     bool   `query:"all" doc:"Also those that have stopped."`
 }
 
 func (a *API) listWorkers(ctx context.Context, in *ListWorkersInput) (*Listed[view.Worker], error) {
-	workers, err := a.config.Store.Workers(ctx, view.WorkerFilter{Node: in.Node, Service: in.Service, All: in.All}, in.page())
+	workers, err := a.config.Store.Workers(ctx, view.WorkerFilter{Node: in.Node, Service: in.Service, All: in.All}, in.Page())
 	if err != nil {
 		return nil, err
 	}

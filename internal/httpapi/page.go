@@ -4,28 +4,13 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
-
-// PageInput bounds a list.
-type PageInput struct {
-	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many at most."`
-	After string `query:"after" maxLength:"300" doc:"The next of the page before."`
-}
-
-func (p PageInput) page() view.Page { return view.Page{Limit: p.Limit, After: p.After} }
-
-// Page is a part of a list.
-type Page[T any] struct {
-	Items []T `json:"items"`
-	// Next is there if there may be more.
-	Next string `json:"next,omitempty" doc:"Send it as after to get the next page; absent at the end. A page may be short before the end."`
-}
 
 // Listed is the answer of a list.
 type Listed[T any] struct {
 	Link string `header:"Link" doc:"The address of the next page, rel=next."`
-	Body Page[T]
+	Body op.Page[T]
 }
 
 // listed makes the answer. A full page may have a next one, which begins after
@@ -40,10 +25,7 @@ func listed[T any](ctx context.Context, items []T, limit int, key func(T) string
 
 // pageOf makes the answer of a list whose next page is known.
 func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T] {
-	if items == nil {
-		items = []T{}
-	}
-	out := &Listed[T]{Body: Page[T]{Items: items, Next: next}}
+	out := &Listed[T]{Body: op.PageOf(items, next)}
 	if r := exchangeOf(ctx).r; r != nil && next != "" {
 		query := r.URL.Query()
 		query.Set(param, next)
@@ -54,13 +36,10 @@ func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T
 }
 
 // All is a list that has no pages.
-type All[T any] struct{ Body Page[T] }
+type All[T any] struct{ Body op.Page[T] }
 
 func all[T any](items []T) *All[T] {
-	if items == nil {
-		items = []T{}
-	}
-	return &All[T]{Page[T]{Items: items}}
+	return &All[T]{op.PageOf(items, "")}
 }
 
 // One is the answer that shows one thing.

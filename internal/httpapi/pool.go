@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // PoolInput names a pool.
@@ -15,8 +16,8 @@ type PoolInput struct {
 	Pool string `path:"pool" maxLength:"200"`
 }
 
-func (a *API) listPools(ctx context.Context, in *PageInput) (*Listed[view.Pool], error) {
-	pools, err := a.config.Store.Pools(ctx, in.page())
+func (a *API) listPools(ctx context.Context, in *op.Paged) (*Listed[view.Pool], error) {
+	pools, err := a.config.Store.Pools(ctx, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ type PoolSpec struct {
 
 // poolTag is the version of a pool.
 func poolTag(p view.Pool) string {
-	return etag([]any{p.Size, p.Rate, p.Seconds, p.Note})
+	return op.Tag(p.Size, p.Rate, p.Seconds, p.Note)
 }
 
 func (a *API) showPool(ctx context.Context, in *PoolInput) (*Defined[view.Pool], error) {
@@ -47,7 +48,7 @@ func (a *API) showPool(ctx context.Context, in *PoolInput) (*Defined[view.Pool],
 // PutPoolInput creates a pool or changes it.
 type PutPoolInput struct {
 	PoolInput
-	MatchInput
+	op.Matched
 	Body PoolSpec
 }
 
@@ -72,15 +73,15 @@ func (a *API) putPool(ctx context.Context, in *PutPoolInput) (out *Defined[view.
 			status, tag = http.StatusOK, poolTag(is)
 			same = tag == poolTag(next)
 		}
-		if err := in.judge("pool", tag, same); err != nil {
+		if err := in.Judge("pool", tag, same); err != nil {
 			return err
 		}
 		if !same {
 			want.By = auth.From(ctx).By()
-			if in.exact() {
+			if in.Exact() {
 				want.Seen = is.ResizedAt // another server may be at it, too
 			}
-			if err := in.late(a.config.Commands.SetPool(ctx, want)); err != nil {
+			if err := in.Late(a.config.Commands.SetPool(ctx, want)); err != nil {
 				return err
 			}
 		}
@@ -96,7 +97,7 @@ func (a *API) putPool(ctx context.Context, in *PutPoolInput) (out *Defined[view.
 // DropPoolInput deletes a pool.
 type DropPoolInput struct {
 	PoolInput
-	MatchInput
+	op.Matched
 	Force bool `query:"force" doc:"Also while tasks use it: they go on as if they had none."`
 }
 
@@ -107,8 +108,8 @@ func (a *API) dropPool(ctx context.Context, in *DropPoolInput) (*Empty, error) {
 			if err != nil {
 				return err
 			}
-			if !in.matches(poolTag(is)) {
-				return stale("the pool was changed by somebody else")
+			if err := in.JudgeDrop("pool", poolTag(is)); err != nil {
+				return err
 			}
 		}
 		return a.config.Commands.DropPool(ctx, in.Pool, in.Force, auth.From(ctx).By())

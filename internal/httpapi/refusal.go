@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/request"
 )
@@ -164,6 +165,10 @@ func judge(err error) (*problem.Problem, int) {
 	var status *statusError
 	if errors.As(err, &status) {
 		return status.Problem, status.status
+	}
+	var unmatched *op.Unmatched
+	if errors.As(err, &unmatched) {
+		return unmatched.Problem, unmatched.Status
 	}
 	found, hidden := problem.Public(err)
 	if hidden {

@@ -1,29 +1,26 @@
 package httpapi
 
-import (
-	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/rollout"
-)
+import "github.com/weirhq/weir/internal/rollout"
 
 // rolloutRoutes are about databases and the changes that are brought to them.
 func rolloutRoutes() []Route {
 	return []Route{
-		{get, "/databases", auth.Read, "database", Granted, "List databases", handle((*API).listDatabases)},
-		{get, "/databases/{database}", auth.Read, "database", Granted, "Show a database; its address is never shown", handle((*API).showDatabase)},
-		{put, "/databases/{database}", auth.Manage, "database", Granted, "Register a database or change what is known of it, and look at it", handle((*API).putDatabase)},
+		lists(rollout.ListDatabases),
+		defines(rollout.ShowDatabase),
+		defines(rollout.PutDatabase),
 		described(rollout.DropDatabase),
 		described(rollout.CheckDatabase),
-		{get, "/databases/{database}/history", auth.Read, "database", Granted, "List what is applied, newest first, from the database itself", handle((*API).databaseHistory)},
+		lists(rollout.ListHistory),
 		described(rollout.ShowForeign),
 		described(rollout.ImportHistory),
 		described(rollout.ShowDrift),
 		described(rollout.AcceptDrift),
 
-		{get, "/rollouts", auth.Read, "rollout", Granted, "List rollouts, newest first", handle((*API).listRollouts)},
-		{post, "/rollouts", auth.Submit, "rollout", Granted, "Create a rollout: freeze a plan. It waits to be started", large(creates(handle((*API).createRollout)))},
-		{post, "/rollouts/preview", auth.Submit, "rollout", Granted, "Say what a plan would do: order, locks, warnings, what is applied already", large(handle((*API).previewRollout))},
+		lists(rollout.List),
+		makes(rollout.Create),
+		described(rollout.Foresee),
 		described(rollout.Show),
-		{put, "/rollouts/{rollout}", auth.Submit, "rollout", Granted, "Put another plan in the place of one of which nothing has run: a new rollout, without approvals", large(creates(handle((*API).replaceRollout)))},
+		makes(rollout.Replace),
 		described(rollout.ShowChange),
 		described(rollout.Start),
 		described(rollout.Pause),
@@ -32,7 +29,7 @@ func rolloutRoutes() []Route {
 		described(rollout.Promote),
 		described(rollout.Approve),
 		described(rollout.Revoke),
-		{get, "/rollouts/{rollout}/tasks", auth.Read, "rollout", Granted, "List tasks of a rollout in the order of the plan", handle((*API).rolloutTasks)},
+		lists(rollout.ListTasks),
 		described(rollout.ShowTask),
 		described(rollout.ShowRun),
 		described(rollout.Retry),

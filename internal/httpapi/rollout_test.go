@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
@@ -42,7 +43,7 @@ func (r *rig) target(name string) string {
 func (r *rig) executes() {
 	r.t.Helper()
 	w := weir.NewWorker(r.sdk, weir.WorkerConfig{PollFloor: time.Second})
-	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Rollouts.(*rollout.Store)})
+	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Operations.Stores[0].(*rollout.Store)})
 	ctx, end := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() {
@@ -170,7 +171,7 @@ func (r *rig) registers(boss *as) (addresses []string) {
 			t.Errorf("changed: %+v", d)
 		}
 	}
-	var list Page[rollout.Database]
+	var list op.Page[rollout.Database]
 	got := boss.want(http.StatusOK, "GET", "/databases?environment=prod&limit=1", nil)
 	got.into(&list)
 	if len(list.Items) != 1 || list.Items[0].Name != "p1" || list.Next != "p1" || strings.Contains(string(got.body), "://") {
@@ -190,12 +191,12 @@ func (r *rig) registers(boss *as) (addresses []string) {
 // reads reads what a rollout that is done leaves, and compares it with the document.
 func (r *rig) reads(boss *as, at string) {
 	t := r.t
-	var tasks Page[rollout.Task]
+	var tasks op.Page[rollout.Task]
 	boss.want(http.StatusOK, "GET", at+"/tasks?stage=prod&database=p2&status=DONE", nil).into(&tasks)
 	if len(tasks.Items) != 2 || tasks.Items[1].Key != "prod/p2/2" || tasks.Next != "" {
 		t.Fatalf("tasks: %+v", tasks)
 	}
-	var first, rest Page[rollout.Task]
+	var first, rest op.Page[rollout.Task]
 	boss.want(http.StatusOK, "GET", at+"/tasks?database=p2&limit=1", nil).into(&first)
 	boss.want(http.StatusOK, "GET", at+"/tasks?database=p2&after="+first.Next, nil).into(&rest)
 	if len(first.Items) != 1 || first.Items[0].ID != tasks.Items[0].ID || len(rest.Items) != 1 || rest.Items[0].ID != tasks.Items[1].ID {
@@ -214,7 +215,7 @@ func (r *rig) reads(boss *as, at string) {
 	if !strings.HasPrefix(change.SQL, "create index") {
 		t.Errorf("the change: %+v", change)
 	}
-	var history Page[target.Entry]
+	var history op.Page[target.Entry]
 	boss.want(http.StatusOK, "GET", "/databases/p2/history?limit=1", nil).into(&history)
 	if len(history.Items) != 1 || history.Items[0].Version != "2" || history.Next != "1" {
 		t.Errorf("history: %+v", history)
@@ -297,7 +298,7 @@ func TestRolloutCommands(t *testing.T) {
 		t.Errorf("resolve without a reason: %+v", p)
 	}
 	// A task of another rollout is not there.
-	var tasks Page[rollout.Task]
+	var tasks op.Page[rollout.Task]
 	vera.want(http.StatusOK, "GET", at+"/tasks", nil).into(&tasks)
 	mia.want(http.StatusNotFound, "POST", "/rollouts/"+made.ID.String()+"/tasks/"+tasks.Items[0].ID.String()+"/retry", nil)
 	mia.says(http.StatusOK, first+"/skip", map[string]string{"reason": "done by hand"})
@@ -353,11 +354,11 @@ func TestRolloutRefusals(t *testing.T) {
 	narrow.want(http.StatusForbidden, "PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "x", "secret": "DEPLOY_KEY"})
 	// The document says that the address is only ever written.
 	schemas := r.api.huma.OpenAPI().Components.Schemas.Map()
-	if dsn := schemas["DatabaseBody"].Properties["dsn"]; dsn == nil || !dsn.WriteOnly || schemas["RolloutDatabase"].Properties["dsn"] != nil {
+	if dsn := schemas["RolloutDatabaseBody"].Properties["dsn"]; dsn == nil || !dsn.WriteOnly || schemas["RolloutDatabase"].Properties["dsn"] != nil {
 		t.Errorf("the document: %+v", dsn)
 	}
 	// A server without rollouts says so.
-	bare := newRig(t, func(c *Config) { c.Rollouts = nil })
+	bare := newRig(t, func(c *Config) { c.Operations.Stores = nil })
 	bare.user("boss", auth.Admin)
 	bare.login("boss").want(http.StatusNotFound, "GET", "/rollouts", nil)
 }
@@ -381,7 +382,7 @@ func TestRolloutPause(t *testing.T) {
 	}
 	mia.says(http.StatusOK, at+"/resume", nil)
 	mia.says(http.StatusOK, at+"/tasks/"+url.PathEscape("test/d1/2")+"/cancel", map[string]string{"reason": "not now"})
-	var tasks Page[rollout.Task]
+	var tasks op.Page[rollout.Task]
 	mia.want(http.StatusOK, "GET", at+"/tasks?status=CANCELED", nil).into(&tasks)
 	if len(tasks.Items) != 1 || tasks.Items[0].Version != "2" {
 		t.Errorf("canceled: %+v", tasks)

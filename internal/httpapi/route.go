@@ -127,19 +127,66 @@ func handle[I, O any](f func(*API, context.Context, *I) (*O, error)) how {
 // operation is carried out: here it keeps strangers from sending a body.
 func described[S, In, Out any](o *op.Op[S, In, Out]) Route {
 	answer := handle(func(a *API, ctx context.Context, in *In) (*One[Out], error) {
-		return one(o.Call(ctx, a.operations(), in))
+		return one(o.Call(ctx, a.config.Operations, in))
 	})
 	if _, silent := any(*new(Out)).(op.Nothing); silent {
 		answer = handle(func(a *API, ctx context.Context, in *In) (*Empty, error) {
-			_, err := o.Call(ctx, a.operations(), in)
+			_, err := o.Call(ctx, a.config.Operations, in)
 			return nil, err
 		})
 	}
-	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, answer}
+	return route(&o.Operation, answer)
 }
 
-// operations carries them out on the stores of this server.
-func (a *API) operations() op.Local { return op.Local{Stores: []any{a.config.Rollouts}} }
+// lists is the route of a list.
+func lists[S, In, Row any](o *op.Op[S, In, op.Page[Row]]) Route {
+	return route(&o.Operation, handle(func(a *API, ctx context.Context, in *In) (*Listed[Row], error) {
+		page, err := o.Call(ctx, a.config.Operations, in)
+		if err != nil {
+			return nil, err
+		}
+		return pageOf(ctx, page.Items, "after", page.Next), nil
+	}))
+}
+
+// makes is the route of an operation that makes something: 201 with its address, or 200 if
+// it was there already.
+func makes[S, In any, Out op.Made](o *op.Op[S, In, Out]) Route {
+	return route(&o.Operation, creates(handle(func(a *API, ctx context.Context, in *In) (*Made[Out], error) {
+		out, err := o.Call(ctx, a.config.Operations, in)
+		if err != nil {
+			return nil, err
+		}
+		made := &Made[Out]{Status: http.StatusCreated, Location: location(out.Place()...), Body: out}
+		if out.Found() {
+			made.Status = http.StatusOK
+		}
+		return made, nil
+	})))
+}
+
+// defines is the route of an operation that reads or writes a definition: its version is
+// the ETag.
+func defines[S, In any, Out op.Defined](o *op.Op[S, In, Out]) Route {
+	return route(&o.Operation, handle(func(a *API, ctx context.Context, in *In) (*Defined[Out], error) {
+		out, err := o.Call(ctx, a.config.Operations, in)
+		if err != nil {
+			return nil, err
+		}
+		defined := &Defined[Out]{Status: http.StatusOK, ETag: out.Tag(), Body: out}
+		if out.New() {
+			defined.Status = http.StatusCreated
+		}
+		return defined, nil
+	}))
+}
+
+func route(o *op.Operation, h how) Route {
+	if o.Large {
+		h = large(h)
+	}
+	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, h}
+}
 
 // raw registers a handler that writes for itself, and documents it.
 func raw(kind string, f func(*API) http.Handler, params ...*huma.Param) how {

@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -24,8 +25,8 @@ type ScheduleInput struct {
 	Schedule string `path:"schedule" maxLength:"200"`
 }
 
-func (a *API) listSchedules(ctx context.Context, in *PageInput) (*Listed[view.Schedule], error) {
-	schedules, err := a.config.Store.Schedules(ctx, in.page())
+func (a *API) listSchedules(ctx context.Context, in *op.Paged) (*Listed[view.Schedule], error) {
+	schedules, err := a.config.Store.Schedules(ctx, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (b *ScheduleSpec) schedule(name string) (weir.Schedule, error) {
 
 // scheduleTag is the version of a schedule.
 func scheduleTag(s view.Schedule) string {
-	return etag([]any{s.Spec, s.Zone, s.Missed, s.Paused, compact(s.Task), s.Workflow, compact(s.Options), s.Overlap, s.CatchUp, s.Jitter})
+	return op.Tag(s.Spec, s.Zone, s.Missed, s.Paused, compact(s.Task), s.Workflow, compact(s.Options), s.Overlap, s.CatchUp, s.Jitter)
 }
 
 // compact is JSON without the spaces that a database puts in.
@@ -93,7 +94,7 @@ func (a *API) showSchedule(ctx context.Context, in *ScheduleInput) (*Defined[vie
 // PutScheduleInput creates a schedule or changes it.
 type PutScheduleInput struct {
 	ScheduleInput
-	MatchInput
+	op.Matched
 	Body ScheduleSpec
 }
 
@@ -120,15 +121,15 @@ func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defin
 		if exists {
 			status, tag = http.StatusOK, scheduleTag(is)
 		}
-		if err := in.judge("schedule", tag, exists && b.same(is)); err != nil {
+		if err := in.Judge("schedule", tag, exists && b.same(is)); err != nil {
 			return err
 		}
 		want.By = auth.From(ctx).By()
-		if in.exact() {
+		if in.Exact() {
 			want.Seen = is.ChangedAt // another server may be at it, too
 		}
 		// The same call again changes nothing, so it need not be left out.
-		if err := in.late(a.config.Commands.SetSchedule(ctx, want)); err != nil {
+		if err := in.Late(a.config.Commands.SetSchedule(ctx, want)); err != nil {
 			return err
 		}
 		if out, err = a.showSchedule(ctx, &in.ScheduleInput); err != nil {
@@ -219,7 +220,7 @@ func (s *TaskSpec) stored() map[string]any {
 // DropScheduleInput deletes a schedule.
 type DropScheduleInput struct {
 	ScheduleInput
-	MatchInput
+	op.Matched
 }
 
 func (a *API) dropSchedule(ctx context.Context, in *DropScheduleInput) (*Empty, error) {
@@ -229,8 +230,8 @@ func (a *API) dropSchedule(ctx context.Context, in *DropScheduleInput) (*Empty, 
 			if err != nil {
 				return err
 			}
-			if !in.matches(scheduleTag(is)) {
-				return stale("the schedule was changed by somebody else")
+			if err := in.JudgeDrop("schedule", scheduleTag(is)); err != nil {
+				return err
 			}
 		}
 		return a.config.Commands.DropSchedule(ctx, in.Schedule, auth.From(ctx).By())

@@ -22,7 +22,7 @@ func (a *API) taskID(ctx context.Context, in TaskInput) (weir.ID, error) {
 
 // ListTasksInput narrows the list.
 type ListTasksInput struct {
-	PageInput
+	op.Paged
 	State   string `query:"state" doc:"Only tasks in this state."`
 	Service string `query:"service" doc:"Only tasks of this service."`
 	Gate    string `query:"gate" doc:"Only tasks that wait at this gate."`
@@ -45,7 +45,7 @@ func (a *API) listTasks(ctx context.Context, in *ListTasksInput) (*Listed[view.T
 		}
 		f.Job = job
 	}
-	tasks, next, err := a.config.Store.TaskPage(ctx, f, in.page())
+	tasks, next, err := a.config.Store.TaskPage(ctx, f, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ type Made[T any] struct {
 
 // SubmitTaskInput is one task.
 type SubmitTaskInput struct {
-	KeyInput
+	op.Keyed
 	Body TaskSpec
 }
 
@@ -77,7 +77,7 @@ func (a *API) submitTask(ctx context.Context, in *SubmitTaskInput) (*Made[Submit
 	}
 	task := in.Body.task()
 	var err error
-	if task.IdempotencyKey, err = in.key(ctx, task.IdempotencyKey); err != nil {
+	if task.IdempotencyKey, err = in.Key(auth.From(ctx), task.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	receipt, err := a.config.Commands.Submit(ctx, task)
@@ -93,26 +93,26 @@ func (a *API) submitTask(ctx context.Context, in *SubmitTaskInput) (*Made[Submit
 
 // SubmitTasksInput is a batch: all of it is taken, or nothing.
 type SubmitTasksInput struct {
-	KeyInput
+	op.Keyed
 	Body struct {
 		Tasks []TaskSpec `json:"tasks" minItems:"1" maxItems:"5000"`
 	}
 }
 
-func (a *API) submitTasks(ctx context.Context, in *SubmitTasksInput) (*Made[Page[Submitted]], error) {
+func (a *API) submitTasks(ctx context.Context, in *SubmitTasksInput) (*Made[op.Page[Submitted]], error) {
 	if err := mayRun(ctx, in.Body.Tasks...); err != nil {
 		return nil, err
 	}
 	tasks := make([]weir.Task, len(in.Body.Tasks))
 	for i := range tasks {
 		tasks[i] = in.Body.Tasks[i].task()
-		tasks[i].IdempotencyKey = in.nth(ctx, tasks[i].IdempotencyKey, i)
+		tasks[i].IdempotencyKey = nth(ctx, in.Keyed, tasks[i].IdempotencyKey, i)
 	}
 	receipts, err := a.config.Commands.SubmitMany(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}
-	out := &Made[Page[Submitted]]{Status: http.StatusCreated, Body: Page[Submitted]{Items: make([]Submitted, len(receipts))}}
+	out := &Made[op.Page[Submitted]]{Status: http.StatusCreated, Body: op.Page[Submitted]{Items: make([]Submitted, len(receipts))}}
 	for i, r := range receipts {
 		out.Body.Items[i] = Submitted{r.ID, r.Existed}
 	}

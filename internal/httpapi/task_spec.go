@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -69,55 +70,13 @@ func mayRun(ctx context.Context, specs ...TaskSpec) error {
 	return nil
 }
 
-// KeyInput is the header that makes a create safe to send again.
-type KeyInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer and makes nothing new."`
-}
-
-// key is what was said, as a key of who asks: the same word of somebody else is another key.
-func (in KeyInput) key(ctx context.Context, body string) (string, error) {
-	key, err := in.said(body)
-	return subjectKey(ctx, key), err
-}
-
-// said is the header's key or the body's; two different ones are a mistake.
-func (in KeyInput) said(body string) (string, error) {
-	switch {
-	case in.IdempotencyKey == "" || in.IdempotencyKey == body:
-		return body, nil
-	case body == "":
-		return in.IdempotencyKey, nil
-	}
-	return "", problem.Refuse("idempotency_key", "give one of them", "the header Idempotency-Key says another one")
-}
-
 // nth is the key of one task of a batch: its own, or a part of the one that all have.
-func (in KeyInput) nth(ctx context.Context, own string, i int) string {
+func nth(ctx context.Context, in op.Keyed, own string, i int) string {
 	if own == "" && in.IdempotencyKey != "" {
 		own = in.IdempotencyKey + "/" + strconv.Itoa(i)
 	}
-	return subjectKey(ctx, own)
-}
-
-// subjectKey is a key of who asks, as weir.idempotency keeps it. Tokens have the keys of their
-// user: a program that gets a new token goes on where it was.
-func subjectKey(ctx context.Context, key string) string {
-	if key == "" {
-		return ""
-	}
-	return "user:" + auth.From(ctx).UserID + "/" + key
-}
-
-// existed says that a create with a key found what it made before.
-func (a *API) existed(ctx context.Context, key string, create func() (weir.ID, error)) (id weir.ID, existed bool, err error) {
-	var was weir.ID
-	if key != "" {
-		if was, err = a.config.Store.KeyedJob(ctx, key); err != nil {
-			return id, false, err
-		}
-	}
-	id, err = create()
-	return id, err == nil && !was.IsZero() && was == id, err
+	key, _ := op.Keyed{}.Key(auth.From(ctx), own) // one key cannot contradict itself
+	return key
 }
 
 // single leaves out which task it was, where there is only one.

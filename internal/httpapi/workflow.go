@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -42,12 +43,12 @@ func (a *API) workflows() (Workflows, error) {
 	return a.config.Workflows, nil
 }
 
-func (a *API) listWorkflows(ctx context.Context, in *PageInput) (*Listed[workflow.Workflow], error) {
+func (a *API) listWorkflows(ctx context.Context, in *op.Paged) (*Listed[workflow.Workflow], error) {
 	store, err := a.workflows()
 	if err != nil {
 		return nil, err
 	}
-	list, err := store.Workflows(ctx, in.page())
+	list, err := store.Workflows(ctx, in.Page())
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ type WorkflowVersionInput struct {
 }
 
 // workflowTag is the version of a workflow. A definition never changes.
-func workflowTag(w workflow.Workflow) string { return etag([]any{w.ID, w.Active}) }
+func workflowTag(w workflow.Workflow) string { return op.Tag(w.ID, w.Active) }
 
 func (a *API) showWorkflow(ctx context.Context, in *WorkflowVersionInput) (*Defined[workflow.Workflow], error) {
 	store, err := a.workflows()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -27,7 +28,7 @@ func (b OptionsBody) options() definition.Options {
 // RunInput runs a workflow.
 type RunInput struct {
 	WorkflowInput
-	KeyInput
+	op.Keyed
 	Body struct {
 		OptionsBody
 		Version        int       `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"Left out: the newest active one."`
@@ -52,10 +53,10 @@ func (a *API) runWorkflow(ctx context.Context, in *RunInput) (*Made[JobMade], er
 	request := workflow.RunRequest{
 		Workflow: in.Workflow, Version: b.Version, Options: b.options(), At: b.At, Priority: b.Priority, Trace: b.Trace, By: auth.From(ctx).By(), MaySkip: maySkip(ctx),
 	}
-	if request.IdempotencyKey, err = in.key(ctx, b.IdempotencyKey); err != nil {
+	if request.IdempotencyKey, err = in.Key(auth.From(ctx), b.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	id, existed, err := a.existed(ctx, request.IdempotencyKey, func() (weir.ID, error) { return store.Run(ctx, request) })
+	id, existed, err := a.config.Store.Existed(ctx, request.IdempotencyKey, func() (weir.ID, error) { return store.Run(ctx, request) })
 	return madeJob(id, existed, err)
 }
 

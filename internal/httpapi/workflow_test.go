@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node/wire"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -49,7 +50,7 @@ func TestWorkflows(t *testing.T) {
 			t.Errorf("%s is version %d", path, w.Version)
 		}
 	}
-	var list, versions Page[workflow.Workflow]
+	var list, versions op.Page[workflow.Workflow]
 	ada.want(http.StatusOK, "GET", "/workflows", nil).into(&list)
 	page := ada.want(http.StatusOK, "GET", "/workflows/pair/versions?limit=1", nil)
 	if page.into(&versions); len(list.Items) != 1 || len(versions.Items) != 1 || versions.Items[0].Version != 2 || versions.Next != "2" {
@@ -62,7 +63,7 @@ func TestWorkflows(t *testing.T) {
 	ada.want(http.StatusCreated, "PUT", "/schedules/nightly", map[string]any{"spec": "@daily", "workflow": "pair", "options": map[string]any{"params": map[string]any{"n": 1}}})
 	ada.want(http.StatusNoContent, "DELETE", "/schedules/nightly", nil)
 
-	var plan Page[PlannedStep]
+	var plan op.Page[PlannedStep]
 	ada.want(http.StatusOK, "POST", "/workflows/pair/plan", map[string]any{"params": map[string]int{"n": 2}}).into(&plan)
 	if len(plan.Items) != 2 || plan.Items[0].What != "runs" || len(plan.Items[0].WhyNot) == 0 {
 		t.Errorf("planned %+v", plan)
@@ -77,12 +78,12 @@ func TestWorkflows(t *testing.T) {
 	if one.ID != same.ID || run.header.Get("Location") != prefix+"/jobs/"+one.ID.String() {
 		t.Errorf("ran %s, then %s", one.ID, same.ID)
 	}
-	var why Page[Reason]
+	var why op.Page[Reason]
 	ada.want(http.StatusOK, "GET", "/jobs/"+one.ID.String()+"/why", nil).into(&why)
 	if len(why.Items) == 0 {
 		t.Error("a job that waits says nothing")
 	}
-	var jobs Page[view.Job]
+	var jobs op.Page[view.Job]
 	ada.want(http.StatusOK, "GET", "/jobs?workflow=pair", nil).into(&jobs)
 	if len(jobs.Items) != 1 || jobs.Items[0].ID != one.ID {
 		t.Errorf("jobs %+v", jobs)
@@ -178,7 +179,7 @@ func TestArtifactContent(t *testing.T) {
 	if got := n1.put(a.Lease, "out/ev%22il.html", page, "Content-Type", "text/html"); got.status != http.StatusNoContent {
 		t.Fatalf("upload: %d %s", got.status, got.body)
 	}
-	var list Page[view.Artifact]
+	var list op.Page[view.Artifact]
 	vic.want(http.StatusOK, "GET", "/jobs/"+job.String()+"/artifacts", nil).into(&list)
 	if len(list.Items) != 1 || list.Items[0].Name != `out/ev"il.html` {
 		t.Fatalf("artifacts %+v", list)

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -91,7 +92,7 @@ func (a *API) workspaces() (Workspaces, error) {
 
 // CreateWorkspaceInput makes a workspace.
 type CreateWorkspaceInput struct {
-	KeyInput
+	op.Keyed
 	Body struct {
 		Name           string `json:"name" maxLength:"40" doc:"Small letters, digits and dashes; one's own, once."`
 		Description    string `json:"description,omitempty" maxLength:"1000"`
@@ -114,7 +115,7 @@ func (a *API) createWorkspace(ctx context.Context, in *CreateWorkspaceInput) (*M
 	d := workspace.Draft{
 		Name: b.Name, Description: b.Description, Image: b.Image, Provider: b.Provider, Desired: ladder.Phase(b.Desired), StandbyTTL: node.Span(b.StandbyTTL), ArchiveTTL: node.Span(b.ArchiveTTL),
 	}
-	if d.Key, err = in.said(b.IdempotencyKey); err != nil { // a key of the owner
+	if d.Key, err = in.Said(b.IdempotencyKey); err != nil { // a key of the owner
 		return nil, err
 	}
 	if d.Owner, err = a.ownerOf(ctx, b.Owner, auth.Submit); err != nil {
@@ -203,7 +204,7 @@ func ttlGiven(field string, d *Wait) error {
 
 // ListWorkspacesInput narrows the list.
 type ListWorkspacesInput struct {
-	PageInput
+	op.Paged
 	All      bool   `query:"all" doc:"For an admin: everybody's. Else one's own."`
 	Owner    string `query:"owner" maxLength:"200" doc:"For an admin: those of this user."`
 	Phase    string `query:"phase" enum:"PENDING,ARCHIVED,STANDBY,RUNNING,ERROR,DELETING,DELETED" doc:"Only workspaces in this phase."`
@@ -226,7 +227,7 @@ func (a *API) listWorkspaces(ctx context.Context, in *ListWorkspacesInput) (*Lis
 	if err != nil {
 		return nil, err
 	}
-	list, err := store.List(ctx, f, in.page())
+	list, err := store.List(ctx, f, in.Page())
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (a *API) whyWorkspace(ctx context.Context, in *WorkspaceInput) (*One[worksp
 // WorkspaceLogInput reads what became of a workspace.
 type WorkspaceLogInput struct {
 	WorkspaceInput
-	PageInput
+	op.Paged
 }
 
 func (a *API) workspaceLog(ctx context.Context, in *WorkspaceLogInput) (*Listed[workspace.Entry], error) {
@@ -139,7 +139,7 @@ func (a *API) workspaceLog(ctx context.Context, in *WorkspaceLogInput) (*Listed[
 	if err != nil {
 		return nil, err
 	}
-	entries, err := store.Log(ctx, w.ID, in.page())
+	entries, err := store.Log(ctx, w.ID, in.Page())
 	if err != nil {
 		return nil, err
 	}

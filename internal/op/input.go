@@ -2,7 +2,10 @@ package op
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,9 +17,16 @@ type Place int
 const (
 	// Path is a part of the route, and an argument of the command.
 	Path Place = iota
+	// Query is a parameter of the address, and a flag.
+	Query
+	// Header is a header, which a command or a page sets for itself.
+	Header
 	// Body is a field of the body, and a flag.
 	Body
 )
+
+// tags name a value in its place.
+var tags = [...]string{Path: "path", Query: "query", Header: "header"}
 
 // Field is one value of an input.
 type Field struct {
@@ -26,6 +36,8 @@ type Field struct {
 	Name, Flag string
 	// Doc are its words.
 	Doc string
+	// Enum are the values it may have; empty: any.
+	Enum []string
 	// Required: it must not be left out or empty.
 	Required bool
 	// Type is that of its value.
@@ -59,13 +71,17 @@ func fields(t reflect.Type, at []int, body bool) (all []Field) {
 
 func field(f reflect.StructField, index []int, body bool) Field {
 	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, index: index}
-	json, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-	switch {
-	case body:
-		out.Place, out.Name = Body, json
-		out.Required = !strings.Contains(option, "omitempty")
-	default:
-		out.Place, out.Name, out.Required = Path, f.Tag.Get("path"), true
+	if words := f.Tag.Get("enum"); words != "" {
+		out.Enum = strings.Split(words, ",")
+	}
+	if body {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out.Place, out.Name, out.Required = Body, name, !strings.Contains(option, "omitempty")
+	}
+	for place, tag := range tags {
+		if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" {
+			out.Place, out.Name, out.Required = Place(place), name, Place(place) == Path
+		}
 	}
 	if out.Flag = f.Tag.Get("flag"); out.Flag == "" {
 		out.Flag = strings.ReplaceAll(out.Name, "_", "-")
@@ -103,11 +119,17 @@ func (f Field) Set(in, value any) {
 	v.Set(reflect.ValueOf(value).Convert(f.Type))
 }
 
-// Parse writes a value that somebody typed. What it refuses is no value of the type.
+// Parse writes a value that somebody typed; a list gets one more. What it refuses is no
+// value of the type.
 func (f Field) Parse(in any, text string) error {
+	if len(f.Enum) > 0 && !slices.Contains(f.Enum, text) {
+		return fmt.Errorf("%q is not known", text)
+	}
 	switch f.Type.Kind() {
 	case reflect.String:
 		f.Set(in, text)
+	case reflect.Slice:
+		f.Set(in, append(slices.Clone(f.Get(in).([]string)), text))
 	case reflect.Bool:
 		yes, err := strconv.ParseBool(text)
 		if err != nil {
@@ -126,23 +148,44 @@ func (f Field) Parse(in any, text string) error {
 	return nil
 }
 
-// Request is an input as it travels: the parts of the path, and the body, which is nil if
-// there is none.
-func (o *Operation) Request(in any) (path []string, body any) {
+// Request is an input as it travels.
+type Request struct {
+	// Path are the parts of the address below the prefix of the API.
+	Path   []string
+	Query  url.Values
+	Header http.Header
+	// Body is nil if there is none.
+	Body any
+}
+
+// Request is an input as it travels. What is zero is left out.
+func (o *Operation) Request(in any) Request {
+	r := Request{Query: url.Values{}, Header: http.Header{}}
 	values := map[string]string{}
 	for _, f := range Fields(in) {
-		if f.Place == Path {
-			values["{"+f.Name+"}"] = fmt.Sprint(f.Get(in))
+		value := reflect.ValueOf(f.Get(in))
+		switch {
+		case f.Place == Path:
+			values["{"+f.Name+"}"] = fmt.Sprint(value)
+		case f.Place == Body || value.IsZero():
+		case value.Kind() == reflect.Slice:
+			for i := range value.Len() {
+				r.Query.Add(f.Name, fmt.Sprint(value.Index(i)))
+			}
+		case f.Place == Query:
+			r.Query.Set(f.Name, fmt.Sprint(value))
+		default:
+			r.Header.Set(f.Name, fmt.Sprint(value))
 		}
 	}
 	for part := range strings.SplitSeq(strings.TrimPrefix(o.Path, "/"), "/") {
 		if value, ok := values[part]; ok {
 			part = value
 		}
-		path = append(path, part)
+		r.Path = append(r.Path, part)
 	}
 	if b := reflect.ValueOf(in).Elem().FieldByName("Body"); b.IsValid() && (b.Kind() != reflect.Pointer || !b.IsNil()) {
-		body = b.Interface()
+		r.Body = b.Interface()
 	}
-	return path, body
+	return r
 }

@@ -18,6 +18,10 @@ type Operation struct {
 	Right auth.Verb
 	// Summary says in one line what it does.
 	Summary string
+	// Large: its input may be as large as the files of a whole plan.
+	Large bool
+	// Once: it must not be sent again by itself, because it would be done again.
+	Once bool
 }
 
 // Any is an operation whose types are not known.

@@ -2,6 +2,9 @@ package op_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"reflect"
 	"testing"
 
@@ -91,11 +94,92 @@ func TestFields(t *testing.T) {
 }
 
 func TestRequest(t *testing.T) {
-	path, body := note.Request(&noted{named: named{"a/b"}})
-	if !reflect.DeepEqual(path, []string{"pools", "a/b", "note"}) || body != nil {
-		t.Errorf("%q %v", path, body)
+	r := note.Request(&noted{named: named{"a/b"}})
+	if !reflect.DeepEqual(r.Path, []string{"pools", "a/b", "note"}) || r.Body != nil {
+		t.Errorf("%+v", r)
 	}
-	if _, body := note.Request(given(t, map[string]string{"pool": "p", "text": "x", "loud": "false", "how_often": "0"})); body == nil {
+	if r := note.Request(given(t, map[string]string{"pool": "p", "text": "x", "loud": "false", "how_often": "0"})); r.Body == nil {
 		t.Error("the body is lost")
+	}
+	r = note.Request(&struct {
+		op.Paged
+		op.Keyed
+		Label []string `query:"label,explode"`
+		State string   `query:"state"`
+	}{op.Paged{Limit: 7}, op.Keyed{IdempotencyKey: "k"}, []string{"a=b", "c=d"}, ""})
+	if got := r.Query.Encode() + " " + r.Header.Get("Idempotency-Key"); got != "label=a%3Db&label=c%3Dd&limit=7 k" {
+		t.Errorf("query and header: %s", got)
+	}
+}
+
+// A page after a full one begins behind its last row, and Each reads to the end.
+func TestPages(t *testing.T) {
+	type input struct{ op.Paged }
+	shelves := op.List(op.Operation{Noun: "pool", Verb: "list", Method: "GET", Path: "/pools", Right: auth.Read},
+		func(_ context.Context, rows *[]string, _ auth.Subject, in *input) (page []string, _ error) {
+			for _, row := range *rows {
+				if row > in.After && len(page) < in.Limit {
+					page = append(page, row)
+				}
+			}
+			return page, nil
+		}, func(row string) string { return row })
+	var rows []string
+	local := op.Local{Stores: []any{&rows}, Who: func(context.Context) auth.Subject { return auth.System("test") }}
+	if page, err := shelves.Call(t.Context(), local, &input{op.Paged{Limit: 2}}); err != nil || page.Items == nil || page.Next != "" {
+		t.Errorf("an empty list: %+v, %v", page, err)
+	}
+	for i := range 2001 {
+		rows = append(rows, fmt.Sprintf("%04d", i))
+	}
+	if page, err := shelves.Call(t.Context(), local, &input{op.Paged{Limit: 2}}); err != nil || len(page.Items) != 2 || page.Next != "0001" {
+		t.Errorf("the first page: %+v, %v", page, err)
+	}
+	if all, err := op.Each(t.Context(), local, shelves, input{}); err != nil || len(all) != len(rows) {
+		t.Errorf("all: %d, %v", len(all), err)
+	}
+}
+
+// The same key of another is another key; one that contradicts itself is refused.
+func TestKeys(t *testing.T) {
+	mia := auth.Subject{Kind: auth.KindUser, UserID: "u1"}
+	for _, c := range []struct {
+		who                auth.Subject
+		header, body, want string
+	}{{mia, "", "", ""}, {mia, "a", "", "user:u1/a"}, {mia, "", "a", "user:u1/a"}, {mia, "a", "a", "user:u1/a"}, {auth.System("x"), "a", "", "a"}} {
+		if got, err := (op.Keyed{IdempotencyKey: c.header}).Key(c.who, c.body); got != c.want || err != nil {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	if _, err := (op.Keyed{IdempotencyKey: "a"}).Key(mia, "b"); problem.Explain(err).Field != "idempotency_key" {
+		t.Errorf("two keys: %v", err)
+	}
+}
+
+// Who writes over a definition says which one they have seen.
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		match, none, tag string
+		same             bool
+		status           int
+	}{
+		{"", "", "", false, 0},
+		{"", "", `"1"`, true, 0},
+		{"", "", `"1"`, false, http.StatusPreconditionRequired},
+		{`"1"`, "", `"1"`, false, 0},
+		{`"0", "1"`, "", `"1"`, false, 0},
+		{"*", "", `"1"`, false, 0},
+		{`"0"`, "", `"1"`, false, http.StatusPreconditionFailed},
+		{"*", "", "", false, http.StatusPreconditionFailed},
+		{"", "*", `"1"`, true, http.StatusPreconditionFailed},
+		{"", "*", "", false, 0},
+	} {
+		status := 0
+		if u := new(op.Unmatched); errors.As((op.Matched{IfMatch: c.match, IfNoneMatch: c.none}).Judge("pool", c.tag, c.same), &u) {
+			status = u.Status
+		}
+		if status != c.status {
+			t.Errorf("%+v: %d", c, status)
+		}
 	}
 }

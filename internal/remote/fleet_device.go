@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/weirhq/weir/internal/engine/view"
@@ -100,4 +101,12 @@ func (f *Fleets) SetSlots(ctx context.Context, _, pc string, slots *int) (bool, 
 	var out changed
 	_, err := f.client.do(ctx, call{method: http.MethodPut, path: []string{"pcs", pc, "slots"}, body: body}, &out)
 	return out.Changed, err
+}
+
+// labelled are labels as parameters.
+func labelled(query url.Values, labels map[string]string) url.Values {
+	for key, value := range labels {
+		query.Add("label", key+"="+value)
+	}
+	return query
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
@@ -37,7 +38,6 @@ var (
 	_ app.Commander = (*remote.Client)(nil)
 	_ app.Accounts  = (*remote.Client)(nil)
 	_ app.Flows     = (*remote.Client)(nil)
-	_ app.Rollouts  = (*remote.Rollouts)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -94,7 +94,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	served := httpapi.New(httpapi.Config{
 		Workspaces: homes, WorkspaceHost: yard{homes},
 		Store: r.store, Commands: r.sdk, Bulk: bulk.New(r.db.Pool, r.sdk, r.store), Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Secrets: secrets, Rollouts: r.rolls, Fleets: r.fleets, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		Secrets: secrets, Operations: op.Local{Stores: []any{r.rolls}}, Fleets: r.fleets, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
 			return err

@@ -10,10 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
@@ -54,27 +51,39 @@ func TestRolloutsAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	client := r.as(auth.Admin)
-	far := client.Rollouts()
 	ctx := t.Context()
-	did := must[rollout.Commanded](t)
-	d := must[rollout.Database](t)(far.PutDatabase(ctx, "ignored", rollout.Database{Name: "d1", Engine: "postgres", Environment: "test", Labels: map[string]string{"a": "b=c"}}, r.target("d1")))
+	did, made, put := must[rollout.Commanded](t), must[rollout.Made](t), must[rollout.Database](t)
+	put1 := &rollout.Putting{
+		NamedDatabase: rollout.NamedDatabase{Database: "d1"},
+		Body:          rollout.DatabaseBody{Engine: "postgres", Environment: "test", Labels: map[string]string{"a": "b=c"}, DSN: r.target("d1")},
+	}
+	d := put(rollout.PutDatabase.Call(ctx, client, put1))
 	if d.Fault != "" || !strings.HasPrefix(d.By, "a-admin") {
 		t.Errorf("registered: %+v", d)
 	}
-	d.Note = "another"
-	must[rollout.Database](t)(far.PutDatabase(ctx, "", d, ""))
+	put1.Body.Note, put1.Body.DSN = "another", ""
+	if _, err := rollout.PutDatabase.Call(ctx, client, put1); problem.Explain(err).Field != "If-Match" {
+		t.Errorf("written over unseen: %v", err)
+	}
+	put1.IfMatch = d.Tag()
+	put(rollout.PutDatabase.Call(ctx, client, put1))
+	if _, err := rollout.PutDatabase.Call(ctx, client, put1); problem.Explain(err).Kind != problem.Conflict {
+		t.Errorf("written over another: %v", err)
+	}
 	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	p := rollout.Plan{
 		Name: "r", Stages: []rollout.Stage{{Name: "test", Approvals: 1, Promote: "manual", OnFailure: "at_most", MaxFailures: 1, Canary: 1, Databases: []string{"d1"}}}, RunAt: &soon, Parallel: 2, Note: "n",
 		Files: []rollout.File{{Name: "V1__a.sql", Text: "create table a (id int);"}, {Name: "V2__b.sql", Text: "create index b on a (id);"}},
 	}
-	made := must[rollout.Rollout](t)(far.Create(ctx, "ignored", p, "once"))
-	if again := must[rollout.Rollout](t)(far.Create(ctx, "", p, "once")); again.ID != made.ID {
-		t.Errorf("made twice: %s and %s", made.ID, again.ID)
+	creating := &rollout.Creating{Keyed: op.Keyed{IdempotencyKey: "once"}}
+	creating.Body.Plan = p
+	first := made(rollout.Create.Call(ctx, client, creating))
+	if again := made(rollout.Create.Call(ctx, client, creating)); again.ID != first.ID || !again.Existed || first.Existed {
+		t.Errorf("made twice: %+v and %+v", first, again)
 	}
 	p.Note, p.Parallel = "edited", 3
-	next := must[rollout.Rollout](t)(far.Replace(ctx, "", made.ID, p))
-	if next.Replaces != made.ID {
+	next := made(rollout.Replace.Call(ctx, client, &rollout.Replacing{Named: rollout.Named{Rollout: first.ID.String()}, Body: p}))
+	if next.Replaces != first.ID {
 		t.Errorf("replaced: %+v", next)
 	}
 	of := rollout.Named{Rollout: next.ID.String()}
@@ -86,7 +95,7 @@ func TestRolloutsAreTheSame(t *testing.T) {
 	did(rollout.Start.Call(ctx, client, &of))
 	did(rollout.Pause.Call(ctx, client, &rollout.Pausing{Named: of, Body: &rollout.PauseBody{Reason: "wait"}}))
 	did(rollout.Resume.Call(ctx, client, &of))
-	tasks := must[[]rollout.Task](t)(far.Tasks(ctx, next.ID))
+	tasks := must[[]rollout.Task](t)(op.Each(ctx, client, rollout.ListTasks, rollout.ListingTasks{Named: of}))
 	second := rollout.NamedTask{Rollout: "-", Task: tasks[1].ID.String()}
 	did(rollout.Cancel.Call(ctx, client, &rollout.TaskDecision{NamedTask: second, Body: &op.DecisionBody{Reason: "no"}}))
 	did(rollout.Retry.Call(ctx, client, &second))
@@ -103,67 +112,54 @@ func TestRolloutsAreTheSame(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	compareRollouts(t, r.rolls, far, next)
-	compareReads(t, op.Local{Stores: []any{r.rolls}, Who: func(context.Context) auth.Subject { return auth.System("test") }}, client, next)
+	near := op.Local{Stores: []any{r.rolls}, Who: func(context.Context) auth.Subject { return auth.System("test") }}
+	compareReads(t, near, client, next.Rollout, tasks)
 	did(rollout.Abort.Call(ctx, client, &rollout.Decision{Named: of, Body: &op.DecisionBody{Reason: "called off"}}))
 	if _, err := rollout.DropDatabase.Call(ctx, client, &rollout.NamedDatabase{Database: "d1"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := far.Database(ctx, "d1"); problem.Explain(err).Kind != problem.NotFound {
+	if _, err := rollout.ShowDatabase.Call(ctx, client, &rollout.NamedDatabase{Database: "d1"}); problem.Explain(err).Kind != problem.NotFound {
 		t.Errorf("it is still there: %v", err)
 	}
 }
 
-// compareRollouts reads everything both ways.
-func compareRollouts(t *testing.T, near *rollout.Store, far app.Rollouts, made rollout.Rollout) {
-	t.Helper()
-	tasks, err := near.Tasks(t.Context(), made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, read := range map[string]func(app.Rollouts) (any, error){
-		"databases": func(s app.Rollouts) (any, error) {
-			return s.Databases(t.Context(), rollout.DatabaseFilter{Environment: "test", Engine: "postgres", Search: "d", Labels: map[string]string{"a": "b=c"}}, view.Page{})
-		},
-		"none": func(s app.Rollouts) (any, error) {
-			return s.Databases(t.Context(), rollout.DatabaseFilter{Labels: map[string]string{"a": "x"}}, view.Page{})
-		},
-		"database": func(s app.Rollouts) (any, error) { return s.Database(t.Context(), "d1") },
-		"history":  func(s app.Rollouts) (any, error) { return s.DatabaseHistory(t.Context(), "d1", view.Page{Limit: 1}) },
-		"rollouts": func(s app.Rollouts) (any, error) {
-			return s.Rollouts(t.Context(), rollout.Filter{Database: "d1", Search: "r"}, view.Page{Limit: 1})
-		},
-		"tasks": func(s app.Rollouts) (any, error) { return s.Tasks(t.Context(), made.ID) },
-		"task page": func(s app.Rollouts) (any, error) {
-			return s.TaskPage(t.Context(), made.ID, rollout.TaskFilter{Stage: tasks[1].Stage, Database: tasks[1].Database, Status: tasks[1].Status, Key: tasks[1].Key}, view.Page{Limit: 1, After: tasks[0].ID.String()})
-		},
-	} {
-		a, err := read(near)
-		if err != nil {
-			t.Errorf("%s on the database: %v", name, err)
-			continue
-		}
-		b, err := read(far)
-		alike(t, name, a, b, err)
-	}
-}
-
 // compareReads reads with the same operations both ways.
-func compareReads(t *testing.T, near, far op.Caller, made rollout.Rollout) {
+func compareReads(t *testing.T, near, far op.Caller, made rollout.Rollout, tasks []rollout.Task) {
 	t.Helper()
 	d1 := &rollout.NamedDatabase{Database: "d1"}
 	of := rollout.Named{Rollout: made.Name}
 	task := rollout.NamedTask{Rollout: made.Name, Task: "test/d1/2"}
+	ctx := t.Context()
+	databases := func(c op.Caller, f rollout.DatabaseFilter) (any, error) {
+		return rollout.ListDatabases.Call(ctx, c, &rollout.ListingDatabases{DatabaseFilter: f})
+	}
 	for name, read := range map[string]func(op.Caller) (any, error){
-		"foreign": func(c op.Caller) (any, error) { return rollout.ShowForeign.Call(t.Context(), c, d1) },
-		"drift":   func(c op.Caller) (any, error) { return rollout.ShowDrift.Call(t.Context(), c, d1) },
-		"rollout": func(c op.Caller) (any, error) { return rollout.Show.Call(t.Context(), c, &of) },
-		"change": func(c op.Caller) (any, error) {
-			return rollout.ShowChange.Call(t.Context(), c, &rollout.OfChange{Named: of, Change: "2"})
+		"databases": func(c op.Caller) (any, error) {
+			return databases(c, rollout.DatabaseFilter{Environment: "test", Engine: "postgres", Search: "d", Labels: []string{"a=b=c"}})
 		},
-		"task": func(c op.Caller) (any, error) { return rollout.ShowTask.Call(t.Context(), c, &task) },
+		"none":     func(c op.Caller) (any, error) { return databases(c, rollout.DatabaseFilter{Labels: []string{"a=x"}}) },
+		"database": func(c op.Caller) (any, error) { return rollout.ShowDatabase.Call(ctx, c, d1) },
+		"history": func(c op.Caller) (any, error) {
+			return rollout.ListHistory.Call(ctx, c, &rollout.ListingHistory{NamedDatabase: *d1, Paged: op.Paged{Limit: 1}})
+		},
+		"rollouts": func(c op.Caller) (any, error) {
+			return rollout.List.Call(ctx, c, &rollout.Listing{Paged: op.Paged{Limit: 1}, Filter: rollout.Filter{Database: "d1", Search: "r"}})
+		},
+		"tasks": func(c op.Caller) (any, error) {
+			return rollout.ListTasks.Call(ctx, c, &rollout.ListingTasks{
+				Named: of, Paged: op.Paged{Limit: 1, After: tasks[0].ID.String()},
+				TaskFilter: rollout.TaskFilter{Stage: tasks[1].Stage, Database: tasks[1].Database, Status: tasks[1].Status, Key: tasks[1].Key},
+			})
+		},
+		"foreign": func(c op.Caller) (any, error) { return rollout.ShowForeign.Call(ctx, c, d1) },
+		"drift":   func(c op.Caller) (any, error) { return rollout.ShowDrift.Call(ctx, c, d1) },
+		"rollout": func(c op.Caller) (any, error) { return rollout.Show.Call(ctx, c, &of) },
+		"change": func(c op.Caller) (any, error) {
+			return rollout.ShowChange.Call(ctx, c, &rollout.OfChange{Named: of, Change: "2"})
+		},
+		"task": func(c op.Caller) (any, error) { return rollout.ShowTask.Call(ctx, c, &task) },
 		"run": func(c op.Caller) (any, error) {
-			return rollout.ShowRun.Call(t.Context(), c, &rollout.OfRun{NamedTask: task})
+			return rollout.ShowRun.Call(ctx, c, &rollout.OfRun{NamedTask: task})
 		},
 	} {
 		a, err := read(near)
@@ -193,7 +189,7 @@ func alike(t *testing.T, name string, near, far any, err error) {
 func TestReplaceIsSentOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	far := r.as(auth.Admin).Rollouts()
+	client := r.as(auth.Admin)
 	sent := 0
 	r.intercept(func(w http.ResponseWriter, q *http.Request) bool {
 		if q.Method != http.MethodPut {
@@ -203,7 +199,7 @@ func TestReplaceIsSentOnce(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return false
 	})
-	if _, err := far.Replace(t.Context(), "", weir.ID{}, rollout.Plan{}); problem.Explain(err).Kind != problem.Unreachable || sent != 1 {
+	if _, err := rollout.Replace.Call(t.Context(), client, &rollout.Replacing{Named: rollout.Named{Rollout: "x"}}); problem.Explain(err).Kind != problem.Unreachable || sent != 1 {
 		t.Errorf("sent %d times: %v", sent, err)
 	}
 }

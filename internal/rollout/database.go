@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
@@ -44,15 +45,17 @@ type Database struct {
 	By        string    `json:"by,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	ChangedAt time.Time `json:"changed_at"`
+
+	// isNew is set where it was registered just now.
+	isNew bool
 }
 
 // DatabaseFilter narrows a list. Zero fields match everything.
 type DatabaseFilter struct {
-	Environment string            `json:"environment,omitempty"`
-	Engine      string            `json:"engine,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	// Search is a part of the name.
-	Search string `json:"search,omitempty"`
+	Environment string   `query:"environment" maxLength:"200" doc:"Only databases of this environment."`
+	Engine      string   `query:"engine" enum:"postgres,mysql" doc:"Only databases of this engine."`
+	Labels      []string `query:"label,explode" maxItems:"50" doc:"Only databases with this label, KEY=VALUE. Given more than once: with all of them."`
+	Search      string   `query:"search" maxLength:"200" doc:"Only databases with this in their name."`
 }
 
 // PutDatabase registers a database or changes what is known of it. With a dsn the
@@ -99,9 +102,13 @@ func (s *Store) Environments(ctx context.Context, most int) ([]Environment, erro
 // Databases lists databases by name. After is the name of the last one of the page
 // before.
 func (s *Store) Databases(ctx context.Context, f DatabaseFilter, page view.Page) ([]Database, error) {
-	labels := f.Labels
-	if labels == nil {
-		labels = map[string]string{}
+	labels := map[string]string{}
+	for _, pair := range f.Labels {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, problem.Refuse("label", "write it so: label=region=eu", "it is not KEY=VALUE")
+		}
+		labels[key] = value
 	}
 	list, err := s.databases(ctx, databaseFilter, page.After, f.Environment, f.Engine, labels, f.Search, limit(page))
 	if err != nil {
@@ -165,17 +172,17 @@ func (s *Store) check(ctx context.Context, by, name string, accept bool) (Databa
 // DatabaseHistory reads what is applied, from the database itself, newest first.
 // After counts entries of the pages before.
 func (s *Store) DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error) {
+	from, err := strconv.Atoi(cmp.Or(page.After, "0"))
+	if err != nil || from < 0 {
+		return nil, problem.Refuse("after", "use the number of entries of the pages before", "%.40q is not a number", page.After)
+	}
 	var entries []target.Entry
-	err := s.with(ctx, name, func(t target.Target) (err error) {
+	err = s.with(ctx, name, func(t target.Target) (err error) {
 		entries, err = t.History(ctx)
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	from, err := strconv.Atoi(cmp.Or(page.After, "0"))
-	if err != nil || from < 0 {
-		return nil, problem.Refuse("after", "use the number of entries of the pages before", "%.40q is not a number", page.After)
 	}
 	entries = entries[min(from, len(entries)):]
 	return entries[:min(limit(page), len(entries))], nil

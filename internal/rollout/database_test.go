@@ -53,7 +53,7 @@ func TestDatabases(t *testing.T) {
 	if d, err = r.store.PutDatabase(t.Context(), "ann", d, ""); err != nil || d.Fault != "" || d.Labels["zone"] != "eu" {
 		t.Fatalf("%+v %v", d, err)
 	}
-	for n, f := range map[int]DatabaseFilter{0: {Environment: "x"}, 1: {Labels: map[string]string{"zone": "eu"}}, 2: {Engine: "postgres", Search: "A"}} {
+	for n, f := range map[int]DatabaseFilter{0: {Environment: "x"}, 1: {Labels: []string{"zone=eu"}}, 2: {Engine: "postgres", Search: "A"}} {
 		list, err := r.store.Databases(t.Context(), f, view.Page{})
 		if err != nil || len(list) != n {
 			t.Errorf("%+v: %d, %v", f, len(list), err)

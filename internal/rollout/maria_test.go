@@ -21,7 +21,7 @@ func TestExecutorOnMariaDB(t *testing.T) {
 		change("1", script.DDL, "create table a (id int);\ncreate table b (id int);\n"), change("2", script.Data, "insert into a values (1), (2);\n"),
 	}})
 	r.tended(x.ID, StateDone)
-	list, err := r.store.Tasks(t.Context(), x.ID)
+	list, err := r.tasks(x)
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}

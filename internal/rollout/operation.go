@@ -7,8 +7,100 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 )
+
+// Listing narrows the list of rollouts.
+type Listing struct {
+	op.Paged
+	Filter
+}
+
+// Planning asks what a plan would do.
+type Planning struct {
+	Body PreviewBody
+}
+
+// PreviewBody is a plan, and how far to look.
+type PreviewBody struct {
+	Plan
+	PreviewOptions
+}
+
+// Creating makes a rollout.
+type Creating struct {
+	op.Keyed
+	Body CreateBody
+}
+
+// CreateBody is a plan to freeze.
+type CreateBody struct {
+	Plan
+	IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same rollout."`
+}
+
+// Replacing puts another plan in the place of one.
+type Replacing struct {
+	Named
+	Body Plan
+}
+
+// Made is a rollout that was asked for.
+type Made struct {
+	Rollout
+	Existed bool `json:"existed,omitempty" doc:"A rollout with this idempotency key was there already: nothing new was made."`
+}
+
+// Place implements [op.Made].
+func (m Made) Place() []string { return []string{"rollouts", m.ID.String()} }
+
+// Found implements [op.Made].
+func (m Made) Found() bool { return m.Existed }
+
+// Rollouts as such.
+var (
+	List = op.List(onRollouts(http.MethodGet, "list", "", auth.Read, "List rollouts, newest first"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Listing) ([]Rollout, error) {
+			return s.Rollouts(ctx, in.Filter, in.Page())
+		},
+		func(r Rollout) string { return r.ID.String() })
+	Foresee = op.New(large(onRollouts(http.MethodPost, "plan", "/preview", auth.Submit, "Say what a plan would do: order, locks, warnings, what is applied already")),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Planning) (Preview, error) {
+			return s.Preview(ctx, in.Body.Plan, in.Body.PreviewOptions)
+		})
+	Create = op.New(large(onRollouts(http.MethodPost, "create", "", auth.Submit, "Create a rollout: freeze a plan. It waits to be started")),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Creating) (made Made, err error) {
+			key, err := in.Key(who, in.Body.IdempotencyKey)
+			if err != nil {
+				return made, err
+			}
+			_, made.Existed, err = view.New(s.pool).Existed(ctx, key, func() (weir.ID, error) {
+				made.Rollout, err = s.Create(ctx, who.By(), in.Body.Plan, key)
+				return made.ID, err
+			})
+			return made, err
+		})
+	Replace = op.New(replacing(onRollouts(http.MethodPut, "create", "/{rollout}", auth.Submit, "Put another plan in the place of one of which nothing has run: a new rollout, without approvals")),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Replacing) (made Made, err error) {
+			id, err := in.find(ctx, s)
+			if err != nil {
+				return made, err
+			}
+			made.Rollout, err = s.Replace(ctx, who.By(), id, in.Body)
+			return made, err
+		})
+)
+
+// onRollouts describes an operation on rollouts as such.
+func onRollouts(method, verb, below string, right auth.Verb, summary string) op.Operation {
+	return op.Operation{Noun: "rollout", Verb: verb, Method: method, Path: "/rollouts" + below, Right: right, Summary: summary}
+}
+
+func large(o op.Operation) op.Operation { o.Large = true; return o }
+
+// replacing: a replacement makes a new rollout, so it must not be sent again by itself.
+func replacing(o op.Operation) op.Operation { o.Large, o.Once = true, true; return o }
 
 // Commanded is what a command did, and to what.
 type Commanded struct {
@@ -151,6 +243,13 @@ type OfChange struct {
 	Change string `path:"change" maxLength:"300" doc:"Its version, or its name."`
 }
 
+// ListingTasks narrows the tasks of a rollout.
+type ListingTasks struct {
+	Named
+	op.Paged
+	TaskFilter
+}
+
 // OfRun names a run of a task.
 type OfRun struct {
 	NamedTask
@@ -165,6 +264,15 @@ var (
 		func(ctx context.Context, s *Store, id weir.ID, in *OfChange) (ChangeState, error) {
 			return s.Change(ctx, id, in.Change)
 		})
+	ListTasks = op.List(onRollouts(http.MethodGet, "tasks", "/{rollout}/tasks", auth.Read, "List tasks of a rollout in the order of the plan"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *ListingTasks) ([]Task, error) {
+			id, err := in.find(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			return s.TaskPage(ctx, id, in.TaskFilter, in.Page())
+		},
+		func(t Task) string { return t.ID.String() })
 	ShowTask = reads("task", "/tasks/{task}", "Show a task: one change for one database",
 		func(ctx context.Context, s *Store, id weir.ID, _ *NamedTask) (Task, error) { return s.Task(ctx, id) })
 	ShowRun = reads("log", "/tasks/{task}/runs/{attempt}", "Show a run: statements, waits, sessions, who blocks whom",

@@ -16,23 +16,21 @@ import (
 
 // Plan is what a person asks for. [Store.Create] freezes it.
 type Plan struct {
-	Name   string  `json:"name"`
-	Stages []Stage `json:"stages"`
+	Name   string  `json:"name" maxLength:"200" doc:"For people, such as orders-2026-11."`
+	Stages []Stage `json:"stages" maxItems:"1000" doc:"In their order: one begins when the one before is complete."`
 	// Files are the changes as people keep them. They are read as package script
 	// reads a folder; Changes are for callers that have read them already.
-	Files   []File          `json:"files,omitempty"`
-	Changes []script.Change `json:"-"`
-	// Parallel is how many runs of the rollout may go on at once. Zero: no limit.
-	Parallel int `json:"parallel,omitempty"`
-	// OutOfOrder allows versions below the newest one that is applied.
-	OutOfOrder bool       `json:"out_of_order,omitempty"`
-	RunAt      *time.Time `json:"run_at,omitempty"`
-	Note       string     `json:"note,omitempty"`
+	Files      []File          `json:"files" maxItems:"10000" doc:"The changes. The name of a file gives its version: V001__x.sql, 0001_x.sql, 20260101120000_x.sql, 0001_x.up.sql."`
+	Changes    []script.Change `json:"-"`
+	Parallel   int             `json:"parallel,omitempty" minimum:"0" maximum:"100000" doc:"How many runs may go on at once. Left out: no limit but one per database."`
+	OutOfOrder bool            `json:"out_of_order,omitempty" doc:"Allow versions below the newest one that is applied."`
+	RunAt      *time.Time      `json:"run_at,omitempty" doc:"Nothing runs before."`
+	Note       string          `json:"note,omitempty" maxLength:"2000"`
 }
 
 // File is a change as text.
 type File struct {
-	Name string `json:"name"`
+	Name string `json:"name" maxLength:"300"`
 	Text string `json:"text"`
 }
 
@@ -48,24 +46,20 @@ const (
 
 // Stage is a group of databases that come after those of the stage before.
 type Stage struct {
-	Name string `json:"name"`
+	Name string `json:"name" maxLength:"200"`
 	// Environment and Labels choose databases; Databases names them. What is chosen
 	// is frozen with the plan. A stage of a name alone takes the environment of that
 	// name.
-	Environment string            `json:"environment,omitempty"`
-	Databases   []string          `json:"databases,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	// Approvals is how many people must say yes before the stage begins.
-	Approvals int `json:"approvals,omitempty"`
-	// Promote is auto, or manual: a person lets the stage begin once the one before
-	// is complete. Of the first stage the start is that.
-	Promote string `json:"promote,omitempty"`
-	// OnFailure is stop (nothing new starts in the stage), continue, or at_most
-	// MaxFailures. A stage with failures that are allowed counts as complete.
-	OnFailure   string `json:"on_failure,omitempty"`
-	MaxFailures int    `json:"max_failures,omitempty"`
-	// Canary is how many databases of the stage go first.
-	Canary int `json:"canary,omitempty"`
+	Environment string            `json:"environment,omitempty" maxLength:"200" doc:"Take the databases of this environment."`
+	Databases   []string          `json:"databases,omitempty" maxItems:"10000" doc:"Take these."`
+	Labels      map[string]string `json:"labels,omitempty" doc:"Take those that have these labels."`
+	Approvals   int               `json:"approvals,omitempty" minimum:"0" maximum:"20" doc:"How many people must say yes before it begins."`
+	// Promote of the first stage is the start.
+	Promote string `json:"promote,omitempty" enum:"auto,manual" doc:"auto: it begins when the stage before is complete; manual: a person lets it begin. Default: auto."`
+	// OnFailure: a stage with failures that are allowed counts as complete.
+	OnFailure   string `json:"on_failure,omitempty" enum:"stop,continue,at_most" doc:"stop: nothing new starts in it; continue; at_most: max_failures are borne. Default: stop."`
+	MaxFailures int    `json:"max_failures,omitempty" minimum:"0" maximum:"100000"`
+	Canary      int    `json:"canary,omitempty" minimum:"0" maximum:"100000" doc:"So many of its databases go first."`
 }
 
 const (

@@ -16,8 +16,7 @@ import (
 
 // PreviewOptions tune a dry run.
 type PreviewOptions struct {
-	// Offline does not look at the databases: what is applied there is not known.
-	Offline bool `json:"offline,omitempty"`
+	Offline bool `json:"offline,omitempty" doc:"Do not look at the databases: what is applied there is then not known."`
 }
 
 // Preview is what a plan would do.

@@ -14,8 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
@@ -191,7 +193,7 @@ func (r *rig) started(p Plan) Rollout {
 
 func (r *rig) task(id weir.ID, key string) Task {
 	r.Helper()
-	list, err := r.store.Tasks(r.Context(), id)
+	list, err := r.tasks(Rollout{ID: id})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -207,7 +209,7 @@ func (r *rig) task(id weir.ID, key string) Task {
 // statuses are those of all tasks, by key, in the order of the plan.
 func (r *rig) statuses(id weir.ID) string {
 	r.Helper()
-	list, err := r.store.Tasks(r.Context(), id)
+	list, err := r.tasks(Rollout{ID: id})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -378,4 +380,10 @@ func (r *rig) executor(concurrency int) (stop func()) {
 func (r *rig) until(what string, ok func() bool) {
 	r.Helper()
 	patience.Every(r, 20*time.Millisecond, what, ok)
+}
+
+// tasks are all of a rollout, in the order of the plan.
+func (r *rig) tasks(x Rollout) ([]Task, error) {
+	local := op.Local{Stores: []any{r.store}, Who: func(context.Context) auth.Subject { return auth.System("test") }}
+	return op.Each(r.Context(), local, ListTasks, ListingTasks{Named: Named{Rollout: x.ID.String()}})
 }

@@ -129,11 +129,9 @@ type PlanWarning struct {
 
 // Filter narrows a list of rollouts. Zero fields match everything.
 type Filter struct {
-	State string `json:"state,omitempty"`
-	// Search is a part of the name.
-	Search string `json:"search,omitempty"`
-	// Database: rollouts with a task there.
-	Database string `json:"database,omitempty"`
+	State    string `query:"state" enum:"not_started,running,waiting,paused,done,failed,canceled" doc:"Only rollouts in this state."`
+	Search   string `query:"search" maxLength:"200" doc:"Only rollouts with this in their name."`
+	Database string `query:"database" maxLength:"200" doc:"Only rollouts with a task in this database."`
 }
 
 // Rollouts lists rollouts, the newest first. After is the id of the last one of the

@@ -131,7 +131,7 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 		r.open()
 		live := 0
 		for _, x := range made {
-			list, err := r.store.Tasks(t.Context(), x.ID)
+			list, err := r.tasks(x)
 			if err != nil {
 				t.Fatal(err)
 			}

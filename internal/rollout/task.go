@@ -106,11 +106,10 @@ type LogLine struct {
 
 // TaskFilter narrows the tasks of a rollout. Zero fields match everything.
 type TaskFilter struct {
-	Status   string `json:"status,omitempty"`
-	Stage    string `json:"stage,omitempty"`
-	Database string `json:"database,omitempty"`
-	// Key is STAGE/DATABASE/VERSION, whole.
-	Key string `json:"key,omitempty"`
+	Status   string `query:"status" enum:"NOT_STARTED,PENDING,AVAILABLE,RUNNING,DONE,FAILED,CANCELED,UNKNOWN,SKIPPED" doc:"Only tasks of this status."`
+	Stage    string `query:"stage" maxLength:"200" doc:"Only tasks of this stage."`
+	Database string `query:"database" maxLength:"200" doc:"Only tasks of this database."`
+	Key      string `query:"key" maxLength:"300" doc:"Only the task STAGE/DATABASE/VERSION."`
 }
 
 // TaskPage lists tasks of a rollout, in the order of the plan. After is the id of the
@@ -137,34 +136,6 @@ func (s *Store) TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page vie
 		return nil, problem.Refuse("after", "use the id of the last row of the page before", "rollout %s has no task %s", id, after)
 	}
 	return nil, nil
-}
-
-// tasksAtOnce is how many tasks are read in one piece.
-const tasksAtOnce = 1000
-
-// Tasks reads all tasks of a rollout, in the order of the plan, page by page.
-func (s *Store) Tasks(ctx context.Context, id weir.ID) ([]Task, error) {
-	return AllTasks(ctx, s, id, TaskFilter{})
-}
-
-// Pager lists tasks of a rollout in pages. [*Store] does.
-type Pager interface {
-	TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page view.Page) ([]Task, error)
-}
-
-// AllTasks reads what a pager has, to its end.
-func AllTasks(ctx context.Context, p Pager, id weir.ID, f TaskFilter) ([]Task, error) {
-	var all []Task
-	for page := (view.Page{Limit: tasksAtOnce}); ; page.After = all[len(all)-1].ID.String() {
-		list, err := p.TaskPage(ctx, id, f, page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-		if len(list) < tasksAtOnce {
-			return all, nil
-		}
-	}
 }
 
 // Task reads one.

@@ -55,7 +55,7 @@ func TestTaskPages(t *testing.T) {
 			}
 		}
 	}
-	if list, err := r.store.Tasks(t.Context(), x.ID); err != nil || len(list) != len(all) {
+	if list, err := r.tasks(x); err != nil || len(list) != len(all) {
 		t.Errorf("%d tasks: %v", len(list), err)
 	}
 	if _, err := r.store.TaskPage(t.Context(), weir.ID{1}, TaskFilter{}, view.Page{}); problem.Explain(err).Kind != problem.NotFound {

@@ -100,11 +100,14 @@ func (w *Web) createDatabase(r *Request) (Done, error) {
 	if _, err := store.Database(r.Context(), d.Name); err == nil {
 		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a database %q already", d.Name)
 	}
-	return putDatabase(r, store, d, dsn)
+	return w.putDatabase(r, d, dsn, op.Matched{IfNoneMatch: "*"})
 }
 
-func putDatabase(r *Request, store Rollouts, d rollout.Database, dsn string) (Done, error) {
-	made, err := store.PutDatabase(r.Context(), r.By(), d, dsn)
+func (w *Web) putDatabase(r *Request, d rollout.Database, dsn string, m op.Matched) (Done, error) {
+	made, err := rollout.PutDatabase.Call(r.Context(), w.config.Operations, &rollout.Putting{
+		NamedDatabase: rollout.NamedDatabase{Database: d.Name}, Matched: m,
+		Body: rollout.DatabaseBody{Engine: d.Engine, Environment: d.Environment, Labels: d.Labels, DSN: dsn, Secret: d.Secret, Note: d.Note},
+	})
 	if err != nil {
 		return Done{}, placed(err, "name", "engine", "environment", "dsn", "secret", "labels", "note")
 	}
@@ -115,7 +118,7 @@ func putDatabase(r *Request, store Rollouts, d rollout.Database, dsn string) (Do
 }
 
 // databaseOf is the database of the path.
-func (w *Web) databaseOf(r *Request) (Rollouts, rollout.Database, error) {
+func (w *Web) databaseOf(r *Request) (*rollout.Store, rollout.Database, error) {
 	store, err := w.rolls()
 	if err != nil {
 		return nil, rollout.Database{}, err
@@ -134,19 +137,12 @@ func (w *Web) askChangeDatabase(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) changeDatabase(r *Request) (Done, error) {
+	d, dsn, err := databaseForm(r, r.PathValue("database"))
+	if err != nil {
+		return Done{}, err
+	}
 	// One that somebody removed meanwhile must not come back by this.
-	store, is, err := w.databaseOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	d, dsn, err := databaseForm(r, is.Name)
-	if err != nil {
-		return Done{}, err
-	}
-	if d.Secret == "" {
-		d.Secret = is.Secret
-	}
-	return putDatabase(r, store, d, dsn)
+	return w.putDatabase(r, d, dsn, op.Matched{IfMatch: "*"})
 }
 
 func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
@@ -175,6 +171,17 @@ func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
 	return ui.Question{
 		Title: say(r.Context(), "form.import", plain(f.Tool)), Button: say(r.Context(), "database.import"), Back: databasePath(d.Name) + "/history",
 		Text: say(r.Context(), "database.foreign", plain(f.Tool), len(f.Entries), plain(f.Table)) + ". " + say(r.Context(), "database.foreign.text"),
+	}, nil
+}
+
+func (w *Web) askAdopt(r *Request) (ui.Question, error) {
+	_, d, err := w.databaseOf(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	return ui.Question{
+		Title: say(r.Context(), "form.adopt", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.adopt"), Danger: true, Back: databasePath(d.Name),
+		Text: say(r.Context(), "form.adopt.text"), Fields: []ui.Field{{Name: "accept", Type: "hidden", Value: "true"}},
 	}, nil
 }
 

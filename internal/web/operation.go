@@ -17,7 +17,7 @@ func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func
 		if err := read(r, in); err != nil {
 			return Done{}, err
 		}
-		out, err := o.Call(r.Context(), w.operations(), in)
+		out, err := o.Call(r.Context(), w.config.Operations, in)
 		if err != nil {
 			return Done{}, err
 		}
@@ -30,9 +30,6 @@ func addressed(path string, a Action) Action {
 	a.Path = path
 	return a
 }
-
-// operations carries them out on the stores of this server.
-func (w *Web) operations() op.Local { return op.Local{Stores: []any{w.config.Rollouts}} }
 
 // answered refuses a form that leaves something out that the question asks for. A page may
 // ask for more than the operation does: others will want to know why.

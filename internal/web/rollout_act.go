@@ -102,7 +102,7 @@ func askPromote(ctx context.Context, v rolloutView, s rollout.StageState) ui.Que
 }
 
 // runOf is the task of the path. It must be one of the rollout of the path.
-func (w *Web) runOf(r *Request) (Rollouts, rollout.Task, error) {
+func (w *Web) runOf(r *Request) (*rollout.Store, rollout.Task, error) {
 	store, err := w.rolls()
 	if err != nil {
 		return nil, rollout.Task{}, err

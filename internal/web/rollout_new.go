@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -60,7 +61,7 @@ func (p planPage) back() string {
 
 // planned is what the form of a plan works on: the rollout of the path, if it is an
 // edit, and its plan.
-func (w *Web) planned(r *Request, edit bool) (store Rollouts, p planPage, plan rollout.Plan, err error) {
+func (w *Web) planned(r *Request, edit bool) (store *rollout.Store, p planPage, plan rollout.Plan, err error) {
 	speak(r)
 	if store, err = w.rolls(); err != nil {
 		return nil, p, plan, err
@@ -157,19 +158,19 @@ func (p planPage) shown(r *Request, status int) Done {
 
 // previewOrCreate creates only what the reader has looked at: a plan is that of its
 // hash, which the databases of its stages are part of.
-func (w *Web) previewOrCreate(r *Request, store Rollouts, p planPage, was rollout.Plan, create bool) (Done, error) {
+func (w *Web) previewOrCreate(r *Request, store *rollout.Store, p planPage, was rollout.Plan, create bool) (Done, error) {
 	plan := p.plan(r, was)
 	if len(p.faults) > 0 {
 		return p.shown(r, http.StatusUnprocessableEntity), nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), lookTime)
 	defer cancel()
-	preview, err := store.Preview(ctx, plan, rollout.PreviewOptions{Offline: true})
+	preview, err := w.foresee(ctx, plan, true)
 	if err != nil {
 		return p.refused(r, err)
 	}
 	if create && p.seen == preview.Hash {
-		made, err := p.create(r, store, plan, preview.Hash)
+		made, err := w.create(r, store, p, plan, preview.Hash)
 		if err != nil {
 			return p.refused(r, err)
 		}
@@ -178,7 +179,7 @@ func (w *Web) previewOrCreate(r *Request, store Rollouts, p planPage, was rollou
 	p.other = create
 	looked := databasesOf(preview) <= lookMost
 	if looked {
-		if preview, err = store.Preview(ctx, plan, rollout.PreviewOptions{}); err != nil {
+		if preview, err = w.foresee(ctx, plan, false); err != nil {
 			return p.refused(r, err)
 		}
 	}
@@ -189,7 +190,7 @@ func (w *Web) previewOrCreate(r *Request, store Rollouts, p planPage, was rollou
 
 // create makes the rollout. A form that is sent twice makes one: the key tells it
 // from other forms, and the plan from the same form with other words in it.
-func (p planPage) create(r *Request, store Rollouts, plan rollout.Plan, hash string) (rollout.Rollout, error) {
+func (w *Web) create(r *Request, store *rollout.Store, p planPage, plan rollout.Plan, hash string) (rollout.Rollout, error) {
 	ctx := r.Context()
 	if p.was == nil {
 		text, err := json.Marshal(plan)
@@ -197,20 +198,30 @@ func (p planPage) create(r *Request, store Rollouts, plan rollout.Plan, hash str
 			return rollout.Rollout{}, err
 		}
 		sum := sha256.Sum256(text)
-		return store.Create(ctx, r.By(), plan, "form/"+p.key+"/"+hex.EncodeToString(sum[:8]))
+		in := &rollout.Creating{Keyed: op.Keyed{IdempotencyKey: "form/" + p.key + "/" + hex.EncodeToString(sum[:8])}}
+		in.Body.Plan = plan
+		made, err := rollout.Create.Call(ctx, w.config.Operations, in)
+		return made.Rollout, err
 	}
-	made, err := store.Replace(ctx, r.By(), p.was.ID, plan)
+	made, err := rollout.Replace.Call(ctx, w.config.Operations, &rollout.Replacing{Named: rollout.Named{Rollout: p.was.ID.String()}, Body: plan})
 	if err == nil {
-		return made, nil
+		return made.Rollout, nil
 	}
 	if next := p.replacement(ctx, store); next.Hash == hash {
 		return next, nil
 	}
-	return made, err
+	return made.Rollout, err
+}
+
+// foresee says what a plan would do.
+func (w *Web) foresee(ctx context.Context, plan rollout.Plan, offline bool) (rollout.Preview, error) {
+	in := new(rollout.Planning)
+	in.Body.Plan, in.Body.Offline = plan, offline
+	return rollout.Foresee.Call(ctx, w.config.Operations, in)
 }
 
 // replacement is the rollout that took the place of the one of the form, if one did.
-func (p planPage) replacement(ctx context.Context, store Rollouts) rollout.Rollout {
+func (p planPage) replacement(ctx context.Context, store *rollout.Store) rollout.Rollout {
 	old, err := store.Rollout(ctx, p.was.ID)
 	if err != nil || old.ReplacedBy == (weir.ID{}) {
 		return rollout.Rollout{}

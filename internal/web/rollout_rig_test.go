@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/webtest"
@@ -105,7 +106,7 @@ func (h *harbour) must(a rollout.Answer, err error) {
 // task is a task of a rollout by its key.
 func (h *harbour) task(x rollout.Rollout, key string) rollout.Task {
 	h.Helper()
-	list, err := h.Rollouts.Tasks(h.Context(), x.ID)
+	list, err := h.Rollouts.TaskPage(h.Context(), x.ID, rollout.TaskFilter{}, view.Page{Limit: 1000})
 	if err != nil {
 		h.Fatal(err)
 	}

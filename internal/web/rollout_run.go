@@ -78,7 +78,7 @@ func attemptAsked(r *Request) (int, error) {
 
 // engineOf is how the SQL of a database is read. One that is gone was most likely
 // PostgreSQL: only marks depend on it.
-func engineOf(ctx context.Context, store Rollouts, database string) script.Engine {
+func engineOf(ctx context.Context, store *rollout.Store, database string) script.Engine {
 	if d, err := store.Database(ctx, database); err == nil {
 		return script.Engine(d.Engine)
 	}

@@ -8,40 +8,13 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// Rollouts brings changes to databases. [*rollout.Store] does.
-type Rollouts interface {
-	Rollouts(ctx context.Context, f rollout.Filter, page view.Page) ([]rollout.Rollout, error)
-	Rollout(ctx context.Context, id weir.ID) (rollout.Rollout, error)
-	Board(ctx context.Context, id weir.ID, most int) ([]rollout.Task, error)
-	TaskPage(ctx context.Context, id weir.ID, f rollout.TaskFilter, page view.Page) ([]rollout.Task, error)
-	TasksByID(ctx context.Context, ids []weir.ID) ([]rollout.Task, error)
-	Task(ctx context.Context, task weir.ID) (rollout.Task, error)
-	Run(ctx context.Context, task weir.ID, attempt int) (rollout.RunReport, error)
-	Change(ctx context.Context, id weir.ID, change string) (rollout.ChangeState, error)
-
-	Environments(ctx context.Context, most int) ([]rollout.Environment, error)
-	Plan(ctx context.Context, id weir.ID) (rollout.Plan, error)
-	Preview(ctx context.Context, p rollout.Plan, o rollout.PreviewOptions) (rollout.Preview, error)
-	Create(ctx context.Context, by string, p rollout.Plan, idempotencyKey string) (rollout.Rollout, error)
-	Replace(ctx context.Context, by string, id weir.ID, p rollout.Plan) (rollout.Rollout, error)
-
-	Databases(ctx context.Context, f rollout.DatabaseFilter, page view.Page) ([]rollout.Database, error)
-	Database(ctx context.Context, name string) (rollout.Database, error)
-	PutDatabase(ctx context.Context, by string, d rollout.Database, dsn string) (rollout.Database, error)
-	DatabaseHistory(ctx context.Context, name string, page view.Page) ([]target.Entry, error)
-	Drift(ctx context.Context, name string) (rollout.DriftReport, error)
-	Foreign(ctx context.Context, name string) (*target.Foreign, error)
-}
-
-func (w *Web) rolls() (Rollouts, error) {
+func (w *Web) rolls() (*rollout.Store, error) {
 	if w.config.Rollouts == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no rollouts")
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/asset"
 	"github.com/weirhq/weir/internal/web/picture"
@@ -33,10 +35,12 @@ type Config struct {
 	// Health says how this server is; Settings how it is set up.
 	Health   func(context.Context) Health
 	Settings func() []Setting
+	// Operations carries out what is described by its domain.
+	Operations op.Local
 	// Workflows, Rollouts, Fleets, Workspaces, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
 	Workflows Workflows
-	Rollouts  Rollouts
+	Rollouts  *rollout.Store
 	Fleets    Fleets
 	// Workspaces run at WorkspaceHost.
 	Workspaces    Workspaces

@@ -21,3 +21,15 @@ func (s *Store) KeyedJob(ctx context.Context, key string) (id weir.ID, err error
 	}
 	return id, nil
 }
+
+// Existed says whether a create with a key found what it made before.
+func (s *Store) Existed(ctx context.Context, key string, create func() (weir.ID, error)) (id weir.ID, existed bool, err error) {
+	var was weir.ID
+	if key != "" {
+		if was, err = s.KeyedJob(ctx, key); err != nil {
+			return id, false, err
+		}
+	}
+	id, err = create()
+	return id, err == nil && !was.IsZero() && was == id, err
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/timeline"
@@ -83,7 +84,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
 		Store: s.Store, Commands: s.Client, Bulk: bulk.New(s.DB.Pool, s.Client, s.Store), Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
-		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Fleets: s.Fleets, Workspaces: s.Workspaces, WorkspaceHost: yard{s.Workspaces, processes.New(processes.Config{Dir: t.TempDir()})}, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
+		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{s.Rollouts}}, Fleets: s.Fleets, Workspaces: s.Workspaces, WorkspaceHost: yard{s.Workspaces, processes.New(processes.Config{Dir: t.TempDir()})}, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
 		change(&config)
