@@ -114,6 +114,7 @@ func (w *Web) actions() []Action {
 		{Path: "/databases/{database}/change", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: spokenAsk(w.askChangeDatabase), Do: spokenDo(w.changeDatabase)},
 		addressed("/databases/{database}/delete", operated(w, rollout.DropDatabase, "/databases", spokenAsk(w.askDropDatabase), removed)),
 		operated(w, rollout.CheckDatabase, "/databases", nil, checked),
+		addressed("/databases/{database}/adopt", operated(w, rollout.CheckDatabase, "/databases", spokenAsk(w.askAdopt), checked)),
 		operated(w, rollout.ImportHistory, "/databases", spokenAsk(w.askImportHistory), imported),
 		addressed("/databases/{database}/accept", operated(w, rollout.AcceptDrift, "/databases", spokenAsk(w.askAcceptDrift), accepted)),
 		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: spoken(w.newFleet), Do: spokenDo(w.doNewFleet)},

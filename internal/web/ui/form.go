@@ -12,7 +12,7 @@ import (
 type Field struct {
 	Name, Label string
 	// Type is that of the input: text (default), password, number, select,
-	// area, checks, or secret: an area whose text never comes back to the page.
+	// area, checks, hidden, or secret: an area whose text never comes back to the page.
 	Type string
 	// Rows is how high an area is. Zero: 5.
 	Rows  int
