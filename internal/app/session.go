@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
@@ -120,7 +121,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, store, t, who.Name)
 	rollouts := newRollouts(pool, t.vault(pool), nil)
-	operations := op.Local{Stores: []any{rollouts}, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
+	operations := op.Local{Stores: []any{work.New(pool, client), rollouts}, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
 	return &Session{Operations: operations, Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()

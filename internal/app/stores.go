@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -126,7 +127,9 @@ func (p *parts) desk(name string) *node.Desk {
 }
 
 // operations carries them out on the stores of this server, for who asks.
-func (p *parts) operations() op.Local { return op.Local{Stores: []any{p.rollouts}} }
+func (p *parts) operations() op.Local {
+	return op.Local{Stores: []any{work.New(p.reads, p.client), p.rollouts}}
+}
 
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.

@@ -10,7 +10,7 @@ var imports = importRules{
 		{"cli", []string{"internal/cli"}, "commands are the outermost face: nothing depends on how it is typed"},
 		{"app", []string{"internal/app"}, "app is the one place that wires, so nothing below knows of it"},
 		{"faces", []string{"internal/httpapi", "internal/web", "internal/proxy", "internal/agent", "internal/coordinator", "internal/metrics", "internal/remote"}, "each face can be left out of a deployment, so none needs another"},
-		{"domains", []string{"internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
+		{"domains", []string{"internal/work", "internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
 		{"operations", []string{"internal/op"}, "an operation is described once, by its domain, and carried out by whoever has a store or a server"},
 		{"engine", []string{"internal/engine", "internal/node"}, "the engine contains no domain word, and machines are not tasks"},
 		{"facts", []string{"internal/timeline", "internal/vault", "internal/auth", "internal/trace"}, "what happened, what is stored, what is secret, who asks, where it is watched: none needs to know about work"},
@@ -55,7 +55,7 @@ var imports = importRules{
 		{"github.com/spf13/cobra", []string{"internal/cli", "cmd/weir"}, "how a command is typed is no concern of the rest"},
 		{"github.com/pressly/goose/v3", []string{"internal/pg"}, "one place migrates"},
 		{"github.com/jackc/pgx/v5", []string{
-			".", "internal/app", "internal/agent", "internal/coordinator", "internal/workflow", "internal/rollout", "internal/fleet",
+			".", "internal/app", "internal/agent", "internal/coordinator", "internal/work", "internal/workflow", "internal/rollout", "internal/fleet",
 			"internal/workspace", "internal/engine", "internal/node", "internal/timeline", "internal/vault", "internal/blob/garbage", "internal/auth", "internal/problem", "internal/pg", "internal/listen", "internal/blame", "internal/dsn", "internal/trace",
 			"internal/testdb", "chaos", "scenarios", "examples",
 		}, "httpapi, web, proxy and cli ask a store, so that rules and SQL stay in one place"},

@@ -27,6 +27,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -96,7 +97,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
 	config := Config{
 		Store: view.New(db.Pool), Commands: sdk, Bulk: bulk.New(db.Pool, sdk, view.New(db.Pool)), Auth: store, Door: d, Version: "test", Log: log,
-		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Operations: op.Local{Stores: []any{rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log})}}, Fleets: fleet.New(db.Pool),
+		Workflows: workflow.New(db.Pool, workflow.Options{Log: log}), Secrets: secrets, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Operations: op.Local{Stores: []any{work.New(db.Pool, sdk), rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log})}}, Fleets: fleet.New(db.Pool),
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})
 		},

@@ -43,7 +43,7 @@ func (r *rig) target(name string) string {
 func (r *rig) executes() {
 	r.t.Helper()
 	w := weir.NewWorker(r.sdk, weir.WorkerConfig{PollFloor: time.Second})
-	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Operations.Stores[0].(*rollout.Store)})
+	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Operations.Stores[1].(*rollout.Store)})
 	ctx, end := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() {
