@@ -109,7 +109,11 @@ func TestBrokenBuild(t *testing.T) {
 // apply replaces a function of the run's database.
 func (r *run) apply(e edit) {
 	r.Helper()
-	text, err := fs.ReadFile(schema.FS, "functions/"+e.function+".sql")
+	files, err := fs.Glob(schema.FS, "functions/*/"+e.function+".sql")
+	if err != nil || len(files) != 1 {
+		r.Fatalf("weir.%s: %v %v", e.function, files, err)
+	}
+	text, err := fs.ReadFile(schema.FS, files[0])
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func (o *ordinary) newer() fs.FS {
 		}
 		text, err := fs.ReadFile(schema.FS, path)
 		switch path {
-		case "functions/claim.sql", "functions/finish_many.sql", "functions/renew.sql", "functions/tend.sql":
+		case "functions/engine/claim.sql", "functions/engine/finish_many.sql", "functions/engine/renew.sql", "functions/engine/tend.sql":
 			text = append(text, "-- the next release\n"...)
 		}
 		next[path] = &fstest.MapFile{Data: text}

@@ -7,9 +7,9 @@ package schema
 
 import "embed"
 
-// FS has the folders migrations, functions and views, grants.sql, and
-// versions.txt, which numbers functions, views and grants: a line for each
+// FS has the folders migrations, functions and views, the latter two with a folder
+// for each domain, grants.sql, and versions.txt, which numbers functions, views and grants: a line for each
 // version, the hash of its content. Lines are only ever added, by `make gen`.
 //
-//go:embed migrations/*.sql functions/*.sql views/*.sql grants.sql versions.txt
+//go:embed migrations/*.sql functions/*/*.sql views/*/*.sql grants.sql versions.txt
 var FS embed.FS

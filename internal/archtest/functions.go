@@ -20,7 +20,7 @@ var (
 func checkFunctions(t *tree, dir string, schemas ...string) []finding {
 	var out []finding
 	for _, x := range t.texts {
-		if path.Dir(x.path) != dir || path.Ext(x.path) != ".sql" {
+		if !within(x.path, dir) || path.Ext(x.path) != ".sql" {
 			continue
 		}
 		for _, text := range judgeFunction(strings.TrimSuffix(path.Base(x.path), ".sql"), string(x.data), schemas) {

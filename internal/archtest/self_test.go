@@ -77,6 +77,7 @@ func fixtureFindings(t *tree) []finding {
 	out = append(out, checkDocs(t)...)
 	out = append(out, checkSize(t, small)...)
 	out = append(out, checkText(t, textRules{banned: texts.banned})...)
+	out = append(out, checkDomains(t, domainRules{dirs: domains.dirs, names: domains.names})...)
 	return append(out, checkFunctions(t, "schema/functions", "weir")...)
 }
 

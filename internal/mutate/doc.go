@@ -6,7 +6,7 @@
 // an epoch, a limit. [Rows] is the table of guards. Each row names a file, the
 // text of the guard, what stands there instead, and the test that must fail:
 //
-//	{"claim locks the node", "schema/functions/claim.sql",
+//	{"claim locks the node", "schema/functions/engine/claim.sql",
 //		`where x.id = w.node for no key update`, `where x.id = w.node`,
 //		engineTests, "TestNodeCapacity"},
 //

@@ -32,7 +32,7 @@ func TestNoRowIsStale(t *testing.T) {
 // about a spare guard that is not there any more.
 func TestEveryGuardHasARow(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"schema/functions/*.sql", "schema/migrations/*.sql"} {
+	for _, pattern := range []string{"schema/functions/*/*.sql", "schema/migrations/*.sql"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -80,30 +80,8 @@ func (r Row) Mutate(root, dir string) error {
 
 // copySchema copies a schema to a folder, with another text for one file.
 func copySchema(from, to, file, text string) error {
-	for _, pattern := range []string{"migrations/*.sql", "functions/*.sql", "views/*.sql", "grants.sql", "versions.txt"} {
-		found, err := filepath.Glob(filepath.Join(from, pattern))
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Join(to, filepath.Dir(pattern)), 0o750); err != nil {
-			return err
-		}
-		for _, f := range found {
-			data, err := os.ReadFile(f) // #nosec G304 -- found above
-			if err != nil {
-				return err
-			}
-			name, err := filepath.Rel(from, f)
-			if err != nil {
-				return err
-			}
-			if filepath.ToSlash(name) == file {
-				data = []byte(text)
-			}
-			if err := os.WriteFile(filepath.Join(to, name), data, 0o600); err != nil {
-				return err
-			}
-		}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
 	}
-	return nil
+	return os.WriteFile(filepath.Join(to, filepath.FromSlash(file)), []byte(text), 0o600)
 }

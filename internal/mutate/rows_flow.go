@@ -5,7 +5,7 @@ const flowTests = "./internal/workflow"
 // flowRows are the guards of workflows and schedules.
 var flowRows = []Row{
 	{
-		"a job is built once", "schema/functions/workflow_build.sql",
+		"a job is built once", "schema/functions/flow/workflow_build.sql",
 		`order by l.job for update);`, `order by l.job);`,
 		flowTests, "TestAJobIsBuiltOnce",
 	},
@@ -18,12 +18,12 @@ var flowRows = []Row{
 		flowTests, "TestAVersionIsThereOnce",
 	},
 	{
-		"a schedule that moved on does not fire", "schema/functions/_fire.sql",
+		"a schedule that moved on does not fire", "schema/functions/engine/_fire.sql",
 		` and x.next_at = r.was`, ``,
 		"./internal/engine", "TestAScheduleThatMovedOnDoesNotFire",
 	},
 	{
-		"schedules are locked in the order of their names", "schema/functions/_fire.sql",
+		"schedules are locked in the order of their names", "schema/functions/engine/_fire.sql",
 		` order by x.name for update;`, ` order by x.name;`,
 		engineTests, "TestLocksAreTakenInOrder",
 	},
@@ -33,32 +33,32 @@ var flowRows = []Row{
 		flowTests, "TestALeaderOfAnOldTermBuildsNothing",
 	},
 	{
-		"the same job is inserted once", "schema/functions/_flow_job.sql",
+		"the same job is inserted once", "schema/functions/flow/_flow_job.sql",
 		`perform pg_advisory_xact_lock(90, hashtext(new.id::text));`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{
-		"a place in the order is taken once", "schema/functions/_flow_job.sql",
+		"a place in the order is taken once", "schema/functions/flow/_flow_job.sql",
 		`perform pg_advisory_xact_lock(91, (new.order_seq % 2147483647)::int);`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{
-		"versions are put one by one", "schema/functions/put_workflow.sql",
+		"versions are put one by one", "schema/functions/flow/put_workflow.sql",
 		`perform pg_advisory_xact_lock(89, hashtext(put_workflow.name));`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{
-		"who deletes a workflow sees its newest version", "schema/functions/drop_workflow.sql",
+		"who deletes a workflow sees its newest version", "schema/functions/flow/drop_workflow.sql",
 		`perform pg_advisory_xact_lock(89, hashtext(drop_workflow.name));`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{
-		"patience locks all jobs first", "schema/functions/workflow_patience.sql",
+		"patience locks all jobs first", "schema/functions/flow/workflow_patience.sql",
 		`order by l.job for update;`, `order by l.job;`,
 		flowTests, "TestJobsAreLockedBeforeTheyArePlanned",
 	},
 	{
-		"a plan locks all jobs first", "schema/functions/workflow_plan.sql",
+		"a plan locks all jobs first", "schema/functions/flow/workflow_plan.sql",
 		`order by l.job for update;`, `order by l.job;`,
 		flowTests, "TestJobsAreLockedBeforeTheyArePlanned",
 	},

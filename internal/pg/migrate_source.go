@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -145,22 +146,28 @@ func newObject(name, text string) object {
 	return object{file: name, text: text, hash: hex.EncodeToString(sum[:])}
 }
 
-// eachFile calls do for the SQL files of a folder, by name. A folder that is
-// not there is empty.
+// eachFile calls do for the SQL files of a folder and of the folders in it, in the order of
+// their names. A file is called by its name without the folder of its domain, because
+// databases know the objects of earlier releases by it. A folder that is not there is
+// empty.
 func eachFile(fsys fs.FS, dir string, do func(name, text string) error) error {
-	entries, err := fs.ReadDir(fsys, dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	files := map[string]string{}
+	err := fs.WalkDir(fsys, dir, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(file) != ".sql" {
+			return err
+		}
+		name := path.Join(dir, path.Base(file))
+		if other := files[name]; other != "" {
+			return fmt.Errorf("%s and %s have the same name", other, file)
+		}
+		files[name] = file
 		return nil
-	}
-	if err != nil {
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, entry := range entries {
-		if path.Ext(entry.Name()) != ".sql" {
-			continue
-		}
-		name := path.Join(dir, entry.Name())
-		text, err := fs.ReadFile(fsys, name)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text, err := fs.ReadFile(fsys, files[name])
 		if err != nil {
 			return err
 		}

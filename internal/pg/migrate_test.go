@@ -350,3 +350,23 @@ func TestLateMigrationIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A file may move to the folder of a domain: it is the same object, and nothing is applied
+// again. Two of one name are refused.
+func TestFoldersOfDomains(t *testing.T) {
+	t.Parallel()
+	db := testdb.NewEmpty(t)
+	before := base.version(t, 1)
+	if _, err := pg.Migrate(t.Context(), db.URL, before.fs()); err != nil {
+		t.Fatal(err)
+	}
+	after := before.with(files{"functions/shout.sql": "", "functions/voice/shout.sql": before["functions/shout.sql"]})
+	report, err := pg.Migrate(t.Context(), db.URL, after.fs())
+	if err != nil || len(report.Objects) > 0 || len(report.Retired) > 0 || report.ObjectVersion != 1 {
+		t.Errorf("moved: %+v, %v", report, err)
+	}
+	twice := before.with(files{"functions/voice/shout.sql": before["functions/shout.sql"]})
+	if _, err := pg.Migrate(t.Context(), db.URL, twice.fs()); err == nil || !strings.Contains(err.Error(), "functions/voice/shout.sql have the same name") {
+		t.Errorf("one name twice: %v", err)
+	}
+}

@@ -296,7 +296,7 @@ func TestTheDoctorWantsNumbersInOrder(t *testing.T) {
 // the class that has a floor.
 func TestNumbersAreDrawnWithATransactionID(t *testing.T) {
 	t.Parallel()
-	files, err := fs.Glob(schema.FS, "functions/*.sql")
+	files, err := fs.Glob(schema.FS, "functions/*/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}
