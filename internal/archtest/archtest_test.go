@@ -32,6 +32,7 @@ func TestRepository(t *testing.T) {
 		"files and functions are short":    func() []finding { return checkSize(tr, sizes) },
 		"no text of one machine":           func() []finding { return checkText(tr, texts) },
 		"SQL of the engine has no domain":  func() []finding { return checkDomains(tr, domains) },
+		"an advisory lock has one owner":   func() []finding { return checkLocks(tr, locks) },
 		"a function file has its one form": func() []finding { return checkFunctions(tr, "schema/functions", "weir", "fleet") },
 	}
 	for name, check := range checks {

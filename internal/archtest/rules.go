@@ -137,6 +137,23 @@ var domains = domainRules{
 	},
 }
 
+// locks are the classes of advisory locks, each with its owner. See decision 0022.
+var locks = []lockRule{
+	{85, []string{"schema/functions/engine"}, "partitions are made and dropped by one at a time"},
+	{86, []string{"schema/functions/engine"}, "the leader's work (0 tends, 1 marks and floors, 2 takes a restored database over)"},
+	{87, []string{"schema/functions/engine"}, "a bucket of lanes or pools, by its number"},
+	{88, []string{"schema/functions/engine", "schema/functions/fleet"}, "claims of one worker come one by one, by its id"},
+	{89, []string{"schema/functions/fleet"}, "fleets (0 which job is active, 1 tends)"},
+	{90, []string{"schema/functions/flow"}, "a job that is inserted with its id, by its hash"},
+	{91, []string{"schema/functions/flow"}, "a place in the order of jobs"},
+	{93, []string{"schema/functions/rollout"}, "commands on one database of rollouts, by the hash of its name"},
+	{94, []string{"schema/functions/engine"}, "a lane, by the hash of its name"},
+	{95, []string{"schema/functions/engine"}, "a pool, by the hash of its name"},
+	{96, []string{"schema/functions/flow"}, "versions of one workflow, by the hash of its name"},
+	{97, []string{"internal/auth"}, "users are made, changed and removed by one at a time"},
+	{98, []string{"schema/functions/rollout"}, "commands on one rollout, by the hash of its id"},
+}
+
 // vague names say where code was put, not what it is.
 var vague = allowed{
 	"util":    "name the noun it is about",

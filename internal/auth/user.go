@@ -170,7 +170,7 @@ func (s *Store) change(ctx context.Context, by Subject, op, name string, f func(
 // lockUsers makes those who make, change and remove users go one after another,
 // so that two admins cannot remove each other at once. It waits for no login.
 func lockUsers(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock(87, 1000)`)
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock(97, 0)`)
 	return err
 }
 

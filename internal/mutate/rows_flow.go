@@ -44,12 +44,12 @@ var flowRows = []Row{
 	},
 	{
 		"versions are put one by one", "schema/functions/flow/put_workflow.sql",
-		`perform pg_advisory_xact_lock(89, hashtext(put_workflow.name));`, ``,
+		`perform pg_advisory_xact_lock(96, hashtext(put_workflow.name));`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{
 		"who deletes a workflow sees its newest version", "schema/functions/flow/drop_workflow.sql",
-		`perform pg_advisory_xact_lock(89, hashtext(drop_workflow.name));`, ``,
+		`perform pg_advisory_xact_lock(96, hashtext(drop_workflow.name));`, ``,
 		flowTests, "TestWorkflowsAreStoredOneByOne",
 	},
 	{

@@ -26,7 +26,7 @@ var rolloutRows = []Row{
 	},
 	{
 		"clicks on a rollout come one by one", "schema/functions/rollout/_rollout.sql",
-		`perform pg_advisory_xact_lock(90, hashtext(_rollout.id::text));`, ``,
+		`perform pg_advisory_xact_lock(98, hashtext(_rollout.id::text));`, ``,
 		rolloutTests, "TestClicksAtOnce",
 	},
 	{

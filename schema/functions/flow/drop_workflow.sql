@@ -18,7 +18,7 @@ declare
   n record;
 begin
   -- Whoever puts a version of it at this moment comes before or after.
-  perform pg_advisory_xact_lock(89, hashtext(drop_workflow.name));
+  perform pg_advisory_xact_lock(96, hashtext(drop_workflow.name));
   select array_agg(w.id) filter (where w.version = coalesce(drop_workflow.version, w.version)), bool_and(w.version = coalesce(drop_workflow.version, w.version)) into ids, last
   from weir.workflows w where w.name = drop_workflow.name and w.deleted_at is null;
   if ids is null then

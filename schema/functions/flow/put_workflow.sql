@@ -23,7 +23,7 @@ begin
     perform weir._invalid('definition: expected a JSON object, got ' || coalesce(jsonb_typeof(put_workflow.definition), 'null'));
   end if;
   -- Two that put the same workflow come one after the other.
-  perform pg_advisory_xact_lock(89, hashtext(put_workflow.name));
+  perform pg_advisory_xact_lock(96, hashtext(put_workflow.name));
   created := false;
   select w.* into was from weir.workflows w where w.name = put_workflow.name and (put_workflow.version is null and w.deleted_at is null or w.version = put_workflow.version)
   order by w.version desc limit 1;

@@ -8,7 +8,7 @@ as $$
 declare
   r weir.rollouts;
 begin
-  perform pg_advisory_xact_lock(90, hashtext(_rollout.id::text));
+  perform pg_advisory_xact_lock(98, hashtext(_rollout.id::text));
   select * into r from weir.rollouts x where x.job = _rollout.id;
   if not found then
     perform weir._not_found('rollout', _rollout.id::text);
