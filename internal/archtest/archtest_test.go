@@ -31,7 +31,8 @@ func TestRepository(t *testing.T) {
 		"packages state their contract":    func() []finding { return checkDocs(tr) },
 		"files and functions are short":    func() []finding { return checkSize(tr, sizes) },
 		"no text of one machine":           func() []finding { return checkText(tr, texts) },
-		"SQL of the engine has no domain":  func() []finding { return checkDomains(tr, domains) },
+		"SQL of the engine has no domain":  func() []finding { return checkWords(tr, domains) },
+		"no sentence decides":              func() []finding { return checkWords(tr, sentences) },
 		"an advisory lock has one owner":   func() []finding { return checkLocks(tr, locks) },
 		"a function file has its one form": func() []finding { return checkFunctions(tr, "schema/functions", "weir", "fleet") },
 	}

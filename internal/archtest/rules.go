@@ -118,11 +118,28 @@ var embeddedSQL = sqlRules{
 	},
 }
 
+// sentences are for people. A state, a kind or a field that is read out of one changes with
+// its wording.
+var sentences = wordRule{
+	name:  "sentences",
+	dirs:  []string{"schema/functions", "schema/views"},
+	words: regexp.MustCompile(`\blike '[a-z][^']* [^']*'`),
+	why:   "a sentence is for people, and decides nothing",
+	known: allowed{
+		"schema/functions/engine/_parse.sql":         "chooses the hint of a refusal by its text",
+		"schema/functions/engine/_why_unclaimed.sql": "chooses between two reasons by their text",
+		"schema/functions/fleet/_fleet_late.sql":     "an agent says by text alone that it ran out of time",
+		"schema/functions/fleet/_fleet_taken.sql":    "an agent says by text alone that a machine failed, not the work",
+	},
+}
+
 // domains are who uses the engine. The exceptions are what is left of the time when they
 // had no folders.
-var domains = domainRules{
+var domains = wordRule{
+	name:  "domains",
 	dirs:  []string{"schema/functions/engine", "schema/views/engine"},
-	names: regexp.MustCompile(`\bweir\.(_?(fleet|device|rollout|workspace|workflow)\w*|pcs)\b`),
+	why:   "SQL of the engine knows no domain",
+	words: regexp.MustCompile(`\bweir\.(_?(fleet|device|rollout|workspace|workflow)\w*|pcs)\b`),
 	known: allowed{
 		"schema/functions/engine/_revive.sql":       "a run of a fleet job has no rounds of its own",
 		"schema/functions/engine/_submit.sql":       "tasks of the fleet are made when a PC asks for them",

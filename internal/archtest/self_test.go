@@ -83,7 +83,10 @@ func fixtureFindings(t *tree) []finding {
 			break
 		}
 	}
-	out = append(out, checkDomains(t, domainRules{dirs: domains.dirs, names: domains.names})...)
+	for _, rule := range []wordRule{domains, sentences} {
+		rule.known = nil
+		out = append(out, checkWords(t, rule)...)
+	}
 	return append(out, checkFunctions(t, "schema/functions", "weir")...)
 }
 

@@ -50,7 +50,7 @@ begin
       else 'its time has come' end, null::uuid, case when p.run_at > t then p.since end;
   end if;
   if p.hold is not null or q.hold is not null then
-    return query select 'hold', p.hold is null, coalesce(case when p.hold like 'waits %' then p.hold else 'held by ' || p.hold end, 'released'), null::uuid, case when p.hold is not null then p.since end;
+    return query select 'hold', p.hold is null, coalesce(case when exists (select from weir.jobs j where j.id = q.job and j.watched) then p.hold else 'held by ' || p.hold end, 'released'), null::uuid, case when p.hold is not null then p.since end;
   end if;
   if q.lane is not null and q.rank is not null then
     select x.* into b from (

@@ -24,6 +24,6 @@ begin
   changed := true;
   perform weir._rollout_again(r, x.id, rollout_retry.by, rollout_retry.at);
   select * into x from weir.rollout_task y where y.id = x.id;
-  answer := concat_ws('; it ', format('%s runs again', x.key), case when x.status = 'PENDING' and x.cause like 'waits %' then x.cause end);
+  answer := concat_ws(': ', format('%s runs again', x.key), case when x.status = 'PENDING' then x.cause end);
 end $$;
 comment on function weir.rollout_retry is 'Retries a task of a rollout.';

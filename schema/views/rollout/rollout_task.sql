@@ -2,7 +2,7 @@
 -- What is not needed is not asked: a task that was found in one place is looked for in no other, and who blocks it only if it stands at its lane. The plan of a rollout is large: nothing here reads it.
 create or replace view weir.rollout_task as
 select x.task as id, x.rollout, q.key, s.name as stage, x.stage as stage_n, x.database, x.name as change, x.version, x.kind, x.canary, q.position::int as n,
-  case when p.task is not null then case when p.hold like 'waits to be started%' or p.hold like 'waits for stage %' then 'NOT_STARTED' else 'PENDING' end
+  case when p.task is not null then case when p.hold is not null and s.state = 'not_started' then 'NOT_STARTED' else 'PENDING' end
     when r.task is not null then 'RUNNING' when f.outcome is null then 'AVAILABLE' when f.outcome = 'done' then 'DONE' when f.outcome = 'skipped' then 'SKIPPED'
     when g.unknown then 'UNKNOWN' else upper(f.outcome::text) end as status,
   case when p.task is not null then case p.gate
