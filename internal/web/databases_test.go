@@ -99,3 +99,30 @@ func TestDatabaseHistory(t *testing.T) {
 	mia.Get(t, "/rollouts").Is(t, 200).Has(t, "stage-bar") // remembered
 	mia.Get(t, "/databases/none/import").Is(t, http.StatusNotFound)
 }
+
+// An address that leads to another database than before is a fault until somebody takes
+// that one.
+func TestAdoptDatabase(t *testing.T) {
+	h := newHarbour(t)
+	h.target("test", "orders")
+	other := h.berth("other")
+	mia, olga := h.Login(t, "mia", auth.Maintainer), h.Login(t, "olga", auth.Operator)
+	mia.Get(t, "/databases/orders").Is(t, 200).Lacks(t, "/databases/orders/adopt")
+	is, err := h.Rollouts.Database(t.Context(), "orders")
+	if err == nil {
+		err = h.Vault.Put(t.Context(), "ann", is.Secret, other, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	mia.Post(t, "/databases/orders/check", form()).Is(t, 303)
+	mia.Get(t, "/databases/orders").Is(t, 200).Has(t, "/databases/orders/adopt")
+	olga.Get(t, "/databases/orders").Is(t, 200).Lacks(t, "/databases/orders/adopt")
+	mia.Get(t, "/databases/orders/adopt").Is(t, 200).Has(t, "Take the database that orders leads to now?", `type="hidden" name="accept" value="true"`)
+	olga.Post(t, "/databases/orders/adopt", form("accept", "true")).Is(t, http.StatusForbidden)
+	mia.Post(t, "/databases/orders/adopt", form("accept", "true")).Is(t, 303)
+	mia.Get(t, "/databases/orders").Is(t, 200).Lacks(t, "/databases/orders/adopt")
+	if d, err := h.Rollouts.CheckDatabase(t.Context(), "orders"); err != nil || d.Fault != "" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
