@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"time"
 
@@ -10,16 +9,12 @@ import (
 
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 // PlanChannel says that a task or a job may wait for a plan: a task came to the
 // gate plan, a queued job is due, a job that others wait for has ended.
 const PlanChannel = "weir_plan"
-
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
 
 // Config says on which database the loops work, and how. Pool is needed; the
 // zero value of all else works.
@@ -42,7 +37,7 @@ type Config struct {
 }
 
 // Loops are what the leader does for the engine during one term.
-func Loops(config Config, term Term) []loop.Loop {
+func Loops(config Config, term pg.Term) []loop.Loop {
 	config = config.withDefaults()
 	tend := &tender{config: config, term: term}
 	schedules := &scheduler{config: config, term: term, broken: map[string]time.Time{}}

@@ -8,11 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 // partitions makes partitions ahead of time and drops those that are older than
 // the retention.
-func partitions(config Config, term Term) loop.Tick {
+func partitions(config Config, term pg.Term) loop.Tick {
 	return func(ctx context.Context, _ time.Time) (bool, error) {
 		var names []string
 		if err := term.QueryRow(ctx, config.Pool, `select weir.ensure_partitions($1)`, []any{config.PartitionDays}, &names); err != nil {

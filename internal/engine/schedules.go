@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blame"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // in one transaction, and only from the time we read.
 type scheduler struct {
 	config Config
-	term   Term
+	term   pg.Term
 	// next is when the next one is due, as far as known.
 	next time.Time
 	// broken are schedules that cannot run, and until when they are left alone.

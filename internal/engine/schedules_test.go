@@ -8,10 +8,11 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-func newScheduler(db *testdb.DB, term Term) *scheduler {
+func newScheduler(db *testdb.DB, term pg.Term) *scheduler {
 	return &scheduler{config: Config{Pool: db.Pool}.withDefaults(), term: term, broken: map[string]time.Time{}}
 }
 

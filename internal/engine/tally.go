@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 // database, so nothing is counted twice or left out when the leader changes.
 type tallier struct {
 	config Config
-	term   Term
+	term   pg.Term
 	// seen is the last number of the timeline when it was last added up, at when
 	// that was; next is when to look again, if that is sooner than usual.
 	seen     int64

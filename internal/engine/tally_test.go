@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -36,7 +37,7 @@ func minutes(t *testing.T, db *testdb.DB) []minute {
 }
 
 // drain ticks until there is nothing left to count.
-func drain(t *testing.T, db *testdb.DB, term Term) *tallier {
+func drain(t *testing.T, db *testdb.DB, term pg.Term) *tallier {
 	t.Helper()
 	tally := &tallier{config: Config{Pool: db.Pool}.withDefaults(), term: term}
 	for more := true; more; {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/listen"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // tender does what time alone brings about, and opens the gates it hears of.
 type tender struct {
 	config Config
-	term   Term
+	term   pg.Term
 	// swept and tended are when the last passes began; more says that the last
 	// one did not finish; next is when the next task is due, as far as known.
 	swept, tended time.Time

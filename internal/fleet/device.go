@@ -118,7 +118,7 @@ func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]
 	if f.PC != "" {
 		from = deviceOnPC
 	}
-	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, f.Online, labels, f.Search, limit(page))
+	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, f.Online, labels, f.Search, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}
@@ -149,7 +149,7 @@ func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
 
 // DeviceLog is what became of a device, the newest first.
 func (s *Store) DeviceLog(ctx context.Context, serial string, most int) ([]DeviceEvent, error) {
-	list, err := s.deviceEvents(ctx, serial, limit(view.Page{Limit: most}))
+	list, err := s.deviceEvents(ctx, serial, view.Page{Limit: most}.Most())
 	if err != nil {
 		return nil, fmt.Errorf("read log of device: %w", err)
 	}
@@ -158,7 +158,7 @@ func (s *Store) DeviceLog(ctx context.Context, serial string, most int) ([]Devic
 
 // DeviceUnits are the latest runs on a device, the newest first.
 func (s *Store) DeviceUnits(ctx context.Context, serial string, most int) ([]Unit, error) {
-	list, err := s.units(ctx, unitOfDevice, serial, limit(view.Page{Limit: most}))
+	list, err := s.units(ctx, unitOfDevice, serial, view.Page{Limit: most}.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list runs on device: %w", err)
 	}

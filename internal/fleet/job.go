@@ -162,11 +162,11 @@ func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey
 // Jobs lists jobs, the newest first. After is the id of the last one of the page
 // before.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, page view.Page) ([]Job, error) {
-	after, err := idOrNil(page.After)
+	after, err := page.AfterID()
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.jobs(ctx, jobFilter, after, f.State, f.Search, limit(page))
+	list, err := s.jobs(ctx, jobFilter, after, f.State, f.Search, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list fleet jobs: %w", err)
 	}
@@ -211,7 +211,7 @@ func (s *Store) Units(ctx context.Context, id weir.ID, f UnitFilter, page view.P
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.units(ctx, unitFilter, id, after, f.State, f.Device, f.PC, limit(page))
+	list, err := s.units(ctx, unitFilter, id, after, f.State, f.Device, f.PC, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list units: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -24,7 +25,7 @@ type Config struct {
 }
 
 // Loops are what the leader does for fleets during one term.
-func Loops(config Config, term Term) []loop.Loop {
+func Loops(config Config, term pg.Term) []loop.Loop {
 	l := &leader{pool: config.Pool, term: term, log: config.Log}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
@@ -38,7 +39,7 @@ func Loops(config Config, term Term) []loop.Loop {
 // leader is the one server that tends the fleet. Two of them at once are harmless.
 type leader struct {
 	pool *pgxpool.Pool
-	term Term
+	term pg.Term
 	log  *slog.Logger
 }
 

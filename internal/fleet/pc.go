@@ -77,7 +77,7 @@ type Sum struct {
 
 // PCPage lists PCs by name. After is the name of the last one of the page before.
 func (s *Store) PCPage(ctx context.Context, f PCFilter, page view.Page) ([]PC, error) {
-	list, err := s.pcs(ctx, pcPage, page.After, f.Search, f.Health, f.Trouble, limit(page))
+	list, err := s.pcs(ctx, pcPage, page.After, f.Search, f.Health, f.Trouble, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list PCs: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -23,29 +22,6 @@ type Store struct {
 // New makes a store on a pool that the caller keeps. Its user must own the schema:
 // commands carry the name of whoever gave them, and nobody else may say that.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
-
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
-
-func limit(p view.Page) int {
-	if p.Limit <= 0 {
-		return 50
-	}
-	return min(p.Limit, 1000)
-}
-
-func idOrNil(text string) (*weir.ID, error) {
-	if text == "" {
-		return nil, nil
-	}
-	id, err := weir.ParseID(text)
-	if err != nil {
-		return nil, problem.Refuse("after", "give the id of the last one of the page before", "%q is no id", text)
-	}
-	return &id, nil
-}
 
 func numberAfter(text string) (int, error) {
 	if text == "" {

@@ -41,7 +41,7 @@ func List[Store, In, Row any](o Operation, do func(ctx context.Context, store St
 			return Page[Row]{}, err
 		}
 		next := ""
-		if bounds := PagedOf(in); len(rows) > 0 && len(rows) >= bounds.limit() {
+		if bounds := PagedOf(in); len(rows) > 0 && len(rows) >= bounds.Page().Most() {
 			next = key(rows[len(rows)-1])
 		}
 		return PageOf(rows, next), nil
@@ -54,14 +54,6 @@ func PagedOf(in any) *Paged {
 		return p.paged()
 	}
 	return nil
-}
-
-// limit is the one that the store takes for none.
-func (p *Paged) limit() int {
-	if p.Limit <= 0 {
-		return 50
-	}
-	return p.Limit
 }
 
 // Each reads a whole list, page by page.

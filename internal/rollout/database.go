@@ -110,7 +110,7 @@ func (s *Store) Databases(ctx context.Context, f DatabaseFilter, page view.Page)
 		}
 		labels[key] = value
 	}
-	list, err := s.databases(ctx, databaseFilter, page.After, f.Environment, f.Engine, labels, f.Search, limit(page))
+	list, err := s.databases(ctx, databaseFilter, page.After, f.Environment, f.Engine, labels, f.Search, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list databases: %w", err)
 	}
@@ -185,7 +185,7 @@ func (s *Store) DatabaseHistory(ctx context.Context, name string, page view.Page
 		return nil, err
 	}
 	entries = entries[min(from, len(entries)):]
-	return entries[:min(limit(page), len(entries))], nil
+	return entries[:min(page.Most(), len(entries))], nil
 }
 
 // Foreign is what another tool (goose, Flyway, golang-migrate) wrote down in the

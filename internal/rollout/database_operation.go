@@ -98,7 +98,7 @@ var (
 		func(ctx context.Context, s *Store, _ auth.Subject, in *ListingHistory) (op.Page[target.Entry], error) {
 			entries, err := s.DatabaseHistory(ctx, in.Database, in.Page())
 			next := ""
-			if n := len(entries); n > 0 && n == limit(in.Page()) {
+			if n := len(entries); n > 0 && n == in.Page().Most() {
 				before, _ := strconv.Atoi(in.After) // the store has read it
 				next = strconv.Itoa(before + n)
 			}

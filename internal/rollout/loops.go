@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
@@ -41,7 +42,7 @@ type Config struct {
 }
 
 // Loops are what the leader does for rollouts during one term.
-func Loops(config Config, term Term) []loop.Loop {
+func Loops(config Config, term pg.Term) []loop.Loop {
 	l := newLeader(config, term)
 	return []loop.Loop{{Name: "rollouts", Tick: l.tick, Every: lookEvery, Wake: config.Hints, Gap: 10 * time.Millisecond}}
 }
@@ -50,12 +51,12 @@ func Loops(config Config, term Term) []loop.Loop {
 // again by the SQL functions, so two of them at once are harmless.
 type leader struct {
 	*Store
-	term          Term
+	term          pg.Term
 	log           *slog.Logger
 	swept, tidied time.Time
 }
 
-func newLeader(config Config, term Term) *leader {
+func newLeader(config Config, term pg.Term) *leader {
 	return &leader{Store: config.Store, term: term, log: cmp.Or(config.Log, config.Store.log)}
 }
 

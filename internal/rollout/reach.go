@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
@@ -148,18 +147,6 @@ func newest(entries []target.Entry) (version string, rank *int64) {
 		}
 	}
 	return version, rank
-}
-
-// idOrNil is a page's place among ids.
-func idOrNil(after string) (*weir.ID, error) {
-	if after == "" {
-		return nil, nil
-	}
-	id, err := weir.ParseID(after)
-	if err != nil {
-		return nil, problem.Refuse("after", "use the id of the last row of the page before", "%.80q is not an id", after)
-	}
-	return &id, nil
 }
 
 // said is what a person should read of an error.

@@ -137,11 +137,11 @@ type Filter struct {
 // Rollouts lists rollouts, the newest first. After is the id of the last one of the
 // page before.
 func (s *Store) Rollouts(ctx context.Context, f Filter, page view.Page) ([]Rollout, error) {
-	after, err := idOrNil(page.After)
+	after, err := page.AfterID()
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.rollouts(ctx, rolloutFilter, after, f.State, f.Search, f.Database, limit(page))
+	list, err := s.rollouts(ctx, rolloutFilter, after, f.State, f.Search, f.Database, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list rollouts: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
@@ -47,24 +47,6 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	return &Store{pool: pool, vault: o.Vault, log: o.Log}
 }
 
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
-
-// querier is what a pool and a transaction have in common.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-func limit(p view.Page) int {
-	if p.Limit <= 0 {
-		return 50
-	}
-	return min(p.Limit, 1000)
-}
-
 // --- commands
 
 // A command answers with whether it changed something, and what it says.
@@ -82,7 +64,7 @@ const (
 	resolveSQL = `select changed, answer from weir.rollout_resolve($1, $3, $4, nullif($2, ''))`
 )
 
-func command(ctx context.Context, db querier, op, sql string, id weir.ID, by string, args ...any) (a Answer, err error) {
+func command(ctx context.Context, db pg.Querier, op, sql string, id weir.ID, by string, args ...any) (a Answer, err error) {
 	err = db.QueryRow(ctx, sql, append([]any{id, by}, args...)...).Scan(&a.Changed, &a.Text)
 	if err != nil {
 		return a, fmt.Errorf("%s: %w", op, err)

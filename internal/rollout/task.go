@@ -115,11 +115,11 @@ type TaskFilter struct {
 // TaskPage lists tasks of a rollout, in the order of the plan. After is the id of the
 // last one of the page before.
 func (s *Store) TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page view.Page) ([]Task, error) {
-	after, err := idOrNil(page.After)
+	after, err := page.AfterID()
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.tasks(ctx, taskPage, id, after, f.Key, f.Database, f.Stage, f.Status, limit(page))
+	list, err := s.tasks(ctx, taskPage, id, after, f.Key, f.Database, f.Stage, f.Status, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -32,13 +33,8 @@ type Exporter interface {
 	Export(ctx context.Context, partition string, rows Rows) (location string, n int64, err error)
 }
 
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
-
 // ExportLoop exports partitions that have ended, one a tick, the oldest first.
-func ExportLoop(pool *pgxpool.Pool, to Exporter, term Term, log *slog.Logger) loop.Loop {
+func ExportLoop(pool *pgxpool.Pool, to Exporter, term pg.Term, log *slog.Logger) loop.Loop {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -49,7 +45,7 @@ func ExportLoop(pool *pgxpool.Pool, to Exporter, term Term, log *slog.Logger) lo
 type export struct {
 	pool *pgxpool.Pool
 	to   Exporter
-	term Term
+	term pg.Term
 	log  *slog.Logger
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -41,7 +42,7 @@ type Config struct {
 // Loops are what the leader does for workflows during one term. It is one loop:
 // building, planning and patience share a wake-up, and an idle server asks one
 // question a second for all of them.
-func Loops(config Config, term Term) []loop.Loop {
+func Loops(config Config, term pg.Term) []loop.Loop {
 	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
 	if config.Store == nil {
 		config.Store = New(config.Pool, Options{Log: config.Log})
@@ -55,7 +56,7 @@ func Loops(config Config, term Term) []loop.Loop {
 // functions, so two of them at once are harmless.
 type leader struct {
 	*Store
-	term Term
+	term pg.Term
 	// next is when the next queued job is due, as far as known.
 	next time.Time
 	// bore and tidied are when patience and pools were last looked at.
@@ -65,7 +66,7 @@ type leader struct {
 	broken map[weir.ID]time.Time
 }
 
-func newLeader(config Config, term Term) *leader {
+func newLeader(config Config, term pg.Term) *leader {
 	return &leader{Store: config.Store, term: term, broken: map[weir.ID]time.Time{}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -17,7 +18,7 @@ func schedulePrefix(workflow string) string { return "workflow/" + workflow + "/
 
 // applySchedules makes the schedules of a workflow those of its newest active
 // version. A schedule that somebody paused stays paused.
-func (s *Store) applySchedules(ctx context.Context, tx querier, name, by string) error {
+func (s *Store) applySchedules(ctx context.Context, tx pg.Querier, name, by string) error {
 	body, err := newestIn(ctx, tx, name)
 	if err != nil {
 		return err

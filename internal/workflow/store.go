@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -36,18 +37,6 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{pool: pool, log: o.Log, known: newShelf()}
-}
-
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
-
-// querier is what a pool and a transaction have in common.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
 // refused tells an error of what was asked from one of the database.
@@ -102,13 +91,13 @@ func (s *Store) list(ctx context.Context, op, rest string, args ...any) ([]Workf
 // or in its newest if none is active.
 func (s *Store) Workflows(ctx context.Context, page view.Page) ([]Workflow, error) {
 	return s.list(ctx, "list workflows", `where w.name > $1 collate "C" and w.version = (select x.version from weir.workflows x where x.name = w.name and x.deleted_at is null order by x.active desc, x.version desc limit 1)
-		order by w.name limit $2`, page.After, limit(page))
+		order by w.name limit $2`, page.After, page.Most())
 }
 
 // Versions lists the versions of a workflow, the newest first. After is the
 // version of the last row of the page before.
 func (s *Store) Versions(ctx context.Context, name string, page view.Page) ([]Workflow, error) {
-	list, err := s.list(ctx, "list versions", `where w.name = $1 and w.deleted_at is null and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, limit(page))
+	list, err := s.list(ctx, "list versions", `where w.name = $1 and w.deleted_at is null and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, page.Most())
 	if err == nil && len(list) == 0 && page.After == "" {
 		err = s.unknown(ctx, name, 0)
 	}
@@ -144,13 +133,13 @@ func (s *Store) names(ctx context.Context) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-func putRow(ctx context.Context, tx querier, name string, body json.RawMessage, version int, source string, active bool, by string) (id weir.ID, stored int, created bool, err error) {
+func putRow(ctx context.Context, tx pg.Querier, name string, body json.RawMessage, version int, source string, active bool, by string) (id weir.ID, stored int, created bool, err error) {
 	err = tx.QueryRow(ctx, `select id, stored, created from weir.put_workflow($1, $2, nullif($3, 0), nullif($4, ''), $5, nullif($6, ''))`,
 		name, body, version, source, active, by).Scan(&id, &stored, &created)
 	return id, stored, created, err
 }
 
-func setActive(ctx context.Context, tx querier, name string, version int, active bool, by string) error {
+func setActive(ctx context.Context, tx pg.Querier, name string, version int, active bool, by string) error {
 	_, err := tx.Exec(ctx, `select weir.set_workflow($1, $2, $3, nullif($4, ''))`, name, version, active, by)
 	return err
 }
@@ -161,7 +150,7 @@ func (s *Store) dropRows(ctx context.Context, name string, version int, by strin
 }
 
 // newestIn reads the definition that the schedules of a workflow follow.
-func newestIn(ctx context.Context, tx querier, name string) (body json.RawMessage, err error) {
+func newestIn(ctx context.Context, tx pg.Querier, name string) (body json.RawMessage, err error) {
 	err = tx.QueryRow(ctx, `select w.definition from weir.workflows w where w.name = $1 and w.active order by w.version desc limit 1`, name).Scan((*[]byte)(&body))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -177,7 +166,7 @@ type scheduleRow struct {
 	paused bool
 }
 
-func schedulesOf(ctx context.Context, tx querier, prefix string) (list []scheduleRow, now time.Time, err error) {
+func schedulesOf(ctx context.Context, tx pg.Querier, prefix string) (list []scheduleRow, now time.Time, err error) {
 	if err := tx.QueryRow(ctx, `select clock_timestamp()`).Scan(&now); err != nil {
 		return nil, now, err
 	}
@@ -192,14 +181,14 @@ func schedulesOf(ctx context.Context, tx querier, prefix string) (list []schedul
 	return list, now, err
 }
 
-func setSchedule(ctx context.Context, tx querier, s weir.Schedule, options json.RawMessage, next time.Time) error {
+func setSchedule(ctx context.Context, tx pg.Querier, s weir.Schedule, options json.RawMessage, next time.Time) error {
 	_, err := tx.Exec(ctx, `select weir.set_schedule($1, $2, null, $3, zone => $4, missed => $5, paused => $6, by => nullif($7, ''), workflow => $8, options => $9, overlap => $10,
 		catch_up => nullif($11::interval, '0'), jitter => nullif($12::interval, '0'))`,
 		s.Name, s.Spec, next, s.Zone, string(s.Missed), s.Paused, s.By, s.Workflow, options, string(s.Overlap), s.CatchUp, s.Jitter)
 	return err
 }
 
-func dropSchedule(ctx context.Context, tx querier, name, by string) error {
+func dropSchedule(ctx context.Context, tx pg.Querier, name, by string) error {
 	_, err := tx.Exec(ctx, `select weir.drop_schedule($1, nullif($2, ''))`, name, by)
 	return err
 }

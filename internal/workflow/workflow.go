@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -106,13 +105,6 @@ func (s *Store) Delete(ctx context.Context, by, name string, version int) (versi
 	}
 	s.known.forget(name)
 	return versions, nil
-}
-
-func limit(p view.Page) int {
-	if p.Limit <= 0 {
-		return 50
-	}
-	return min(p.Limit, 1000)
 }
 
 // unknown says that there is no such workflow, and which one may be meant.

@@ -26,18 +26,6 @@ type Filter struct {
 	Deleted bool
 }
 
-const (
-	pageLimit = 50
-	pageMost  = 1000
-)
-
-func limit(p view.Page) int {
-	if p.Limit <= 0 {
-		return pageLimit
-	}
-	return min(p.Limit, pageMost)
-}
-
 // orNull is null for the zero id.
 func orNull(id weir.ID) *weir.ID {
 	if id.IsZero() {
@@ -55,7 +43,7 @@ func (s *Store) List(ctx context.Context, f Filter, p view.Page) ([]Workspace, e
 			return nil, problem.Refuse("after", "give the id of the last one of the page before", "%q is no id", p.After)
 		}
 	}
-	return s.list(ctx, f, after, limit(p))
+	return s.list(ctx, f, after, p.Most())
 }
 
 // Count counts those that a filter chooses, by phase.

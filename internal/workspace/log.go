@@ -38,7 +38,7 @@ func (s *Store) Log(ctx context.Context, id weir.ID, p view.Page) ([]Entry, erro
 			return nil, problem.Refuse("after", "give the seq of the last entry of the page before", "%q is none", p.After)
 		}
 	}
-	entries, err := s.entries(ctx, id, before, limit(p))
+	entries, err := s.entries(ctx, id, before, p.Most())
 	if err != nil {
 		return nil, fmt.Errorf("read the log of a workspace: %w", err)
 	}

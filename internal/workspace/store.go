@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/workspace/home"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
@@ -26,7 +27,7 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 // Term is the leader's. A statement changes nothing once the term is over.
 type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
+	pg.Term
 	// Go runs f beside the loops. Its context ends with the term, and no other term is
 	// handed over to before f has returned.
 	Go(f func(ctx context.Context))

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 const (
@@ -25,14 +26,9 @@ const (
 	uploadsFor = 24 * time.Hour
 )
 
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
-
 // Loop removes, once an hour, the objects of jobs and tasks that the retention has
 // dropped, and what broken uploads have left.
-func Loop(pool *pgxpool.Pool, bucket blob.Bucket, term Term, log *slog.Logger) loop.Loop {
+func Loop(pool *pgxpool.Pool, bucket blob.Bucket, term pg.Term, log *slog.Logger) loop.Loop {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -43,7 +39,7 @@ func Loop(pool *pgxpool.Pool, bucket blob.Bucket, term Term, log *slog.Logger) l
 type collector struct {
 	pool   *pgxpool.Pool
 	bucket blob.Bucket
-	term   Term
+	term   pg.Term
 	log    *slog.Logger
 }
 

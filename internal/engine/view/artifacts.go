@@ -83,7 +83,7 @@ func (s *Store) Artifacts(ctx context.Context, f ArtifactFilter, page Page) ([]A
 		q.where("a.name = %s", f.Name)
 	}
 	// The page first, then the keys of its tasks.
-	sql := `select ` + artifactColumns + ` from (select * from weir.artifacts a` + q.text() + ` order by a.id desc limit ` + q.arg(page.limit()) + `) a` + artifactTables + ` order by a.id desc`
+	sql := `select ` + artifactColumns + ` from (select * from weir.artifacts a` + q.text() + ` order by a.id desc limit ` + q.arg(page.Most()) + `) a` + artifactTables + ` order by a.id desc`
 	return list(ctx, s, "list artifacts", sql, q.args, artifactInto)
 }
 

@@ -47,7 +47,7 @@ func nodeInto(n *Node) []any {
 
 // Nodes lists the nodes by name.
 func (s *Store) Nodes(ctx context.Context, page Page) ([]Node, error) {
-	return list(ctx, s, "list nodes", `select `+nodeColumns+` from weir.node n where n.name > $1 collate "C" order by n.name limit $2`, []any{page.After, page.limit()}, nodeInto)
+	return list(ctx, s, "list nodes", `select `+nodeColumns+` from weir.node n where n.name > $1 collate "C" order by n.name limit $2`, []any{page.After, page.Most()}, nodeInto)
 }
 
 // Node reads one node.
@@ -135,7 +135,7 @@ func (s *Store) Workers(ctx context.Context, f WorkerFilter, page Page) ([]Worke
 	if f.Service != "" {
 		q.where("%s = any (w.services)", f.Service)
 	}
-	sql := `select ` + workerColumns + ` from ` + workers + q.text() + ` order by w.name limit ` + q.arg(page.limit())
+	sql := `select ` + workerColumns + ` from ` + workers + q.text() + ` order by w.name limit ` + q.arg(page.Most())
 	return list(ctx, s, "list workers", sql, q.args, workerInto)
 }
 

@@ -30,7 +30,7 @@ func poolInto(p *Pool) []any {
 
 // Pools lists the pools by name.
 func (s *Store) Pools(ctx context.Context, page Page) ([]Pool, error) {
-	return list(ctx, s, "list pools", `select `+poolColumns+` from weir.pool p where p.name > $1 collate "C" order by p.name limit $2`, []any{page.After, page.limit()}, poolInto)
+	return list(ctx, s, "list pools", `select `+poolColumns+` from weir.pool p where p.name > $1 collate "C" order by p.name limit $2`, []any{page.After, page.Most()}, poolInto)
 }
 
 // Pool reads one pool.

@@ -48,7 +48,7 @@ func scheduleInto(s *Schedule) []any {
 // Schedules lists the schedules by name.
 func (s *Store) Schedules(ctx context.Context, page Page) ([]Schedule, error) {
 	return list(ctx, s, "list schedules", `select `+scheduleColumns+` from weir.schedules s where s.name > $1 collate "C" order by s.name limit $2`,
-		[]any{page.After, page.limit()}, scheduleInto)
+		[]any{page.After, page.Most()}, scheduleInto)
 }
 
 // Schedule reads one schedule.

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // Page bounds a list. The zero value is its beginning.
@@ -19,11 +21,24 @@ type Page struct {
 	After string
 }
 
-func (p Page) limit() int {
+// Most is how many rows a page has at most.
+func (p Page) Most() int {
 	if p.Limit <= 0 {
 		return 50
 	}
 	return min(p.Limit, 1000)
+}
+
+// AfterID is After, where rows are named by ids; nil: from the beginning.
+func (p Page) AfterID() (*weir.ID, error) {
+	if p.After == "" {
+		return nil, nil
+	}
+	id, err := weir.ParseID(p.After)
+	if err != nil {
+		return nil, problem.Refuse("after", "use the id of the last row of the page before", "%.80q is not an id", p.After)
+	}
+	return &id, nil
 }
 
 // Store reads from one database. It is safe for concurrent use.

@@ -16,7 +16,7 @@ func (s *Store) Tasks(ctx context.Context, f TaskFilter, page Page) ([]Task, err
 // full asks for pages until one is full.
 func full[T any](page Page, read func(Page) ([]T, string, error)) ([]T, error) {
 	all := []T{}
-	for want := page.limit(); ; {
+	for want := page.Most(); ; {
 		rows, next, err := read(Page{Limit: want - len(all), After: page.After})
 		if err != nil {
 			return nil, err
@@ -189,7 +189,7 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 	default:
 		q.where("(select x.outcome = %s::text::weir.state from weir.finished x where x.task = s.id)", f.State)
 	}
-	limit := page.limit() + 1
+	limit := page.Most() + 1
 	ids, err := list(ctx, s, op, fmt.Sprintf(`select s.id from weir.tasks s%s order by s.position limit %d`, q.text(), limit), q.args, idInto)
 	return cut(ids, limit, err)
 }
@@ -199,7 +199,7 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 func (s *Store) availableTasks(ctx context.Context, op string, f known, page Page) ([]weir.ID, string, error) {
 	var q query
 	from, before := "weir.available", ""
-	limit := page.limit() + 1
+	limit := page.Most() + 1
 	if page.After != "" {
 		after, err := weir.ParseID(page.After)
 		if err != nil {

@@ -52,7 +52,7 @@ func (s *Store) Timeline(ctx context.Context, f TimelineFilter, before string, l
 	if f.Level != "" && !slices.Contains(Levels, f.Level) {
 		return nil, "", fmt.Errorf("%w: level %q: choose one of %s", weir.ErrInvalid, f.Level, strings.Join(Levels, ", "))
 	}
-	limit = Page{Limit: limit}.limit()
+	limit = Page{Limit: limit}.Most()
 	if id, err := weir.ParseID(f.Subject); err == nil && f.Kind == "task" {
 		f.Task, f.Kind, f.Subject = id, "", ""
 	}

@@ -71,7 +71,7 @@ func (w *walk) ids(ctx context.Context, s *Store, op string, page Page) (ids []w
 		}
 		w.key(w.id+" < %s", after)
 	}
-	limit := page.limit() + 1 // one more tells whether there is another page
+	limit := page.Most() + 1 // one more tells whether there is another page
 	most := limit
 	switch {
 	case len(w.rest) > 0 && w.also != "":

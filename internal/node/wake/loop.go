@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 // every is how often somebody looks whether a node must be woken. Work is looked
@@ -16,14 +17,14 @@ const every = 5 * time.Second
 const atOnce = 8
 
 // Loops are what the leader does for nodes that sleep during one term.
-func (w *Waker) Loops(term Term) []loop.Loop {
+func (w *Waker) Loops(term pg.Term) []loop.Loop {
 	t := &ticker{waker: w, term: term}
 	return []loop.Loop{{Name: "wake", Tick: t.tick, Every: every, Timeout: 2 * time.Minute}}
 }
 
 type ticker struct {
 	waker *Waker
-	term  Term
+	term  pg.Term
 }
 
 // tick wakes whom the database says. What fails is in the timeline and is tried

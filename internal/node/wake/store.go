@@ -7,12 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/weirhq/weir/internal/pg"
 )
-
-// Term is the leader's: a statement changes nothing once the term is over.
-type Term interface {
-	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
-}
 
 // poolTerm is for what a person does, which needs no leader.
 type poolTerm struct{}
@@ -59,7 +55,7 @@ func (w *Waker) begin(ctx context.Context, by, node string) (c call, due bool, e
 }
 
 // plan notes what became of earlier tries and returns whom to wake now.
-func (w *Waker) plan(ctx context.Context, term Term) ([]call, error) {
+func (w *Waker) plan(ctx context.Context, term pg.Term) ([]call, error) {
 	var rows []struct {
 		Node, Method string
 		Params       json.RawMessage
@@ -84,7 +80,7 @@ func (w *Waker) plan(ctx context.Context, term Term) ([]call, error) {
 
 // note ends a try: called, or failed with what went wrong. said is what the
 // other side said.
-func (w *Waker) note(ctx context.Context, term Term, node, step, note, said string) error {
+func (w *Waker) note(ctx context.Context, term pg.Term, node, step, note, said string) error {
 	var data []byte
 	if said != "" && step == "failed" {
 		data, _ = json.Marshal(map[string]string{"output": said}) // text always is JSON

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/weirhq/weir/internal/pg"
 )
 
 // patience is how long one script or one call may take.
@@ -90,7 +91,7 @@ type call struct {
 
 // try acts once and notes what came of it. Whether the node woke shows by its
 // next heartbeat.
-func (w *Waker) try(ctx context.Context, term Term, c call) error {
+func (w *Waker) try(ctx context.Context, term pg.Term, c call) error {
 	said, err := w.act(ctx, c)
 	step, note, log := "called", said, w.config.Log.Info
 	if err != nil {
