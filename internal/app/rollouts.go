@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
 )
@@ -27,7 +30,13 @@ func newRollouts(pool *pgxpool.Pool, v *vault.Vault, log *slog.Logger) *rollout.
 // vault is that of a command that has the database itself. Where the key is not
 // known here, the vault says so when a secret is needed.
 func (t Target) vault(pool *pgxpool.Pool) *vault.Vault {
-	keys, _ := t.config.secretKeys(t.private())
+	keys, err := t.config.secretKeys(t.private())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = problem.New(problem.Conflict, "say where the server has its key: --secret-key-file FILE, or ask the server: --server URL", "secrets are sealed with a key that is not known here")
+	}
+	if err != nil {
+		keys = vault.NoKeys(err)
+	}
 	return vault.New(pool, keys, nil)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
@@ -88,6 +89,9 @@ type Session struct {
 	// Target is where it is connected.
 	Target Target
 
+	// server is nil on a database, view on a server.
+	server *remote.Client
+	view   *view.Store
 	// version and login are for servers only.
 	version func(ctx context.Context) (remote.Version, error)
 	login   func(ctx context.Context, name, password string) error
@@ -119,10 +123,11 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	}
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
-	flows := newDatabaseFlows(pool, client, store, t, who.Name)
-	rollouts := newRollouts(pool, t.vault(pool), nil)
-	operations := op.Local{Stores: []any{work.New(pool, client), rollouts}, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
+	flows := newDatabaseFlows(pool, client, t, who.Name)
+	secrets := t.vault(pool)
+	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), secrets}
+	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

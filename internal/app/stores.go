@@ -128,7 +128,12 @@ func (p *parts) desk(name string) *node.Desk {
 
 // operations carries them out on the stores of this server, for who asks.
 func (p *parts) operations() op.Local {
-	return op.Local{Stores: []any{work.New(p.reads, p.client), p.rollouts}}
+	secrets := p.vault
+	if secrets == nil {
+		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
+		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
+	}
+	return op.Local{Stores: []any{work.New(p.reads, p.client), p.flows, p.rollouts, secrets}}
 }
 
 // apiConfig adds to the API what agents and workflows need. A part that is not
@@ -138,9 +143,6 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
-	if p.vault != nil {
-		c.Secrets = p.vault
-	}
 	c.SetNode = func(ctx context.Context, by, name string, labels map[string]string, capacity map[string]int) error {
 		return p.client.SetNode(ctx, weir.Node{Name: name, Labels: labels, Capacity: capacity}, by)
 	}
@@ -151,9 +153,6 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
 	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
 	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
-	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
-	if p.vault != nil {
-		c.Secrets = p.vault
-	}
+	c.Workflows, c.Secrets, c.Waker, c.Bucket, c.Bulk = p.flows, p.vault, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	return c
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) artifact() *cobra.Command {
@@ -21,7 +23,7 @@ func (e *env) artifact() *cobra.Command {
 }
 
 func (e *env) artifactList() *cobra.Command {
-	var f view.ArtifactFilter
+	var f work.ListingArtifacts
 	var page view.Page
 	var job, task string
 	c := &cobra.Command{Short: "List the artifacts of a job or a task, newest first", Example: "  weir artifact list --job 8057b302099a\n  weir artifact list --task 8057b302099a/render -o json"}
@@ -29,18 +31,22 @@ func (e *env) artifactList() *cobra.Command {
 		if job == "" && task == "" {
 			return l, invalid("give --job ID or --task ID; weir job list shows jobs", "artifacts are listed by job or by task")
 		}
-		if job != "" {
-			if f.Job, err = s.Store.JobID(ctx, job); err != nil {
-				return l, err
-			}
+		f.Paged = op.Paged{Limit: page.Limit, After: page.After}
+		read := func(ctx context.Context) (op.Page[view.Artifact], error) {
+			return work.JobArtifacts.Call(ctx, s.Operations, &work.ArtifactsOfJob{Job: job, ListingArtifacts: f})
 		}
 		if task != "" {
-			if f.Task, err = findTask(ctx, s, task); err != nil {
+			id, err := findTask(ctx, s, task)
+			if err != nil {
 				return l, err
 			}
+			read = func(ctx context.Context) (op.Page[view.Artifact], error) {
+				return work.TaskArtifacts.Call(ctx, s.Operations, &work.ArtifactsOfTask{Task: id.String(), ListingArtifacts: f})
+			}
 		}
-		return plainList(page, artifactListing, func(ctx context.Context, page view.Page) ([]view.Artifact, error) {
-			return s.Flows.Artifacts(ctx, f, page)
+		return plainList(page, artifactListing, func(ctx context.Context, _ view.Page) ([]view.Artifact, error) {
+			found, err := read(ctx)
+			return found.Items, err
 		}), nil
 	})
 	flags := c.Flags()
@@ -104,7 +110,7 @@ and its name: TASK/NAME or JOB/STEP/NAME; of several attempts the newest counts.
 				return err
 			}
 			if to == "-" {
-				body, err := s.Flows.Content(ctx, a)
+				body, err := s.Content(ctx, a)
 				if err != nil {
 					return err
 				}
@@ -135,7 +141,7 @@ and its name: TASK/NAME or JOB/STEP/NAME; of several attempts the newest counts.
 func findArtifact(ctx context.Context, s *app.Session, text string) (view.Artifact, error) {
 	const next = "see them with: weir artifact list --job ID"
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return s.Flows.Artifact(ctx, id)
+		return work.ShowArtifact.Call(ctx, s.Operations, &work.NamedArtifact{Artifact: id})
 	}
 	task, name, ok := strings.Cut(text, "/")
 	if !ok || name == "" {
@@ -159,9 +165,10 @@ func artifactOf(ctx context.Context, s *app.Session, task, name string) (a view.
 	if id, err = findTask(ctx, s, task); err != nil {
 		return a, false, err
 	}
-	list, err := s.Flows.Artifacts(ctx, view.ArtifactFilter{Task: id, Name: name}, view.Page{Limit: 1})
-	if err != nil || len(list) == 0 {
+	in := &work.ArtifactsOfTask{Task: id.String(), ListingArtifacts: work.ListingArtifacts{Name: name, Paged: op.Paged{Limit: 1}}}
+	list, err := work.TaskArtifacts.Call(ctx, s.Operations, in)
+	if err != nil || len(list.Items) == 0 {
 		return a, false, err
 	}
-	return list[0], true, nil
+	return list.Items[0], true, nil
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) jobArtifacts() *cobra.Command {
@@ -55,18 +57,8 @@ STEP/NAME; of several attempts the newest counts.`,
 }
 
 // jobOutputs reads all artifacts of a job, newest first.
-func jobOutputs(ctx context.Context, s *app.Session, job weir.ID) (all []view.Artifact, err error) {
-	for page := (view.Page{Limit: 1000}); ; {
-		found, err := s.Flows.Artifacts(ctx, view.ArtifactFilter{Job: job}, page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-		if len(found) < page.Limit {
-			return all, nil
-		}
-		page.After = artifactListing.name(found[len(found)-1])
-	}
+func jobOutputs(ctx context.Context, s *app.Session, job weir.ID) ([]view.Artifact, error) {
+	return op.Each(ctx, s.Operations, work.JobArtifacts, work.ArtifactsOfJob{Job: job.String()})
 }
 
 // newest keeps the outputs of the newest attempt of each task that left them.
@@ -123,7 +115,7 @@ func saveArtifact(ctx context.Context, s *app.Session, a view.Artifact, file str
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	body, err := s.Flows.Content(ctx, a)
+	body, err := s.Content(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 func (e *env) job() *cobra.Command {
@@ -207,24 +209,16 @@ func workflowOf(ctx context.Context, s *app.Session, j view.Job) (string, error)
 	if j.Definition.IsZero() {
 		return "", nil
 	}
-	for page := (view.Page{Limit: 1000}); ; {
-		versions, err := s.Flows.Versions(ctx, j.Name, page)
-		if errors.Is(err, weir.ErrNotFound) {
-			return j.Name, nil
-		}
-		if err != nil {
-			return "", err
-		}
-		for _, w := range versions {
-			if w.ID == j.Definition {
-				return fmt.Sprintf("%s version %d", w.Name, w.Version), nil
-			}
-		}
-		if len(versions) < page.Limit {
-			return j.Name, nil
-		}
-		page.After = fmt.Sprint(versions[len(versions)-1].Version)
+	versions, err := op.Each(ctx, s.Operations, workflow.Versions, workflow.ListingVersions{Named: workflow.Named{Workflow: j.Name}})
+	if err != nil && !errors.Is(err, weir.ErrNotFound) {
+		return "", err
 	}
+	for _, w := range versions {
+		if w.ID == j.Definition {
+			return fmt.Sprintf("%s version %d", w.Name, w.Version), nil
+		}
+	}
+	return j.Name, nil
 }
 
 func jobCounts(j view.Job) string {

@@ -12,45 +12,26 @@ import (
 )
 
 func (e *env) jobRerun() *cobra.Command {
-	var r workflow.RerunRequest
 	var watch, log bool
 	c := &cobra.Command{
-		Use: "rerun ID", Short: "Do a job of a workflow again, as a new job", Args: e.args("ID"),
+		Short: "Do a job of a workflow again, as a new job",
 		Long: `Do a job of a workflow again, as a new job with the same version and options.
 
 With --from it begins with that step, with --failed with what was not done. Steps
 before that are not run: they end with the result that they had.`,
 		Example: "  weir job rerun 8057b302099a --watch\n  weir job rerun 8057b302099a --from render\n  weir job rerun 8057b302099a --failed",
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if r.From != "" && r.Failed {
-				return invalid("give only one of --from and --failed", "a job is done again from one place")
-			}
-			id, err := s.Store.JobID(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			made, err := s.Flows.Rerun(ctx, id, r)
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			o.lines = watch || log
-			if err := o.did(made.String(), struct {
-				ID     weir.ID `json:"id"`
-				Origin weir.ID `json:"origin"`
-			}{made, id}, "Job %s does %s again.", made, short(id)); err != nil {
-				return err
-			}
-			return follows(ctx, o, s, made, watch, log)
-		}),
 	}
-	flags := c.Flags()
-	flags.StringVar(&r.From, "from", "", "begin with this `step`; all that comes after it runs again")
-	flags.BoolVar(&r.Failed, "failed", false, "begin with what was not done")
-	flags.BoolVarP(&watch, "watch", "w", false, "watch the new job until it has ended; the exit code is how it ended")
-	flags.BoolVar(&log, "log", false, "watch it, and print what the steps print")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "watch the new job until it has ended; the exit code is how it ended")
+	c.Flags().BoolVar(&log, "log", false, "watch it, and print what the steps print")
 	settingFlags(c, false, "bucket")
-	return c
+	return operation(e, workflow.Rerun, c, func(ctx context.Context, s *app.Session, _ *workflow.Rerunning, made workflow.Made) error {
+		o := e.output()
+		o.lines = watch || log
+		if err := o.did(made.ID.String(), made, "Job %s does %s again.", made.ID, short(made.Origin)); err != nil {
+			return err
+		}
+		return follows(ctx, o, s, made.ID, watch, log)
+	})
 }
 
 func (e *env) jobRetry() *cobra.Command {

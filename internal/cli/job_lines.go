@@ -117,7 +117,7 @@ type jobLogLine struct {
 func (w *jobLines) printLog(ctx context.Context, event view.Event) error {
 	which := attempt{event.Task, event.Attempt}
 	key := w.o.names.byID[event.Task]
-	for line, err := range w.s.Flows.Log(ctx, event.Task, event.Attempt, w.printed[which], false) {
+	for line, err := range w.s.Log(ctx, event.Task, event.Attempt, w.printed[which], false) {
 		if err != nil {
 			if !w.refused {
 				w.refused = true

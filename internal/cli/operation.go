@@ -58,7 +58,9 @@ func lists[S, In, Row any](e *env, o *op.Op[S, In, op.Page[Row]], c *cobra.Comma
 			}
 		}
 		next := ""
-		l.page, l.after = bounds.Page(), func(Row) string { return next }
+		if l.after = func(Row) string { return next }; bounds != nil {
+			l.page = bounds.Page()
+		}
 		l.read = func(ctx context.Context) ([]Row, listing[Row], error) {
 			page, err := o.Call(ctx, s.Operations, in)
 			next = page.Next
@@ -130,6 +132,8 @@ func addFlag(c *cobra.Command, f op.Field) {
 		flags.Bool("not-"+f.Flag, false, flagWords(strings.TrimPrefix(no, "false: ")))
 	case f.Type.Kind() == reflect.Bool:
 		flags.Bool(f.Flag, false, words)
+	case f.Type.Kind() == reflect.Int:
+		flags.Int(f.Flag, 0, words)
 	case f.Type.Kind() == reflect.Slice:
 		// The form of a value stands for its type in the help.
 		flags.StringArray(f.Flag, nil, strings.Replace(words, "KEY=VALUE", "`KEY=VALUE`", 1))

@@ -22,7 +22,7 @@ type started struct {
 // runFlags say how a workflow is run.
 type runFlags struct {
 	optionFlags
-	request    workflow.RunRequest
+	request    workflow.Running
 	priority   int
 	at         string
 	watch, log bool
@@ -48,7 +48,7 @@ was canceled. With --log it also prints what the steps print.`,
 	flags := c.Flags()
 	flags.StringVar(&f.at, "at", "", "not before this `time`: 2026-01-31T08:00:00Z, or +5m from now")
 	flags.IntVar(&f.priority, "priority", 0, "-100 to 100; higher goes first; default: the workflow's")
-	flags.IntVar(&f.request.Version, "version", 0, "this version of a stored workflow; default: the newest active one")
+	flags.IntVar(&f.request.Body.Version, "version", 0, "this version of a stored workflow; default: the newest active one")
 	flags.StringVar(&f.request.IdempotencyKey, "idempotency-key", "", "the same key gives the same job")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "watch it until it has ended; the exit code is how it ended")
 	flags.BoolVar(&f.log, "log", false, "watch it, and print what the steps print")
@@ -57,9 +57,10 @@ was canceled. With --log it also prints what the steps print.`,
 }
 
 func (e *env) runWorkflow(ctx context.Context, c *cobra.Command, s *app.Session, f *runFlags, what string) (err error) {
-	o, r := e.output(), f.request
+	o, in := e.output(), f.request
+	r := &in.Body
 	o.lines = f.watch || f.log
-	r.Workflow = what
+	in.Workflow = what
 	if r.Options, err = f.read(e.In); err != nil {
 		return err
 	}
@@ -75,20 +76,20 @@ func (e *env) runWorkflow(ctx context.Context, c *cobra.Command, s *app.Session,
 		if r.Version != 0 {
 			return invalid("leave --version out, or give a name instead of a file", "a file has one version")
 		}
-		if r.Workflow, r.Version, err = e.applyToRun(ctx, s, o, what); err != nil {
+		if in.Workflow, r.Version, err = e.applyToRun(ctx, s, o, what); err != nil {
 			return err
 		}
 	}
-	f.fit(r.Options, f.stored(ctx, s, r.Workflow, r.Version))
-	id, err := s.Flows.RunWorkflow(ctx, r)
+	f.fit(r.Options, f.stored(ctx, s, in.Workflow, r.Version))
+	made, err := workflow.Run.Call(ctx, s.Operations, &in)
 	if err != nil {
 		return err
 	}
-	due := ""
+	id, due := made.ID, ""
 	if r.At.After(o.now) {
 		due = ", due " + o.both(r.At)
 	}
-	if err := o.did(id.String(), started{id, r.Workflow, r.Version}, "Job %s of workflow %s%s.", id, clean(r.Workflow), due); err != nil {
+	if err := o.did(id.String(), started{id, in.Workflow, r.Version}, "Job %s of workflow %s%s.", id, clean(in.Workflow), due); err != nil {
 		return err
 	}
 	return follows(ctx, o, s, id, f.watch, f.log)
@@ -100,12 +101,12 @@ func (e *env) applyToRun(ctx context.Context, s *app.Session, o *output, path st
 	if err != nil {
 		return "", 0, err
 	}
-	w, created, err := s.Flows.PutWorkflow(ctx, file.definition, file.source, workflow.PutOptions{})
+	w, err := file.put(ctx, s, false)
 	if err != nil {
 		return "", 0, err
 	}
-	if o.table() && created {
-		o.say("%s", appliedText(w, created))
+	if o.table() && w.Created {
+		o.say("%s", appliedText(w))
 	}
 	return w.Name, w.Version, nil
 }

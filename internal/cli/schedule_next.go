@@ -77,17 +77,17 @@ the schedule does not count. When the schedule is due next stays as it is.`,
 			if found.Workflow == "" {
 				return problem.New(problem.Invalid, "submit a task with: weir task submit "+clean(found.Service), "schedule %s runs no workflow", found.Name)
 			}
-			r := workflow.RunRequest{Workflow: found.Workflow}
+			r := workflow.Running{Named: workflow.Named{Workflow: found.Workflow}}
 			if len(found.Options) > 0 {
-				if err := json.Unmarshal(found.Options, &r.Options); err != nil {
+				if err := json.Unmarshal(found.Options, &r.Body.Options); err != nil {
 					return err
 				}
 			}
-			id, err := s.Flows.RunWorkflow(ctx, r)
+			made, err := workflow.Run.Call(ctx, s.Operations, &r)
 			if err != nil {
 				return err
 			}
-			o := e.output()
+			o, id := e.output(), made.ID
 			if err := o.did(id.String(), started{ID: id, Workflow: found.Workflow}, "Job %s of workflow %s.", id, clean(found.Workflow)); err != nil {
 				return err
 			}

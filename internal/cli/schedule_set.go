@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -48,7 +49,8 @@ fleet, with the file of the job as --params-file.`,
 		if options, ok := s.Options.(definition.Options); ok || s.Workflow != "" {
 			f.options.fit(options, f.options.stored(ctx, session, s.Workflow, 0))
 			// What a run would refuse is refused now, and not at night.
-			if _, err := session.Flows.PlanWorkflow(ctx, s.Workflow, 0, options); err != nil {
+			in := &workflow.Planning{Named: workflow.Named{Workflow: s.Workflow}, Body: &workflow.PlanBody{Options: options}}
+			if _, err := workflow.Plan.Call(ctx, session.Operations, in); err != nil {
 				return err
 			}
 		}

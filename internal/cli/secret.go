@@ -12,9 +12,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // secretValueMost is more than any secret has.
@@ -25,10 +26,7 @@ func (e *env) secret() *cobra.Command {
 }
 
 func (e *env) secretList() *cobra.Command {
-	c := &cobra.Command{Short: "List the names of secrets; nobody can read a value"}
-	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[vault.Secret], error) {
-		return plainList(view.Page{}, secretListing, func(ctx context.Context, _ view.Page) ([]vault.Secret, error) { return s.Flows.Secrets(ctx) }), nil
-	})
+	return lists(e, work.ListSecrets, &cobra.Command{Short: "List the names of secrets; nobody can read a value"}, secretListing)
 }
 
 var secretListing = listing[vault.Secret]{
@@ -61,7 +59,8 @@ A step gets it by name, as a variable or a file:
 			if err != nil {
 				return err
 			}
-			if err := s.Flows.PutSecret(ctx, args[0], value, note); err != nil {
+			in := &work.PuttingSecret{NamedSecret: work.NamedSecret{Secret: args[0]}, Body: work.SecretBody{Value: value, Note: note}}
+			if _, err := work.PutSecret.Call(ctx, s.Operations, in); err != nil {
 				return err
 			}
 			return e.output().did(args[0], struct {
@@ -98,22 +97,16 @@ func (e *env) secretValue() (string, error) {
 }
 
 func (e *env) secretDelete() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"rm", "drop"}, Short: "Delete a secret; steps that name it fail", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Flows.DropSecret(ctx, args[0]); err != nil {
-				return err
-			}
-			return e.output().did(args[0], struct {
-				Name string `json:"name"`
-			}{args[0]}, "Secret %s is gone.", clean(args[0]))
-		}),
-	}
+	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Delete a secret; steps that name it fail"}
+	return operation(e, work.DeleteSecret, c, func(_ context.Context, _ *app.Session, in *work.NamedSecret, _ op.Nothing) error {
+		return e.output().did(in.Secret, struct {
+			Name string `json:"name"`
+		}{in.Secret}, "Secret %s is gone.", clean(in.Secret))
+	})
 }
 
 func (e *env) secretRotate() *cobra.Command {
 	c := &cobra.Command{
-		Use: "rotate", Short: "Seal every secret with the first key of the key file", Args: e.noArgs,
 		Long: `Seal every secret, and the address of every database, with the first key of the
 key file. It may be repeated at any time, and runs beside servers.
 
@@ -121,30 +114,25 @@ First put a new key in front of the others, in the key file of every server:
   openssl rand -base64 32
 Servers see it at once. Then run this, and remove the other lines when it says
 that nothing is left.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			done, err := s.Flows.RotateSecrets(ctx)
-			if err != nil {
-				return err
-			}
-			if err := e.output().did(done.Key, done, "Key %s sealed %s; it had sealed %d before, and %d are left.",
-				done.Key, plural(done.Sealed, "secret", "secrets"), done.Before, done.Left); err != nil {
-				return err
-			}
-			for _, f := range done.Failed {
-				fmt.Fprintf(e.Err, "%s: %s\n", clean(f.Name), clean(f.Error))
-			}
-			if done.Left > 0 {
-				fmt.Fprintln(e.Err, e.hint("next: set those that do not open again, then: weir secret rotate. Keep all lines of the key file until then."))
-				return quiet(problem.Failed)
-			}
-			return nil
-		}),
 	}
 	settingFlags(c, false, "secret_key_file")
-	return c
+	return operation(e, work.RotateSecrets, c, func(_ context.Context, _ *app.Session, _ *struct{}, done vault.Rotation) error {
+		if err := e.output().did(done.Key, done, "Key %s sealed %s; it had sealed %d before, and %d are left.",
+			done.Key, plural(done.Sealed, "secret", "secrets"), done.Before, done.Left); err != nil {
+			return err
+		}
+		for _, f := range done.Failed {
+			fmt.Fprintf(e.Err, "%s: %s\n", clean(f.Name), clean(f.Error))
+		}
+		if done.Left > 0 {
+			fmt.Fprintln(e.Err, e.hint("next: set those that do not open again, then: weir secret rotate. Keep all lines of the key file until then."))
+			return quiet(problem.Failed)
+		}
+		return nil
+	})
 }
 
 func secretNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Flows.Secrets(ctx)
-	return pairs(found, err, func(x vault.Secret) (string, string) { return x.Name, x.Note })
+	found, err := work.ListSecrets.Call(ctx, s.Operations, &struct{}{})
+	return pairs(found.Items, err, func(x vault.Secret) (string, string) { return x.Name, x.Note })
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // serve starts a server's API on the script's database and puts its address
@@ -36,7 +38,7 @@ func serve(ts *testscript.TestScript, _ bool, _ []string) {
 	var group sync.WaitGroup
 	group.Go(func() { hub.Run(ctx) })
 	events := stream.New(stream.Config{Hub: hub, Subject: guard.Subject})
-	api := httpapi.New(httpapi.Config{Store: view.New(pool), Commands: client, Bulk: bulk.New(pool, client, view.New(pool)), Operations: op.Local{Stores: []any{work.New(pool, client)}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
+	api := httpapi.New(httpapi.Config{Store: view.New(pool), Commands: client, Bulk: bulk.New(pool, client, view.New(pool)), Operations: op.Local{Stores: []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), vault.New(pool, vault.RandomKeys(), nil)}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(api.Handler())
 	ts.Setenv("SERVER", server.URL)
 	ts.Defer(func() {

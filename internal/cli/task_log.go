@@ -124,7 +124,7 @@ func (f logFlags) followLog(ctx context.Context, o *output, s *app.Session, id w
 
 // printAttempt prints the log of one attempt and counts its lines.
 func (f logFlags) printAttempt(ctx context.Context, o *output, s *app.Session, id weir.ID, n int, follow bool) (lines int, err error) {
-	for line, err := range s.Flows.Log(ctx, id, n, joblog.Place{}, follow) {
+	for line, err := range s.Log(ctx, id, n, joblog.Place{}, follow) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return lines, nil // Ctrl-C is how one stops following

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -21,13 +21,7 @@ func (e *env) workflow() *cobra.Command {
 }
 
 func (e *env) workflowList() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Short: "List workflows, each in the version that a run takes"}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[workflow.Workflow], error) {
-		return plainList(page, workflowListing, s.Flows.Workflows), nil
-	})
-	pageFlags(c, &page, "name")
-	return c
+	return lists(e, workflow.List, &cobra.Command{Short: "List workflows, each in the version that a run takes"}, workflowListing)
 }
 
 var workflowListing = listing[workflow.Workflow]{
@@ -61,57 +55,34 @@ func activeWord(active bool) string {
 }
 
 func (e *env) workflowVersions() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Use: "versions NAME", Short: "List the versions of a workflow, newest first", Args: e.args("NAME")}
-	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
-		versions, err := s.Flows.Versions(ctx, args[0], page)
-		if err != nil {
-			return err
-		}
-		shown, o := workflowListing, e.output()
-		shown.name = func(w workflow.Workflow) string { return strconv.Itoa(w.Version) }
-		if err := shown.print(o, versions); err != nil {
-			return err
-		}
-		if o.table() && len(versions) > 0 && len(versions) == page.Limit {
-			o.say("More with: --after %d", versions[len(versions)-1].Version)
-		}
-		return nil
-	})
-	pageFlags(c, &page, "version")
-	return c
+	shown := workflowListing
+	shown.name = func(w workflow.Workflow) string { return strconv.Itoa(w.Version) }
+	return lists(e, workflow.Versions, &cobra.Command{}, shown)
 }
 
 func (e *env) workflowShow() *cobra.Command {
-	var version int
 	var source bool
 	c := &cobra.Command{
-		Use: "show NAME", Short: "Show a workflow: its steps and params", Args: e.args("NAME"),
+		Short:   "Show a workflow: its steps and params",
 		Example: "  weir workflow show media\n  weir workflow show media --version 2 --source >media.yaml",
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := s.Flows.Workflow(ctx, args[0], version)
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case source && w.Source != "":
-				_, err := fmt.Fprint(o.Out, sourceText(o, w.Source))
-				return err
-			case source:
-				o.format = "yaml"
-				return o.value(w.Definition)
-			case o.data():
-				return o.value(w)
-			case o.format == "name":
-				return o.did(w.Name, nil, "")
-			}
-			return showWorkflow(o, w)
-		}),
 	}
-	c.Flags().IntVar(&version, "version", 0, "this version; default: the newest active one")
 	c.Flags().BoolVar(&source, "source", false, "print the file as it was applied")
-	return c
+	return operation(e, workflow.Show, c, func(_ context.Context, _ *app.Session, _ *workflow.NamedVersion, w workflow.Workflow) error {
+		o := e.output()
+		switch {
+		case source && w.Source != "":
+			_, err := fmt.Fprint(o.Out, sourceText(o, w.Source))
+			return err
+		case source:
+			o.format = "yaml"
+			return o.value(w.Definition)
+		case o.data():
+			return o.value(w)
+		case o.format == "name":
+			return o.did(w.Name, nil, "")
+		}
+		return showWorkflow(o, w)
+	})
 }
 
 // sourceText is a file as somebody wrote it; a terminal sees no control bytes.
@@ -158,10 +129,11 @@ func (e *env) workflowActive(verb, short string, active bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.Flows.SetActive(ctx, args[0], version, active); err != nil {
+			named := workflow.Named{Workflow: args[0]}
+			if _, err := workflow.SetActive.Call(ctx, s.Operations, &workflow.Activating{Named: named, Body: workflow.ActiveBody{Version: version, Active: active}}); err != nil {
 				return err
 			}
-			w, err := s.Flows.Workflow(ctx, args[0], version)
+			w, err := workflow.Show.Call(ctx, s.Operations, &workflow.NamedVersion{Named: named, Version: version})
 			if err != nil {
 				return err
 			}
@@ -193,17 +165,17 @@ To only keep it from being run: weir workflow deactivate NAME VERSION`,
 				}
 				said = fmt.Sprintf(" version %d", version)
 			}
-			n, err := s.Flows.DeleteWorkflow(ctx, args[0], version)
+			gone, err := workflow.Delete.Call(ctx, s.Operations, &workflow.Deleting{Named: workflow.Named{Workflow: args[0]}, Version: version})
 			if err != nil {
 				return err
 			}
-			if version == 0 && n > 1 {
-				said = fmt.Sprintf(", all %d versions,", n)
+			if version == 0 && gone.Versions > 1 {
+				said = fmt.Sprintf(", all %d versions,", gone.Versions)
 			}
 			return e.output().did(args[0], struct {
 				Name     string `json:"name"`
 				Versions int    `json:"versions"`
-			}{args[0], n}, "Workflow %s%s is gone. Its jobs stay.", clean(args[0]), said)
+			}{args[0], gone.Versions}, "Workflow %s%s is gone. Its jobs stay.", clean(args[0]), said)
 		}),
 	}
 }
@@ -219,6 +191,6 @@ func readVersion(name, text string) (int, error) {
 
 // workflowNames are those that can be run.
 func workflowNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Flows.Workflows(ctx, view.Page{Limit: completeMost})
-	return pairs(found, err, func(w workflow.Workflow) (string, string) { return w.Name, plural(w.Steps, "step", "steps") })
+	found, err := workflow.List.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
+	return pairs(found.Items, err, func(w workflow.Workflow) (string, string) { return w.Name, plural(w.Steps, "step", "steps") })
 }

@@ -41,13 +41,13 @@ started with. If one of the files is wrong, none is stored.`,
 			o := e.output()
 			all := make([]applied, 0, len(files))
 			for _, f := range files {
-				w, created, err := s.Flows.PutWorkflow(ctx, f.definition, f.source, workflow.PutOptions{Inactive: inactive})
+				w, err := f.put(ctx, s, inactive)
 				if err != nil {
 					return err
 				}
-				all = append(all, applied{w.Name, w.Version, w.Active, created})
+				all = append(all, applied{w.Name, w.Version, w.Active, w.Created})
 				if !o.data() {
-					if err := o.did(w.Name, nil, "%s", appliedText(w, created)); err != nil {
+					if err := o.did(w.Name, nil, "%s", appliedText(w)); err != nil {
 						return err
 					}
 				}
@@ -65,9 +65,15 @@ started with. If one of the files is wrong, none is stored.`,
 	return c
 }
 
-func appliedText(w workflow.Workflow, created bool) string {
+// put stores what the file says.
+func (f workflowFile) put(ctx context.Context, s *app.Session, inactive bool) (workflow.Stored, error) {
+	body := workflow.DefinitionBody{Definition: f.definition.JSON(), Source: f.source}
+	return workflow.Put.Call(ctx, s.Operations, &workflow.Putting{Body: workflow.PutBody{DefinitionBody: body, Inactive: inactive}})
+}
+
+func appliedText(w workflow.Stored) string {
 	switch {
-	case !created:
+	case !w.Created:
 		return fmt.Sprintf("Workflow %s: unchanged, version %d is %s.", clean(w.Name), w.Version, activeWord(w.Active))
 	case w.Active:
 		return fmt.Sprintf("Workflow %s: created version %d.", clean(w.Name), w.Version)

@@ -28,7 +28,8 @@ var backfillListing = listing[backfilled]{
 }
 
 func (e *env) workflowBackfill() *cobra.Command {
-	var r workflow.BackfillRequest
+	var in workflow.Backfilling
+	r := &in.Body
 	var f optionFlags
 	var from, to string
 	c := &cobra.Command{
@@ -42,7 +43,7 @@ With --dry-run it only says which jobs it would make.`,
 	}
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) (err error) {
 		o := e.output()
-		r.Workflow = args[0]
+		in.Workflow = args[0]
 		if r.From, err = readMoment("from", from, o.now); err != nil {
 			return err
 		}
@@ -60,15 +61,15 @@ With --dry-run it only says which jobs it would make.`,
 			f.fit(options, f.stored(ctx, s, args[0], 0))
 			r.Options = &options
 		}
-		times, jobs, err := s.Flows.Backfill(ctx, r)
+		made, err := workflow.Backfill.Call(ctx, s.Operations, &in)
 		if err != nil {
 			return err
 		}
-		rows := make([]backfilled, len(times))
-		for i := range times {
-			rows[i].At = times[i]
-			if i < len(jobs) {
-				rows[i].Job = jobs[i]
+		rows := make([]backfilled, len(made.Times))
+		for i := range rows {
+			rows[i].At = made.Times[i]
+			if i < len(made.Jobs) {
+				rows[i].Job = made.Jobs[i]
 			}
 		}
 		if err := backfillListing.print(o, rows); err != nil || !o.table() || len(rows) == 0 {
@@ -78,7 +79,7 @@ With --dry-run it only says which jobs it would make.`,
 			o.say("%s would be made. Make them without --dry-run.", plural(len(rows), "job", "jobs"))
 			return nil
 		}
-		o.say("%s. See them with: weir job list --name %s", plural(len(rows), "job", "jobs"), clean(r.Workflow))
+		o.say("%s. See them with: weir job list --name %s", plural(len(rows), "job", "jobs"), clean(in.Workflow))
 		return nil
 	})
 	flags := c.Flags()

@@ -9,17 +9,6 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// lintFault is what programs read about a fault.
-type lintFault struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Path    string `json:"path,omitempty"`
-	What    string `json:"what"`
-	Next    string `json:"next,omitempty"`
-	Warning bool   `json:"warning,omitempty"`
-}
-
 func (e *env) workflowLint() *cobra.Command {
 	return &cobra.Command{
 		Use: "lint FILE...", Short: "Check workflow files; no server is needed", Args: e.some("FILE"),
@@ -43,15 +32,13 @@ do. The exit code is 3 if a file cannot be used; warnings do not count.`,
 
 // printLint tells all faults of all files.
 func printLint(o *output, files []workflowFile) error {
-	bad, found := 0, []lintFault{}
+	bad, found := 0, definition.Faults{}
 	for _, f := range files {
 		failed := f.check() != nil
 		if failed {
 			bad++
 		}
-		for _, fault := range f.faults {
-			found = append(found, lintFault{fault.File, fault.Line, fault.Column, fault.Path, fault.What, fault.Next, fault.Warning})
-		}
+		found = append(found, f.faults...)
 		switch {
 		case o.data():
 		case o.format == "name":

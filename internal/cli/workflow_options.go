@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -57,7 +58,7 @@ func (f *optionFlags) stored(ctx context.Context, s *app.Session, name string, v
 	if len(f.params) == 0 {
 		return nil
 	}
-	w, err := s.Flows.Workflow(ctx, name, version)
+	w, err := workflow.Show.Call(ctx, s.Operations, &workflow.NamedVersion{Named: workflow.Named{Workflow: name}, Version: version})
 	if err != nil {
 		return nil
 	}

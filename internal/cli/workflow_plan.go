@@ -57,11 +57,12 @@ func (e *env) planStored(cmd *cobra.Command, name string, version int, f *option
 	}
 	defer s.Close()
 	f.fit(options, f.stored(cmd.Context(), s, name, version))
-	steps, err := s.Flows.PlanWorkflow(cmd.Context(), name, version, options)
+	in := &workflow.Planning{Named: workflow.Named{Workflow: name}, Body: &workflow.PlanBody{Options: options, Version: version}}
+	plan, err := workflow.Plan.Call(cmd.Context(), s.Operations, in)
 	if err != nil {
 		return err
 	}
-	return e.printPlan(steps, true, name)
+	return e.printPlan(plan.Items, true, name)
 }
 
 // planFile plans a file where a Weir is found, else without one.
@@ -74,11 +75,12 @@ func (e *env) planFile(cmd *cobra.Command, f workflowFile, options definition.Op
 			return err
 		} else {
 			defer s.Close()
-			steps, err := s.Flows.PlanDefinition(cmd.Context(), f.definition, options)
+			in := &workflow.PlanningDefinition{Body: workflow.PlanDefinitionBody{DefinitionBody: workflow.DefinitionBody{Definition: f.definition.JSON()}, Options: options}}
+			plan, err := workflow.PlanDefinition.Call(cmd.Context(), s.Operations, in)
 			if err != nil {
 				return err
 			}
-			return e.printPlan(steps, true, f.path)
+			return e.printPlan(plan.Items, true, f.path)
 		}
 	}
 	steps, err := planAlone(f.definition, options)

@@ -19,6 +19,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // timeout is how long a request may take.
@@ -69,11 +70,10 @@ type Config struct {
 	Stream http.Handler
 	// Desks gives the desk of a node, for its agent. Nil: no agents (404).
 	Desks func(node string) Desk
-	// Workflows, Secrets, Waker and SetNode do what their routes say. Nil: those
-	// are not there (404).
-	Workflows Workflows
-	Secrets   Secrets
-	Waker     Waker
+	// Workflows says whether a schedule could run. Nil: nobody does.
+	Workflows *workflow.Store
+	// Waker and SetNode do what their routes say. Nil: those are not there (404).
+	Waker Waker
 	// Operations carries out what is described by its domain.
 	Operations op.Local
 	// Fleets keeps fleet jobs, devices and PCs. Nil: nobody does (404).

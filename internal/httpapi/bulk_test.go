@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // All tasks of a filter are changed by one call; who may do it to one may do it
@@ -104,7 +105,7 @@ func TestDropWorkflow(t *testing.T) {
 	ada.want(http.StatusForbidden, "DELETE", "/workflows/pair", nil)
 	mia.want(http.StatusNotFound, "DELETE", "/workflows/none", nil)
 	mia.want(http.StatusConflict, "DELETE", "/workflows/pair?version=2", nil)
-	var out DropWorkflowOutput
+	var out workflow.Deleted
 	if mia.want(http.StatusOK, "DELETE", "/workflows/pair?version=1", nil).into(&out); out.Versions != 1 {
 		t.Errorf("one version: %+v", out)
 	}

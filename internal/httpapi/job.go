@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -110,7 +111,11 @@ func (a *API) submitJob(ctx context.Context, in *SubmitJobInput) (*Made[JobMade]
 	if err != nil {
 		return nil, err
 	}
-	return madeJob(id, existed, nil)
+	out := &Made[JobMade]{Status: http.StatusCreated, Location: location("jobs", id.String()), Body: JobMade{id, existed}}
+	if existed {
+		out.Status = http.StatusOK
+	}
+	return out, nil
 }
 
 func (a *API) showJob(ctx context.Context, in *JobInput) (*One[view.Job], error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
 // description opens the document.
@@ -93,6 +94,11 @@ func (a *API) docsStyle() http.Handler {
 }
 
 // fixed serves what never changes while the program runs.
+// workflowSchema describes definitions to editors and programs.
+func (a *API) workflowSchema() http.Handler {
+	return a.fixed("application/schema+json", func() []byte { return definition.Schema() })
+}
+
 func (a *API) fixed(kind string, text func() []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()

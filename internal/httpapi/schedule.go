@@ -17,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -165,7 +166,7 @@ func (a *API) checkRuns(ctx context.Context, b *ScheduleSpec) error {
 	if len(b.Options) > 0 && json.Unmarshal(b.Options, &options) != nil {
 		return nil // the engine refuses it
 	}
-	if err := maySkip(ctx).Judge(options); err != nil {
+	if err := workflow.MayOf(auth.From(ctx)).Judge(options); err != nil {
 		return err
 	}
 	return a.config.Workflows.Check(ctx, b.Workflow, options)

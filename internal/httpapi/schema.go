@@ -8,14 +8,15 @@ import (
 )
 
 // schemaName names a type in the document. Rollouts have tasks, attempts and
-// sessions of their own, fleets jobs and devices, workspaces logs and policies, which
-// are not those of the engine or of agents: their names say so.
+// sessions of their own, fleets jobs and devices, workspaces logs and policies,
+// workflows tasks and previews, and the vault secrets, which are not those of the engine,
+// of agents or of people: their names say so.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	for of, word := range map[string]string{"/internal/rollout": "Rollout", "/internal/fleet": "Fleet", "/internal/workspace": "Workspace"} {
+	for of, word := range map[string]string{"/internal/rollout": "Rollout", "/internal/fleet": "Fleet", "/internal/workspace": "Workspace", "/internal/workflow": "Workflow", "/internal/vault": "Vault"} {
 		switch {
 		case strings.Contains(t.PkgPath(), of) && !strings.HasPrefix(name, word):
 			return word + name

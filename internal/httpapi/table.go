@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 const (
@@ -34,7 +36,7 @@ func workRoutes() []Route {
 		{get, "/tasks/{task}/why", auth.Read, "task", Granted, "Say why a task is where it is, gate by gate", handle((*API).whyTask)},
 		{get, "/tasks/{task}/events", auth.Read, "task", Granted, "Show the life of a task, oldest first: its moves, and the newest 1,000 lines of the rest", handle((*API).taskEvents)},
 		{get, "/tasks/{task}/attempts", auth.Read, "task", Granted, "List the attempts at a task", handle((*API).taskAttempts)},
-		{get, "/tasks/{task}/artifacts", auth.Read, "artifact", Granted, "List the artifacts of a task, newest first", handle((*API).taskArtifacts)},
+		lists(work.TaskArtifacts),
 		{get, "/tasks/{task}/log", auth.Read, "artifact", Granted, "Read the log of an attempt, line by line, and follow it", streamed(raw("application/x-ndjson", (*API).taskLog, logParams...))},
 		{post, "/tasks/{task}/cancel", auth.Command, "task", Granted, "Cancel a task", handle((*API).cancelTask)},
 		{post, "/tasks/{task}/retry", auth.Command, "task", Granted, "Give a task that ended badly a new round of attempts", handle((*API).retryTask)},
@@ -50,10 +52,10 @@ func workRoutes() []Route {
 		{get, "/jobs/{job}/tasks", auth.Read, "job", Granted, "List the tasks of a job in its order", handle((*API).jobTasks)},
 		{get, "/jobs/{job}/graph", auth.Read, "job", Granted, "Show the tasks of a job and their needs, at most 2,000", handle((*API).jobGraph)},
 		{get, "/jobs/{job}/spans", auth.Read, "job", Granted, "List when the attempts of a job ran, at most 5,000", handle((*API).jobSpans)},
-		{get, "/jobs/{job}/artifacts", auth.Read, "artifact", Granted, "List the artifacts of a job, newest first", handle((*API).jobArtifacts)},
+		lists(work.JobArtifacts),
 		{post, "/jobs/{job}/cancel", auth.Command, "job", Granted, "Cancel every task of a job that has not ended", handle((*API).cancelJob)},
 		{post, "/jobs/{job}/retry", auth.Command, "job", Granted, "Give what failed or was canceled in a job a new round of attempts", handle((*API).retryJob)},
-		{post, "/jobs/{job}/rerun", auth.Submit, "job", Granted, "Run a job of a workflow again as a new one: all, from a step, or what failed", creates(handle((*API).rerunJob))},
+		makes(workflow.Rerun),
 		{get, "/jobs/{job}/why", auth.Read, "job", Granted, "Say why a job is where it is", handle((*API).whyJob)},
 	}
 }
@@ -61,25 +63,25 @@ func workRoutes() []Route {
 // flowRoutes are about workflows, what their runs leave, and secrets.
 func flowRoutes() []Route {
 	return []Route{
-		{get, "/artifacts/{artifact}", auth.Read, "artifact", Granted, "Show an artifact", handle((*API).showArtifact)},
+		described(work.ShowArtifact),
 		{get, "/artifacts/{artifact}/content", auth.Read, "artifact", Granted, "Read an artifact: its bytes, or 303 to where they are", streamed(raw("application/octet-stream", (*API).artifactContent, contentParams...))},
 
-		{get, "/workflows", auth.Read, "workflow", Granted, "List workflows", handle((*API).listWorkflows)},
-		{put, "/workflows", auth.Manage, "workflow", Granted, "Store a definition: a new workflow, or a new version of one", large(handle((*API).putWorkflow))},
-		{post, "/workflows/lint", auth.Read, "workflow", Granted, "Say what is wrong with a definition", large(handle((*API).lintWorkflow))},
-		{post, "/workflows/plan", auth.Read, "workflow", Granted, "Say what a run of a definition would do, without storing it", large(handle((*API).planDefinition))},
-		{get, "/workflows/{workflow}", auth.Read, "workflow", Granted, "Show a workflow", handle((*API).showWorkflow)},
-		{get, "/workflows/{workflow}/versions", auth.Read, "workflow", Granted, "List the versions of a workflow, newest first", handle((*API).listVersions)},
-		{put, "/workflows/{workflow}/active", auth.Manage, "workflow", Granted, "Say whether a version can be run", handle((*API).setActive)},
-		{del, "/workflows/{workflow}", auth.Manage, "workflow", Granted, "Delete a workflow: one version, or all of them", handle((*API).dropWorkflow)},
-		{post, "/workflows/{workflow}/run", auth.Submit, "workflow", Granted, "Run a workflow", creates(handle((*API).runWorkflow))},
-		{post, "/workflows/{workflow}/plan", auth.Read, "workflow", Granted, "Say what a run would do: which steps, where, and what not and why", handle((*API).planWorkflow)},
-		{post, "/workflows/{workflow}/backfill", auth.Submit, "workflow", Granted, "Run a workflow for times that are over", handle((*API).backfillWorkflow)},
+		lists(workflow.List),
+		defines(workflow.Put),
+		described(workflow.Lint),
+		described(workflow.PlanDefinition),
+		defines(workflow.Show),
+		lists(workflow.Versions),
+		described(workflow.SetActive),
+		described(workflow.Delete),
+		makes(workflow.Run),
+		described(workflow.Plan),
+		described(workflow.Backfill),
 
-		{get, "/secrets", auth.Read, "secret", Granted, "List the names of secrets", handle((*API).listSecrets)},
-		{post, "/secrets/rotate", auth.Administer, "secret", Granted, "Seal every secret with the first key of the key file", handle((*API).rotateSecrets)},
-		{put, "/secrets/{secret}", auth.Manage, "secret", Granted, "Set a secret; its value is never shown again", handle((*API).putSecret)},
-		{del, "/secrets/{secret}", auth.Manage, "secret", Granted, "Delete a secret", handle((*API).dropSecret)},
+		described(work.ListSecrets),
+		described(work.RotateSecrets),
+		described(work.PutSecret),
+		described(work.DeleteSecret),
 	}
 }
 

@@ -63,7 +63,7 @@ func TestWorkflows(t *testing.T) {
 	ada.want(http.StatusCreated, "PUT", "/schedules/nightly", map[string]any{"spec": "@daily", "workflow": "pair", "options": map[string]any{"params": map[string]any{"n": 1}}})
 	ada.want(http.StatusNoContent, "DELETE", "/schedules/nightly", nil)
 
-	var plan op.Page[PlannedStep]
+	var plan op.Page[workflow.Preview]
 	ada.want(http.StatusOK, "POST", "/workflows/pair/plan", map[string]any{"params": map[string]int{"n": 2}}).into(&plan)
 	if len(plan.Items) != 2 || plan.Items[0].What != "runs" || len(plan.Items[0].WhyNot) == 0 {
 		t.Errorf("planned %+v", plan)
@@ -100,7 +100,7 @@ func TestWorkflows(t *testing.T) {
 	if len(jobs.Items) != 1 || jobs.Items[0].ID != again.ID {
 		t.Errorf("reruns %+v", jobs)
 	}
-	var dry BackfillOutput
+	var dry workflow.Backfilled
 	ada.want(http.StatusOK, "POST", "/workflows/pair/backfill", map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-04T00:00:00Z", "spec": "@daily", "dry_run": true}).into(&dry)
 	if len(dry.Times) != 3 || len(dry.Jobs) != 0 {
 		t.Errorf("got %+v", dry)
@@ -117,7 +117,7 @@ func TestLint(t *testing.T) {
 	r.user("ada", auth.Maintainer)
 	ada := r.login("ada")
 	bad := strings.Replace(pair, "needs: [a]", "needs: [c]", 1)
-	var out LintOutput
+	var out workflow.Linted
 	ada.want(http.StatusOK, "POST", "/workflows/lint", map[string]any{"source": bad}).into(&out)
 	if out.Good || len(out.Faults) == 0 || out.Faults[0].Line != 13 || !strings.HasPrefix(out.Faults[0].Path, "steps[1].needs") || out.Faults[0].Next == "" {
 		t.Errorf("found %+v", out)

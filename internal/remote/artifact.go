@@ -11,25 +11,7 @@ import (
 
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
 )
-
-// Artifacts lists the artifacts of a job or a task, the newest first.
-func (c *Client) Artifacts(ctx context.Context, f view.ArtifactFilter, p view.Page) ([]view.Artifact, error) {
-	query := values("kind", f.Kind, "name", f.Name, "attempt", number(f.Attempt))
-	switch {
-	case !f.Task.IsZero():
-		return list[view.Artifact](ctx, c, query, p, "tasks", f.Task.String(), "artifacts")
-	case !f.Job.IsZero():
-		return list[view.Artifact](ctx, c, query, p, "jobs", f.Job.String(), "artifacts")
-	}
-	return nil, problem.New(problem.Invalid, "name a job or a task", "artifacts are listed by job or by task")
-}
-
-// Artifact is one of them, by its number.
-func (c *Client) Artifact(ctx context.Context, id int64) (view.Artifact, error) {
-	return one[view.Artifact](ctx, c, nil, "artifacts", strconv.FormatInt(id, 10))
-}
 
 // Content reads an artifact, and fails at its end if it is not what was kept. It
 // comes from the bucket where that can be reached, else through the server. The

@@ -67,13 +67,15 @@ func TestDeleteWorkflow(t *testing.T) {
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
 	const source = "name: pair\nsteps: [{key: a, service: s}]\n"
-	if _, _, err := c.PutWorkflow(t.Context(), parsed(t, source), source, workflow.PutOptions{}); err != nil {
+	if _, err := workflow.Put.Call(t.Context(), c, &workflow.Putting{Body: workflow.PutBody{DefinitionBody: workflow.DefinitionBody{Source: source}}}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := c.DeleteWorkflow(t.Context(), "pair", 1); err != nil || n != 1 {
-		t.Errorf("%d, %v", n, err)
+	in := &workflow.Deleting{Named: workflow.Named{Workflow: "pair"}, Version: 1}
+	if gone, err := workflow.Delete.Call(t.Context(), c, in); err != nil || gone.Versions != 1 {
+		t.Errorf("%+v, %v", gone, err)
 	}
-	if _, err := c.DeleteWorkflow(t.Context(), "pair", 0); err == nil || problem.Explain(err).Kind != problem.NotFound {
+	in.Version = 0
+	if _, err := workflow.Delete.Call(t.Context(), c, in); err == nil || problem.Explain(err).Kind != problem.NotFound {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -64,7 +65,10 @@ type logReader struct {
 // read reads one connection to its end. Done says that there is nothing more,
 // or that nobody wants it.
 func (r *logReader) read(ctx context.Context) (done bool, err error) {
-	query := values("attempt", number(r.attempt), "follow", yes(r.follow))
+	query := values("follow", yes(r.follow))
+	if r.attempt > 0 {
+		query.Set("attempt", strconv.Itoa(r.attempt))
+	}
 	if r.after != (joblog.Place{}) {
 		query.Set("after", r.after.String())
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
@@ -18,7 +17,9 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -34,50 +35,60 @@ func parsed(t *testing.T, text string) *definition.Definition {
 	return d
 }
 
+// put stores a definition with its source.
+func put(t *testing.T, c op.Caller, d *definition.Definition, inactive bool) (workflow.Stored, error) {
+	t.Helper()
+	body := workflow.DefinitionBody{Definition: d.JSON(), Source: source}
+	return workflow.Put.Call(t.Context(), c, &workflow.Putting{Body: workflow.PutBody{DefinitionBody: body, Inactive: inactive}})
+}
+
 // Workflows over HTTP are what they are on the database.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ctx := t.Context()
-	var c app.Flows = r.as(auth.Maintainer)
-	w, created, err := c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{})
-	if err != nil || !created || w.Version != 1 || w.Source != source {
-		t.Fatalf("stored %+v, %v: %v", w, created, err)
+	c := r.as(auth.Maintainer)
+	w, err := put(t, c, parsed(t, source), false)
+	if err != nil || !w.Created || w.Version != 1 || w.Source != source {
+		t.Fatalf("stored %+v: %v", w, err)
 	}
-	if _, created, err = c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{}); err != nil || created {
-		t.Errorf("the same again: %v, %v", created, err)
+	if w, err = put(t, c, parsed(t, source), false); err != nil || w.Created {
+		t.Errorf("the same again: %+v, %v", w, err)
 	}
 	// Whoever reads a file may give it another name.
 	d := parsed(t, source)
 	d.Name = "other"
-	if w, _, err := c.PutWorkflow(ctx, d, source, workflow.PutOptions{Inactive: true}); err != nil || w.Name != "other" || w.Active {
+	if w, err := put(t, c, d, true); err != nil || w.Name != "other" || w.Active {
 		t.Errorf("under another name: %+v, %v", w, err)
 	}
+	pair := workflow.Named{Workflow: "pair"}
 	for what, f := range map[string]func() (any, any, error){
 		"list": func() (any, any, error) {
 			want, err := r.flows.Workflows(ctx, view.Page{})
-			got, err2 := c.Workflows(ctx, view.Page{})
-			return want, got, errors.Join(err, err2)
+			got, err2 := workflow.List.Call(ctx, c, &op.Paged{})
+			return want, got.Items, errors.Join(err, err2)
 		},
 		"one": func() (any, any, error) {
 			want, err := r.flows.Workflow(ctx, "pair", 0)
-			got, err2 := c.Workflow(ctx, "pair", 0)
+			got, err2 := workflow.Show.Call(ctx, c, &workflow.NamedVersion{Named: pair})
 			return want, got, errors.Join(err, err2)
 		},
 		"versions": func() (any, any, error) {
 			want, err := r.flows.Versions(ctx, "pair", view.Page{Limit: 1})
-			got, err2 := c.Versions(ctx, "pair", view.Page{Limit: 1})
-			return want, got, errors.Join(err, err2)
+			got, err2 := workflow.Versions.Call(ctx, c, &workflow.ListingVersions{Named: pair, Paged: op.Paged{Limit: 1}})
+			return want, got.Items, errors.Join(err, err2)
 		},
 		"plan": func() (any, any, error) {
 			want, err := r.flows.Plan(ctx, "pair", 1, definition.Options{})
-			got, err2 := c.PlanWorkflow(ctx, "pair", 1, definition.Options{})
-			return want, got, errors.Join(err, err2)
+			got, err2 := workflow.Plan.Call(ctx, c, &workflow.Planning{Named: pair, Body: &workflow.PlanBody{Version: 1}})
+			return want, got.Items, errors.Join(err, err2)
 		},
 		"plan of a definition": func() (any, any, error) {
-			want, err := r.flows.PlanDefinition(ctx, parsed(t, source), definition.Options{Params: map[string]any{"x": 1}})
-			got, err2 := c.PlanDefinition(ctx, parsed(t, source), definition.Options{Params: map[string]any{"x": 1}})
-			return want, got, errors.Join(err, err2)
+			options := definition.Options{Params: map[string]any{"x": 1}}
+			want, err := r.flows.PlanDefinition(ctx, parsed(t, source), options)
+			body := workflow.PlanDefinitionBody{DefinitionBody: workflow.DefinitionBody{Source: source}, Options: options}
+			got, err2 := workflow.PlanDefinition.Call(ctx, c, &workflow.PlanningDefinition{Body: body})
+			return want, got.Items, errors.Join(err, err2)
 		},
 	} {
 		want, got, err := f()
@@ -85,13 +96,15 @@ func TestWorkflows(t *testing.T) {
 			t.Errorf("%s: %v\non the database %s\nover HTTP %s", what, err, plain(t, want), plain(t, got))
 		}
 	}
-	if err := c.SetActive(ctx, "other", 1, true); err != nil {
+	if _, err := workflow.SetActive.Call(ctx, c, &workflow.Activating{Named: workflow.Named{Workflow: "other"}, Body: workflow.ActiveBody{Version: 1, Active: true}}); err != nil {
 		t.Error(err)
 	}
-	id, err := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, IdempotencyKey: "k"})
-	again, err2 := c.RunWorkflow(ctx, workflow.RunRequest{Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, IdempotencyKey: "k"})
-	if err != nil || err2 != nil || id != again {
-		t.Errorf("%s: %v, %s: %v", id, err, again, err2)
+	run := workflow.Running{Named: pair, Keyed: op.Keyed{IdempotencyKey: "k"}, Body: workflow.RunBody{Options: definition.Options{Params: map[string]any{"n": 1}}}}
+	made, err := workflow.Run.Call(ctx, c, &run)
+	again, err2 := workflow.Run.Call(ctx, c, &run)
+	id := made.ID
+	if err != nil || err2 != nil || id != again.ID || made.Existed || !again.Existed {
+		t.Errorf("%+v: %v, %+v: %v", made, err, again, err2)
 	}
 	if why, err := c.WhyJob(ctx, id); err != nil || len(why) == 0 {
 		t.Errorf("why %+v: %v", why, err)
@@ -105,15 +118,15 @@ func TestWorkflows(t *testing.T) {
 	if _, _, err := r.sdk.CancelJob(ctx, id, weir.Decision{}); err != nil {
 		t.Fatal(err)
 	}
-	rerun, err := c.Rerun(ctx, id, workflow.RerunRequest{Failed: true})
-	if job, err2 := r.store.Job(ctx, rerun); err != nil || err2 != nil || job.Origin != id {
+	rerun, err := workflow.Rerun.Call(ctx, c, &workflow.Rerunning{Job: id.String(), Body: &workflow.RerunBody{Failed: true}})
+	if job, err2 := r.store.Job(ctx, rerun.ID); err != nil || err2 != nil || job.Origin != id {
 		t.Errorf("rerun %+v: %v, %v", job, err, err2)
 	}
-	times, jobs, err := c.Backfill(ctx, workflow.BackfillRequest{Workflow: "pair", From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Spec: "@daily"})
-	if err != nil || len(times) != 2 || len(jobs) != 2 {
-		t.Errorf("backfill %v, %v: %v", times, jobs, err)
+	filled, err := workflow.Backfill.Call(ctx, c, &workflow.Backfilling{Named: pair, Body: workflow.BackfillBody{From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Spec: "@daily"}})
+	if err != nil || len(filled.Times) != 2 || len(filled.Jobs) != 2 {
+		t.Errorf("backfill %+v: %v", filled, err)
 	}
-	_, err = c.Workflow(ctx, "ghost", 0)
+	_, err = workflow.Show.Call(ctx, c, &workflow.NamedVersion{Named: workflow.Named{Workflow: "ghost"}})
 	if problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("a workflow that is not there: %v", err)
 	}
@@ -125,7 +138,7 @@ func TestWorkflowSchedule(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
 	c := r.as(auth.Maintainer)
-	if _, _, err := c.PutWorkflow(ctx, parsed(t, source), source, workflow.PutOptions{}); err != nil {
+	if _, err := put(t, c, parsed(t, source), false); err != nil {
 		t.Fatal(err)
 	}
 	s := weir.Schedule{Name: "nightly", Spec: "@daily", Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, Overlap: weir.OverlapQueueOne, CatchUp: 36 * time.Hour, Jitter: time.Minute}
@@ -172,11 +185,11 @@ func TestContent(t *testing.T) {
 			if err := desk.Upload(ctx, lease, node.ArtifactMeta{Kind: node.OutputArtifact, Name: "x.txt", Size: 5, ContentType: "text/plain"}, strings.NewReader("hello")); err != nil {
 				t.Fatal(err)
 			}
-			list, err := c.Artifacts(ctx, view.ArtifactFilter{Task: lease.Task}, view.Page{})
+			list, err := op.Each(ctx, c, work.TaskArtifacts, work.ArtifactsOfTask{Task: lease.Task.String()})
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v: %v", list, err)
 			}
-			if byJob, err := c.Artifacts(ctx, view.ArtifactFilter{Job: list[0].Job, Kind: "output"}, view.Page{}); err != nil || plain(t, byJob) != plain(t, list) {
+			if byJob, err := op.Each(ctx, c, work.JobArtifacts, work.ArtifactsOfJob{Job: list[0].Job.String(), ListingArtifacts: work.ListingArtifacts{Kind: "output"}}); err != nil || plain(t, byJob) != plain(t, list) {
 				t.Errorf("%+v: %v", byJob, err)
 			}
 			read := func(a view.Artifact) (string, error) {
@@ -284,14 +297,16 @@ func TestSecretsAndNodes(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
 	c := r.as(auth.Maintainer)
-	if err := c.PutSecret(ctx, "key", "value", "note"); err != nil {
+	key := work.NamedSecret{Secret: "key"}
+	if _, err := work.PutSecret.Call(ctx, c, &work.PuttingSecret{NamedSecret: key, Body: work.SecretBody{Value: "value", Note: "note"}}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := c.Secrets(ctx)
+	page, err := work.ListSecrets.Call(ctx, c, &struct{}{})
+	list := page.Items
 	if err != nil || len(list) != 1 || list[0].Name != "key" || list[0].Note != "note" || list[0].By == "" {
 		t.Errorf("%+v: %v", list, err)
 	}
-	if err := c.DropSecret(ctx, "key"); err != nil {
+	if _, err := work.DeleteSecret.Call(ctx, c, &key); err != nil {
 		t.Error(err)
 	}
 	if err := r.sdk.RegisterNode(ctx, weir.Node{Name: "n1", Labels: map[string]string{"a": "b"}}); err != nil {

@@ -21,12 +21,19 @@ const keyBytes = 32
 
 // Keys seal and open secrets: the first one seals, all of them open. They print
 // as their ids.
-type Keys struct{ keys []key }
+type Keys struct {
+	keys []key
+	// why says why there are none, to whoever needs one.
+	why error
+}
 
 type key struct {
 	id   string
 	bits [keyBytes]byte
 }
+
+// NoKeys are none, and say why to whoever needs one.
+func NoKeys(why error) Keys { return Keys{why: why} }
 
 // newKeys makes keys of bits, the newest first.
 func newKeys(bits ...[keyBytes]byte) Keys {

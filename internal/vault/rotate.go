@@ -38,7 +38,7 @@ type RotationFault struct {
 func (v *Vault) Rotate(ctx context.Context) (Rotation, error) {
 	keys := v.current()
 	if len(keys.keys) == 0 {
-		return Rotation{}, noKeys()
+		return Rotation{}, keys.none()
 	}
 	done := Rotation{Key: keys.keys[0].id, Failed: []RotationFault{}}
 	err := v.pool.QueryRow(ctx, `select count(*) from weir.secrets s where s.key_id = $1`, done.Key).Scan(&done.Before)

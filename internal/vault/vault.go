@@ -90,7 +90,7 @@ func (v *Vault) set(ctx context.Context, db querier, by, name, value, note strin
 	}
 	keys := v.current()
 	if len(keys.keys) == 0 {
-		return noKeys()
+		return keys.none()
 	}
 	for range putTries {
 		set, err := v.put(ctx, db, keys.keys[0], by, name, value, note)
@@ -151,7 +151,7 @@ func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, er
 	}
 	keys := v.current()
 	if len(keys.keys) == 0 {
-		return nil, noKeys()
+		return nil, keys.none()
 	}
 	rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s where s.name = any ($1)`, names)
 	if err != nil {
@@ -191,6 +191,10 @@ func (k Keys) unseal(b box) (string, error) {
 	return found.open(b.Name, b.Version, b.Sealed)
 }
 
-func noKeys() error {
+// none says why there are no keys.
+func (k Keys) none() error {
+	if k.why != nil {
+		return k.why
+	}
 	return problem.New(problem.Failed, "set secret_key_file (WEIR_SECRET_KEY_FILE) and start the server again", "this server has no key for secrets")
 }

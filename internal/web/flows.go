@@ -9,31 +9,9 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
-
-// Workflows keeps definitions and runs them. [*workflow.Store] does.
-type Workflows interface {
-	Put(ctx context.Context, by string, d *definition.Definition, source string, o workflow.PutOptions) (w workflow.Workflow, created bool, err error)
-	Workflows(ctx context.Context, page view.Page) ([]workflow.Workflow, error)
-	Workflow(ctx context.Context, name string, version int) (workflow.Workflow, error)
-	Of(ctx context.Context, definition weir.ID) (workflow.Workflow, error)
-	Versions(ctx context.Context, name string, page view.Page) ([]workflow.Workflow, error)
-	SetActive(ctx context.Context, by, name string, version int, active bool) error
-	Delete(ctx context.Context, by, name string, version int) (versions int, err error)
-	Check(ctx context.Context, workflow string, options definition.Options) error
-	Run(ctx context.Context, r workflow.RunRequest) (weir.ID, error)
-	Rerun(ctx context.Context, job weir.ID, r workflow.RerunRequest) (weir.ID, error)
-}
-
-// Secrets keeps secrets and never shows them. [*vault.Vault] does.
-type Secrets interface {
-	List(ctx context.Context) ([]vault.Secret, error)
-	Put(ctx context.Context, by, name, value, note string) error
-	Delete(ctx context.Context, by, name string) error
-}
 
 // Waker wakes nodes. [*wake.Waker] does.
 type Waker interface {
@@ -41,18 +19,11 @@ type Waker interface {
 	Wake(ctx context.Context, by, node string) error
 }
 
-func (w *Web) flows() (Workflows, error) {
+func (w *Web) flows() (*workflow.Store, error) {
 	if w.config.Workflows == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
 	}
 	return w.config.Workflows, nil
-}
-
-func (w *Web) secretKeeper() (Secrets, error) {
-	if w.config.Secrets == nil {
-		return nil, problem.New(problem.NotFound, "start the server with secret_key_file", "this server keeps no secrets")
-	}
-	return w.config.Secrets, nil
 }
 
 func (w *Web) waker() (Waker, error) {

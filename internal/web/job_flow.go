@@ -181,27 +181,23 @@ func (w *Web) flowJob(r *Request) (view.Job, edition, error) {
 }
 
 func (w *Web) rerunJob(r *Request) (Done, error) {
-	j, _, err := w.flowJob(r)
-	if err != nil {
-		return Done{}, err
-	}
-	request := workflow.RerunRequest{By: r.By(), MaySkip: func() error { return r.allow(auth.Override, "task", false) }}
+	in := &workflow.Rerunning{Job: r.PathValue("id"), Body: new(workflow.RerunBody)}
 	switch what := r.Field("what"); what {
 	case "", "all":
 	case "failed":
-		request.Failed = true
+		in.Body.Failed = true
 	case "from":
-		if request.From = r.Field("from"); request.From == "" {
+		if in.Body.From = r.Field("from"); in.Body.From == "" {
 			return Done{}, problem.Refuse("from", "", "choose a step")
 		}
 	default:
 		return Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
 	}
-	id, err := w.config.Workflows.Rerun(r.Context(), j.ID, request)
+	made, err := workflow.Rerun.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: jobPath(id), Say: "It runs again, as this job."}, nil
+	return Done{To: jobPath(made.ID), Say: "It runs again, as this job."}, nil
 }
 
 func (w *Web) retryJob(r *Request) (Done, error) {

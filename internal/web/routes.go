@@ -4,8 +4,10 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -153,7 +155,9 @@ func (w *Web) actions() []Action {
 		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
 		{Path: "/joins/{id}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askRevokeJoin, Do: w.revokeJoin},
 		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
-		{Path: "/secrets/{name}/delete", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askDropSecret, Do: w.dropSecret},
+		addressed("/secrets/{secret}/delete", operated(w, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *Request, _ op.Nothing) Done {
+			return Done{To: "/secrets", Say: "The secret " + r.PathValue("secret") + " is deleted."}
+		})),
 		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
 		{Path: "/users/{name}/role", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askRole, Do: w.setRole},
 		{Path: "/users/{name}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // secretsView is a list of secrets. A value is never part of a page.
@@ -37,11 +38,10 @@ func (w *Web) secrets(r *Request) (View, error) {
 
 // secretNamed is the secret with a name, or the zero value.
 func (w *Web) secretNamed(r *Request, name string) (vault.Secret, error) {
-	store, err := w.secretKeeper()
-	if err != nil {
-		return vault.Secret{}, err
+	if w.config.Secrets == nil {
+		return vault.Secret{}, problem.New(problem.NotFound, "start the server with secret_key_file", "this server keeps no secrets")
 	}
-	rows, err := store.List(r.Context())
+	rows, err := w.config.Secrets.List(r.Context())
 	for _, s := range rows {
 		if s.Name == name {
 			return s, err
@@ -73,10 +73,6 @@ func (w *Web) askNewSecret(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) setSecret(r *Request) (Done, error) {
-	store, err := w.secretKeeper()
-	if err != nil {
-		return Done{}, err
-	}
 	name, value := r.Field("name"), strings.ReplaceAll(r.PostForm.Get("value"), "\r\n", "\n")
 	switch {
 	case name == "":
@@ -84,14 +80,15 @@ func (w *Web) setSecret(r *Request) (Done, error) {
 	case value == "":
 		return Done{}, problem.Refuse("value", "", "give it a value")
 	}
-	if err := store.Put(r.Context(), r.By(), name, value, r.Field("note")); err != nil {
+	in := &work.PuttingSecret{NamedSecret: work.NamedSecret{Secret: name}, Body: work.SecretBody{Value: value, Note: r.Field("note")}}
+	if _, err := work.PutSecret.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, placed(err, "name", "value", "note")
 	}
 	return Done{To: "/secrets", Say: "The secret " + name + " is set."}, nil
 }
 
 func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
-	name := r.PathValue("name")
+	name := r.PathValue("secret")
 	was, err := w.secretNamed(r, name)
 	if err != nil {
 		return ui.Question{}, err
@@ -103,16 +100,4 @@ func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
 		Title: "Delete the secret " + ui.Cut(plain(name), 80) + "?", Button: "Delete the secret", Danger: true, Back: "/secrets",
 		Text: "Steps that name it fail from now on. Work that has been given it keeps it. This cannot be undone.",
 	}, nil
-}
-
-func (w *Web) dropSecret(r *Request) (Done, error) {
-	store, err := w.secretKeeper()
-	if err != nil {
-		return Done{}, err
-	}
-	name := r.PathValue("name")
-	if err := store.Delete(r.Context(), r.By(), name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/secrets", Say: "The secret " + name + " is deleted."}, nil
 }

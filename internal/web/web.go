@@ -19,8 +19,10 @@ import (
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web/asset"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // Config is what the dashboard needs: Store, Commands, Auth and Door. All else
@@ -39,13 +41,13 @@ type Config struct {
 	Operations op.Local
 	// Workflows, Rollouts, Fleets, Workspaces, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
-	Workflows Workflows
+	Workflows *workflow.Store
 	Rollouts  *rollout.Store
 	Fleets    Fleets
 	// Workspaces run at WorkspaceHost.
 	Workspaces    Workspaces
 	WorkspaceHost WorkspaceHost
-	Secrets       Secrets
+	Secrets       *vault.Vault
 	Waker         Waker
 	Bucket        blob.Bucket
 	// Bulk changes many tasks or jobs at once. Nil: lists have no such buttons.

@@ -100,7 +100,7 @@ func (w *Web) workflowOf(r *Request) (workflowView, error) {
 
 // readWorkflow reads a version. Without one it is the one that a run takes, or
 // the newest if none is active.
-func readWorkflow(ctx context.Context, store Workflows, name string, version int) (workflow.Workflow, error) {
+func readWorkflow(ctx context.Context, store *workflow.Store, name string, version int) (workflow.Workflow, error) {
 	found, err := store.Workflow(ctx, name, version)
 	if version > 0 || !gone(err) {
 		return found, err

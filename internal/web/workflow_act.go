@@ -69,10 +69,6 @@ func readDefinition(text string) (*definition.Definition, definition.Faults) {
 }
 
 func (w *Web) putWorkflow(r *Request) (Done, error) {
-	store, err := w.flows()
-	if err != nil {
-		return Done{}, err
-	}
 	text := sentSource(r)
 	d, faults := readDefinition(text)
 	if bad := faults.Errors(); len(bad) > 0 {
@@ -81,7 +77,8 @@ func (w *Web) putWorkflow(r *Request) (Done, error) {
 	if from := r.Query("from"); from != "" && d.Name != from {
 		return Done{}, problem.Refuse("source", "write name: "+from+", or make it a workflow of its own on the page of workflows", "it is called %q, and this is the page of %q", d.Name, from)
 	}
-	stored, created, err := store.Put(r.Context(), r.By(), d, text, workflow.PutOptions{})
+	in := &workflow.Putting{Body: workflow.PutBody{DefinitionBody: workflow.DefinitionBody{Source: text}}}
+	stored, err := workflow.Put.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
 		if bad := definition.Faults(nil); errors.As(err, &bad) {
 			return Done{}, problem.Refuse("source", "", "%v", bad)
@@ -89,7 +86,7 @@ func (w *Web) putWorkflow(r *Request) (Done, error) {
 		return Done{}, err
 	}
 	said := fmt.Sprintf("Version %d of %s is stored.", stored.Version, stored.Name)
-	if !created {
+	if !stored.Created {
 		said = fmt.Sprintf("Version %d of %s says the same already.", stored.Version, stored.Name)
 	}
 	if len(faults) > 0 {
@@ -133,36 +130,29 @@ func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) dropWorkflow(r *Request) (Done, error) {
-	store, err := w.flows()
-	if err != nil {
-		return Done{}, err
-	}
 	version, err := versionOf(r)
 	if err != nil {
 		return Done{}, err
 	}
 	name := r.PathValue("name")
-	n, err := store.Delete(r.Context(), r.By(), name, version)
+	gone, err := workflow.Delete.Call(r.Context(), w.config.Operations, &workflow.Deleting{Named: workflow.Named{Workflow: name}, Version: version})
 	if err != nil {
 		return Done{}, err
 	}
 	if version > 0 {
 		return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d of %s is deleted.", version, name)}, nil
 	}
-	return Done{To: "/workflows", Say: fmt.Sprintf("Workflow %s is deleted, with %s.", name, ui.Plural(n, "version", "versions"))}, nil
+	return Done{To: "/workflows", Say: fmt.Sprintf("Workflow %s is deleted, with %s.", name, ui.Plural(gone.Versions, "version", "versions"))}, nil
 }
 
 func (w *Web) setActive(r *Request, active bool, say string) (Done, error) {
-	store, err := w.flows()
-	if err != nil {
-		return Done{}, err
-	}
 	version, err := versionOf(r)
 	if err != nil {
 		return Done{}, err
 	}
 	name := r.PathValue("name")
-	if err := store.SetActive(r.Context(), r.By(), name, version, active); err != nil {
+	in := &workflow.Activating{Named: workflow.Named{Workflow: name}, Body: workflow.ActiveBody{Version: version, Active: active}}
+	if _, err := workflow.SetActive.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
 	return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d %s", version, say)}, nil

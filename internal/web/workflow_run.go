@@ -56,7 +56,7 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	request := workflow.RunRequest{Workflow: v.Name, By: r.By(), Trace: trace.Parent(r.Context())}
+	request := &workflow.RunBody{Trace: trace.Parent(r.Context())}
 	// Without a version in the address it is the newest active one.
 	if v.pinned {
 		request.Version = v.Version
@@ -79,7 +79,7 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 		}
 		request.Priority = &n
 	}
-	id, err := w.config.Workflows.Run(r.Context(), request)
+	made, err := workflow.Run.Call(r.Context(), w.config.Operations, &workflow.Running{Named: workflow.Named{Workflow: v.Name}, Body: *request})
 	if err != nil {
 		return Done{}, placedParam(err, runFields(v))
 	}
@@ -87,7 +87,7 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 	if !request.At.IsZero() {
 		said = "The job waits for its time."
 	}
-	return Done{To: jobPath(id), Say: said}, nil
+	return Done{To: jobPath(made.ID), Say: said}, nil
 }
 
 // startTime is when a job is due: zero for now.

@@ -14,11 +14,10 @@ import (
 // Preview is what would become of one step if the workflow ran now, and where.
 type Preview struct {
 	definition.Preview
-	// Nodes are the live ones that could take it.
-	Nodes []string `json:"nodes,omitempty"`
+	Nodes []string `json:"nodes,omitempty" doc:"Those that live and could take it."`
 	// WhyNot says of the others that offer its service what is in the way, or that
 	// nobody offers it; and what it names that is not there.
-	WhyNot []string `json:"why_not,omitempty"`
+	WhyNot []string `json:"why_not,omitempty" doc:"What is in the way of the others."`
 }
 
 // whyNotMost is how many nodes that cannot take a step are named.

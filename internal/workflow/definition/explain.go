@@ -8,17 +8,15 @@ import (
 
 // Preview is what would become of one step if the workflow ran now.
 type Preview struct {
-	Key string `json:"key"`
-	// What is runs, skipped, later (known once its needs have ended), items or
-	// workflow.
-	What    string            `json:"what"`
+	Key     string            `json:"key"`
+	What    string            `json:"what" doc:"runs, skipped, later (known once its needs have ended), items or workflow."`
 	Because string            `json:"because,omitempty"`
 	Needs   []string          `json:"needs,omitempty"`
 	Service string            `json:"service"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Pool    string            `json:"pool,omitempty"`
 	Hold    string            `json:"hold,omitempty"`
-	Task    *Task             `json:"task,omitempty"`
+	Task    *Task             `json:"task,omitempty" doc:"What would be submitted, as far as it is known."`
 }
 
 // Preview says for each step what would become of it, as far as the params

@@ -11,14 +11,13 @@ import (
 // Fault is one thing that is wrong with a definition, where it stands, and what
 // to do about it.
 type Fault struct {
-	File         string
-	Line, Column int
-	// Path leads to the value: steps[2].needs[0].
-	Path string
-	// What is wrong, and Next what to do.
-	What, Next string
-	// Warning marks what is allowed but likely not meant.
-	Warning bool
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Path    string `json:"path,omitempty" doc:"Leads to the value: steps[2].needs[0]."`
+	What    string `json:"what"`
+	Next    string `json:"next,omitempty" doc:"What to do about it."`
+	Warning bool   `json:"warning,omitempty" doc:"It is allowed, but likely not meant."`
 }
 
 // String is file:line:col: what, and the advice on a second line.

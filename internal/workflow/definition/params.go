@@ -17,11 +17,9 @@ import (
 type Options struct {
 	// Params of the job. They also replace a param that a step states as a plain
 	// value under the same name.
-	Params map[string]any `json:"params,omitempty"`
-	// Steps are options for single steps, by key.
-	Steps map[string]StepOptions `json:"steps,omitempty"`
-	// Labels are required of the node of every step, besides its own.
-	Labels map[string]string `json:"labels,omitempty"`
+	Params map[string]any         `json:"params,omitempty" doc:"Of the job; checked against the definition's schema."`
+	Steps  map[string]StepOptions `json:"steps,omitempty" doc:"Of single steps, by key."`
+	Labels map[string]string      `json:"labels,omitempty" doc:"Required of the node of every step, besides its own."`
 }
 
 // StepOptions change one step of one job.

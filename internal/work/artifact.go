@@ -1,0 +1,92 @@
+package work
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// ListingArtifacts narrows a list of artifacts.
+type ListingArtifacts struct {
+	op.Paged
+	Kind    string `query:"kind" enum:"input,output,log" doc:"Only artifacts of this kind."`
+	Name    string `query:"name" maxLength:"1000" doc:"Only artifacts with this name."`
+	Attempt int    `query:"attempt" minimum:"0" maximum:"32767" doc:"Only artifacts of this attempt."`
+}
+
+// ArtifactsOfJob asks for the artifacts of a job.
+type ArtifactsOfJob struct {
+	Job string `path:"job" maxLength:"64" doc:"The id, whole or its end."`
+	ListingArtifacts
+}
+
+// ArtifactsOfTask asks for the artifacts of a task.
+type ArtifactsOfTask struct {
+	Task string `path:"task" maxLength:"64" doc:"The id, whole or its end."`
+	ListingArtifacts
+}
+
+// NamedArtifact names an artifact.
+type NamedArtifact struct {
+	Artifact int64 `path:"artifact" minimum:"1"`
+}
+
+// Operations on artifacts. Their content is a stream, which is no operation.
+var (
+	JobArtifacts = listArtifacts("/jobs/{job}/artifacts", "List the artifacts of a job, newest first",
+		func(ctx context.Context, s *Store, in *ArtifactsOfJob) (f view.ArtifactFilter, of *ListingArtifacts, err error) {
+			if f.Job, err = s.View.JobID(ctx, in.Job); err != nil {
+				return f, nil, blamed("job", err)
+			}
+			_, err = s.View.Job(ctx, f.Job)
+			return f, &in.ListingArtifacts, err
+		})
+	TaskArtifacts = listArtifacts("/tasks/{task}/artifacts", "List the artifacts of a task, newest first",
+		func(ctx context.Context, s *Store, in *ArtifactsOfTask) (f view.ArtifactFilter, of *ListingArtifacts, err error) {
+			if f.Task, err = s.View.TaskID(ctx, in.Task); err != nil {
+				return f, nil, blamed("task", err)
+			}
+			_, err = s.View.Task(ctx, f.Task)
+			return f, &in.ListingArtifacts, err
+		})
+	ShowArtifact = op.New(onArtifact("show", "/artifacts/{artifact}", "Show an artifact"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *NamedArtifact) (view.Artifact, error) {
+			return s.View.Artifact(ctx, in.Artifact)
+		})
+)
+
+func onArtifact(verb, path, summary string) op.Operation {
+	return op.Operation{Noun: "artifact", Verb: verb, Method: http.MethodGet, Path: path, Right: auth.Read, Summary: summary}
+}
+
+// listArtifacts describes a list of the artifacts of something.
+func listArtifacts[In any](path, summary string, of func(context.Context, *Store, *In) (view.ArtifactFilter, *ListingArtifacts, error)) *op.Op[*Store, In, op.Page[view.Artifact]] {
+	return op.List(onArtifact("list", path, summary),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *In) ([]view.Artifact, error) {
+			f, l, err := of(ctx, s, in)
+			if err != nil {
+				return nil, err
+			}
+			f.Kind, f.Name, f.Attempt = l.Kind, l.Name, l.Attempt
+			list, err := s.View.Artifacts(ctx, f, l.Page())
+			return list, blamed("after", err)
+		},
+		func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) })
+}
+
+// blamed says which field it was that could not be read.
+func blamed(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	p := *problem.Explain(err)
+	if p.Kind == problem.Invalid {
+		p.Field = field
+	}
+	return &p
+}
