@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -15,70 +16,76 @@ import (
 // backfillMost is how many runs one backfill may have.
 const backfillMost = 1000
 
-// BackfillRequest asks for the runs that a timetable names between two times.
-type BackfillRequest struct {
-	Workflow string
-	// From is included, To is not.
-	From, To time.Time
-	// Schedule is the one whose runs they are: its options, its policy on
-	// overlaps, and no run twice that it had already. Empty: Spec and Zone say when.
-	Schedule   string
-	Spec, Zone string
-	// Options of the jobs. Nil: the schedule's.
-	Options *definition.Options
-	// DryRun only says when.
-	DryRun bool
-	By     string
-	// MaySkip is asked if Options leave out a step. A schedule's own are the word of
-	// who set it. Nil: who asks may.
-	MaySkip MaySkip
+// Backfilling asks for the runs that a timetable names between two times.
+type Backfilling struct {
+	Named
+	Body BackfillBody
+}
+
+// BackfillBody says which. The runs of a schedule have its options and its policy on
+// overlaps, and none is made twice that it had already.
+type BackfillBody struct {
+	From     time.Time           `json:"from" doc:"Included."`
+	To       time.Time           `json:"to" doc:"Not included; not in the future."`
+	Schedule string              `json:"schedule,omitempty" maxLength:"200" doc:"The schedule whose runs they are. Left out: spec says when."`
+	Spec     string              `json:"spec,omitempty" maxLength:"200"`
+	Zone     string              `json:"zone,omitempty" maxLength:"100"`
+	Options  *definition.Options `json:"options,omitempty" doc:"Left out: the schedule's."`
+	DryRun   bool                `json:"dry_run,omitempty" doc:"Only say when."`
+}
+
+// Backfilled says when and which.
+type Backfilled struct {
+	Times []time.Time `json:"times"`
+	Jobs  []weir.ID   `json:"jobs" doc:"One for each time; none if it was only asked when."`
 }
 
 // Backfill makes a job for each time in the past that a timetable names, the
 // oldest first. Their scheduled_at is that time. A run that was made before, by
 // the schedule or by a backfill, is not made again: its job is in the list.
-func (s *Store) Backfill(ctx context.Context, r BackfillRequest) ([]time.Time, []weir.ID, error) {
-	table := weir.Schedule{Spec: r.Spec, Zone: r.Zone, Workflow: r.Workflow}
+func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling) (Backfilled, error) {
+	r, none := &in.Body, Backfilled{Times: []time.Time{}, Jobs: []weir.ID{}}
+	table := weir.Schedule{Spec: r.Spec, Zone: r.Zone, Workflow: in.Workflow}
 	options := r.Options
 	if options != nil {
-		if err := r.MaySkip.Judge(*options); err != nil {
-			return nil, nil, err
+		if err := MayOf(who).Judge(*options); err != nil {
+			return none, err
 		}
 	}
 	if r.Schedule != "" {
 		var raw json.RawMessage
 		var err error
 		if table, raw, err = s.scheduleNamed(ctx, r.Schedule); err != nil {
-			return nil, nil, err
+			return none, err
 		}
-		if table.Workflow == "" || r.Workflow != "" && table.Workflow != r.Workflow {
-			return nil, nil, problem.Refuse("schedule", "name a schedule of the workflow, or a spec", "%q does not run workflow %q", r.Schedule, r.Workflow)
+		if table.Workflow == "" || in.Workflow != "" && table.Workflow != in.Workflow {
+			return none, problem.Refuse("schedule", "name a schedule of the workflow, or a spec", "%q does not run workflow %q", r.Schedule, in.Workflow)
 		}
 		if options == nil && len(raw) > 0 {
 			options = new(definition.Options)
 			if err := json.Unmarshal(raw, options); err != nil {
-				return nil, nil, problem.Refuse("schedule", "set its options again", "the options of %q are wrong: %s", r.Schedule, err)
+				return none, problem.Refuse("schedule", "set its options again", "the options of %q are wrong: %s", r.Schedule, err)
 			}
 		}
 	}
 	switch {
 	case !r.From.Before(r.To):
-		return nil, nil, problem.Refuse("to", "give a later time", "it is not after from")
+		return none, problem.Refuse("to", "give a later time", "it is not after from")
 	case r.To.After(time.Now()):
-		return nil, nil, problem.Refuse("to", "give a time that is over", "it is in the future: a backfill makes up for the past")
+		return none, problem.Refuse("to", "give a time that is over", "it is in the future: a backfill makes up for the past")
 	}
 	// Asked by itself, so that which field is wrong is not read out of the sentence.
 	if _, err := (weir.Schedule{Spec: "@daily", Zone: table.Zone}).Next(r.From); err != nil {
-		return nil, nil, problem.Refuse("zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
+		return none, problem.Refuse("zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
 	}
 	times, more, err := table.Between(r.From, r.To, backfillMost)
 	switch {
 	case err != nil:
-		return nil, nil, problem.Refuse("spec", "", "%s", strings.TrimPrefix(err.Error(), "spec: "))
+		return none, problem.Refuse("spec", "", "%s", strings.TrimPrefix(err.Error(), "spec: "))
 	case more:
-		return nil, nil, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
+		return none, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
 	case r.DryRun || len(times) == 0:
-		return times, nil, nil
+		return Backfilled{append(none.Times, times...), none.Jobs}, nil
 	}
 	if options == nil {
 		options = &definition.Options{}
@@ -86,11 +93,11 @@ func (s *Store) Backfill(ctx context.Context, r BackfillRequest) ([]time.Time, [
 	s.known.forget(table.Workflow)
 	b, err := s.find(ctx, table.Workflow, 0)
 	if err != nil {
-		return nil, nil, err
+		return none, err
 	}
-	one, err := b.opening(jobOptions{Options: *options, By: r.By})
+	one, err := b.opening(jobOptions{Options: *options, By: who.By()})
 	if err != nil {
-		return nil, nil, err
+		return none, err
 	}
 	list := make([]opening, len(times))
 	for i, t := range times {
@@ -99,9 +106,9 @@ func (s *Store) Backfill(ctx context.Context, r BackfillRequest) ([]time.Time, [
 	}
 	ids, err := s.open(ctx, list)
 	if err != nil {
-		return nil, nil, fmt.Errorf("backfill %s: %w", table.Workflow, err)
+		return none, fmt.Errorf("backfill %s: %w", table.Workflow, err)
 	}
-	return times, ids, nil
+	return Backfilled{times, ids}, nil
 }
 
 // runKey is the idempotency key of one run, as weir._run_key has it for a

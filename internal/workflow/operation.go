@@ -157,29 +157,6 @@ func (m Made) Place() []string { return []string{"jobs", m.ID.String()} }
 // Found implements [op.Made].
 func (m Made) Found() bool { return m.Existed }
 
-// Backfilling asks for the runs that a timetable names between two times.
-type Backfilling struct {
-	Named
-	Body BackfillBody
-}
-
-// BackfillBody says which.
-type BackfillBody struct {
-	From     time.Time           `json:"from" doc:"Included."`
-	To       time.Time           `json:"to" doc:"Not included; not in the future."`
-	Schedule string              `json:"schedule,omitempty" maxLength:"200" doc:"The schedule whose runs they are. Left out: spec says when."`
-	Spec     string              `json:"spec,omitempty" maxLength:"200"`
-	Zone     string              `json:"zone,omitempty" maxLength:"100"`
-	Options  *definition.Options `json:"options,omitempty" doc:"Left out: the schedule's."`
-	DryRun   bool                `json:"dry_run,omitempty" doc:"Only say when."`
-}
-
-// Backfilled says when and which.
-type Backfilled struct {
-	Times []time.Time `json:"times"`
-	Jobs  []weir.ID   `json:"jobs" doc:"One for each time; none if it was only asked when."`
-}
-
 // Rerunning runs a job of a workflow again.
 type Rerunning struct {
 	Job  string `path:"job" flag:"ID" maxLength:"64" doc:"The id, whole or its end."`
@@ -272,12 +249,8 @@ var (
 		})
 	Backfill = op.New(onWorkflow(http.MethodPost, "backfill", "/backfill", auth.Submit, "Run a workflow for times that are over"),
 		func(ctx context.Context, s *Store, who auth.Subject, in *Backfilling) (Backfilled, error) {
-			b := &in.Body
-			times, jobs, err := s.Backfill(ctx, BackfillRequest{
-				Workflow: in.Workflow, From: b.From, To: b.To, Schedule: b.Schedule, Spec: b.Spec, Zone: b.Zone, Options: b.Options, DryRun: b.DryRun,
-				By: who.By(), MaySkip: MayOf(who),
-			})
-			return Backfilled{append([]time.Time{}, times...), append([]weir.ID{}, jobs...)}, faulty(err)
+			out, err := s.Backfill(ctx, who, in)
+			return out, faulty(err)
 		})
 	Rerun = op.New(op.Operation{
 		Noun: "job", Verb: "rerun", Method: http.MethodPost, Path: "/jobs/{job}/rerun", Right: auth.Submit,

@@ -26,12 +26,6 @@ type RerunRequest struct {
 	MaySkip MaySkip
 }
 
-// rerun is what the options of the new job keep of it.
-type rerun struct {
-	From   string `json:"from,omitempty"`
-	Failed bool   `json:"failed,omitempty"`
-}
-
 // reused is a step that ends as it did in the origin, without running.
 type reused struct {
 	Key     string          `json:"key"`
@@ -66,7 +60,7 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 	if err != nil {
 		return weir.ID{}, err
 	}
-	if w, err := s.byID(ctx, b.id); err != nil {
+	if w, err := s.Of(ctx, b.id); err != nil {
 		return weir.ID{}, err
 	} else if w.DeletedAt != nil {
 		return weir.ID{}, problem.New(problem.Conflict, "put it again and run it, or retry the job", "version %d of workflow %q was deleted", w.Version, w.Name)
@@ -81,7 +75,7 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 	if err := r.MaySkip.Judge(options.Options); err != nil {
 		return weir.ID{}, err
 	}
-	options.Rerun, options.By = &rerun{r.From, r.Failed}, r.By
+	options.Rerun, options.By = &RerunBody{r.From, r.Failed}, r.By
 	x, err := b.opening(options)
 	if err != nil {
 		return weir.ID{}, err
@@ -96,7 +90,7 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 
 // reuse are the steps of a rerun that need not run: those that were done, or
 // were skipped so that others went on, and that come after none that runs again.
-func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r rerun) ([]reused, error) {
+func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r RerunBody) ([]reused, error) {
 	if r.From == "" && !r.Failed {
 		return nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -252,13 +253,17 @@ func TestBackfill(t *testing.T) {
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s, params: {day: '{{ .job.scheduled_at }}'}}\nschedules:\n  - {name: nightly, spec: '0 3 * * *', overlap: queue_all}")
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ask := BackfillRequest{Schedule: "workflow/w/nightly", From: from, To: from.AddDate(0, 0, 3), DryRun: true, By: "ann"}
-	times, jobs, err := r.store.Backfill(t.Context(), ask)
+	ask := &Backfilling{Body: BackfillBody{Schedule: "workflow/w/nightly", From: from, To: from.AddDate(0, 0, 3), DryRun: true}}
+	backfill := func(in *Backfilling) ([]time.Time, []weir.ID, error) {
+		out, err := r.store.Backfill(t.Context(), auth.System("ann"), in)
+		return out.Times, out.Jobs, err
+	}
+	times, jobs, err := backfill(ask)
 	if err != nil || len(times) != 3 || len(jobs) != 0 || times[0].Hour() != 3 {
 		t.Fatal(times, jobs, err)
 	}
-	ask.DryRun = false
-	if _, jobs, err = r.store.Backfill(t.Context(), ask); err != nil || len(jobs) != 3 {
+	ask.Body.DryRun = false
+	if _, jobs, err = backfill(ask); err != nil || len(jobs) != 3 {
 		t.Fatal(jobs, err)
 	}
 	r.does["a"] = echoes
@@ -269,18 +274,18 @@ func TestBackfill(t *testing.T) {
 		}
 	}
 	// The same days again are the same jobs.
-	ask.To = from.AddDate(0, 0, 4)
-	times, again, err := r.store.Backfill(t.Context(), ask)
+	ask.Body.To = from.AddDate(0, 0, 4)
+	times, again, err := backfill(ask)
 	if err != nil || len(times) != 4 || again[0] != jobs[0] || again[2] != jobs[2] {
 		t.Fatal(times, again, jobs, err)
 	}
 	r.ends(again[3], "done", "a done")
-	spec := BackfillRequest{Workflow: "w", Spec: "@every 1m", From: from, To: from.AddDate(0, 0, 1), Options: &definition.Options{}}
-	if _, _, err := r.store.Backfill(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "more than 1000") {
+	spec := &Backfilling{Named{"w"}, BackfillBody{Spec: "@every 1m", From: from, To: from.AddDate(0, 0, 1), Options: &definition.Options{}}}
+	if _, _, err := backfill(spec); err == nil || !strings.Contains(err.Error(), "more than 1000") {
 		t.Errorf("a flood: %v", err)
 	}
-	spec.To = time.Now().Add(time.Hour)
-	if _, _, err := r.store.Backfill(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "future") {
+	spec.Body.To = time.Now().Add(time.Hour)
+	if _, _, err := backfill(spec); err == nil || !strings.Contains(err.Error(), "future") {
 		t.Errorf("the future: %v", err)
 	}
 }

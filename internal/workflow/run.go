@@ -182,7 +182,7 @@ func (b *book) opening(o jobOptions) (opening, error) {
 type jobOptions struct {
 	definition.Options
 	// Rerun says which steps of the origin are done again.
-	Rerun *rerun `json:"rerun,omitempty"`
+	Rerun *RerunBody `json:"rerun,omitempty"`
 	// By is who asked for the job.
 	By string `json:"by,omitempty"`
 }

@@ -87,7 +87,7 @@ func (s *Store) load(ctx context.Context, id weir.ID) (*book, error) {
 	if b := s.known.get(id); b != nil {
 		return b, nil
 	}
-	w, err := s.byID(ctx, id)
+	w, err := s.Of(ctx, id)
 	if p := (*problem.Problem)(nil); errors.As(err, &p) && p.Kind == problem.NotFound {
 		return nil, problem.New(problem.NotFound, "put it again and run it", "the definition %s of the job is gone", id)
 	}

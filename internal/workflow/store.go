@@ -109,7 +109,8 @@ func (s *Store) Workflow(ctx context.Context, name string, version int) (Workflo
 	return s.one(ctx, name, version, `where w.name = $1 and w.deleted_at is null and (w.version = $2 or $2 = 0 and w.active) order by w.version desc limit 1`, name, version)
 }
 
-func (s *Store) byID(ctx context.Context, id weir.ID) (Workflow, error) {
+// Of reads the version of a workflow that a job is a run of, by the job's definition.
+func (s *Store) Of(ctx context.Context, id weir.ID) (Workflow, error) {
 	return s.one(ctx, id.String(), 0, `where w.id = $1`, id)
 }
 

@@ -63,7 +63,7 @@ func (s *Store) Put(ctx context.Context, by string, d *definition.Definition, so
 		return w, false, fmt.Errorf("put workflow: %w", err)
 	}
 	s.known.forget(d.Name)
-	w, err = s.byID(ctx, w.ID)
+	w, err = s.Of(ctx, w.ID)
 	return w, created, err
 }
 
