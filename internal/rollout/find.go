@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/weirhq/weir"
@@ -13,40 +12,16 @@ import (
 // anyRollout stands for the rollout of a task, where the task alone says which.
 const anyRollout = "-"
 
-var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
-
 // Find reads which rollout is meant: its id or the end of it, or its name, if one rollout
 // alone that has not ended, or the newest of those that have, is called so.
 func (s *Store) Find(ctx context.Context, text string) (weir.ID, error) {
-	if idForm.MatchString(text) {
-		id, err := view.New(s.pool).RolloutID(ctx, text)
-		if err == nil || problem.Explain(err).Kind != problem.NotFound {
-			return id, blamed("rollout", err)
+	return view.Find(ctx, view.New(s.pool), "rollout", "rollout", "weir rollout list", text, func() (called []view.Called, _ error) {
+		found, err := s.Rollouts(ctx, Filter{Search: text}, view.Page{Limit: 1000})
+		for _, r := range found {
+			called = append(called, view.Called{ID: r.ID, Name: r.Name, Ended: r.FinishedAt != nil})
 		}
-	}
-	found, err := s.Rollouts(ctx, Filter{Search: text}, view.Page{Limit: 1000})
-	if err != nil {
-		return weir.ID{}, err
-	}
-	var live, ended []Rollout
-	for _, r := range found {
-		switch {
-		case r.Name != text:
-		case r.FinishedAt != nil:
-			ended = append(ended, r)
-		default:
-			live = append(live, r)
-		}
-	}
-	switch {
-	case len(live) > 1:
-		return weir.ID{}, problem.Refuse("rollout", "give the id of one", "%d rollouts are called %q, such as %s and %s", len(live), text, live[0].ID, live[1].ID)
-	case len(live) == 1:
-		return live[0].ID, nil
-	case len(ended) > 0:
-		return ended[0].ID, nil
-	}
-	return weir.ID{}, problem.New(problem.NotFound, "see them with: weir rollout list", "there is no rollout %q", text)
+		return called, err
+	})
 }
 
 // FindTask reads which task of a rollout is meant: its id or the end of it, or
@@ -68,28 +43,15 @@ func (s *Store) FindTask(ctx context.Context, rollout, text string) (weir.ID, er
 	}
 	id, err := view.New(s.pool).TaskID(ctx, text)
 	if err != nil {
-		return id, blamed("task", err)
+		p := *problem.Explain(view.Blamed("task", err))
+		p.Next = "name it by its id, or so: ROLLOUT/STAGE/DATABASE/VERSION; weir rollout show ID lists them"
+		return id, &p
 	}
 	t, err := s.Task(ctx, id)
 	if err == nil && !of.IsZero() && t.Rollout != of {
 		err = noTask(of, text)
 	}
 	return id, err
-}
-
-// blamed says which field an id that is none was in.
-func blamed(field string, err error) error {
-	if err == nil {
-		return nil
-	}
-	p := *problem.Explain(err)
-	if p.Kind == problem.Invalid {
-		p.Field = field
-	}
-	if field == "task" {
-		p.Next = "name it by its id, or so: ROLLOUT/STAGE/DATABASE/VERSION; weir rollout show ID lists them"
-	}
-	return &p
 }
 
 func first(tasks []Task) (id weir.ID) {

@@ -43,11 +43,6 @@ func (s *Store) JobID(ctx context.Context, text string) (weir.ID, error) {
 	return s.resolve(ctx, "job", jobEnds, text)
 }
 
-// RolloutID reads the id of a rollout, which is a job, by the name that people know.
-func (s *Store) RolloutID(ctx context.Context, text string) (weir.ID, error) {
-	return s.resolve(ctx, "rollout", jobEnds, text)
-}
-
 func (s *Store) resolve(ctx context.Context, what, among, text string) (weir.ID, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if id, err := weir.ParseID(text); err == nil {
