@@ -94,7 +94,7 @@ var usualFields = map[string]any{
 	"leases": []any{}, "notes": []any{}, "outcomes": []any{}, "attempt": 1, "token": "01890a5d-ac96-774b-bcce-b302099a8057", "verdict": "done", "type": "note", "kind": "output",
 	"serial": "d1", "devices": []any{}, "lines": "e30K", "seq": 0, "size": 1, "via": "magic", "engine": "postgres", "dsn": "postgres://u@127.0.0.1:1/x", "environment": "e",
 	"stages": []any{map[string]any{"name": "all"}}, "changes": []any{map[string]any{"file": "V001__a.sql", "sql": "select 1"}}, "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z",
-	"reason": "why not", "outcome": "applied", "target object": map[string]any{"all": true}, "task string": "01890a5d-ac96-774b-bcce-b302099a8057", "run": map[string]any{"driver": "exec", "argv": []any{"true"}},
+	"reason": "why not", "outcome": "applied", "target object": map[string]any{"all": true}, "task string": "01890a5d-ac96-774b-bcce-b302099a8057", "run object": map[string]any{"driver": "exec", "argv": []any{"true"}},
 }
 
 // always are fields that may be left out for some, and not here.

@@ -81,7 +81,6 @@ type Session struct {
 	Accounts Accounts
 	Flows    Flows
 	Bulk     Bulk
-	Fleets   Fleets
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
 	// Workspaces are a person's, or everybody's on a database.
@@ -125,9 +124,9 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, t, who.Name)
 	secrets := t.vault(pool)
-	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), secrets}
+	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), fleet.New(pool), secrets}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Fleets: fleet.New(pool), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

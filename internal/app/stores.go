@@ -133,13 +133,13 @@ func (p *parts) operations() op.Local {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
 		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
 	}
-	return op.Local{Stores: []any{work.New(p.reads, p.client), p.flows, p.rollouts, secrets}}
+	return op.Local{Stores: []any{work.New(p.reads, p.client), p.flows, p.rollouts, p.fleets, secrets}}
 }
 
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
-	c.Operations, c.Fleets = p.operations(), p.fleets
+	c.Operations = p.operations()
 	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) device() *cobra.Command {
@@ -30,26 +32,37 @@ func (e *env) deviceList() *cobra.Command {
 			return l, invalid("leave one of them out", "--online and --offline: no device is both")
 		}
 		if online || offline {
-			f.Online = &online
+			f.Online = strconv.FormatBool(online)
 		}
 		shown := deviceListing
 		if anyGiven(c, "pc", "health", "online", "offline", "label", "search") {
 			shown.empty = []string{"No device matches.", "See them all with: weir device list"}
 		}
 		return plainList(page, shown, func(ctx context.Context, page view.Page) ([]fleet.Device, error) {
-			return s.Fleets.Devices(ctx, f, page)
+			return devicePageOf(ctx, s, f, page)
 		}), nil
 	})
 	flags := c.Flags()
-	flags.StringVar(&f.PC, "pc", "", "only devices of this PC")
-	flags.StringVar(&f.Health, "health", "", "only devices of this health: "+strings.Join(fleet.Healths, ", "))
+	deviceFilterFlags(c, &f, "only")
 	flags.BoolVar(&online, "online", false, "only devices that are online")
 	flags.BoolVar(&offline, "offline", false, "only devices that are offline")
-	flags.StringToStringVar(&f.Labels, "label", nil, "only devices with this label: `KEY=VALUE`; may be repeated")
 	flags.StringVar(&f.Search, "search", "", "only devices with this in their serial")
-	_ = c.RegisterFlagCompletionFunc("health", cobra.FixedCompletions(fleet.Healths, cobra.ShellCompDirectiveNoFileComp))
 	pageFlags(c, &page, "serial")
 	return c
+}
+
+// deviceFilterFlags say which devices are meant: only those, or all of those.
+func deviceFilterFlags(c *cobra.Command, f *fleet.DeviceFilter, which string) {
+	flags := c.Flags()
+	flags.StringVar(&f.PC, "pc", "", which+" devices of this PC")
+	flags.StringVar(&f.Health, "health", "", which+" devices of this health: "+strings.Join(fleet.Healths, ", "))
+	flags.StringArrayVar(&f.Label, "label", nil, which+" devices with this label: `KEY=VALUE`; may be repeated")
+	_ = c.RegisterFlagCompletionFunc("health", cobra.FixedCompletions(fleet.Healths, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func devicePageOf(ctx context.Context, s *app.Session, f fleet.DeviceFilter, page view.Page) ([]fleet.Device, error) {
+	found, err := fleet.ListDevices.Call(ctx, s.Operations, &fleet.ListingDevices{Paged: op.Paged{Limit: page.Limit, After: page.After}, DeviceFilter: f})
+	return found.Items, err
 }
 
 var deviceListing = listing[fleet.Device]{
@@ -145,13 +158,16 @@ func (e *env) deviceShow() *cobra.Command {
 }
 
 func readDevice(ctx context.Context, s *app.Session, serial string) (page devicePage, err error) {
-	if page.Device, err = s.Fleets.Device(ctx, serial); err != nil {
+	in := &fleet.DevicePast{NamedDevice: fleet.NamedDevice{Serial: serial}, Limit: deviceShown}
+	if page.Device, err = fleet.ShowDevice.Call(ctx, s.Operations, &in.NamedDevice); err != nil {
 		return page, err
 	}
-	if page.Runs, err = s.Fleets.DeviceUnits(ctx, serial, deviceShown); err != nil {
+	runs, err := fleet.ListDeviceUnits.Call(ctx, s.Operations, in)
+	if err != nil {
 		return page, err
 	}
-	page.Log, err = s.Fleets.DeviceLog(ctx, serial, deviceShown)
+	log, err := fleet.ListDeviceLog.Call(ctx, s.Operations, in)
+	page.Runs, page.Log = runs.Items, log.Items
 	return page, err
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,13 +11,14 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
 // deviceVerb is a command on devices.
 type deviceVerb struct {
 	name, short, example, became string
-	do                           func(_ app.Fleets, ctx context.Context, by, serial, reason string) (bool, error)
+	do                           *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]
 	// takes: it takes devices away, and what runs on them goes on. asks: a person is
 	// asked first, also about a single device.
 	takes, asks bool
@@ -25,14 +27,14 @@ type deviceVerb struct {
 var deviceVerbs = []deviceVerb{
 	{
 		name: "maintain", short: "Take devices out of the schedule for work on them", example: "weir device maintain R58M123ABC --reason 'new battery'\n  weir device maintain --pc PC-07 --reason 'new hub'",
-		became: "in maintenance", do: app.Fleets.Maintain, takes: true,
+		became: "in maintenance", do: fleet.Maintain, takes: true,
 	},
 	{
 		name: "release", short: "Give devices back to the schedule; where there is a health task, they have to pass it first",
-		example: "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'\n  weir device release --pc PC-11 --health quarantined --reason 'hub replaced'", became: "released", do: app.Fleets.Release,
+		example: "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'\n  weir device release --pc PC-11 --health quarantined --reason 'hub replaced'", became: "released", do: fleet.Release,
 	},
-	{name: "quarantine", short: "Put devices out, as a run that failed for good does", example: "weir device quarantine R58M123ABC --reason 'screen is broken'", became: "quarantined", do: app.Fleets.Quarantine, takes: true},
-	{name: "retire", short: "Take devices out for good", example: "weir device retire R58M123ABC --reason 'sold'", became: "retired", do: app.Fleets.Retire, takes: true, asks: true},
+	{name: "quarantine", short: "Put devices out, as a run that failed for good does", example: "weir device quarantine R58M123ABC --reason 'screen is broken'", became: "quarantined", do: fleet.Quarantine, takes: true},
+	{name: "retire", short: "Take devices out for good", example: "weir device retire R58M123ABC --reason 'sold'", became: "retired", do: fleet.Retire, takes: true, asks: true},
 }
 
 func (e *env) deviceCommands() (commands []*cobra.Command) {
@@ -46,6 +48,12 @@ func (e *env) deviceCommands() (commands []*cobra.Command) {
 type deviceDid struct {
 	Serial  string `json:"serial"`
 	Changed bool   `json:"changed"`
+}
+
+// on does it to a device.
+func (d *deviceOrder) on(ctx context.Context, s *app.Session, serial string) (fleet.DeviceChanged, error) {
+	in := &fleet.DeviceDecision{NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &op.DecisionBody{Reason: d.reason}}
+	return d.do.Call(ctx, s.Operations, in)
 }
 
 // deviceOrder is a command as it was given.
@@ -88,12 +96,9 @@ were refused.`
 	})
 	flags := c.Flags()
 	flags.StringVar(&d.reason, "reason", "", "why; it is kept with the device")
-	flags.StringVar(&d.filter.PC, "pc", "", "all devices of this PC")
-	flags.StringVar(&d.filter.Health, "health", "", "all devices of this health: "+strings.Join(fleet.Healths, ", "))
-	flags.StringToStringVar(&d.filter.Labels, "label", nil, "all devices with this label: `KEY=VALUE`; may be repeated")
+	deviceFilterFlags(c, &d.filter, "all")
 	flags.BoolVar(&d.yes, "yes", false, "do not ask")
 	flags.BoolVar(&d.dryRun, "dry-run", false, "with a filter: only say how many match, and show some")
-	_ = c.RegisterFlagCompletionFunc("health", cobra.FixedCompletions(fleet.Healths, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -111,7 +116,7 @@ func (e *env) commandDevices(ctx context.Context, s *app.Session, d deviceOrder,
 	o.lines = len(serials) > 1
 	var refused error
 	for _, serial := range serials {
-		changed, err := d.do(s.Fleets, ctx, whoami(), serial, d.reason)
+		out, err := d.on(ctx, s, serial)
 		switch {
 		case err != nil && len(serials) == 1:
 			return err
@@ -121,17 +126,14 @@ func (e *env) commandDevices(ctx context.Context, s *app.Session, d deviceOrder,
 			continue
 		}
 		said := "is " + d.became
-		if !changed {
+		if !out.Changed {
 			said = "was " + d.became + " already"
 		}
-		if err := o.did(clean(serial), deviceDid{serial, changed}, "Device %s %s.", clean(serial), said); err != nil {
+		if err := o.did(clean(serial), deviceDid{serial, out.Changed}, "Device %s %s.", clean(serial), said); err != nil {
 			return err
 		}
-		if !d.takes || !o.table() {
-			continue
-		}
-		if is, err := s.Fleets.Device(ctx, serial); err == nil && !is.Task.IsZero() {
-			o.say("%s", goesOn(o, is))
+		if d.takes && o.table() && !out.Device.Task.IsZero() {
+			o.say("%s", goesOn(o, out.Device))
 		}
 	}
 	return refused
@@ -183,7 +185,7 @@ func commandFound(ctx context.Context, o *output, s *app.Session, d deviceOrder,
 	var refusals []string
 	var refused error
 	for _, x := range found {
-		did, err := d.do(s.Fleets, ctx, whoami(), x.Serial, d.reason)
+		out, err := d.on(ctx, s, x.Serial)
 		if err != nil {
 			if p := problem.Explain(err); p.Kind == problem.Invalid {
 				return err // the reason is missing: it is so for all
@@ -192,14 +194,14 @@ func commandFound(ctx context.Context, o *output, s *app.Session, d deviceOrder,
 			refused = quiet(problem.Explain(err).Kind)
 			continue
 		}
-		if did {
+		if out.Changed {
 			changed++
 		}
 		if !x.Task.IsZero() {
 			running++
 		}
 		if !o.table() {
-			if err := o.did(clean(x.Serial), deviceDid{x.Serial, did}, ""); err != nil {
+			if err := o.did(clean(x.Serial), deviceDid{x.Serial, out.Changed}, ""); err != nil {
 				return err
 			}
 		}
@@ -232,22 +234,9 @@ func commandFound(ctx context.Context, o *output, s *app.Session, d deviceOrder,
 }
 
 // matching are all devices of a filter. Those that are retired are meant only by name.
-func matching(ctx context.Context, s *app.Session, f fleet.DeviceFilter) (all []fleet.Device, err error) {
-	for page := (view.Page{Limit: 1000}); ; {
-		part, err := s.Fleets.Devices(ctx, f, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range part {
-			if d.Health != fleet.HealthRetired || f.Health == fleet.HealthRetired {
-				all = append(all, d)
-			}
-		}
-		if len(part) < page.Limit {
-			return all, nil
-		}
-		page.After = part[len(part)-1].Serial
-	}
+func matching(ctx context.Context, s *app.Session, f fleet.DeviceFilter) ([]fleet.Device, error) {
+	all, err := op.Each(ctx, s.Operations, fleet.ListDevices, fleet.ListingDevices{DeviceFilter: f})
+	return slices.DeleteFunc(all, func(d fleet.Device) bool { return d.Health == fleet.HealthRetired && f.Health != fleet.HealthRetired }), err
 }
 
 func lookedDevices(o *output, m many, found []fleet.Device) error {
@@ -277,6 +266,6 @@ func deviceLines(found []fleet.Device) []string {
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 func deviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Fleets.Devices(ctx, fleet.DeviceFilter{}, view.Page{Limit: completeMost})
+	found, err := devicePageOf(ctx, s, fleet.DeviceFilter{}, view.Page{Limit: completeMost})
 	return pairs(found, err, func(d fleet.Device) (string, string) { return d.Serial, d.PC + " " + presence(d) + " " + d.Health })
 }

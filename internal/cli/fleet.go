@@ -3,15 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) fleet() *cobra.Command {
@@ -20,35 +19,7 @@ func (e *env) fleet() *cobra.Command {
 }
 
 func (e *env) fleetList() *cobra.Command {
-	var page view.Page
-	var f fleet.JobFilter
-	c := &cobra.Command{Short: "List fleet jobs, newest first", Example: "  weir fleet list --state active\n  weir fleet list --watch"}
-	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[fleet.Job], err error) {
-		if err := oneOf("state", f.State, fleet.JobStates); err != nil {
-			return l, err
-		}
-		if page.After != "" {
-			id, err := s.Store.JobID(ctx, page.After)
-			if err != nil {
-				return l, err
-			}
-			page.After = id.String()
-		}
-		shown := fleetListing
-		if f != (fleet.JobFilter{}) {
-			shown.empty = []string{"No fleet job matches.", "See them all with: weir fleet list"}
-		}
-		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]fleet.Job, error) {
-			return s.Fleets.Jobs(ctx, f, page)
-		})
-		l.after = func(j fleet.Job) string { return short(j.ID) }
-		return l, nil
-	})
-	c.Flags().StringVar(&f.State, "state", "", "only jobs in this state: "+strings.Join(fleet.JobStates, ", "))
-	c.Flags().StringVar(&f.Search, "search", "", "only jobs with this in their name")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(fleet.JobStates, cobra.ShellCompDirectiveNoFileComp))
-	pageFlags(c, &page, "id")
-	return c
+	return lists(e, fleet.List, &cobra.Command{Example: "  weir fleet list --state active\n  weir fleet list --watch"}, fleetListing)
 }
 
 var fleetListing = listing[fleet.Job]{
@@ -102,79 +73,51 @@ func unitCounts(c fleet.Counts) string {
 		count{c.Missed, "missed"}, count{c.Canceled, "canceled"})
 }
 
-var idForm = regexp.MustCompile(`^[0-9a-fA-F-]{6,36}$`)
-
-// findFleet reads which fleet job is meant: its id or the end of it, or its name, if
-// one job alone that has not ended, or the newest of those that have, is called so.
+// findFleet reads which fleet job is meant.
 func findFleet(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
-	if idForm.MatchString(text) {
-		id, err := s.Store.JobID(ctx, text)
-		if err == nil || !isMissing(err) {
-			return id, err
-		}
-	}
-	found, err := s.Fleets.Jobs(ctx, fleet.JobFilter{Search: text}, view.Page{Limit: 1000})
-	if err != nil {
-		return weir.ID{}, err
-	}
-	return named(found, text, "fleet job", "weir fleet list", func(j fleet.Job) called { return called{j.ID, j.Name, j.EndedAt != nil} })
+	j, err := fleet.Show.Call(ctx, s.Operations, &fleet.Named{Job: text})
+	return j.ID, err
 }
 
 func fleetIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Fleets.Jobs(ctx, fleet.JobFilter{}, view.Page{Limit: completeMost})
-	return pairs(found, err, func(j fleet.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
+	found, err := fleet.List.Call(ctx, s.Operations, &fleet.Listing{Paged: op.Paged{Limit: completeMost}})
+	return pairs(found.Items, err, func(j fleet.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
 }
 
 func (e *env) fleetCancel() *cobra.Command {
-	var reason string
-	c := &cobra.Command{
-		Use: "cancel ID", Short: "Cancel what is left of a fleet job; what runs is asked to stop", Args: e.args("ID"),
-		Example: "  weir fleet cancel 8057b302099a --reason 'the build is broken'",
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findFleet(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			done, err := s.Fleets.Cancel(ctx, whoami(), id, reason)
-			if err != nil {
-				return err
-			}
-			said := ": " + plural(done.Canceled, "run is", "runs are") + " canceled"
-			switch {
-			case done.Requested > 0:
-				said += fmt.Sprintf(", %d asked to stop", done.Requested)
-			case done.Canceled == 0:
-				said = " is canceled" // it waited, and had no runs yet
-			}
-			return e.output().did(id.String(), struct {
-				ID weir.ID `json:"id"`
-				fleet.Canceled
-			}{id, done}, "Fleet job %s%s.", short(id), said)
-		}),
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the timeline")
-	return c
+	c := &cobra.Command{Example: "  weir fleet cancel 8057b302099a --reason 'the build is broken'"}
+	return operation(e, fleet.Cancel, c, func(_ context.Context, _ *app.Session, _ *fleet.Decision, done fleet.Canceled) error {
+		said := ": " + plural(done.Canceled, "run is", "runs are") + " canceled"
+		switch {
+		case done.Requested > 0:
+			said += fmt.Sprintf(", %d asked to stop", done.Requested)
+		case done.Canceled == 0:
+			said = " is canceled" // it waited, and had no runs yet
+		}
+		return e.output().did(done.ID.String(), done, "Fleet job %s%s.", short(done.ID), said)
+	})
 }
 
 func (e *env) fleetWhy() *cobra.Command {
 	return &cobra.Command{
 		Use: "why ID", Short: "Say why a fleet job is not further: in one line, and device by device", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findFleet(ctx, s, args[0])
+			why, err := whyFleet(ctx, s, args[0], 0)
 			if err != nil {
 				return err
 			}
-			return e.printFleetWhy(ctx, s, id)
+			return e.printFleetWhy(why)
 		}),
 	}
 }
 
+// whyFleet asks why a job is not further, for so many devices at most. Zero: as many as is usual.
+func whyFleet(ctx context.Context, s *app.Session, text string, most int) (fleet.Why, error) {
+	return fleet.Explain.Call(ctx, s.Operations, &fleet.Asking{Named: fleet.Named{Job: text}, Limit: most})
+}
+
 // printFleetWhy says it in one line, then for each device that waits or was missed.
-func (e *env) printFleetWhy(ctx context.Context, s *app.Session, id weir.ID) error {
-	why, err := s.Fleets.Why(ctx, id, 0)
-	if err != nil {
-		return err
-	}
+func (e *env) printFleetWhy(why fleet.Why) error {
 	o := e.output()
 	switch {
 	case o.data():
@@ -185,7 +128,7 @@ func (e *env) printFleetWhy(ctx context.Context, s *app.Session, id weir.ID) err
 		}
 		return nil
 	}
-	fmt.Fprintf(o.Out, "Fleet job %s: %s.\n", short(id), clean(why.Summary))
+	fmt.Fprintf(o.Out, "Fleet job %s: %s.\n", short(why.ID), clean(why.Summary))
 	if len(why.Devices) == 0 {
 		return nil
 	}
@@ -199,4 +142,22 @@ var whyListing = listing[fleet.WhyDevice]{
 		{title: "PC", value: func(_ *output, d fleet.WhyDevice) string { return d.PC }},
 		{title: "WHY", value: func(_ *output, d fleet.WhyDevice) string { return d.Why }},
 	},
+}
+
+// count is a number and what it counts.
+type count struct {
+	n    int
+	word string
+}
+
+// endedWords says how far something is: how many of all have ended, and the counts
+// that are not zero.
+func endedWords(ended, total int, counts ...count) string {
+	parts := []string{fmt.Sprintf("%d of %d ended", ended, total)}
+	for _, c := range counts {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) fleetRerun() *cobra.Command {
@@ -29,11 +30,8 @@ A device that the job put out gets no work before it is released: weir device re
 					which = word
 				}
 			}
-			id, err := findFleet(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			j, err := s.Fleets.Rerun(ctx, whoami(), id, which, key)
+			in := &fleet.Repeating{Named: fleet.Named{Job: args[0]}, Keyed: op.Keyed{IdempotencyKey: key}, Body: &fleet.RerunBody{Which: which}}
+			j, err := fleet.Rerun.Call(ctx, s.Operations, in)
 			if err != nil {
 				return err
 			}

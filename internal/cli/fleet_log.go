@@ -8,8 +8,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -72,7 +72,7 @@ func awaitRun(ctx context.Context, s *app.Session, id weir.ID, serial string, ro
 		if err != nil || !u.Task.IsZero() || !wait {
 			return u, err
 		}
-		j, err := s.Fleets.Job(ctx, id)
+		j, err := fleet.Show.Call(ctx, s.Operations, &fleet.Named{Job: id.String()})
 		if err != nil || j.EndedAt != nil || !rest(ctx, lookEvery, drawEvery, wake) {
 			return u, err
 		}
@@ -81,7 +81,7 @@ func awaitRun(ctx context.Context, s *app.Session, id weir.ID, serial string, ro
 
 // runOn is the run of a job on a device: of this round, or the newest that has begun.
 func runOn(ctx context.Context, s *app.Session, id weir.ID, serial string, round int) (found fleet.Unit, err error) {
-	units, err := s.Fleets.Units(ctx, id, fleet.UnitFilter{Device: serial}, view.Page{Limit: unitsPage})
+	units, err := op.Each(ctx, s.Operations, fleet.ListUnits, fleet.ListingUnits{Named: fleet.Named{Job: id.String()}, UnitFilter: fleet.UnitFilter{Device: serial}})
 	if err != nil {
 		return found, err
 	}

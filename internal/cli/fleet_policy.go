@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -49,17 +50,23 @@ new or were put out, and brings them back: the command behind --.`,
 		if given("slots") {
 			change.Slots = &slots
 		}
-		switch change.NoHealth = noHealth; {
+		switch {
 		case len(args) > 0 && noHealth:
 			return invalid("give one of them", "--no-health and a health command")
+		case noHealth:
+			change.Health = fleet.NoHealth
 		case len(args) > 0:
-			change.Health = &fleet.HealthTask{Run: node.Run{Argv: args}, Timeout: node.Span(timeout)}
+			text, err := json.Marshal(fleet.HealthTask{Run: node.Run{Argv: args}, Timeout: node.Span(timeout)})
+			if err != nil {
+				return err
+			}
+			change.Health = text
 		case given("health-timeout"):
 			return invalid("give the command again: weir fleet policy --health-timeout 2m -- COMMAND", "--health-timeout goes with a health command")
 		}
-		p, err := s.Fleets.Policy(ctx)
-		if err == nil && change != (fleet.PolicyChange{}) {
-			p, err = s.Fleets.SetPolicy(ctx, whoami(), change)
+		p, err := fleet.ShowPolicy.Call(ctx, s.Operations, &struct{}{})
+		if err == nil && (len(args) > 0 || noHealth || anyGiven(c, "policy", "overlap", "slots")) {
+			p, err = fleet.ChangePolicy.Call(ctx, s.Operations, &fleet.Changing{Body: change})
 		}
 		if err != nil {
 			return err

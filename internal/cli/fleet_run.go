@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -220,7 +221,7 @@ func readTarget(words []string) (t fleet.Target, err error) {
 
 // runFleet submits a job and says what became of it, or watches.
 func (e *env) runFleet(ctx context.Context, s *app.Session, spec fleet.Spec, key string, watch bool) error {
-	j, err := s.Fleets.Submit(ctx, whoami(), spec, key)
+	j, err := fleet.Create.Call(ctx, s.Operations, &fleet.Creating{Keyed: op.Keyed{IdempotencyKey: key}, Body: fleet.CreateBody{Spec: spec}})
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 )
 
-// unitsPage is how many units are read at once.
+// unitsPage is how many units are many.
 const unitsPage = 1000
 
 // fleetPage is everything about a fleet job.
@@ -28,22 +27,13 @@ type fleetPage struct {
 	why string
 }
 
-func readFleetJob(ctx context.Context, s *app.Session, id weir.ID, f fleet.UnitFilter) (page fleetPage, err error) {
-	if page.Job, err = s.Fleets.Job(ctx, id); err != nil {
+func readFleetJob(ctx context.Context, s *app.Session, text string, f fleet.UnitFilter) (page fleetPage, err error) {
+	if page.Job, err = fleet.Show.Call(ctx, s.Operations, &fleet.Named{Job: text}); err != nil {
 		return page, err
 	}
-	page.Units = []fleet.Unit{}
-	for at := (view.Page{Limit: unitsPage}); ; {
-		part, err := s.Fleets.Units(ctx, id, f, at)
-		if err != nil {
-			return page, err
-		}
-		page.Units = append(page.Units, part...)
-		if len(part) < unitsPage {
-			return page, nil
-		}
-		at.After = strconv.Itoa(part[len(part)-1].Unit)
-	}
+	units, err := op.Each(ctx, s.Operations, fleet.ListUnits, fleet.ListingUnits{Named: fleet.Named{Job: page.ID.String()}, UnitFilter: f})
+	page.Units = append([]fleet.Unit{}, units...)
+	return page, err
 }
 
 func (e *env) fleetShow() *cobra.Command {
@@ -56,15 +46,15 @@ func (e *env) fleetShow() *cobra.Command {
 			if err := oneOf("state", f.State, fleet.UnitStates); err != nil {
 				return err
 			}
-			id, err := findFleet(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
 			o := e.output()
 			if watch {
+				id, err := findFleet(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
 				return watchFleet(ctx, o, s, id)
 			}
-			page, err := readFleetJob(ctx, s, id, f)
+			page, err := readFleetJob(ctx, s, args[0], f)
 			if err != nil {
 				return err
 			}
@@ -72,7 +62,7 @@ func (e *env) fleetShow() *cobra.Command {
 			case o.data():
 				return o.value(page)
 			case o.format == "name":
-				return o.did(id.String(), nil, "")
+				return o.did(page.ID.String(), nil, "")
 			}
 			return printFleet(o, page)
 		}),

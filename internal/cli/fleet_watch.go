@@ -73,11 +73,11 @@ func watchFleet(ctx context.Context, o *output, s *app.Session, id weir.ID) erro
 
 // lookAtFleet reads what a watcher sees.
 func lookAtFleet(ctx context.Context, s *app.Session, id weir.ID) (fleetPage, error) {
-	page, err := readFleetJob(ctx, s, id, fleet.UnitFilter{})
+	page, err := readFleetJob(ctx, s, id.String(), fleet.UnitFilter{})
 	if err != nil || page.EndedAt != nil || page.Counts.Running > 0 {
 		return page, err
 	}
-	why, err := s.Fleets.Why(ctx, id, 1)
+	why, err := whyFleet(ctx, s, id.String(), 1)
 	page.why = why.Summary
 	return page, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) pc() *cobra.Command {
@@ -21,8 +22,12 @@ func (e *env) pc() *cobra.Command {
 func (e *env) pcList() *cobra.Command {
 	c := &cobra.Command{Short: "List PCs: how many of their devices work, should, and could", Example: "  weir pc list --watch"}
 	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[fleet.PC], error) {
-		return plainList(view.Page{}, pcListing, func(ctx context.Context, _ view.Page) ([]fleet.PC, error) { return s.Fleets.PCs(ctx) }), nil
+		return plainList(view.Page{}, pcListing, func(ctx context.Context, _ view.Page) ([]fleet.PC, error) { return allPCs(ctx, s) }), nil
 	})
+}
+
+func allPCs(ctx context.Context, s *app.Session) ([]fleet.PC, error) {
+	return op.Each(ctx, s.Operations, fleet.ListPCs, fleet.ListingPCs{})
 }
 
 var pcListing = listing[fleet.PC]{
@@ -70,13 +75,16 @@ func (e *env) pcShow() *cobra.Command {
 }
 
 func readPC(ctx context.Context, s *app.Session, name string) (page pcPage, err error) {
-	if page.PC, err = s.Fleets.PC(ctx, name); err != nil {
+	in := &fleet.NamedPC{PC: name}
+	if page.PC, err = fleet.ShowPC.Call(ctx, s.Operations, in); err != nil {
 		return page, err
 	}
-	if page.Working, err = s.Fleets.Slots(ctx, name); err != nil {
+	working, err := fleet.ListPCSlots.Call(ctx, s.Operations, in)
+	if err != nil {
 		return page, err
 	}
-	page.All, err = s.Fleets.Devices(ctx, fleet.DeviceFilter{PC: name}, view.Page{Limit: 1000})
+	page.Working = working.Items
+	page.All, err = devicePageOf(ctx, s, fleet.DeviceFilter{PC: name}, view.Page{Limit: 1000})
 	return page, err
 }
 
@@ -141,25 +149,22 @@ func (e *env) pcSlots() *cobra.Command {
 With auto it is what the PC's agent reports, or else what the policy says.`,
 		Example: "  weir pc slots PC-01 10\n  weir pc slots PC-01 auto",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			var slots *int
+			in := &fleet.SettingSlots{NamedPC: fleet.NamedPC{PC: args[0]}}
 			if args[1] != asReported {
 				text := strings.TrimSpace(args[1])
 				n, err := strconv.Atoi(text)
 				if err != nil || n < 0 || n > slotsMost {
 					return invalid("give a number from 0 to 1000, or auto", "%q is no number of slots", text)
 				}
-				slots = &n
+				in.Body.Slots = &n
 			}
-			changed, err := s.Fleets.SetSlots(ctx, whoami(), args[0], slots)
+			out, err := fleet.SetSlots.Call(ctx, s.Operations, in)
 			if err != nil {
 				return err
 			}
-			p, err := s.Fleets.PC(ctx, args[0])
-			if err != nil {
-				return err
-			}
+			p := out.PC
 			said := "has " + plural(p.Slots, "slot", "slots")
-			if !changed {
+			if !out.Changed {
 				said += " already"
 			}
 			return e.output().did(clean(p.Name), p, "PC %s %s.", clean(p.Name), said)
@@ -168,6 +173,6 @@ With auto it is what the PC's agent reports, or else what the policy says.`,
 }
 
 func pcNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := s.Fleets.PCs(ctx)
+	found, err := allPCs(ctx, s)
 	return pairs(found, err, func(p fleet.PC) (string, string) { return p.Name, fmt.Sprintf("%s, %d devices", p.State, p.Devices) })
 }

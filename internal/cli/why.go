@@ -37,10 +37,8 @@ func (e *env) whyCommand() *cobra.Command {
 			if r, err := rollout.Show.Call(ctx, s.Operations, &rollout.Named{Rollout: args[0]}); err == nil {
 				return e.printRolloutWhy(r)
 			}
-			if id, err := findFleet(ctx, s, args[0]); err == nil {
-				if _, err := s.Fleets.Job(ctx, id); err == nil {
-					return e.printFleetWhy(ctx, s, id)
-				}
+			if why, err := whyFleet(ctx, s, args[0], 0); err == nil {
+				return e.printFleetWhy(why)
 			}
 			if w, err := s.Workspaces.Find(ctx, args[0]); err == nil {
 				return e.printWorkspaceWhy(ctx, s, w)

@@ -3,10 +3,12 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // The health of a device.
@@ -88,12 +90,11 @@ func presenceOf(d Device) string {
 
 // DeviceFilter narrows a list of devices. Zero fields match everything.
 type DeviceFilter struct {
-	PC     string            `json:"pc,omitempty"`
-	Health string            `json:"health,omitempty"`
-	Online *bool             `json:"online,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
-	// Search is a part of the serial.
-	Search string `json:"search,omitempty"`
+	PC     string   `query:"pc" maxLength:"200" doc:"Only devices of this PC."`
+	Health string   `query:"health" enum:"good,unknown,suspect,quarantined,maintenance,retired" doc:"Only devices of this health."`
+	Online string   `query:"online" enum:"true,false" doc:"Only devices that are online, or that are not."`
+	Label  []string `query:"label,explode" maxItems:"50" doc:"KEY=VALUE: only devices with this label. Given more than once: with all of them."`
+	Search string   `query:"search" maxLength:"200" doc:"Only devices with this in their serial."`
 }
 
 // DeviceEvent is a line of the log of a device.
@@ -110,15 +111,23 @@ type DeviceEvent struct {
 // Devices lists devices by serial. After is the serial of the last one of the page
 // before.
 func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]Device, error) {
-	labels := f.Labels
-	if labels == nil {
-		labels = map[string]string{}
+	labels := map[string]string{}
+	for _, pair := range f.Label {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, problem.Refuse("label", "write it so: model=alpha-5", "%q is not KEY=VALUE", pair)
+		}
+		labels[key] = value
+	}
+	var online *bool
+	if f.Online != "" {
+		online = new(f.Online == "true")
 	}
 	from := deviceAll
 	if f.PC != "" {
 		from = deviceOnPC
 	}
-	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, f.Online, labels, f.Search, page.Most())
+	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, online, labels, f.Search, page.Most())
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}

@@ -1,12 +1,12 @@
 package fleet
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -58,7 +58,7 @@ func TestEvidence(t *testing.T) {
 func TestHealthTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+	r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
 	r.report("PC-01", named("d", 1)...)
 	id := r.submit("job", nil)
 	check := r.claim("PC-01", 10)
@@ -95,7 +95,7 @@ func TestHealthTask(t *testing.T) {
 func TestHealthTaskBringsBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+	r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
 	r.report("PC-01", named("d", 1)...)
 	r.fail(r.claim("PC-01", 10)...)
 	r.health("d01", HealthQuarantined)

@@ -63,9 +63,14 @@ type Job struct {
 	// missed.
 	LingersAt *time.Time `json:"lingers_at,omitempty"`
 	MissedAt  *time.Time `json:"missed_at,omitempty"`
-	// Spec is read with one job, not in lists.
-	Spec *Spec `json:"spec,omitempty"`
+	Spec      *Spec      `json:"spec,omitempty" doc:"Shown with one job, not in lists."`
 }
+
+// Place implements [op.Made].
+func (j Job) Place() []string { return []string{"fleet", "jobs", j.ID.String()} }
+
+// Found implements [op.Made].
+func (j Job) Found() bool { return j.Existed }
 
 // Counts are the units of a job by state.
 type Counts struct {
@@ -104,21 +109,21 @@ type Unit struct {
 
 // JobFilter narrows a list of jobs. Zero fields match everything.
 type JobFilter struct {
-	State string `json:"state,omitempty"`
-	// Search is a part of the name.
-	Search string `json:"search,omitempty"`
+	State  string `query:"state" enum:"active,waiting,canceling,done,failed,canceled" doc:"Only jobs in this state."`
+	Search string `query:"search" maxLength:"200" doc:"Only jobs with this in their name."`
 }
 
 // UnitFilter narrows a list of units. Zero fields match everything.
 type UnitFilter struct {
-	State  string `json:"state,omitempty"`
-	Device string `json:"device,omitempty"`
-	PC     string `json:"pc,omitempty"`
+	State  string `query:"state" enum:"running,retrying,waiting,failed,missed,canceled,done" doc:"Only units in this state."`
+	Device string `query:"device" maxLength:"128" doc:"Only units of the device with this serial."`
+	PC     string `query:"pc" maxLength:"200" doc:"Only units of devices of this PC."`
 }
 
 // Why says why a job is not further: in one line, and for each device that waits or
 // was missed.
 type Why struct {
+	ID      weir.ID     `json:"id"`
 	Summary string      `json:"summary"`
 	Devices []WhyDevice `json:"devices,omitempty"`
 }
@@ -133,8 +138,9 @@ type WhyDevice struct {
 
 // Canceled is what a cancel did: so many ended, so many were asked to stop.
 type Canceled struct {
-	Canceled  int `json:"canceled"`
-	Requested int `json:"requested"`
+	ID        weir.ID `json:"id"`
+	Canceled  int     `json:"canceled"`
+	Requested int     `json:"requested"`
 }
 
 // Submit submits a job. The same idempotency key again gives the same job, which says
@@ -221,7 +227,7 @@ func (s *Store) Units(ctx context.Context, id weir.ID, f UnitFilter, page view.P
 // Cancel cancels what is left of a job. What runs is asked to stop.
 func (s *Store) Cancel(ctx context.Context, by string, id weir.ID, reason string) (Canceled, error) {
 	c, err := s.cancel(ctx, id, by, reason)
-	if err != nil {
+	if c.ID = id; err != nil {
 		return c, fmt.Errorf("cancel fleet job: %w", err)
 	}
 	return c, nil
@@ -233,7 +239,7 @@ func (s *Store) Why(ctx context.Context, id weir.ID, most int) (Why, error) {
 		most = 500
 	}
 	w, err := s.why(ctx, id, most)
-	if err != nil {
+	if w.ID = id; err != nil {
 		return w, fmt.Errorf("why fleet job: %w", err)
 	}
 	return w, nil

@@ -1,13 +1,13 @@
 package fleet
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -50,7 +50,7 @@ func TestDevicesAreJudgedUnderTheirLock(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			if c.check {
-				r.policy(PolicyChange{Health: &HealthTask{Run: node.Run{Argv: []string{"./health"}}}})
+				r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
 			}
 			r.report("PC-01", named("d", 1)...)
 			r.submit("job", once)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // The states of a PC.
@@ -93,15 +94,6 @@ func (s *Store) Sum(ctx context.Context) (Sum, error) {
 	return sum, nil
 }
 
-// PCs lists all PCs by name.
-func (s *Store) PCs(ctx context.Context) ([]PC, error) {
-	list, err := s.pcs(ctx, pcAll)
-	if err != nil {
-		return nil, fmt.Errorf("list PCs: %w", err)
-	}
-	return list, nil
-}
-
 // PC reads one.
 func (s *Store) PC(ctx context.Context, name string) (PC, error) {
 	list, err := s.pcs(ctx, pcOf, name)
@@ -139,6 +131,9 @@ func (s *Store) SlotsOf(ctx context.Context, pcs []string) ([]Slot, error) {
 // SetSlots says how many devices of a PC may work at once. Nil: as the PC reports.
 // False: it was so already.
 func (s *Store) SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error) {
+	if slots != nil && (*slots < 0 || *slots > 1000) {
+		return false, problem.Refuse("slots", "write a number from 0 to 1000", "%d is no number of slots", *slots)
+	}
 	if changed, err = s.setSlots(ctx, by, pc, slots); err != nil {
 		return false, fmt.Errorf("set slots: %w", err)
 	}

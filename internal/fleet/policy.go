@@ -1,11 +1,13 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // How a device is judged by runs that failed for good.
@@ -16,31 +18,42 @@ const (
 
 // Policy is what holds for all of the fleet.
 type Policy struct {
-	// Policy is strict or evidence.
-	Policy string `json:"policy"`
-	// Health is the health task. Nil: there is none.
-	Health *HealthTask `json:"health"`
-	// Overlap lets devices that the active job does not need serve the next one.
-	Overlap bool `json:"overlap"`
-	// Slots is how many devices of a PC work at once unless it says otherwise.
-	Slots int `json:"slots"`
+	Policy  string      `json:"policy" enum:"strict,evidence" doc:"strict: a run that failed for good puts its device out. evidence: failures of two jobs do, or a failed health task."`
+	Health  *HealthTask `json:"health" doc:"The health task; null: there is none."`
+	Overlap bool        `json:"overlap" doc:"Devices that the active job does not need serve the next one."`
+	Slots   int         `json:"slots" doc:"How many devices of a PC work at once unless it says otherwise."`
 }
 
 // HealthTask is what tells whether a device is well.
 type HealthTask struct {
-	Run node.Run `json:"run"`
-	// Timeout zero: 5 min.
-	Timeout node.Span `json:"timeout,omitzero"`
+	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
+	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
 }
 
 // PolicyChange names what is to be different. Nil leaves as is.
 type PolicyChange struct {
-	Policy  *string `json:"policy,omitempty"`
-	Overlap *bool   `json:"overlap,omitempty"`
-	Slots   *int    `json:"slots,omitempty"`
-	// Health is another health task; NoHealth takes it away.
-	Health   *HealthTask `json:"health,omitempty"`
-	NoHealth bool        `json:"-"`
+	Policy  *string         `json:"policy,omitempty" enum:"strict,evidence"`
+	Health  json.RawMessage `json:"health,omitempty" doc:"Another health task, as run and timeout; null: there is none."`
+	Overlap *bool           `json:"overlap,omitempty"`
+	Slots   *int            `json:"slots,omitempty" minimum:"1" maximum:"1000"`
+}
+
+// NoHealth takes the health task away.
+var NoHealth = json.RawMessage("null")
+
+// health reads the health task, and writes it as it is kept. A word that it does not know
+// is a fault: nobody would find out otherwise. Zero: there is none.
+func (c *PolicyChange) health() (h HealthTask, err error) {
+	if text := bytes.TrimSpace(c.Health); len(text) == 0 || bytes.Equal(text, NoHealth) {
+		return h, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(c.Health))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&h); err != nil {
+		return h, problem.Refuse("health", `for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}`, "it is not understood: %s", err)
+	}
+	c.Health, err = json.Marshal(h)
+	return h, err
 }
 
 // Policy reads the policy.
@@ -58,14 +71,11 @@ func (s *Store) Policy(ctx context.Context) (p Policy, err error) {
 // SetPolicy changes the policy and returns it.
 func (s *Store) SetPolicy(ctx context.Context, by string, c PolicyChange) (Policy, error) {
 	var p Policy
-	text, err := json.Marshal(c)
-	if err == nil && c.NoHealth {
-		var all map[string]any
-		if err = json.Unmarshal(text, &all); err == nil {
-			all["health"] = nil
-			text, err = json.Marshal(all)
-		}
+	_, err := c.health()
+	if err != nil {
+		return p, err
 	}
+	text, err := json.Marshal(c)
 	if err != nil {
 		return p, fmt.Errorf("set policy: %w", err)
 	}

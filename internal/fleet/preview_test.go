@@ -117,7 +117,7 @@ func TestPCPages(t *testing.T) {
 	r.claim("pc-0", 3)
 	r.claim("pc-1", 1)
 
-	all, err := r.store.PCs(t.Context())
+	all, err := r.store.PCPage(t.Context(), PCFilter{}, page(1000))
 	if err != nil {
 		t.Fatal(err)
 	}

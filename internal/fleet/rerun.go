@@ -71,15 +71,6 @@ func (s *Store) Again(ctx context.Context, id weir.ID, which string) (Spec, erro
 	return spec, nil
 }
 
-// Rerun submits the job that [Store.Again] makes of another one.
-func (s *Store) Rerun(ctx context.Context, by string, id weir.ID, which, idempotencyKey string) (Job, error) {
-	spec, err := s.Again(ctx, id, which)
-	if err != nil {
-		return Job{}, err
-	}
-	return s.Submit(ctx, by, spec, idempotencyKey)
-}
-
 func (s *Store) allUnits(ctx context.Context, id weir.ID, state string) (all []Unit, err error) {
 	for page := (view.Page{Limit: 1000}); ; page.After = strconv.Itoa(all[len(all)-1].Unit) {
 		part, err := s.Units(ctx, id, UnitFilter{State: state}, page)

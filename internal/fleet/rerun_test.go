@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -15,7 +18,11 @@ func TestRerun(t *testing.T) {
 	r := newRig(t)
 	r.report("PC-01", named("d", 4)...)
 	id := r.submit("nightly", func(s *Spec) { s.Attempts, s.Priority = 1, 7 })
-	_, err := r.store.Rerun(t.Context(), "ann", id, "", "")
+	rerun := func(which, key string) (Job, error) {
+		local := op.Local{Stores: []any{r.store}, Who: func(context.Context) auth.Subject { return auth.System("ann") }}
+		return Rerun.Call(t.Context(), local, &Repeating{Named: Named{Job: id.String()}, Keyed: op.Keyed{IdempotencyKey: key}, Body: &RerunBody{Which: which}})
+	}
+	_, err := rerun("", "")
 	r.refused(problem.Conflict, err)
 	list := r.claim("PC-01", 3)
 	r.done(list[0])
@@ -47,11 +54,11 @@ func TestRerun(t *testing.T) {
 	_, err = r.store.Again(t.Context(), id, "half")
 	r.want("field", r.refused(problem.Invalid, err).Field, "which")
 
-	first, err := r.store.Rerun(t.Context(), "ann", id, RerunFailed, "once")
+	first, err := rerun(RerunFailed, "once")
 	if err != nil || first.Existed || first.By != "ann" || first.Counts.Total != 1 {
 		t.Fatalf("%+v %v", first, err)
 	}
-	second, err := r.store.Rerun(t.Context(), "ann", id, RerunFailed, "once")
+	second, err := rerun(RerunFailed, "once")
 	if err != nil || !second.Existed || second.ID != first.ID {
 		t.Errorf("%+v %v", second, err)
 	}

@@ -34,55 +34,37 @@ const (
 )
 
 // Spec is a fleet job as a person asks for it. It is a snapshot: nothing that changes
-// later changes a job that was submitted. Zero fields are as the comment says.
+// later changes a job that was submitted.
 type Spec struct {
-	Name string `json:"name,omitempty"`
-	// Run is what runs on each device, on its PC. The program finds the device in
-	// WEIR_DEVICE_SERIAL and WEIR_DEVICE_TARGET.
-	Run    node.Run       `json:"run"`
-	Params map[string]any `json:"params,omitempty"`
-	Target Target         `json:"target"`
-	// Any asks for so many runs that any device of the target may serve. Zero: one
-	// run on each.
-	Any int `json:"any,omitempty"`
-	// Repeat is the number of rounds. Zero: 1.
-	Repeat int `json:"repeat,omitempty"`
-	// Attempts is how often a run is tried. Zero: 3.
-	Attempts int `json:"attempts,omitempty"`
-	// Timeout is how long an attempt may take. Zero: 20 min.
-	Timeout node.Span `json:"timeout,omitzero"`
-	// Backoff is the longest wait before the second attempt; it doubles. Nil: 10 s.
-	Backoff *node.Span `json:"backoff,omitempty"`
-	Infra   *Infra     `json:"infra,omitempty"`
-	// Join is pending, or running: a device that is new joins the job while it runs.
-	Join string `json:"join,omitempty"`
-	// Breaker is on how many good devices the job may fail before it is stopped as
-	// bad, if it fails more than it succeeds. Nil: 5. Zero: it is never stopped.
-	Breaker *int `json:"breaker,omitempty"`
-	// Linger is how long the job waits for devices that cannot serve it once nothing
-	// else is left. Nil: 2 min.
-	Linger *node.Span `json:"linger,omitempty"`
-	// Priority: a higher one goes before older jobs.
-	Priority int `json:"priority,omitempty"`
+	Name     string         `json:"name,omitempty" required:"true" maxLength:"200" doc:"For people, such as nightly."`
+	Run      node.Run       `json:"run" doc:"What runs on each device, on its PC: argv, env, dir, secrets and so on, as a step of a workflow has it. It finds the device in WEIR_DEVICE_SERIAL, WEIR_DEVICE_TARGET, WEIR_DEVICE_HUB and WEIR_DEVICE_LABELS. Naming secrets takes the right to manage workflows."`
+	Params   map[string]any `json:"params,omitempty" doc:"Handed to what runs."`
+	Target   Target         `json:"target" doc:"On which devices. All that it names must hold."`
+	Any      int            `json:"any,omitempty" minimum:"0" maximum:"100000" doc:"So many runs, which any device of the target may serve. Left out: one on each."`
+	Repeat   int            `json:"repeat,omitempty" minimum:"0" maximum:"10000" doc:"The number of rounds. Default: 1."`
+	Attempts int            `json:"attempts,omitempty" minimum:"0" maximum:"100" doc:"How often a run is tried. Default: 3."`
+	Timeout  node.Span      `json:"timeout,omitzero" doc:"The longest time of an attempt. Default: 20m."`
+	Backoff  *node.Span     `json:"backoff,omitempty" doc:"The longest wait before the second attempt; it doubles. Default: 10s."`
+	Infra    *Infra         `json:"infra,omitempty" doc:"What happens to attempts that the infrastructure broke."`
+	Join     string         `json:"join,omitempty" enum:"pending,running" doc:"running: a device that is new joins the job while it runs. Default: pending."`
+	Breaker  *int           `json:"breaker,omitempty" minimum:"0" maximum:"100000" doc:"On how many good devices it may fail before it is stopped as bad, if it fails more than it succeeds. 0: never. Default: 5."`
+	Linger   *node.Span     `json:"linger,omitempty" doc:"How long it waits for devices that cannot serve it once nothing else is left. Default: 2m."`
+	Priority int            `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"A higher one goes before older jobs."`
 }
 
 // Target says on which devices. All that it names must hold for a device.
 type Target struct {
 	All     bool              `json:"all,omitempty"`
-	Devices []string          `json:"devices,omitempty"`
+	Devices []string          `json:"devices,omitempty" maxItems:"100000" doc:"Serials."`
 	Labels  map[string]string `json:"labels,omitempty"`
-	// Tag is the label tag.
-	Tag string `json:"tag,omitempty"`
+	Tag     string            `json:"tag,omitempty" maxLength:"200" doc:"The label tag."`
 }
 
 // Infra is what happens to attempts that the infrastructure broke.
 type Infra struct {
-	// Attempts is how many of them a run survives, less one. Zero: 3.
-	Attempts int `json:"attempts,omitempty"`
-	// Exit are exit codes that mean it.
-	Exit []int `json:"exit,omitempty"`
-	// Place is same, other_device or other_pc. Empty: same.
-	Place string `json:"place,omitempty"`
+	Attempts int    `json:"attempts,omitempty" minimum:"0" maximum:"100" doc:"How often. Default: 3."`
+	Exit     []int  `json:"exit,omitempty" maxItems:"255" doc:"Exit codes that mean it."`
+	Place    string `json:"place,omitempty" enum:"same,other_device,other_pc" doc:"Where the next attempt goes. Default: same."`
 }
 
 // runsMost is how many runs one job may want: see weir._fleet_plan.

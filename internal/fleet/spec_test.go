@@ -20,13 +20,13 @@ backoff: 5s
 infra: {attempts: 2, exit: [66, 70], place: other_pc}
 join: running
 breaker: 0
-linger: 0s
+linger: 1d12h
 priority: 3
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if time.Duration(s.Timeout) != 15*time.Minute || *s.Breaker != 0 || *s.Linger != 0 || s.Infra.Place != PlaceOtherPC || s.Target.Tag != "night" || s.Run.Env["LEVEL"] != "full" {
+	if time.Duration(s.Timeout) != 15*time.Minute || *s.Breaker != 0 || time.Duration(*s.Linger) != 36*time.Hour || s.Infra.Place != PlaceOtherPC || s.Target.Tag != "night" || s.Run.Env["LEVEL"] != "full" {
 		t.Errorf("%+v", s)
 	}
 	if _, err := ParseSpec([]byte(`{"run": {"argv": ["x"]}, "target": {"all": true}}`)); err != nil {
@@ -49,7 +49,7 @@ func TestParseSpecRefuses(t *testing.T) {
 		good + "attempts: 101":       "attempts: 101",
 		good + "priority: 200":       "priority: 200",
 		good + "timeout: soon":       `timeout: "soon" is not a duration`,
-		good + "linger: 1d":          `linger: "1d" is not a duration`,
+		good + "linger: 1w":          `linger: "1w" is not a duration`,
 		good + "timout: 5m":          "timout: no field timout",
 		good + "infra: {exits: [3]}": "infra.exits: infra has no field exits",
 		"run: {argv: [x], shell: true}\ntarget: {all: true}": "run.shell: run has no field shell",

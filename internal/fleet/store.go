@@ -221,8 +221,7 @@ func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string)
 const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.slots, p.set_slots, p.target, p.running, p.eligible, p.devices, p.online, p.quarantined, p.paused_until, coalesce(p.trouble, ''), p.reported_at, p.seen_at`
 
 const (
-	pcAll = `order by p.name`
-	pcOf  = `where p.name = $1`
+	pcOf = `where p.name = $1`
 	// The PCs are chosen first: the view counts the devices of each.
 	pcPage = `where p.name = any(array(select n.name from weir.pcs x join weir.nodes n on n.id = x.node, ` + moment + ` where n.name > $1 collate "C" and ($2 = '' or strpos(lower(n.name), lower($2)) > 0)
 		and ($3 = '' or exists (select from weir.devices d where d.node = n.id and d.health = $3))

@@ -268,7 +268,7 @@ func TestReads(t *testing.T) {
 	if err != nil || w.Summary != "active: 20 running, 5 waiting" || len(w.Devices) != 5 || w.Devices[0].Why != "all 20 slots of PC-01 are taken" {
 		t.Fatal(w, err)
 	}
-	devices, err := r.store.Devices(t.Context(), DeviceFilter{PC: "PC-01", Search: "A1", Online: ptr(true)}, page(3))
+	devices, err := r.store.Devices(t.Context(), DeviceFilter{PC: "PC-01", Search: "A1", Online: "true"}, page(3))
 	if err != nil || len(devices) != 3 || devices[0].Serial != "a10" || devices[0].Job != id {
 		t.Fatal(devices, err)
 	}

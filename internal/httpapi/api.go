@@ -76,8 +76,6 @@ type Config struct {
 	Waker Waker
 	// Operations carries out what is described by its domain.
 	Operations op.Local
-	// Fleets keeps fleet jobs, devices and PCs. Nil: nobody does (404).
-	Fleets Fleets
 	// Workspaces keeps workspaces, which run at WorkspaceHost. Nil: nobody does (404).
 	Workspaces    Workspaces
 	WorkspaceHost WorkspaceHost

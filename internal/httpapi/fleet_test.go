@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/op"
 )
 
@@ -33,7 +34,7 @@ func TestFleetOverHTTP(t *testing.T) {
 	if preview.Runs != 3 || preview.Ready != 3 || preview.Out != 0 || len(preview.Takes) != 2 || preview.Takes[0].Device != "A1" || preview.Ahead != 0 {
 		t.Errorf("the preview is %+v", preview)
 	}
-	var first, again, waits FleetJob
+	var first, again, waits fleet.Job
 	made := boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("nightly"), "Idempotency-Key", "once")
 	made.into(&first)
 	boss.want(http.StatusOK, "POST", "/fleet/jobs", spec("nightly"), "Idempotency-Key", "once").into(&again)
@@ -41,11 +42,11 @@ func TestFleetOverHTTP(t *testing.T) {
 	if first.ID != again.ID || made.header.Get("Location") != prefix+at || first.State != "active" || first.Counts.Total != 3 || first.By != "boss" {
 		t.Fatalf("made %+v, then %+v at %s", first, again, made.header.Get("Location"))
 	}
-	if s := first.Spec; s == nil || s.Timeout != Wait(90e9) || s.Linger == nil || *s.Linger != 0 || !s.Target.All || s.Name != "nightly" {
+	if s := first.Spec; s == nil || s.Timeout != node.Span(90e9) || s.Linger == nil || *s.Linger != 0 || !s.Target.All || s.Name != "nightly" {
 		t.Errorf("its spec is %+v", first.Spec)
 	}
 	boss.want(http.StatusCreated, "POST", "/fleet/jobs", spec("later")).into(&waits)
-	var jobs op.Page[FleetJob]
+	var jobs op.Page[fleet.Job]
 	boss.want(http.StatusOK, "GET", "/fleet/jobs?limit=1", nil).into(&jobs)
 	if len(jobs.Items) != 1 || jobs.Items[0].ID != waits.ID || jobs.Next == "" || jobs.Items[0].State != "waiting" {
 		t.Errorf("listed %+v", jobs)
@@ -110,7 +111,7 @@ func TestFleetRefusals(t *testing.T) {
 	program := r.token("mia", "fleet:submit")
 	program.want(http.StatusForbidden, "POST", "/fleet/jobs", body)
 	program.want(http.StatusCreated, "POST", "/fleet/jobs", spec("plain"))
-	var leak FleetJob
+	var leak fleet.Job
 	mia.want(http.StatusCreated, "POST", "/fleet/jobs", body, "Idempotency-Key", "leak").into(&leak)
 	mia.want(http.StatusOK, "POST", "/fleet/jobs", body, "Idempotency-Key", "leak")
 	again := "/fleet/jobs/" + leak.ID.String() + "/rerun"
@@ -154,7 +155,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 		}
 		return strings.Join(out, " ") + page.Next
 	}
-	var did DeviceChanged
+	var did fleet.DeviceChanged
 	otto.want(http.StatusUnprocessableEntity, "POST", "/devices/A1/maintain", nil)
 	otto.want(http.StatusOK, "POST", "/devices/A1/maintain", map[string]string{"reason": "new battery"}).into(&did)
 	if !did.Changed || did.Device.Health != "maintenance" || !strings.HasSuffix(did.Device.HealthNote, "new battery") || did.Device.HealthBy != "otto" || did.Device.Eligible {
@@ -209,25 +210,25 @@ func TestPCsOverHTTP(t *testing.T) {
 	if len(slots.Items) != 1 || slots.Items[0].PC != "PC-02" {
 		t.Errorf("all slots: %+v", slots)
 	}
-	var did PCChanged
+	var did fleet.PCChanged
 	boss.want(http.StatusOK, "PUT", "/pcs/PC-02/slots", map[string]any{"slots": 1}).into(&did)
 	if !did.Changed || did.PC.Slots != 1 {
 		t.Errorf("set slots: %+v", did)
 	}
-	did = PCChanged{}
+	did = fleet.PCChanged{}
 	boss.want(http.StatusOK, "PUT", "/pcs/PC-02/slots", map[string]any{}).into(&did)
 	if !did.Changed || did.PC.Slots != 2 || did.PC.SetSlots != nil {
 		t.Errorf("slots as reported: %+v", did)
 	}
 	boss.want(http.StatusNotFound, "GET", "/pcs/ghost/slots", nil)
-	var p FleetPolicy
+	var p fleet.Policy
 	boss.want(http.StatusOK, "PUT", "/fleet/policy", map[string]any{"policy": "evidence", "health": map[string]any{"run": map[string]any{"argv": []string{"true"}}, "timeout": "2m"}}).into(&p)
-	if p.Policy != "evidence" || p.Health == nil || p.Health.Timeout != Wait(120e9) || p.Slots != 20 || p.Overlap {
+	if p.Policy != "evidence" || p.Health == nil || p.Health.Timeout != node.Span(120e9) || p.Slots != 20 || p.Overlap {
 		t.Errorf("policy: %+v", p)
 	}
 	boss.want(http.StatusUnprocessableEntity, "PUT", "/fleet/policy", map[string]any{"health": map[string]any{"run": map[string]any{"argw": "x"}}})
 	boss.want(http.StatusOK, "PUT", "/fleet/policy", map[string]any{"health": nil, "overlap": true, "slots": 5})
-	p = FleetPolicy{}
+	p = fleet.Policy{}
 	boss.want(http.StatusOK, "GET", "/fleet/policy", nil).into(&p)
 	if p.Policy != "evidence" || p.Health != nil || p.Slots != 5 || !p.Overlap {
 		t.Errorf("then: %+v", p)

@@ -40,7 +40,7 @@ func openAPIConfig(version string) huma.Config {
 			Info:    &huma.Info{Title: "Weir", Version: version, Description: description},
 			Servers: []*huma.Server{{URL: "/", Description: "this server"}},
 			Components: &huma.Components{
-				Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+				Schemas: registry(),
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					"token":   {Type: "http", Scheme: "bearer", Description: "weir_pat_… of a user, or weir_node_… of a node."},
 					"session": {Type: "apiKey", In: "cookie", Name: "weir_session", Description: "Set by login; __Host-weir_session over HTTPS."},

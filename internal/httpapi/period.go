@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir/internal/node"
 )
 
 // Period is a duration in JSON: "90s", "12h", "2d".
@@ -61,4 +63,25 @@ func parsePeriod(s string) (time.Duration, error) {
 		return 0, bad
 	}
 	return d + days, nil
+}
+
+// Wait is a duration in JSON that may be none: "20m", "0s".
+type Wait time.Duration
+
+// Schema implements [huma.SchemaProvider].
+func (Wait) Schema(r huma.Registry) *huma.Schema { return Period(0).Schema(r) }
+
+// MarshalJSON implements [json.Marshaler].
+func (w Wait) MarshalJSON() ([]byte, error) { return node.Span(w).MarshalJSON() }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *Wait) UnmarshalJSON(text []byte) error {
+	var word string
+	if json.Unmarshal(text, &word) == nil {
+		if d, err := time.ParseDuration(word); err == nil && d == 0 {
+			*w = 0
+			return nil
+		}
+	}
+	return (*Period)(w).UnmarshalJSON(text)
 }

@@ -5,7 +5,17 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirhq/weir/internal/node"
 )
+
+// registry are the schemas of the document. A span of an agent is written as a duration of
+// the API.
+func registry() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	r.RegisterTypeAlias(reflect.TypeFor[node.Span](), reflect.TypeFor[Wait]())
+	return r
+}
 
 // schemaName names a type in the document. Rollouts have tasks, attempts and
 // sessions of their own, fleets jobs and devices, workspaces logs and policies,

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -71,7 +73,7 @@ type Timeout struct {
 	Heartbeat Span `json:"heartbeat,omitzero"`
 }
 
-// Span is a duration that is written as "1m30s", or as a number of seconds.
+// Span is a duration that is written as "1m30s" or "2d", or as a number of seconds.
 type Span time.Duration
 
 // UnmarshalJSON reads either form.
@@ -85,12 +87,25 @@ func (s *Span) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &word); err != nil {
 		return errors.New(`expected a duration such as "90s"`)
 	}
-	d, err := time.ParseDuration(word)
+	d, err := parseSpan(word)
 	if err != nil {
 		return fmt.Errorf(`%q is not a duration such as "90s"`, word)
 	}
 	*s = Span(d)
 	return nil
+}
+
+// parseSpan reads what Go reads, and days before it: 2d, 1d12h.
+func parseSpan(word string) (d time.Duration, err error) {
+	before, rest, found := strings.Cut(word, "d")
+	if !found {
+		return time.ParseDuration(word)
+	}
+	days, err := strconv.ParseUint(before, 10, 16)
+	if err == nil && rest != "" {
+		d, err = time.ParseDuration(rest)
+	}
+	return time.Duration(days)*24*time.Hour + d, err
 }
 
 // MarshalJSON writes the first form.

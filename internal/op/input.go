@@ -142,6 +142,13 @@ func (f Field) Parse(in any, text string) error {
 			return fmt.Errorf("%q is no number", text)
 		}
 		f.Set(in, n)
+	case reflect.Pointer: // one that may be left out
+		to := reflect.New(f.Type.Elem())
+		one := Field{Name: f.Name, Type: f.Type.Elem()}
+		if err := one.Parse(to.Interface(), text); err != nil {
+			return err
+		}
+		f.Set(in, to.Interface())
 	default:
 		panic("op: field " + f.Name + " has a type that cannot be typed")
 	}

@@ -6,46 +6,13 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// Fleets is what pages read and change of PCs, devices and fleet jobs. *fleet.Store
-// is one.
-type Fleets interface {
-	Active(ctx context.Context) (fleet.Job, error)
-	Jobs(ctx context.Context, f fleet.JobFilter, page view.Page) ([]fleet.Job, error)
-	Job(ctx context.Context, id weir.ID) (fleet.Job, error)
-	Units(ctx context.Context, id weir.ID, f fleet.UnitFilter, page view.Page) ([]fleet.Unit, error)
-	Why(ctx context.Context, id weir.ID, most int) (fleet.Why, error)
-	Waits(ctx context.Context, id weir.ID) (map[string]int, error)
-	Preview(ctx context.Context, spec fleet.Spec, most int) (fleet.Preview, error)
-	Submit(ctx context.Context, by string, spec fleet.Spec, idempotencyKey string) (fleet.Job, error)
-	Cancel(ctx context.Context, by string, id weir.ID, reason string) (fleet.Canceled, error)
-
-	Devices(ctx context.Context, f fleet.DeviceFilter, page view.Page) ([]fleet.Device, error)
-	DevicesOf(ctx context.Context, pcs []string, health string, most int) ([]fleet.Device, error)
-	Device(ctx context.Context, serial string) (fleet.Device, error)
-	DeviceLog(ctx context.Context, serial string, most int) ([]fleet.DeviceEvent, error)
-	DeviceUnits(ctx context.Context, serial string, most int) ([]fleet.Unit, error)
-	Maintain(ctx context.Context, by, serial, reason string) (changed bool, err error)
-	Release(ctx context.Context, by, serial, reason string) (changed bool, err error)
-	Retire(ctx context.Context, by, serial, reason string) (changed bool, err error)
-	Quarantine(ctx context.Context, by, serial, reason string) (changed bool, err error)
-
-	PCPage(ctx context.Context, f fleet.PCFilter, page view.Page) ([]fleet.PC, error)
-	PC(ctx context.Context, name string) (fleet.PC, error)
-	Sum(ctx context.Context) (fleet.Sum, error)
-	SlotsOf(ctx context.Context, pcs []string) ([]fleet.Slot, error)
-	SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error)
-	Policy(ctx context.Context) (fleet.Policy, error)
-	SetPolicy(ctx context.Context, by string, c fleet.PolicyChange) (fleet.Policy, error)
-}
-
-func (w *Web) fleets() (Fleets, error) {
+func (w *Web) fleets() (*fleet.Store, error) {
 	if w.config.Fleets == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no fleet")
 	}
@@ -77,7 +44,7 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 }
 
 // aFleet serves one of the pages of the fleet. A server without one says so.
-func (w *Web) aFleet(path string, load func(*Request, Fleets) (View, error)) func(*Request) (View, error) {
+func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error)) func(*Request) (View, error) {
 	return spoken(func(r *Request) (View, error) {
 		ctx := r.Context()
 		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"), r.URL.RequestURI())}

@@ -1,12 +1,12 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
 
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -23,39 +23,13 @@ func (w *Web) askCancelFleet(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) cancelFleet(r *Request) (Done, error) {
-	store, err := w.fleets()
-	if err != nil {
-		return Done{}, err
-	}
-	id, err := r.ID("id")
-	if err != nil {
-		return Done{}, err
-	}
-	reason, err := reasonOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	c, err := store.Cancel(r.Context(), r.By(), id, reason)
-	return Done{To: fleetJobPath(id), Say: say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}, err
+func canceledFleet(r *Request, c fleet.Canceled) Done {
+	return Done{To: fleetJobPath(c.ID), Say: say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
 }
 
-// deviceCommand is what a person does with a device: how it is asked, and done.
-type deviceCommand struct {
-	name   string
-	danger bool
-	do     func(Fleets) func(ctx context.Context, by, serial, reason string) (bool, error)
-}
-
-var (
-	maintainDevice   = deviceCommand{"maintain", false, func(s Fleets) func(context.Context, string, string, string) (bool, error) { return s.Maintain }}
-	releaseDevice    = deviceCommand{"release", false, func(s Fleets) func(context.Context, string, string, string) (bool, error) { return s.Release }}
-	quarantineDevice = deviceCommand{"quarantine", false, func(s Fleets) func(context.Context, string, string, string) (bool, error) { return s.Quarantine }}
-	retireDevice     = deviceCommand{"retire", true, func(s Fleets) func(context.Context, string, string, string) (bool, error) { return s.Retire }}
-)
-
-func (w *Web) askDevice(c deviceCommand) func(*Request) (ui.Question, error) {
-	return spokenAsk(func(r *Request) (ui.Question, error) {
+// onDevice is a command on a device. It asks first, and tells the reason to who asks why.
+func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) Action {
+	ask := func(r *Request) (ui.Question, error) {
 		store, err := w.fleets()
 		if err != nil {
 			return ui.Question{}, err
@@ -66,29 +40,16 @@ func (w *Web) askDevice(c deviceCommand) func(*Request) (ui.Question, error) {
 		}
 		ctx := r.Context()
 		return ui.Question{
-			Title: say(ctx, "device.ask."+c.name, plain(d.Serial)), Text: say(ctx, "device.text."+c.name), Button: say(ctx, "device."+c.name),
-			Danger: c.danger, Fields: reasonFor(ctx), Back: devicePath(d.Serial),
+			Title: say(ctx, "device.ask."+o.Verb, plain(d.Serial)), Text: say(ctx, "device.text."+o.Verb), Button: say(ctx, "device."+o.Verb),
+			Danger: o.Verb == fleet.Retire.Verb, Fields: reasonFor(ctx), Back: devicePath(d.Serial),
 		}, nil
-	})
-}
-
-func (w *Web) onDevice(c deviceCommand) func(*Request) (Done, error) {
-	return spokenDo(func(r *Request) (Done, error) {
-		store, err := w.fleets()
-		if err != nil {
-			return Done{}, err
+	}
+	return operated(w, o, "/fleet", spokenAsk(ask), func(r *Request, out fleet.DeviceChanged) Done {
+		said := "said.device." + o.Verb
+		if !out.Changed {
+			said = "said.device.same"
 		}
-		serial := r.PathValue("serial")
-		reason, err := reasonOf(r)
-		if err != nil {
-			return Done{}, err
-		}
-		ctx := r.Context()
-		changed, err := c.do(store)(ctx, r.By(), serial, reason)
-		if !changed {
-			return Done{To: devicePath(serial), Say: say(ctx, "said.device.same", plain(serial))}, err
-		}
-		return Done{To: devicePath(serial), Say: say(ctx, "said.device."+c.name, plain(serial))}, err
+		return Done{To: devicePath(out.Device.Serial), Say: say(r.Context(), said, plain(out.Device.Serial))}
 	})
 }
 
@@ -97,7 +58,7 @@ func (w *Web) askSlots(r *Request) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, err
 	}
-	p, err := store.PC(r.Context(), r.PathValue("name"))
+	p, err := store.PC(r.Context(), r.PathValue("pc"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -109,18 +70,8 @@ func (w *Web) askSlots(r *Request) (ui.Question, error) {
 	return ui.Question{Title: say(ctx, "pc.setslots", plain(p.Name)), Text: say(ctx, "pc.slots.text", p.Slots), Button: say(ctx, "policy.save"), Fields: []ui.Field{field}, Back: "/fleet/pcs"}, nil
 }
 
-func (w *Web) setSlots(r *Request) (Done, error) {
-	store, err := w.fleets()
-	if err != nil {
-		return Done{}, err
-	}
-	slots, err := slotsOf(r)
-	if err != nil {
-		return Done{}, err
-	}
-	name := r.PathValue("name")
-	_, err = store.SetSlots(r.Context(), r.By(), name, slots)
-	return Done{To: "/fleet/pcs", Say: say(r.Context(), "said.slots", plain(name))}, placed(err, "slots")
+func slotsSet(r *Request, out fleet.PCChanged) Done {
+	return Done{To: "/fleet/pcs", Say: say(r.Context(), "said.slots", plain(out.PC.Name))}
 }
 
 // slotsOf reads a number of slots; empty: nil.
@@ -181,43 +132,18 @@ func (w *Web) askPolicy(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) setPolicy(r *Request) (Done, error) {
-	store, err := w.fleets()
-	if err != nil {
-		return Done{}, err
-	}
 	policy, overlap := r.Field("policy"), r.Field("overlap") == "yes"
 	if policy != fleet.PolicyStrict && policy != fleet.PolicyEvidence {
 		return Done{}, problem.Refuse("policy", "choose strict or evidence", "%q is no policy", policy)
 	}
-	c := fleet.PolicyChange{Policy: &policy, Overlap: &overlap}
+	c := fleet.PolicyChange{Policy: &policy, Overlap: &overlap, Health: fleet.NoHealth}
+	var err error
 	if c.Slots, err = slotsOf(r); err != nil {
 		return Done{}, err
 	}
-	if text := r.Field("health"); text == "" {
-		c.NoHealth = true
-	} else if c.Health, err = healthOf(text); err != nil {
-		return Done{}, err
+	if text := r.Field("health"); text != "" {
+		c.Health = json.RawMessage(text)
 	}
-	_, err = store.SetPolicy(r.Context(), r.By(), c)
+	_, err = fleet.ChangePolicy.Call(r.Context(), w.config.Operations, &fleet.Changing{Body: c})
 	return Done{To: "/fleet/policy", Say: say(r.Context(), "said.policy")}, placed(err, "policy", "slots", "overlap", "health")
-}
-
-// healthOf reads a health task. A word that it does not know is a fault: nobody would
-// find out otherwise.
-func healthOf(text string) (*fleet.HealthTask, error) {
-	var h fleet.HealthTask
-	d := json.NewDecoder(bytes.NewReader([]byte(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&h); err != nil {
-		return nil, problem.Refuse("health", `write it so: {"run": {"argv": ["./check-device"]}, "timeout": "5m"}`, "the health task cannot be read: %v", err)
-	}
-	return &h, nil
-}
-
-// reasonOf reads why somebody decides; it must be said.
-func reasonOf(r *Request) (string, error) {
-	if reason := r.Field("reason"); reason != "" {
-		return reason, nil
-	}
-	return "", problem.Refuse("reason", "others will ask", "say why")
 }

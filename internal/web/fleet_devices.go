@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weirhq/weir/internal/fleet"
@@ -26,7 +27,7 @@ func (v devicesView) filtered() bool {
 // presences are what a list of devices may be narrowed to.
 var presences = []string{"online", "offline"}
 
-func (w *Web) devices(r *Request, store Fleets) (View, error) {
+func (w *Web) devices(r *Request, store *fleet.Store) (View, error) {
 	health, err := r.OneOf("health", fleet.Healths)
 	if err != nil {
 		return View{}, err
@@ -40,8 +41,7 @@ func (w *Web) devices(r *Request, store Fleets) (View, error) {
 		healths: chips(r, "health", "health.", fleet.Healths, health), presences: chips(r, "presence", "presence.", presences, there),
 	}
 	if there != "" {
-		online := there == "online"
-		v.filter.Online = &online
+		v.filter.Online = strconv.FormatBool(there == "online")
 	}
 	rows, err := store.Devices(r.Context(), v.filter, namesPage(r))
 	if err != nil {
@@ -65,7 +65,7 @@ type quarantineView struct {
 	newest, older string
 }
 
-func (w *Web) quarantine(r *Request, store Fleets) (View, error) {
+func (w *Web) quarantine(r *Request, store *fleet.Store) (View, error) {
 	health, err := r.OneOf("health", outHealths)
 	if err != nil {
 		return View{}, err
@@ -162,7 +162,7 @@ type pcsView struct {
 
 func (v pcsView) filtered() bool { return v.filter != fleet.PCFilter{} }
 
-func (w *Web) pcs(r *Request, store Fleets) (View, error) {
+func (w *Web) pcs(r *Request, store *fleet.Store) (View, error) {
 	show, err := r.OneOf("show", []string{trouble})
 	if err != nil {
 		return View{}, err
@@ -176,7 +176,7 @@ func (w *Web) pcs(r *Request, store Fleets) (View, error) {
 	return View{Body: pcsPage(v)}, nil
 }
 
-func (w *Web) fleetPolicy(r *Request, store Fleets) (View, error) {
+func (w *Web) fleetPolicy(r *Request, store *fleet.Store) (View, error) {
 	p, err := store.Policy(r.Context())
 	if err != nil {
 		return View{}, err

@@ -58,7 +58,7 @@ func (v gridView) filtered() bool { return v.filter != fleet.PCFilter{} }
 // trouble is the word of the address for PCs that want a look.
 const trouble = "trouble"
 
-func (w *Web) fleetGrid(r *Request, store Fleets) (View, error) {
+func (w *Web) fleetGrid(r *Request, store *fleet.Store) (View, error) {
 	ctx := r.Context()
 	health, err := r.OneOf("health", fleet.Healths)
 	if err != nil {
@@ -114,7 +114,7 @@ func namesOf(pcs []fleet.PC) []string {
 }
 
 // bySlot fills the grid with the slots of a page of PCs.
-func (v *gridView) bySlot(r *Request, store Fleets, pcs []fleet.PC) error {
+func (v *gridView) bySlot(r *Request, store *fleet.Store, pcs []fleet.PC) error {
 	all, err := store.SlotsOf(r.Context(), namesOf(pcs))
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (g *gridRow) cut(all int) {
 
 // byHealth fills the grid with the devices of a page of PCs that are so. Those that
 // hang on no PC come first.
-func (v *gridView) byHealth(r *Request, store Fleets, pcs []fleet.PC) error {
+func (v *gridView) byHealth(r *Request, store *fleet.Store, pcs []fleet.PC) error {
 	ctx := r.Context()
 	if r.Query("after") == "" && v.filter.Search == "" && v.sum.WithoutPC > 0 {
 		pcs = append([]fleet.PC{{}}, pcs...)

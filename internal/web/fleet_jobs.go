@@ -27,7 +27,7 @@ type fleetJobsView struct {
 
 func (v fleetJobsView) filtered() bool { return v.filter != fleet.JobFilter{} }
 
-func (w *Web) fleetJobs(r *Request, store Fleets) (View, error) {
+func (w *Web) fleetJobs(r *Request, store *fleet.Store) (View, error) {
 	ctx := r.Context()
 	state, err := r.OneOf("state", fleet.JobStates)
 	if err != nil {
@@ -96,7 +96,7 @@ func (v fleetJobView) attempts() int {
 }
 
 // aFleetJob serves one view of a fleet job.
-func (w *Web) aFleetJob(tab string, body func(*Request, Fleets, fleetJobView) (templ.Component, error)) func(*Request) (View, error) {
+func (w *Web) aFleetJob(tab string, body func(*Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*Request) (View, error) {
 	return spoken(func(r *Request) (View, error) {
 		store, v, err := w.fleetJobOf(r)
 		if err != nil {
@@ -115,12 +115,12 @@ func (w *Web) aFleetJob(tab string, body func(*Request, Fleets, fleetJobView) (t
 	})
 }
 
-func (w *Web) fleetJobOf(r *Request) (Fleets, fleetJobView, error) {
+func (w *Web) fleetJobOf(r *Request) (*fleet.Store, fleetJobView, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return nil, fleetJobView{}, err
 	}
-	id, err := r.ID("id")
+	id, err := r.ID("job")
 	if err != nil {
 		return nil, fleetJobView{}, err
 	}
@@ -132,7 +132,7 @@ func (w *Web) fleetJobOf(r *Request) (Fleets, fleetJobView, error) {
 // whyMost is for how many devices the page of a job says why they wait.
 const whyMost = 200
 
-func (w *Web) fleetJobProgress(r *Request, store Fleets, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobProgress(r *Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	why, err := store.Why(r.Context(), v.ID, whyMost)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ type unitsView struct {
 	newest, older string
 }
 
-func (w *Web) fleetJobUnits(r *Request, store Fleets, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobUnits(r *Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	state, err := r.OneOf("state", fleet.UnitStates)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (w *Web) fleetJobUnits(r *Request, store Fleets, v fleetJobView) (templ.Com
 	return fleetJobUnitsTab(v, list), nil
 }
 
-func (w *Web) fleetJobSpec(_ *Request, _ Fleets, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobSpec(_ *Request, _ *fleet.Store, v fleetJobView) (templ.Component, error) {
 	text, err := json.Marshal(v.Spec)
 	return fleetJobSpecTab(text), err
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/web"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -33,11 +32,7 @@ func newCountedLab(t testing.TB) (*lab, *asked) {
 	t.Helper()
 	var a asked
 	var pool *pgxpool.Pool
-	late := &lateFleets{}
-	l := &lab{t, webtest.Start(t, func(c *web.Config) {
-		late.Fleets = c.Fleets
-		c.Fleets = late
-	})}
+	l := &lab{t, webtest.Start(t)}
 	config := l.DB.Pool.Config()
 	config.ConnConfig.Tracer = &a
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
@@ -45,12 +40,9 @@ func newCountedLab(t testing.TB) (*lab, *asked) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	late.Fleets = fleet.New(pool)
+	*l.Fleets = *fleet.New(pool)
 	return l, &a
 }
-
-// lateFleets is the real store, known once the database is there.
-type lateFleets struct{ web.Fleets }
 
 // many makes PCs with devices as their reports would leave them.
 func (l *lab) many(pcs, devices int) {

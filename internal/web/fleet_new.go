@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -72,7 +73,8 @@ func (w *Web) doNewFleet(r *Request) (Done, error) {
 	if submit && p.seen == hash {
 		// A form that is sent twice makes one job: the key tells it from other forms, and
 		// the hash from the same form with other words in it.
-		j, err := store.Submit(r.Context(), r.By(), spec, "form/"+p.key+"/"+hash)
+		in := &fleet.Creating{Keyed: op.Keyed{IdempotencyKey: "form/" + p.key + "/" + hash}, Body: fleet.CreateBody{Spec: spec}}
+		j, err := fleet.Create.Call(r.Context(), w.config.Operations, in)
 		if err != nil {
 			return p.refused(r, err)
 		}

@@ -201,7 +201,7 @@ func TestFleetCommands(t *testing.T) {
 
 	olga.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, of+"/release")
 	olga.Get(t, of+"/release").Is(t, 200).Has(t, "Release "+bad.Serial+"?", `name="reason"`)
-	olga.Post(t, of+"/release", form("reason", "")).Is(t, 422).Has(t, "Say why")
+	olga.Post(t, of+"/release", form("reason", "")).Is(t, 422).Has(t, "It is missing")
 	olga.Get(t, olga.Post(t, of+"/release", form("reason", "new <cable>")).Is(t, 303).To()).Is(t, 200).Has(t, bad.Serial+" is released.", `data-health="good"`, "new &lt;cable&gt;", of+"/quarantine").Lacks(t, of+"/release")
 	olga.Post(t, of+"/release", form("reason", "again")).Is(t, 303)
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 303)
@@ -223,7 +223,7 @@ func TestFleetCommands(t *testing.T) {
 	}
 	mia.Post(t, "/fleet/pcs/PC-01/slots", form("slots", "")).Is(t, 303)
 	olga.Get(t, "/fleet/policy/change").Is(t, http.StatusForbidden)
-	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "20", "overlap", "yes", "health", `{"rum": {}}`)).Is(t, 422).Has(t, "cannot be read")
+	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "20", "overlap", "yes", "health", `{"rum": {}}`)).Is(t, 422).Has(t, "not understood")
 	mia.Post(t, "/fleet/policy/change", form("policy", "lax", "slots", "20", "overlap", "yes")).Is(t, 422)
 	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "5", "overlap", "yes", "health", `{"run": {"argv": ["./check"]}, "timeout": "1m"}`)).Is(t, 303)
 	mia.Get(t, "/fleet/policy").Is(t, 200).Has(t, "two different jobs", "./check")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
@@ -41,9 +42,9 @@ func (w *Web) pages() []Page {
 		{Path: "/databases/{database}/drift", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/drift", w.databaseDrift)},
 		{Path: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet", w.fleetGrid)},
 		{Path: "/fleet/jobs", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/jobs", w.fleetJobs)},
-		{Path: "/fleet/jobs/{id}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
-		{Path: "/fleet/jobs/{id}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
-		{Path: "/fleet/jobs/{id}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
+		{Path: "/fleet/jobs/{job}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
+		{Path: "/fleet/jobs/{job}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
+		{Path: "/fleet/jobs/{job}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
 		{Path: "/fleet/quarantine", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/fleet/quarantine", w.quarantine)},
 		{Path: "/fleet/pcs", Nav: "/fleet", Verb: auth.Read, Kind: "pc", Load: w.aFleet("/fleet/pcs", w.pcs)},
 		{Path: "/fleet/policy", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/policy", w.fleetPolicy)},
@@ -120,13 +121,13 @@ func (w *Web) actions() []Action {
 		operated(w, rollout.ImportHistory, "/databases", spokenAsk(w.askImportHistory), imported),
 		addressed("/databases/{database}/accept", operated(w, rollout.AcceptDrift, "/databases", spokenAsk(w.askAcceptDrift), accepted)),
 		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: spoken(w.newFleet), Do: spokenDo(w.doNewFleet)},
-		{Path: "/fleet/jobs/{id}/cancel", Nav: "/fleet", Verb: auth.Command, Kind: "fleet", Ask: spokenAsk(w.askCancelFleet), Do: spokenDo(w.cancelFleet)},
-		{Path: "/fleet/pcs/{name}/slots", Nav: "/fleet", Verb: auth.Manage, Kind: "pc", Ask: spokenAsk(w.askSlots), Do: spokenDo(w.setSlots)},
+		operated(w, fleet.Cancel, "/fleet", spokenAsk(w.askCancelFleet), canceledFleet),
+		addressed("/fleet/pcs/{pc}/slots", operated(w, fleet.SetSlots, "/fleet", spokenAsk(w.askSlots), slotsSet)),
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: spokenAsk(w.askPolicy), Do: spokenDo(w.setPolicy)},
-		{Path: "/devices/{serial}/maintain", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(maintainDevice), Do: w.onDevice(maintainDevice)},
-		{Path: "/devices/{serial}/release", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(releaseDevice), Do: w.onDevice(releaseDevice)},
-		{Path: "/devices/{serial}/retire", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(retireDevice), Do: w.onDevice(retireDevice)},
-		{Path: "/devices/{serial}/quarantine", Nav: "/fleet", Verb: auth.Command, Kind: "device", Ask: w.askDevice(quarantineDevice), Do: w.onDevice(quarantineDevice)},
+		w.onDevice(fleet.Maintain),
+		w.onDevice(fleet.Release),
+		w.onDevice(fleet.Retire),
+		w.onDevice(fleet.Quarantine),
 		{Path: "/new-workspace", Nav: "/workspaces", Verb: auth.Submit, Kind: "workspace", Own: true, Ask: spokenAsk(w.askNewWorkspace), Do: spokenDo(w.createWorkspace)},
 		{Path: "/workspaces/{id}/start", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Running)},
 		{Path: "/workspaces/{id}/stop", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Standby)},

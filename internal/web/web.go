@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
@@ -43,7 +44,7 @@ type Config struct {
 	// the page says what to set.
 	Workflows *workflow.Store
 	Rollouts  *rollout.Store
-	Fleets    Fleets
+	Fleets    *fleet.Store
 	// Workspaces run at WorkspaceHost.
 	Workspaces    Workspaces
 	WorkspaceHost WorkspaceHost

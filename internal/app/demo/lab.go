@@ -90,7 +90,7 @@ func (l *lab) tick(ctx context.Context, _ time.Time) (more bool, err error) {
 		l.job = last.ID
 		return false, err
 	}
-	there, err := l.store.Devices(ctx, fleet.DeviceFilter{Labels: labJob().Target.Labels}, view.Page{Limit: labDevices()})
+	there, err := l.store.Devices(ctx, fleet.DeviceFilter{Label: []string{"simulated=true"}}, view.Page{Limit: labDevices()})
 	if err != nil || len(there) < labDevices() {
 		return false, err
 	}

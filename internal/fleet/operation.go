@@ -1,0 +1,218 @@
+package fleet
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
+)
+
+// Listing narrows the list of fleet jobs.
+type Listing struct {
+	op.Paged
+	JobFilter
+}
+
+// Creating submits a fleet job.
+type Creating struct {
+	op.Keyed
+	Body CreateBody
+}
+
+// CreateBody is a fleet job.
+type CreateBody struct {
+	Spec
+	IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
+}
+
+// Planning asks what a fleet job would do.
+type Planning struct {
+	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many devices it names at most that would take the job, and how many that would not."`
+	Body  Spec
+}
+
+// Named names a fleet job.
+type Named struct {
+	Job string `path:"job" flag:"ID" maxLength:"200" doc:"The id, whole or its end, or the name."`
+}
+
+// ListingUnits narrows the units of a fleet job.
+type ListingUnits struct {
+	Named
+	op.Paged
+	UnitFilter
+}
+
+// Asking asks why a fleet job is not further.
+type Asking struct {
+	Named
+	Limit int `query:"limit" minimum:"1" maximum:"10000" default:"500" doc:"Of how many devices at most."`
+}
+
+// Decision is a command on a fleet job that may have a reason.
+type Decision struct {
+	Named
+	Body *op.DecisionBody
+}
+
+// Repeating asks for a fleet job once more.
+type Repeating struct {
+	Named
+	op.Keyed
+	Body *RerunBody
+}
+
+// RerunBody says what of it.
+type RerunBody struct {
+	Which          string `json:"which,omitempty" enum:"rest,failed,missed,all" doc:"On which devices: rest is those on which it was not done (failed, missed or canceled), all is the same target again. Default: rest."`
+	IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
+}
+
+// Changing changes the policy. What it does not name stays.
+type Changing struct {
+	Body PolicyChange
+}
+
+// Operations on fleet jobs, and on what holds for all of the fleet. Who has one run again
+// may be another than who submitted it: the right to tell secrets is asked for again.
+var (
+	List = op.List(onFleet(http.MethodGet, "list", "/jobs", auth.Read, "List fleet jobs, newest first"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Listing) ([]Job, error) {
+			if in.After != "" {
+				id, err := view.New(s.pool).JobID(ctx, in.After)
+				if err != nil {
+					return nil, view.Blamed("after", err)
+				}
+				in.After = id.String()
+			}
+			return s.Jobs(ctx, in.JobFilter, in.Page())
+		},
+		func(j Job) string { return j.ID.String() })
+	Create = op.New(large(onFleet(http.MethodPost, "run", "/jobs", auth.Submit, "Submit a fleet job. It waits until it is the oldest")),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Creating) (Job, error) {
+			return s.create(ctx, who, in.Keyed, in.Body.IdempotencyKey, in.Body.Spec)
+		})
+	Foresee = op.New(large(onFleet(http.MethodPost, "plan", "/preview", auth.Submit,
+		"Say which devices a fleet job would take, and which not and why; nothing is submitted")),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Planning) (Preview, error) {
+			return s.Preview(ctx, in.Body, in.Limit)
+		})
+	Show = op.New(onFleet(http.MethodGet, "show", "/jobs/{job}", auth.Read, "Show a fleet job with its spec"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Named) (Job, error) {
+			return s.named(ctx, in.Job)
+		})
+	ListUnits = op.List(onFleet(http.MethodGet, "units", "/jobs/{job}/units", auth.Read,
+		"List the runs that a fleet job wants, by device and round"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *ListingUnits) ([]Unit, error) {
+			j, err := s.named(ctx, in.Job) // that it is not there is no empty list
+			if err != nil {
+				return nil, err
+			}
+			return s.Units(ctx, j.ID, in.UnitFilter, in.Page())
+		},
+		func(u Unit) string { return strconv.Itoa(u.Unit) })
+	Explain = op.New(onFleet(http.MethodGet, "why", "/jobs/{job}/why", auth.Read, "Say why a fleet job is not further, device by device"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Asking) (why Why, err error) {
+			id, err := s.Find(ctx, in.Job)
+			if err != nil {
+				return why, err
+			}
+			return s.Why(ctx, id, in.Limit)
+		})
+	Cancel = op.New(onFleet(http.MethodPost, "cancel", "/jobs/{job}/cancel", auth.Command,
+		"Cancel what is left of a fleet job; what runs is asked to stop"),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Decision) (done Canceled, err error) {
+			id, err := s.Find(ctx, in.Job)
+			if err != nil {
+				return done, err
+			}
+			return s.Cancel(ctx, who.By(), id, op.Given(in.Body).Reason)
+		})
+	Rerun = op.New(onFleet(http.MethodPost, "rerun", "/jobs/{job}/rerun", auth.Submit,
+		"Run a fleet job again, as a new one: on the devices on which it was not done, or on all"),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Repeating) (j Job, err error) {
+			id, err := s.Find(ctx, in.Job)
+			if err != nil {
+				return j, err
+			}
+			body := op.Given(in.Body)
+			spec, err := s.Again(ctx, id, body.Which)
+			if err != nil {
+				return j, err
+			}
+			return s.create(ctx, who, in.Keyed, body.IdempotencyKey, spec)
+		})
+	ListSlots = op.New(onFleet(http.MethodGet, "slots", "/slots", auth.Read, "List what devices do now, by PC"),
+		func(ctx context.Context, s *Store, _ auth.Subject, _ *struct{}) (op.Page[Slot], error) {
+			return whole(s.Slots(ctx, ""))
+		})
+	ShowPolicy = op.New(onFleet(http.MethodGet, "policy", "/policy", auth.Read, "Show what holds for all of the fleet"),
+		func(ctx context.Context, s *Store, _ auth.Subject, _ *struct{}) (Policy, error) { return s.Policy(ctx) })
+	ChangePolicy = op.New(onFleet(http.MethodPut, "policy", "/policy", auth.Manage,
+		"Change it: how devices are judged, the health task, overlap, slots"),
+		func(ctx context.Context, s *Store, who auth.Subject, in *Changing) (p Policy, err error) {
+			health, err := in.Body.health()
+			if err != nil {
+				return p, err
+			}
+			if err := mayTell(who, health.Run); err != nil {
+				return p, err
+			}
+			return s.SetPolicy(ctx, who.By(), in.Body)
+		})
+)
+
+// onFleet describes an operation on fleet jobs.
+func onFleet(method, verb, below string, right auth.Verb, summary string) op.Operation {
+	return op.Operation{Noun: "fleet", Verb: verb, Method: method, Path: "/fleet" + below, Right: right, Summary: summary}
+}
+
+func large(o op.Operation) op.Operation { o.Large = true; return o }
+
+// whole is a list that has no pages.
+func whole[T any](rows []T, err error) (op.Page[T], error) { return op.PageOf(rows, ""), err }
+
+// mayTell asks a token for one more right if what runs names secrets: they are told to it.
+// That takes what storing a definition takes.
+func mayTell(who auth.Subject, run node.Run) error {
+	if len(run.Secrets)+len(run.Files) == 0 {
+		return nil
+	}
+	return auth.Allow(who, auth.Manage, auth.Object{Kind: "workflow"})
+}
+
+func (s *Store) create(ctx context.Context, who auth.Subject, keyed op.Keyed, said string, spec Spec) (Job, error) {
+	key, err := keyed.Key(who, said)
+	if err != nil {
+		return Job{}, err
+	}
+	if err := mayTell(who, spec.Run); err != nil {
+		return Job{}, err
+	}
+	return s.Submit(ctx, who.By(), spec, key)
+}
+
+// Find reads which fleet job is meant: its id or the end of it, or its name, if one job
+// alone that has not ended, or the newest of those that have, is called so.
+func (s *Store) Find(ctx context.Context, text string) (weir.ID, error) {
+	return view.Find(ctx, view.New(s.pool), "fleet job", "job", "weir fleet list", text, func() (called []view.Called, _ error) {
+		found, err := s.Jobs(ctx, JobFilter{Search: text}, view.Page{Limit: 1000})
+		for _, j := range found {
+			called = append(called, view.Called{ID: j.ID, Name: j.Name, Ended: j.EndedAt != nil})
+		}
+		return called, err
+	})
+}
+
+func (s *Store) named(ctx context.Context, text string) (Job, error) {
+	id, err := s.Find(ctx, text)
+	if err != nil {
+		return Job{}, err
+	}
+	return s.Job(ctx, id)
+}
