@@ -61,7 +61,8 @@ func (s *Session) Log(ctx context.Context, id weir.ID, attempt int, after joblog
 func (s *Session) bucket(ctx context.Context) (blob.Bucket, error) {
 	at := s.Target.config.bucketURL(s.Target.private())
 	if at == "" {
-		return nil, problem.New(problem.Conflict, "say where the server keeps them: --bucket URL, or ask the server: --server URL", "it is not known here where artifacts and logs are kept")
+		return nil, problem.New(problem.Conflict, "say where the server keeps them: --bucket URL, or ask the server: --server URL",
+			"it is not known here where artifacts and logs are kept")
 	}
 	return blob.Open(ctx, at)
 }

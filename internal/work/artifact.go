@@ -65,7 +65,9 @@ func onArtifact(verb, path, summary string) op.Operation {
 }
 
 // listArtifacts describes a list of the artifacts of something.
-func listArtifacts[In any](path, summary string, of func(context.Context, *Store, *In) (view.ArtifactFilter, *ListingArtifacts, error)) *op.Op[*Store, In, op.Page[view.Artifact]] {
+func listArtifacts[In any](
+	path, summary string, of func(context.Context, *Store, *In) (view.ArtifactFilter, *ListingArtifacts, error),
+) *op.Op[*Store, In, op.Page[view.Artifact]] {
 	return op.List(onArtifact("list", path, summary),
 		func(ctx context.Context, s *Store, _ auth.Subject, in *In) ([]view.Artifact, error) {
 			f, l, err := of(ctx, s, in)

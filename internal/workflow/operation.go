@@ -197,7 +197,8 @@ var (
 			out.Faults, out.Good = append(out.Faults, faults...), faults.Err() == nil
 			return out, nil
 		})
-	PlanDefinition = op.New(large(onWorkflows(http.MethodPost, "plan", "/plan", auth.Read, "Say what a run of a definition would do, without storing it")),
+	PlanDefinition = op.New(
+		large(onWorkflows(http.MethodPost, "plan", "/plan", auth.Read, "Say what a run of a definition would do, without storing it")),
 		func(ctx context.Context, s *Store, _ auth.Subject, in *PlanningDefinition) (op.Page[Preview], error) {
 			d, err := in.Body.good()
 			if err != nil {
