@@ -35,8 +35,6 @@ type Reader interface {
 	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
 	Node(ctx context.Context, name string) (view.Node, error)
 	Nodes(ctx context.Context, page view.Page) ([]view.Node, error)
-	Pool(ctx context.Context, name string) (view.Pool, error)
-	Pools(ctx context.Context, page view.Page) ([]view.Pool, error)
 	Schedule(ctx context.Context, name string) (view.Schedule, error)
 	Schedules(ctx context.Context, page view.Page) ([]view.Schedule, error)
 	Worker(ctx context.Context, name string) (view.Worker, error)
@@ -58,8 +56,6 @@ type Commander interface {
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
-	SetPool(ctx context.Context, p weir.Pool) error
-	DropPool(ctx context.Context, name string, force bool, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
 	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
 	DropSchedule(ctx context.Context, name, by string) error

@@ -35,6 +35,7 @@ const (
 // stores are what a server knows beside the engine: workflows, objects, secrets
 // and sleeping nodes. bucket and vault are nil where they were not set up.
 type stores struct {
+	work     *work.Store
 	flows    *workflow.Store
 	rollouts *rollout.Store
 	fleets   *fleet.Store
@@ -128,12 +129,15 @@ func (p *parts) desk(name string) *node.Desk {
 
 // operations carries them out on the stores of this server, for who asks.
 func (p *parts) operations() op.Local {
+	if p.work == nil {
+		p.work = work.New(p.reads, p.client)
+	}
 	secrets := p.vault
 	if secrets == nil {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
 		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
 	}
-	return op.Local{Stores: []any{work.New(p.reads, p.client), p.flows, p.rollouts, p.fleets, secrets}}
+	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets}}
 }
 
 // apiConfig adds to the API what agents and workflows need. A part that is not

@@ -10,6 +10,8 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -153,8 +155,8 @@ func jobIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
 }
 
 func poolNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	pools, err := s.Store.Pools(ctx, view.Page{Limit: completeMost})
-	return pairs(pools, err, func(p view.Pool) (string, string) { return p.Name, p.Note })
+	pools, err := work.ListPools.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
+	return pairs(pools.Items, err, func(p work.Pool) (string, string) { return p.Name, p.Note })
 }
 
 func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {

@@ -9,44 +9,35 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) pool() *cobra.Command {
-	return e.noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"}, e.poolList(), e.poolShow(), e.poolSet(), e.poolDrop())
+	return e.noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"},
+		lists(e, work.ListPools, &cobra.Command{Short: "List pools and what uses them"}, poolListing), e.poolShow(), e.poolSet(), e.poolDrop())
 }
 
-func (e *env) poolList() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Short: "List pools and what uses them"}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Pool], error) {
-		return plainList(page, poolListing, s.Store.Pools), nil
-	})
-	pageFlags(c, &page, "name")
-	return c
-}
-
-var poolListing = listing[view.Pool]{
-	name:  func(p view.Pool) string { return p.Name },
+var poolListing = listing[work.Pool]{
+	name:  func(p work.Pool) string { return p.Name },
 	empty: []string{"There are no pools.", "Make one with: weir pool set NAME --size 10"},
-	columns: []column[view.Pool]{
-		{title: "NAME", value: func(_ *output, p view.Pool) string { return p.Name }},
-		{title: "SIZE", value: func(_ *output, p view.Pool) string { return poolSize(p) }},
-		{title: "RATE", value: func(_ *output, p view.Pool) string { return poolRate(p) }},
-		{title: "WAITING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Waiting) }},
-		{title: "AVAILABLE", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Available) }},
-		{title: "RUNNING", value: func(_ *output, p view.Pool) string { return fmt.Sprint(p.Running) }},
-		{title: "CHANGED", ages: true, wide: true, value: func(o *output, p view.Pool) string { return o.ago(p.ResizedAt) }},
-		{title: "NOTE", value: func(_ *output, p view.Pool) string { return p.Note }},
+	columns: []column[work.Pool]{
+		{title: "NAME", value: func(_ *output, p work.Pool) string { return p.Name }},
+		{title: "SIZE", value: func(_ *output, p work.Pool) string { return poolSize(p) }},
+		{title: "RATE", value: func(_ *output, p work.Pool) string { return poolRate(p) }},
+		{title: "WAITING", value: func(_ *output, p work.Pool) string { return fmt.Sprint(p.Waiting) }},
+		{title: "AVAILABLE", value: func(_ *output, p work.Pool) string { return fmt.Sprint(p.Available) }},
+		{title: "RUNNING", value: func(_ *output, p work.Pool) string { return fmt.Sprint(p.Running) }},
+		{title: "CHANGED", ages: true, wide: true, value: func(o *output, p work.Pool) string { return o.ago(p.ResizedAt) }},
+		{title: "NOTE", value: func(_ *output, p work.Pool) string { return p.Note }},
 	},
 }
 
 // poolPage is everything about a pool.
 type poolPage struct {
-	view.Pool
+	work.Pool
 	// Holders have a place, or are about to take it; Next wait for one.
 	Holders []view.Task `json:"holders"`
 	Next    []view.Task `json:"next"`
@@ -100,7 +91,7 @@ func (e *env) poolShow() *cobra.Command {
 }
 
 func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, err error) {
-	if page.Pool, err = s.Store.Pool(ctx, name); err != nil {
+	if page.Pool, err = work.ShowPool.Call(ctx, s.Operations, &work.NamedPool{Pool: name}); err != nil {
 		return page, err
 	}
 	page.Holders, page.Next = []view.Task{}, []view.Task{}
@@ -121,14 +112,14 @@ func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, 
 	return page, nil
 }
 
-func poolSize(p view.Pool) string {
+func poolSize(p work.Pool) string {
 	if p.Size == nil {
 		return ""
 	}
 	return fmt.Sprint(*p.Size)
 }
 
-func poolRate(p view.Pool) string {
+func poolRate(p work.Pool) string {
 	if p.Rate == nil {
 		return ""
 	}
@@ -157,23 +148,21 @@ func (e *env) poolSet() *cobra.Command {
 		Example: "  weir pool set gpu --size 4\n  weir pool set mail --rate 10/1m\n  weir pool set gpu --size 0    # stops what is not running",
 	}
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
-		p := weir.Pool{Name: args[0], Note: note, By: whoami()}
+		in := work.PuttingPool{NamedPool: work.NamedPool{Pool: args[0]}, Body: work.PoolSpec{Note: note}}
 		if c.Flags().Changed("size") {
-			p.Size = weir.Size(size)
+			in.Body.Size = &size
 		}
 		var err error
-		if p.Rate, p.Per, err = readRate(rate); err != nil {
+		if in.Body.Rate, in.Body.Per, err = readRate(rate); err != nil {
 			return err
 		}
-		if p.Size == nil && p.Rate == 0 {
+		if in.Body.Size == nil && in.Body.Rate == nil {
 			return invalid("give --size 10, --rate 10/1m, or both", "a pool needs a limit")
 		}
-		if err := s.Client.SetPool(ctx, p); err != nil {
+		if _, err := op.Over(ctx, s.Operations, work.PutPool, &in, &in.Matched); err != nil {
 			return err
 		}
-		return e.output().did(p.Name, struct {
-			Name string `json:"name"`
-		}{p.Name}, "Pool %s is set.", p.Name)
+		return e.output().did(in.Pool, bare{in.Pool}, "Pool %s is set.", in.Pool)
 	})
 	c.Flags().IntVar(&size, "size", 0, "at most so many tasks at once")
 	c.Flags().StringVar(&rate, "rate", "", "at most so many in a time, such as `10/1m`")
@@ -182,46 +171,36 @@ func (e *env) poolSet() *cobra.Command {
 }
 
 // readRate reads 10/1m.
-func readRate(s string) (int, time.Duration, error) {
+func readRate(s string) (*int, op.Period, error) {
 	if s == "" {
-		return 0, 0, nil
+		return nil, 0, nil
 	}
 	count, per, _ := strings.Cut(s, "/")
 	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 {
-		return 0, 0, invalid("write it so: --rate 10/1m", "--rate: %q is not a number per time", s)
-	}
 	if per != "" && (per[0] < '0' || per[0] > '9') {
 		per = "1" + per // 10/m
 	}
-	d, err := app.ParseDuration(per)
-	if err != nil || d == app.Forever {
-		return 0, 0, invalid("write it so: --rate 10/1m", "--rate: %q is not a number per time", s)
+	d, bad := app.ParseDuration(per)
+	if err != nil || bad != nil || n < 1 || d == app.Forever {
+		return nil, 0, invalid("write it so: --rate 10/1m", "--rate: %q is not a number per time", s)
 	}
-	return n, d, nil
+	return &n, op.Period(d), nil
 }
 
 func (e *env) poolDrop() *cobra.Command {
-	var force bool
 	c := &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"drop", "rm"}, Short: "Delete a pool", Args: e.args("NAME"),
+		Aliases: []string{"drop", "rm"},
 		Long: `Delete a pool. It is refused while tasks use it: let them end first.
 
 With --force it is deleted all the same. Nothing bounds its tasks then: all that
 waited for a place may start at once. Later tasks that name it are refused.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.DropPool(ctx, args[0], force, whoami()); err != nil {
-				p := problem.Explain(err)
-				if p.Kind == problem.Conflict && !force {
-					p.Next = "let them end, or add --force: then nothing bounds them, and those that wait may all start at once"
-				}
-				return p
-			}
-			return e.output().did(args[0], struct {
-				Name string `json:"name"`
-			}{args[0]}, "Pool %s is gone.", args[0])
-		}),
 	}
-	c.Flags().BoolVar(&force, "force", false, "also while tasks use it: they go on, and nothing bounds them")
-	return c
+	return operation(e, work.DropPool, c, func(_ context.Context, _ *app.Session, in *work.DroppingPool, _ op.Nothing) error {
+		return e.output().did(in.Pool, bare{in.Pool}, "Pool %s is gone.", in.Pool)
+	})
+}
+
+// bare is what programs read about a thing that has nothing more to say.
+type bare struct {
+	Name string `json:"name"`
 }

@@ -71,9 +71,9 @@ func TestReadRate(t *testing.T) {
 	for text, want := range map[string]string{"10/1m": "10/1m", "5/s": "5/1s", "1/90s": "1/1m30s", "100/1d": "100/1d"} {
 		n, per, err := readRate(text)
 		if err != nil {
-			t.Errorf("%q: %v", text, err)
+			t.Fatalf("%q: %v", text, err)
 		}
-		if got := strings.Join([]string{itoa(n), every(per.Seconds())}, "/"); got != want {
+		if got := strings.Join([]string{itoa(*n), every(time.Duration(per).Seconds())}, "/"); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

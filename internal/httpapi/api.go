@@ -42,8 +42,6 @@ type Commands interface {
 	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
-	SetPool(ctx context.Context, p weir.Pool) error
-	DropPool(ctx context.Context, name string, force bool, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
 	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
 	DropSchedule(ctx context.Context, name, by string) error

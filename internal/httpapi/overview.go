@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -38,7 +39,7 @@ func (a *API) overview(ctx context.Context, _ *struct{}) (*One[view.Overview], e
 }
 
 // longestRates is how far back rates are asked for.
-const longestRates = 7 * day
+const longestRates = 7 * 24 * time.Hour
 
 // RatesInput says how far back.
 type RatesInput struct {
@@ -46,11 +47,11 @@ type RatesInput struct {
 }
 
 func (a *API) rates(ctx context.Context, in *RatesInput) (*All[view.Rate], error) {
-	since, err := parsePeriod(in.Since)
-	if err != nil || since > longestRates || since < time.Minute {
+	since, err := op.ParsePeriod(in.Since)
+	if err != nil || time.Duration(since) > longestRates || time.Duration(since) < time.Minute {
 		return nil, problem.Refuse("since", "for example 1h", "expected a duration from 1m to 7d")
 	}
-	rates, err := a.config.Store.Rates(ctx, since)
+	rates, err := a.config.Store.Rates(ctx, time.Duration(since))
 	if err != nil {
 		return nil, err
 	}

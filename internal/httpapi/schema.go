@@ -1,18 +1,56 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 )
 
-// registry are the schemas of the document. A span of an agent is written as a duration of
-// the API.
+// Period is a duration in a body.
+type Period = op.Period
+
+// periodSchema describes it.
+type periodSchema struct{}
+
+// Schema implements [huma.SchemaProvider].
+func (periodSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Description: "A duration such as 90s, 12h or 30d.", Examples: []any{"90s"}, MaxLength: new(100),
+		Pattern: `^([0-9]+d)?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))*$`, PatternDescription: "a duration such as 90s, 12h or 30d",
+	}
+}
+
+// Wait is a duration in JSON that may be none: "20m", "0s".
+type Wait time.Duration
+
+// Schema implements [huma.SchemaProvider].
+func (Wait) Schema(r huma.Registry) *huma.Schema { return periodSchema{}.Schema(r) }
+
+// MarshalJSON implements [json.Marshaler].
+func (w Wait) MarshalJSON() ([]byte, error) { return node.Span(w).MarshalJSON() }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *Wait) UnmarshalJSON(text []byte) error {
+	var word string
+	if json.Unmarshal(text, &word) == nil {
+		if d, err := time.ParseDuration(word); err == nil && d == 0 {
+			*w = 0
+			return nil
+		}
+	}
+	return (*Period)(w).UnmarshalJSON(text)
+}
+
+// registry keeps the schemas of the document.
 func registry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	r.RegisterTypeAlias(reflect.TypeFor[op.Period](), reflect.TypeFor[periodSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[node.Span](), reflect.TypeFor[Wait]())
 	return r
 }

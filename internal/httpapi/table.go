@@ -88,10 +88,10 @@ func flowRoutes() []Route {
 // orderRoutes are about pools and schedules.
 func orderRoutes() []Route {
 	return []Route{
-		{get, "/pools", auth.Read, "pool", Granted, "List pools", handle((*API).listPools)},
-		{get, "/pools/{pool}", auth.Read, "pool", Granted, "Show a pool", handle((*API).showPool)},
-		{put, "/pools/{pool}", auth.Manage, "pool", Granted, "Create or change a pool", handle((*API).putPool)},
-		{del, "/pools/{pool}", auth.Manage, "pool", Granted, "Delete a pool", handle((*API).dropPool)},
+		lists(work.ListPools),
+		defines(work.ShowPool),
+		defines(work.PutPool),
+		described(work.DropPool),
 
 		{get, "/schedules", auth.Read, "schedule", Granted, "List schedules", handle((*API).listSchedules)},
 		{get, "/schedules/{schedule}", auth.Read, "schedule", Granted, "Show a schedule", handle((*API).showSchedule)},

@@ -1,7 +1,9 @@
 package op
 
 import (
+	"encoding"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -36,8 +38,9 @@ type Field struct {
 	Name, Flag string
 	// Doc are its words.
 	Doc string
-	// Enum are the values it may have; empty: any.
-	Enum []string
+	// Enum are the values it may have; empty: any. Least and Most bound a number.
+	Enum        []string
+	Least, Most int
 	// Required: it must not be left out or empty.
 	Required bool
 	// Type is that of its value.
@@ -70,13 +73,13 @@ func fields(t reflect.Type, at []int, body bool) (all []Field) {
 }
 
 func field(f reflect.StructField, index []int, body bool) Field {
-	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, index: index}
+	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, Least: bound(f, "minimum", math.MinInt), Most: bound(f, "maximum", math.MaxInt), index: index}
 	if words := f.Tag.Get("enum"); words != "" {
 		out.Enum = strings.Split(words, ",")
 	}
 	if body {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out.Place, out.Name, out.Required = Body, name, !strings.Contains(option, "omitempty")
+		out.Place, out.Name, out.Required = Body, name, !strings.Contains(option, "omit")
 	}
 	for place, tag := range tags {
 		if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" {
@@ -87,6 +90,14 @@ func field(f reflect.StructField, index []int, body bool) Field {
 		out.Flag = strings.ReplaceAll(out.Name, "_", "-")
 	}
 	return out
+}
+
+// bound is that of a number.
+func bound(f reflect.StructField, tag string, none int) int {
+	if n, err := strconv.Atoi(f.Tag.Get(tag)); err == nil {
+		return n
+	}
+	return none
 }
 
 // Get reads the value of an input. One of a body that was left out is zero.
@@ -125,6 +136,14 @@ func (f Field) Parse(in any, text string) error {
 	if len(f.Enum) > 0 && !slices.Contains(f.Enum, text) {
 		return fmt.Errorf("%q is not known", text)
 	}
+	made := reflect.New(f.Type)
+	if u, ok := made.Interface().(encoding.TextUnmarshaler); ok {
+		if err := u.UnmarshalText([]byte(text)); err != nil {
+			return err
+		}
+		f.Set(in, made.Elem().Interface())
+		return nil
+	}
 	switch f.Type.Kind() {
 	case reflect.String:
 		f.Set(in, text)
@@ -138,13 +157,16 @@ func (f Field) Parse(in any, text string) error {
 		f.Set(in, yes)
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
-		if err != nil {
+		switch {
+		case err != nil:
 			return fmt.Errorf("%q is no number", text)
+		case n < f.Least || n > f.Most:
+			return fmt.Errorf("%d is not from %d to %d", n, f.Least, f.Most)
 		}
 		f.Set(in, n)
 	case reflect.Pointer: // one that may be left out
 		to := reflect.New(f.Type.Elem())
-		one := Field{Name: f.Name, Type: f.Type.Elem()}
+		one := Field{Name: f.Name, Type: f.Type.Elem(), Least: f.Least, Most: f.Most}
 		if err := one.Parse(to.Interface(), text); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
@@ -92,6 +93,60 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// What is typed keeps to the bounds of its field.
+func TestParse(t *testing.T) {
+	in := new(struct {
+		Body struct {
+			Size *int      `json:"size,omitempty" minimum:"0" maximum:"9"`
+			Per  op.Period `json:"per,omitzero"`
+			At   time.Time `json:"at,omitzero"`
+		}
+	})
+	fields := op.Fields(in)
+	for i, texts := range [][]string{{"4", "-1", "10", "four"}, {"1d2h", "soon", "-1s", "0s"}, {"2030-01-31T08:00:00Z", "noon"}} {
+		for j, text := range texts {
+			if err := fields[i].Parse(in, text); (err == nil) != (j == 0) {
+				t.Errorf("%s takes %q: %v", fields[i].Name, text, err)
+			}
+		}
+	}
+	if b := in.Body; *b.Size != 4 || time.Duration(b.Per) != 26*time.Hour || b.At.Year() != 2030 {
+		t.Errorf("got %+v", b)
+	}
+}
+
+// Over writes over what is there, and over what is not.
+func TestOver(t *testing.T) {
+	type input struct {
+		op.Matched
+		Body definition
+	}
+	put := op.New(op.Operation{Noun: "pool", Verb: "set", Right: auth.Manage}, func(_ context.Context, is *[]definition, _ auth.Subject, in *input) (definition, error) {
+		tag := ""
+		if len(*is) > 0 {
+			tag = (*is)[0].Tag()
+		}
+		if err := in.Judge("pool", tag, false); err != nil {
+			return "", err
+		}
+		*is = []definition{in.Body}
+		return in.Body, nil
+	})
+	var is []definition
+	local := op.Local{Stores: []any{&is}, Who: func(context.Context) auth.Subject { return auth.System("test") }}
+	for _, match := range []string{"*", "", ""} {
+		in := input{op.Matched{IfMatch: match}, definition(match + "x")}
+		if made, err := op.Over(t.Context(), local, put, &in, &in.Matched); err != nil || made != in.Body || is[0] != made {
+			t.Errorf("%q: %v, %v, %v", match, made, is, err)
+		}
+	}
+}
+
+type definition string
+
+func (d definition) Tag() string { return op.Tag(string(d)) }
+func (d definition) New() bool   { return false }
 
 func TestRequest(t *testing.T) {
 	r := note.Request(&noted{named: named{"a/b"}})

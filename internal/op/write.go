@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -121,6 +122,25 @@ func (m Matched) Late(err error) error {
 		return stale("%s", p.What)
 	}
 	return err
+}
+
+// Over writes a definition over whatever is there, as the database itself would; m is that
+// of the input.
+func Over[Store, In any, Out Defined](ctx context.Context, c Caller, o *Op[Store, In, Out], in *In, m *Matched) (out Out, err error) {
+	for range 5 {
+		if out, err = o.Call(ctx, c, in); err == nil {
+			return out, nil
+		}
+		switch p := problem.Explain(err); {
+		case p.Field == "If-Match":
+			m.IfMatch = "*"
+		case p.Kind == problem.Conflict: // it went away meanwhile
+			m.IfMatch = ""
+		default:
+			return out, err
+		}
+	}
+	return out, err
 }
 
 func (m Matched) matches(tag string) bool {

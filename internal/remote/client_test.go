@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // cut closes the connection without an answer.
@@ -71,7 +72,7 @@ func TestDeleteAnswerLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Maintainer)
-	if err := c.SetPool(t.Context(), weir.Pool{Name: "p", Size: weir.Size(1)}); err != nil {
+	if err := putPool(t.Context(), c, "p", work.PoolSpec{Size: weir.Size(1)}); err != nil {
 		t.Fatal(err)
 	}
 	var seen atomic.Int64
@@ -85,10 +86,10 @@ func TestDeleteAnswerLost(t *testing.T) {
 		cut(w)
 		return false
 	})
-	if err := c.DropPool(t.Context(), "p", false, ""); err != nil || seen.Load() != 2 {
+	if err := dropPool(t.Context(), c, "p", false); err != nil || seen.Load() != 2 {
 		t.Errorf("%v after %d tries", err, seen.Load())
 	}
-	if err := c.DropPool(t.Context(), "p", false, ""); problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
+	if err := dropPool(t.Context(), c, "p", false); problem.Explain(err).Kind != problem.NotFound || !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("a pool that is not there: %v", err)
 	}
 }

@@ -193,21 +193,6 @@ func (c *Client) drop(ctx context.Context, query url.Values, path ...string) err
 	return err
 }
 
-// SetPool creates or changes a pool.
-func (c *Client) SetPool(ctx context.Context, p weir.Pool) error {
-	return c.define(ctx, struct {
-		Size *int   `json:"size,omitempty"`
-		Rate int    `json:"rate,omitempty"`
-		Per  period `json:"per,omitzero"`
-		Note string `json:"note,omitempty"`
-	}{p.Size, p.Rate, period(p.Per), p.Note}, "pools", p.Name)
-}
-
-// DropPool deletes a pool. Force: also while tasks use it.
-func (c *Client) DropPool(ctx context.Context, name string, force bool, _ string) error {
-	return c.drop(ctx, values("force", yes(force)), "pools", name)
-}
-
 // SetSchedule creates a schedule or changes it.
 func (c *Client) SetSchedule(ctx context.Context, s weir.Schedule) error {
 	var task *taskSpec

@@ -11,7 +11,9 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // full is a task with everything that a task can have.
@@ -31,10 +33,11 @@ func TestSameCommands(t *testing.T) {
 	ctx := t.Context()
 	after := map[string]string{}
 	for name, x := range map[string]app.Commander{"server": c, "database": r.sdk} {
-		if err := x.SetPool(ctx, weir.Pool{Name: "p", Size: weir.Size(3), Rate: 5, Per: 90 * time.Second, Note: "n"}); err != nil {
+		y := r.caller(x)
+		if err := putPool(ctx, y, "p", work.PoolSpec{Size: weir.Size(3), Rate: weir.Size(5), Per: op.Period(90 * time.Second), Note: "n"}); err != nil {
 			t.Fatalf("%s: set pool: %v", name, err)
 		}
-		if err := x.SetPool(ctx, weir.Pool{Name: "p", Size: weir.Size(4)}); err != nil {
+		if err := putPool(ctx, y, "p", work.PoolSpec{Size: weir.Size(4)}); err != nil {
 			t.Fatalf("%s: change pool: %v", name, err)
 		}
 		task := full()
@@ -81,13 +84,32 @@ func TestSameCommands(t *testing.T) {
 		if done, err := x.Cancel(ctx, receipt.ID, weir.Decision{Reason: "r"}); !done || err != nil {
 			t.Errorf("%s: cancel: %v, %v", name, done, err)
 		}
-		if err := errors.Join(x.Retry(ctx, receipt.ID, "ada"), x.Skip(ctx, receipt.ID, weir.Decision{Reason: "r"}), x.DropSchedule(ctx, name, "ada"), x.DropPool(ctx, "p", true, "ada")); err != nil {
+		if err := errors.Join(x.Retry(ctx, receipt.ID, "ada"), x.Skip(ctx, receipt.ID, weir.Decision{Reason: "r"}), x.DropSchedule(ctx, name, "ada"), dropPool(ctx, y, "p", true)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if after["server"] != after["database"] {
 		t.Errorf("by server: %s\nby database: %s", after["server"], after["database"])
 	}
+}
+
+// caller carries operations out where x changes things.
+func (r *rig) caller(x any) op.Caller {
+	if c, ok := x.(op.Caller); ok {
+		return c
+	}
+	return op.Local{Stores: []any{work.New(r.db.Pool, r.sdk)}, Who: func(context.Context) auth.Subject { return auth.System("ada") }}
+}
+
+func putPool(ctx context.Context, c op.Caller, name string, spec work.PoolSpec) error {
+	in := work.PuttingPool{NamedPool: work.NamedPool{Pool: name}, Body: spec}
+	_, err := op.Over(ctx, c, work.PutPool, &in, &in.Matched)
+	return err
+}
+
+func dropPool(ctx context.Context, c op.Caller, name string, force bool) error {
+	_, err := work.DropPool.Call(ctx, c, &work.DroppingPool{NamedPool: work.NamedPool{Pool: name}, Force: force})
+	return err
 }
 
 // state is what commands left, without what differs by nature.
@@ -154,12 +176,16 @@ func TestSameRefusals(t *testing.T) {
 			_, _, err := x.CancelJob(ctx, none, weir.Decision{})
 			return err
 		},
-		"ended":        func(ctx context.Context, x app.Commander) error { return x.Release(ctx, done.ID, "") },
-		"no reason":    func(ctx context.Context, x app.Commander) error { return x.Skip(ctx, none, weir.Decision{}) },
-		"why not":      func(ctx context.Context, x app.Commander) error { _, err := x.Why(ctx, none); return err },
-		"empty pool":   func(ctx context.Context, x app.Commander) error { return x.SetPool(ctx, weir.Pool{Name: "p"}) },
-		"drop no pool": func(ctx context.Context, x app.Commander) error { return x.DropPool(ctx, "ghost", false, "ada") },
-		"no schedule":  func(ctx context.Context, x app.Commander) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
+		"ended":     func(ctx context.Context, x app.Commander) error { return x.Release(ctx, done.ID, "") },
+		"no reason": func(ctx context.Context, x app.Commander) error { return x.Skip(ctx, none, weir.Decision{}) },
+		"why not":   func(ctx context.Context, x app.Commander) error { _, err := x.Why(ctx, none); return err },
+		"empty pool": func(ctx context.Context, x app.Commander) error {
+			return putPool(ctx, r.caller(x), "p", work.PoolSpec{})
+		},
+		"drop no pool": func(ctx context.Context, x app.Commander) error {
+			return dropPool(ctx, r.caller(x), "ghost", false)
+		},
+		"no schedule": func(ctx context.Context, x app.Commander) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
 		"bad cron": func(ctx context.Context, x app.Commander) error {
 			return x.SetSchedule(ctx, weir.Schedule{Name: "s", Spec: "never", Task: weir.Task{Service: "x"}})
 		},

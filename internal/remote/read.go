@@ -199,16 +199,6 @@ func (c *Client) Nodes(ctx context.Context, p view.Page) ([]view.Node, error) {
 	return list[view.Node](ctx, c, url.Values{}, p, "nodes")
 }
 
-// Pool reads one pool.
-func (c *Client) Pool(ctx context.Context, name string) (view.Pool, error) {
-	return one[view.Pool](ctx, c, nil, "pools", name)
-}
-
-// Pools lists the pools by name.
-func (c *Client) Pools(ctx context.Context, p view.Page) ([]view.Pool, error) {
-	return list[view.Pool](ctx, c, url.Values{}, p, "pools")
-}
-
 // Schedule reads one schedule.
 func (c *Client) Schedule(ctx context.Context, name string) (view.Schedule, error) {
 	return one[view.Schedule](ctx, c, nil, "schedules", name)

@@ -12,7 +12,9 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // life makes a bit of everything.
@@ -107,7 +109,7 @@ func TestSameAnswers(t *testing.T) {
 	c := r.as(auth.Admin)
 	all := taskReadings(f)
 	maps.Copy(all, jobReadings(f))
-	maps.Copy(all, machineReadings())
+	maps.Copy(all, machineReadings(r))
 	for name, read := range all {
 		t.Run(name, func(t *testing.T) {
 			want, wantErr := read(t.Context(), r.store)
@@ -215,8 +217,13 @@ func jobReadings(f found) map[string]reading {
 	}
 }
 
+// called is an operation that reads.
+func called[S, In, Out any](r *rig, o *op.Op[S, In, Out], in In) reading {
+	return func(ctx context.Context, x app.Reader) (any, error) { return o.Call(ctx, r.caller(x), &in) }
+}
+
 // machineReadings are about everything else.
-func machineReadings() map[string]reading {
+func machineReadings(r *rig) map[string]reading {
 	return map[string]reading{
 		"node":    func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "n1") },
 		"no node": func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "ghost/of ?") },
@@ -224,9 +231,9 @@ func machineReadings() map[string]reading {
 		"nodes, page": func(ctx context.Context, x app.Reader) (any, error) {
 			return x.Nodes(ctx, view.Page{Limit: 1, After: "n1"})
 		},
-		"pool":        func(ctx context.Context, x app.Reader) (any, error) { return x.Pool(ctx, "p") },
-		"no pool":     func(ctx context.Context, x app.Reader) (any, error) { return x.Pool(ctx, "ghost") },
-		"pools":       func(ctx context.Context, x app.Reader) (any, error) { return x.Pools(ctx, view.Page{}) },
+		"pool":        called(r, work.ShowPool, work.NamedPool{Pool: "p"}),
+		"no pool":     called(r, work.ShowPool, work.NamedPool{Pool: "ghost"}),
+		"pools":       called(r, work.ListPools, op.Paged{}),
 		"schedule":    func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "s") },
 		"no schedule": func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "ghost") },
 		"schedules":   func(ctx context.Context, x app.Reader) (any, error) { return x.Schedules(ctx, view.Page{}) },

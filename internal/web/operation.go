@@ -53,11 +53,11 @@ func answered(r *Request, ask func(*Request) (ui.Question, error)) error {
 func read(r *Request, in any) error {
 	for _, f := range op.Fields(in) {
 		text := r.PathValue(f.Name)
-		if f.Place == op.Body {
+		if f.Place == op.Body || f.Place == op.Query {
 			text = r.Field(f.Name)
 		}
 		switch {
-		case text == "" && f.Required:
+		case text == "" && f.Required && f.Place != op.Path:
 			return problem.Refuse(f.Name, f.Doc, "it is missing")
 		case text == "":
 			continue

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // poolFields are the limits of a pool as a form.
@@ -30,38 +31,24 @@ func poolFields(p view.Pool) []ui.Field {
 	}
 }
 
-// poolForm reads what poolFields asked.
-func poolForm(r *Request, name string) (weir.Pool, error) {
-	p := weir.Pool{Name: name, Note: r.Field("note")}
-	if text := r.Field("size"); text != "" {
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || n < 0 {
-			return p, problem.Refuse("size", "give a whole number from 0 on, or leave it empty", "%q is no number of tasks", text)
-		}
-		p.Size = weir.Size(int(n))
+// putPool writes what poolFields asked.
+func (w *Web) putPool(r *Request, name string, m op.Matched, say string) (Done, error) {
+	in := work.PuttingPool{NamedPool: work.NamedPool{Pool: name}, Matched: m}
+	if err := read(r, &in); err != nil {
+		return Done{}, err
 	}
-	rate, per := r.Field("rate"), r.Field("per")
-	if (rate == "") != (per == "") {
-		empty := "rate"
-		if per == "" {
-			empty = "per"
-		}
-		return p, problem.Refuse(empty, "fill in both, or neither", "a rate is a number of tasks and an interval")
+	switch b := &in.Body; {
+	case b.Rate == nil && b.Per != 0:
+		return Done{}, problem.Refuse("rate", "fill in both, or neither", "a rate is a number of tasks and an interval")
+	case b.Rate != nil && b.Per == 0:
+		return Done{}, problem.Refuse("per", "fill in both, or neither", "a rate is a number of tasks and an interval")
+	case b.Size == nil && b.Rate == nil:
+		return Done{}, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
 	}
-	if rate != "" {
-		n, err := strconv.ParseInt(rate, 10, 32)
-		if err != nil || n < 1 {
-			return p, problem.Refuse("rate", "give a whole number from 1 on, or leave it empty", "%q is no number of tasks", rate)
-		}
-		p.Rate = int(n)
-		if p.Per, err = parseSpan(per); err != nil || p.Per <= 0 {
-			return p, problem.Refuse("per", "write it so: 10s, 1m, 1h", "%q is no interval", per)
-		}
+	if _, err := work.PutPool.Call(r.Context(), w.config.Operations, &in); err != nil {
+		return Done{}, placed(err, "name", "size", "rate", "per", "note")
 	}
-	if p.Size == nil && p.Rate == 0 {
-		return p, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
-	}
-	return p, nil
+	return Done{To: poolPath(name), Say: say}, nil
 }
 
 // parseSpan reads a duration such as 90s, 1h30m or 2d.
@@ -112,26 +99,15 @@ func askNewPool(*Request) (ui.Question, error) {
 
 func (w *Web) createPool(r *Request) (Done, error) {
 	name := r.Field("name")
-	if _, err := w.config.Store.Pool(r.Context(), name); err == nil {
-		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a pool %q already", name)
+	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, "Pool "+name+" is there.")
+	if err != nil && problem.Explain(err).Kind == problem.Conflict {
+		err = problem.Refuse("name", "choose another name, or change that one", "there is a pool %q already", name)
 	}
-	p, err := poolForm(r, name)
-	if err != nil {
-		return Done{}, err
-	}
-	return w.setPool(r, p, "Pool "+name+" is there.")
-}
-
-func (w *Web) setPool(r *Request, p weir.Pool, say string) (Done, error) {
-	p.By = r.Subject.By()
-	if err := w.config.Commands.SetPool(r.Context(), p); err != nil {
-		return Done{}, placed(err, "name", "size", "rate", "per", "note")
-	}
-	return Done{To: poolPath(p.Name), Say: say}, nil
+	return done, err
 }
 
 func (w *Web) askLimits(r *Request) (ui.Question, error) {
-	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -145,19 +121,12 @@ func (w *Web) askLimits(r *Request) (ui.Question, error) {
 
 func (w *Web) setLimits(r *Request) (Done, error) {
 	// A pool that somebody deleted meanwhile must not come back by this.
-	is, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
-	if err != nil {
-		return Done{}, err
-	}
-	p, err := poolForm(r, is.Name)
-	if err != nil {
-		return Done{}, err
-	}
-	return w.setPool(r, p, "The limits of "+p.Name+" are set.")
+	name := r.PathValue("pool")
+	return w.putPool(r, name, op.Matched{IfMatch: "*"}, "The limits of "+name+" are set.")
 }
 
 func (w *Web) askDropPool(r *Request) (ui.Question, error) {
-	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -168,15 +137,11 @@ func (w *Web) askDropPool(r *Request) (ui.Question, error) {
 	if p.Waiting+used(p) > 0 {
 		q.Text = fmt.Sprintf("%s for it and %s it. Without the pool nothing bounds them: those that wait may all start at once.",
 			ui.Plural(p.Waiting, "task waits", "tasks wait"), ui.Plural(used(p), "holds", "hold"))
-		q.Fields = []ui.Field{{Name: "force", Label: "It is in use", Type: "checks", Options: []ui.Option{{Value: "yes", Label: "Delete it all the same"}}}}
+		q.Fields = []ui.Field{{Name: "force", Label: "It is in use", Type: "checks", Optional: true, Options: []ui.Option{{Value: "true", Label: "Delete it all the same"}}}}
 	}
 	return q, nil
 }
 
-func (w *Web) dropPool(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Commands.DropPool(r.Context(), name, r.Field("force") == "yes", r.Subject.By()); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/pools", Say: "Pool " + name + " is deleted."}, nil
+func poolGone(r *Request, _ op.Nothing) Done {
+	return Done{To: "/pools", Say: "Pool " + r.PathValue("pool") + " is deleted."}
 }

@@ -94,7 +94,7 @@ func (w *Web) firstWaiting(ctx context.Context, pools []view.Pool) (map[string]v
 const holdersShown = 10
 
 func (w *Web) pool(r *Request) (View, error) {
-	p, err := w.config.Store.Pool(r.Context(), r.PathValue("name"))
+	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
 		return View{}, err
 	}

@@ -52,10 +52,10 @@ func TestPools(t *testing.T) {
 	c.Get(t, to).Is(t, 200).Has(t, "The pool is full", "pool=a%2Fb+c&amp;gate=pool")
 	c.Get(t, to+"/delete").Is(t, 200).Has(t, "2 tasks wait for it and 1 holds it", "Delete it all the same")
 	c.Post(t, to+"/delete", form()).Is(t, 409).Has(t, "is in use", "Delete it all the same")
-	c.Post(t, to+"/delete", form("force", "yes")).Is(t, 303)
+	c.Post(t, to+"/delete", form("force", "true")).Is(t, 303)
 	c.Get(t, to).Is(t, 404)
 	c.Post(t, to+"/limits", form("size", "1")).Is(t, 404)
-	c.Post(t, to+"/delete", form("force", "yes")).Is(t, 404)
+	c.Post(t, to+"/delete", form("force", "true")).Is(t, 404)
 
 	// Who did it is in the audit, and only there.
 	if got := s.One(t, `select string_agg(distinct type || ' by ' || source, ', ') from weir.events where kind = 'pool' and subject = 'a/b c'`); got != "dropped by mia, set by mia" {

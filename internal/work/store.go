@@ -1,11 +1,16 @@
 package work
 
 import (
+	"context"
+	"errors"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // Store is where operations on work are carried out.
@@ -14,10 +19,48 @@ type Store struct {
 	View   *view.Store
 	Client *weir.Client
 	Bulk   *bulk.Doer
+	// turn is held by whoever changes a definition: reading what is there and writing
+	// over it are two steps.
+	turn chan struct{}
 }
 
 // New makes a store of a database and the SDK's client of it.
 func New(pool *pgxpool.Pool, client *weir.Client) *Store {
 	store := view.New(pool)
-	return &Store{store, client, bulk.New(pool, client, store)}
+	return &Store{store, client, bulk.New(pool, client, store), make(chan struct{}, 1)}
+}
+
+// inTurn lets one at a time read a definition and write over it.
+func (s *Store) inTurn(ctx context.Context, f func() error) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	return f()
+}
+
+// lookup reads something that may not be there.
+func lookup[T any](v T, err error) (T, bool, error) {
+	if errors.Is(err, weir.ErrNotFound) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}
+
+// each makes rows of what was read.
+func each[A, B any](row func(A) B) func([]A, error) ([]B, error) {
+	return func(read []A, err error) ([]B, error) {
+		rows := make([]B, len(read))
+		for i, r := range read {
+			rows[i] = row(r)
+		}
+		return rows, err
+	}
+}
+
+// on describes an operation.
+func on(noun, method, verb, path string, right auth.Verb, summary string) op.Operation {
+	return op.Operation{Noun: noun, Verb: verb, Method: method, Path: path, Right: right, Summary: summary}
 }
