@@ -51,6 +51,14 @@ func (s Subject) By() string {
 // Nobody reports whether it is not known who asks.
 func (s Subject) Nobody() bool { return s.Kind == "" }
 
+// Own is a thing of a kind that is the subject's own.
+func (s Subject) Own(kind string) Object {
+	if s.Kind == KindNode {
+		return Object{Kind: kind, Owner: s.ID}
+	}
+	return Object{Kind: kind, Owner: s.UserID}
+}
+
 type subjectKey struct{}
 
 // WithSubject says in the context who asks.

@@ -73,8 +73,8 @@ func lists[S, In, Row any](e *env, o *op.Op[S, In, op.Page[Row]], c *cobra.Comma
 // filterFlag marks a flag that narrows a list.
 const filterFlag = "weir_filter"
 
-// flagged gives a command the arguments and flags of an input: the path of its route gives
-// the arguments, query and body the flags. A truth that must be said has a flag for either
+// flagged gives a command the arguments and flags of an input: what has a name in capitals
+// gives the arguments, query and body the flags. A truth that must be said has a flag for either
 // answer. The function it returns fills the input.
 func (e *env) flagged(c *cobra.Command, o *op.Operation, in any) func(given []string) error {
 	fields := op.Fields(in)
@@ -83,10 +83,9 @@ func (e *env) flagged(c *cobra.Command, o *op.Operation, in any) func(given []st
 	var names []string
 	for _, f := range fields {
 		switch {
-		case f.Place == op.Header:
-		case f.Place == op.Path && f.Flag != f.Name:
+		case f.Arg():
 			args, names = append(args, f), append(names, f.Flag)
-		case f.Place == op.Path:
+		case f.Place == op.Header, f.Place == op.Path:
 		case bounds != nil && f.Name == "limit":
 			limitFlag(c, &bounds.Limit)
 		case bounds != nil && f.Name == "after":
@@ -108,7 +107,7 @@ func (e *env) flagged(c *cobra.Command, o *op.Operation, in any) func(given []st
 			t.Typed()
 		}
 		for _, f := range fields {
-			if f.Place != op.Query && f.Place != op.Body || bounds != nil && (f.Name == "limit" || f.Name == "after") {
+			if f.Arg() || f.Place != op.Query && f.Place != op.Body || bounds != nil && (f.Name == "limit" || f.Name == "after") {
 				continue
 			}
 			if err := fill(c, in, f); err != nil {
@@ -131,14 +130,12 @@ func addFlag(c *cobra.Command, f op.Field) {
 		flags.Bool(f.Flag, false, flagWords(strings.TrimPrefix(yes, "true: ")))
 		flags.Bool("not-"+f.Flag, false, flagWords(strings.TrimPrefix(no, "false: ")))
 	case f.Type.Kind() == reflect.Bool:
-		flags.Bool(f.Flag, false, words)
-	case f.Type.Kind() == reflect.Int:
-		flags.Int(f.Flag, 0, words)
+		flags.BoolP(f.Flag, f.Short, false, words)
 	case f.Type.Kind() == reflect.Slice:
 		// The form of a value stands for its type in the help.
 		flags.StringArray(f.Flag, nil, strings.Replace(words, "KEY=VALUE", "`KEY=VALUE`", 1))
 	default:
-		flags.String(f.Flag, "", words)
+		flags.VarP(&word{kind: kindOf(f)}, f.Flag, f.Short, words)
 	}
 	if f.Place == op.Query {
 		_ = flags.SetAnnotation(f.Flag, filterFlag, []string{}) // the flag is there
@@ -146,6 +143,28 @@ func addFlag(c *cobra.Command, f op.Field) {
 	if len(f.Enum) > 0 {
 		_ = c.RegisterFlagCompletionFunc(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 	}
+}
+
+// word is what was typed for a field, and what kind of value that is in the help.
+type word struct{ text, kind string }
+
+// String implements [pflag.Value].
+func (w *word) String() string { return w.text }
+
+// Set implements [pflag.Value].
+func (w *word) Set(text string) error { w.text = text; return nil }
+
+// Type implements [pflag.Value].
+func (w *word) Type() string { return w.kind }
+
+func kindOf(f op.Field) string {
+	switch t := f.Plain(); {
+	case t == reflect.TypeFor[op.Wait]():
+		return "duration"
+	case t.Kind() == reflect.Int:
+		return "int"
+	}
+	return "string"
 }
 
 // fill sets a field by its flags.
@@ -164,7 +183,7 @@ func fill(c *cobra.Command, in any, f op.Field) error {
 	case f.Type.Kind() == reflect.Slice:
 		given, _ = flags.GetStringArray(f.Flag)
 	default:
-		if text := flags.Lookup(f.Flag).Value.String(); text != "" {
+		if text := flags.Lookup(f.Flag).Value.String(); text != "" || f.Optional() && flags.Changed(f.Flag) {
 			given = append(given, text)
 		}
 	}

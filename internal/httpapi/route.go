@@ -69,15 +69,10 @@ func Routes() []Route { return slices.Clone(table) }
 
 // Object is what Can is asked about before the handler runs.
 func (r *Route) Object(s auth.Subject) auth.Object {
-	o := auth.Object{Kind: r.Kind}
-	switch {
-	case r.Access != Own:
-	case s.Kind == auth.KindNode:
-		o.Owner = s.ID
-	default:
-		o.Owner = s.UserID
+	if r.Access == Own {
+		return s.Own(r.Kind)
 	}
-	return o
+	return auth.Object{Kind: r.Kind}
 }
 
 // allow is the check before the handler.
@@ -185,7 +180,11 @@ func route(o *op.Operation, h how) Route {
 	if o.Large {
 		h = large(h)
 	}
-	return Route{o.Method, o.Path, o.Right, o.Noun, Granted, o.Summary, h}
+	access := Granted
+	if o.Own {
+		access = Own
+	}
+	return Route{o.Method, o.Path, o.Right, o.Noun, access, o.Summary, h}
 }
 
 // raw registers a handler that writes for itself, and documents it.

@@ -51,6 +51,7 @@ func (w *Wait) UnmarshalJSON(text []byte) error {
 func registry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[op.Period](), reflect.TypeFor[periodSchema]())
+	r.RegisterTypeAlias(reflect.TypeFor[op.Wait](), reflect.TypeFor[periodSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[node.Span](), reflect.TypeFor[Wait]())
 	return r
 }

@@ -34,8 +34,8 @@ var tags = [...]string{Path: "path", Query: "query", Header: "header"}
 type Field struct {
 	Place Place
 	// Name is what the API calls it, Flag what the command line does: the name of an
-	// argument or of a flag.
-	Name, Flag string
+	// argument, in capitals, or of a flag. Short is one letter for the flag, or empty.
+	Name, Flag, Short string
 	// Doc are its words.
 	Doc string
 	// Enum are the values it may have; empty: any. Least and Most bound a number.
@@ -79,14 +79,14 @@ func field(f reflect.StructField, index []int, body bool) Field {
 	}
 	if body {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out.Place, out.Name, out.Required = Body, name, !strings.Contains(option, "omit")
+		out.Place, out.Name, out.Required = Body, name, !strings.HasPrefix(option, "omit")
 	}
 	for place, tag := range tags {
 		if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" {
 			out.Place, out.Name, out.Required = Place(place), name, Place(place) == Path
 		}
 	}
-	if out.Flag = f.Tag.Get("flag"); out.Flag == "" {
+	if out.Flag, out.Short, _ = strings.Cut(f.Tag.Get("flag"), ","); out.Flag == "" {
 		out.Flag = strings.ReplaceAll(out.Name, "_", "-")
 	}
 	return out
@@ -130,51 +130,74 @@ func (f Field) Set(in, value any) {
 	v.Set(reflect.ValueOf(value).Convert(f.Type))
 }
 
+// Arg says that the command line takes it as an argument.
+func (f Field) Arg() bool { return f.Flag != "" && f.Flag == strings.ToUpper(f.Flag) }
+
+// Optional says that leaving it out is not the same as its zero value.
+func (f Field) Optional() bool { return f.Type.Kind() == reflect.Pointer }
+
+// Plain is the type of its value, also of one that is optional.
+func (f Field) Plain() reflect.Type {
+	if f.Optional() {
+		return f.Type.Elem()
+	}
+	return f.Type
+}
+
 // Parse writes a value that somebody typed; a list gets one more. What it refuses is no
 // value of the type.
 func (f Field) Parse(in any, text string) error {
-	if len(f.Enum) > 0 && !slices.Contains(f.Enum, text) {
-		return fmt.Errorf("%q is not known", text)
-	}
-	made := reflect.New(f.Type)
-	if u, ok := made.Interface().(encoding.TextUnmarshaler); ok {
-		if err := u.UnmarshalText([]byte(text)); err != nil {
-			return err
+	if len(f.Enum) > 0 {
+		i := slices.IndexFunc(f.Enum, func(word string) bool { return strings.EqualFold(word, text) })
+		if i < 0 {
+			return fmt.Errorf("%q is not known", text)
 		}
-		f.Set(in, made.Elem().Interface())
+		text = f.Enum[i]
+	}
+	if f.Type.Kind() == reflect.Slice {
+		f.Set(in, append(slices.Clone(f.Get(in).([]string)), text))
 		return nil
 	}
-	switch f.Type.Kind() {
+	value, err := f.parse(text)
+	if err != nil {
+		return err
+	}
+	v := reflect.New(f.Plain())
+	v.Elem().Set(reflect.ValueOf(value).Convert(f.Plain()))
+	if !f.Optional() {
+		v = v.Elem()
+	}
+	f.Set(in, v.Interface())
+	return nil
+}
+
+func (f Field) parse(text string) (value any, err error) {
+	t := f.Plain()
+	made := reflect.New(t)
+	if u, ok := made.Interface().(encoding.TextUnmarshaler); ok {
+		err = u.UnmarshalText([]byte(text))
+		return made.Elem().Interface(), err
+	}
+	switch t.Kind() {
 	case reflect.String:
-		f.Set(in, text)
-	case reflect.Slice:
-		f.Set(in, append(slices.Clone(f.Get(in).([]string)), text))
+		return text, nil
 	case reflect.Bool:
-		yes, err := strconv.ParseBool(text)
-		if err != nil {
-			return fmt.Errorf("%q is neither true nor false", text)
+		if value, err = strconv.ParseBool(text); err != nil {
+			err = fmt.Errorf("%q is neither true nor false", text)
 		}
-		f.Set(in, yes)
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%q is no number", text)
+			return nil, fmt.Errorf("%q is no number", text)
 		case n < f.Least || n > f.Most:
-			return fmt.Errorf("%d is not from %d to %d", n, f.Least, f.Most)
+			return nil, fmt.Errorf("%d is not from %d to %d", n, f.Least, f.Most)
 		}
-		f.Set(in, n)
-	case reflect.Pointer: // one that may be left out
-		to := reflect.New(f.Type.Elem())
-		one := Field{Name: f.Name, Type: f.Type.Elem(), Least: f.Least, Most: f.Most}
-		if err := one.Parse(to.Interface(), text); err != nil {
-			return err
-		}
-		f.Set(in, to.Interface())
+		return n, nil
 	default:
 		panic("op: field " + f.Name + " has a type that cannot be typed")
 	}
-	return nil
+	return value, err
 }
 
 // Request is an input as it travels.

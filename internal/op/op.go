@@ -16,6 +16,9 @@ type Operation struct {
 	Method, Path string
 	// Right is asked for on a thing of the kind of the noun.
 	Right auth.Verb
+	// Own: it is asked for on a thing of one's own. The operation asks again when it
+	// knows whose thing it really is.
+	Own bool
 	// Summary says in one line what it does.
 	Summary string
 	// Large: its input may be as large as the files of a whole plan.
@@ -84,7 +87,11 @@ func (l Local) Call(ctx context.Context, o Any, in, out any) error {
 		who = l.Who(ctx)
 	}
 	d := o.Describe()
-	if err := auth.Allow(who, d.Right, auth.Object{Kind: d.Noun}); err != nil {
+	object := auth.Object{Kind: d.Noun}
+	if d.Own {
+		object = who.Own(d.Noun)
+	}
+	if err := auth.Allow(who, d.Right, object); err != nil {
 		return err
 	}
 	return o.do(ctx, l.Stores, who, in, out)

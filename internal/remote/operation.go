@@ -4,12 +4,18 @@ import (
 	"context"
 
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // Call carries an operation out on the server, which knows who asks and what they may.
 func (c *Client) Call(ctx context.Context, o op.Any, in, out any) error {
 	d := o.Describe()
 	r := d.Request(in)
+	for _, part := range r.Path {
+		if part == "" || part == "." || part == ".." { // no part of an address
+			return problem.New(problem.NotFound, "see what there is: weir "+d.Noun+" list", "there is no %s %q", d.Noun, part)
+		}
+	}
 	if _, silent := out.(*op.Nothing); silent {
 		out = nil
 	}

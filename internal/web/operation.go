@@ -9,7 +9,7 @@ import (
 // operated is the action of an operation: a button, and a question before it if there is
 // one. Its route is that of the API, and a form has the fields of its body.
 func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
-	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Ask: ask, Do: spokenDo(func(r *Request) (Done, error) {
+	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Own: o.Own, Ask: ask, Do: spokenDo(func(r *Request) (Done, error) {
 		if err := answered(r, ask); err != nil {
 			return Done{}, err
 		}
@@ -53,13 +53,13 @@ func answered(r *Request, ask func(*Request) (ui.Question, error)) error {
 func read(r *Request, in any) error {
 	for _, f := range op.Fields(in) {
 		text := r.PathValue(f.Name)
-		if f.Place == op.Body || f.Place == op.Query {
+		if f.Place != op.Path {
 			text = r.Field(f.Name)
 		}
 		switch {
 		case text == "" && f.Required && f.Place != op.Path:
 			return problem.Refuse(f.Name, f.Doc, "it is missing")
-		case text == "":
+		case text == "" && !(f.Optional() && r.PostForm.Has(f.Name)):
 			continue
 		}
 		if err := f.Parse(in, text); err != nil {

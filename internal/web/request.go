@@ -38,7 +38,7 @@ func (r *Request) Can(verb auth.Verb, kind string) bool {
 func (r *Request) allow(verb auth.Verb, kind string, own bool) error {
 	o := auth.Object{Kind: kind}
 	if own {
-		o.Owner = r.Subject.UserID
+		o = r.Subject.Own(kind)
 	}
 	return auth.Allow(r.Subject, verb, o)
 }
