@@ -171,8 +171,8 @@ func (s *Server) startDemo(ctx context.Context, p *parts) (_ string, err error) 
 			return "", err
 		}
 		said += fmt.Sprintf(", %d PCs with simulated devices", len(demo.Labs))
-		if slices.Contains(p.houses.Providers(), workspace.OnThisMachine) {
-			p.demo.Workspaces(p.houses.store, workspace.OnThisMachine, p.firstAdmin)
+		if slices.Contains(p.houses.Offered, workspace.OnThisMachine) {
+			p.demo.Workspaces(p.houses.Store, workspace.OnThisMachine, p.firstAdmin)
 			said += fmt.Sprintf(", %d workspaces for the first admin", len(demo.Homes))
 		}
 	}

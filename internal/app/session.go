@@ -16,7 +16,6 @@ import (
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
-	"github.com/weirhq/weir/internal/workspace"
 )
 
 // commandConns is enough for a command: one to ask, one to follow.
@@ -79,8 +78,6 @@ type Session struct {
 	Bulk     Bulk
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
-	// Workspaces are a person's, or everybody's on a database.
-	Workspaces Workspaces
 	// Target is where it is connected.
 	Target Target
 
@@ -120,9 +117,9 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, t, who.Name)
 	secrets := t.vault(pool)
-	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), fleet.New(pool), secrets}
+	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), fleet.New(pool), secrets, commandHost(pool, t)}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Workspaces: databaseWorkspaces{workspace.New(pool), pool, accounts, t}, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/fleet"
@@ -137,14 +138,20 @@ func (p *parts) operations() op.Local {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
 		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
 	}
-	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets}}
+	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets, p.workspaces()}}
+}
+
+// workspaces is where they are, for those who ask.
+func (p *parts) workspaces() *workspace.Host {
+	h := *p.houses.Host
+	h.Store, h.Users = workspace.New(p.reads), auth.New(p.reads, auth.Options{})
+	return &h
 }
 
 // apiConfig adds to the API what agents and workflows need. A part that is not
 // there stays nil, and its routes say so.
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
-	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	c.SetNode = func(ctx context.Context, by, name string, labels map[string]string, capacity map[string]int) error {
@@ -156,7 +163,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 // webConfig adds the same to the dashboard.
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
 	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
-	c.Workspaces, c.WorkspaceHost = workspace.New(p.reads), p.houses
+	c.Workspaces = p.workspaces()
 	c.Workflows, c.Secrets, c.Waker, c.Bucket, c.Bulk = p.flows, p.vault, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
 	return c
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/problem"
@@ -59,19 +57,9 @@ func (c Config) validateWorkspaces(f *faults) {
 	}
 }
 
-// workspaceHost is where workspaces run, and how one gets in.
-type workspaceHost struct {
-	store  *workspace.Store
-	bucket blob.Bucket
-	// providers are in the order of the setting, the usual one first.
-	providers []provider.Provider
-	// address is where they are reached; without a domain they are not.
-	address workspace.Address
-}
-
 // newWorkspaceHost makes the providers that are set. Nothing is started.
-func newWorkspaceHost(ctx context.Context, c Config, private bool, pool *pgxpool.Pool, bucket blob.Bucket, at workspace.Address, log *slog.Logger) (*workspaceHost, error) {
-	h := &workspaceHost{store: workspace.New(pool), bucket: bucket, address: at}
+func newWorkspaceHost(ctx context.Context, c Config, private bool, pool *pgxpool.Pool, bucket blob.Bucket, at workspace.Address, log *slog.Logger) (*workspace.Host, error) {
+	h := &workspace.Host{Store: workspace.New(pool), Users: auth.New(pool, auth.Options{Log: log}), Bucket: bucket, Address: at}
 	if bucket == nil {
 		return h, nil // nothing could be archived
 	}
@@ -84,9 +72,30 @@ func newWorkspaceHost(ctx context.Context, c Config, private bool, pool *pgxpool
 		if err != nil {
 			return nil, err
 		}
-		h.providers = append(h.providers, p)
+		h.Providers, h.Offered = append(h.Providers, p), append(h.Offered, name)
 	}
 	return h, nil
+}
+
+// commandHost is the host of a command on a database. It looks for providers, bucket and
+// address, as far as the settings here tell, only when something needs them.
+func commandHost(pool *pgxpool.Pool, t Target) *workspace.Host {
+	h := &workspace.Host{Store: workspace.New(pool), Users: auth.New(pool, auth.Options{}), Offered: t.config.workspaceProviders(t.private())}
+	h.At = func(ctx context.Context, do func(*workspace.Host) error) (err error) {
+		var bucket blob.Bucket
+		if at := t.config.bucketURL(t.private()); at != "" {
+			if bucket, err = blob.Open(ctx, at); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, blob.Close(bucket)) }()
+		}
+		at, err := newWorkspaceHost(ctx, t.config, t.private(), pool, bucket, workspaceAddress(t.config, t.Dashboard), nil)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(at), closeProviders(at))
+	}
+	return h
 }
 
 func (c Config) workspaceProviders(private bool) []string {
@@ -131,66 +140,10 @@ func workspaceAddress(c Config, dashboard string) workspace.Address {
 	return at
 }
 
-// Providers are the names of the ways to run, the usual one first.
-func (h *workspaceHost) Providers() []string {
-	names := make([]string, len(h.providers))
-	for i, p := range h.providers {
-		names[i] = p.Name()
-	}
-	return names
-}
-
-func (h *workspaceHost) provider(name string) (provider.Provider, error) {
-	for _, p := range h.providers {
-		if p.Name() == name {
-			return p, nil
-		}
-	}
-	return nil, problem.New(problem.Conflict, "ask the server that runs it, or set workspace_providers", "this server does not run workspaces on %s", name)
-}
-
-// Image refuses an image that a workspace may not have. The built-in one is everywhere,
-// also with a provider that this server does not offer.
-func (h *workspaceHost) Image(provider, image string) error {
-	if image == "" {
-		return nil
-	}
-	p, err := h.provider(provider)
-	if err != nil {
-		return err
-	}
-	return workspace.RefusedImage(p.Image(image))
-}
-
-// Open is an address that opens a workspace for who asks, once.
-func (h *workspaceHost) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
-	if h.address.Domain == "" {
-		return "", problem.New(problem.Conflict, "set workspace_domain to a domain whose names all lead to this server, such as ws.example.org", "workspaces cannot be opened: they have no host names")
-	}
-	return h.store.Open(ctx, by, id, h.address, next)
-}
-
-// Logs writes what the container printed last.
-func (h *workspaceHost) Logs(ctx context.Context, w workspace.Workspace, lines int, to io.Writer) error {
-	p, err := h.provider(w.Provider)
-	if err != nil {
-		return err
-	}
-	return p.Logs(ctx, w.ID, lines, to)
-}
-
-// Import takes over rows of an earlier installation.
-func (h *workspaceHost) Import(ctx context.Context, by string, owner weir.ID, name string, rows []json.RawMessage) ([]workspace.Imported, error) {
-	if h.bucket == nil {
-		return nil, problem.New(problem.Conflict, "set bucket to where the archives are", "there is no bucket, so there are no archives to take over")
-	}
-	return workspace.Importer{Store: h.store, Bucket: h.bucket, Provider: name, Owner: owner}.Import(ctx, by, rows)
-}
-
 // rest stops what runs as processes of this machine: nobody would look after them. What is
 // wanted stays, so that the next start brings them back.
-func (h *workspaceHost) rest(ctx context.Context) (string, error) {
-	p, err := h.provider(workspace.OnThisMachine)
+func (h *houses) rest(ctx context.Context) (string, error) {
+	p, err := h.Provider(workspace.OnThisMachine)
 	if err != nil {
 		return "", nil // there are none here
 	}
@@ -208,8 +161,8 @@ func (h *workspaceHost) rest(ctx context.Context) (string, error) {
 }
 
 // closeProviders lets go of what they hold. What runs, runs on.
-func (h *workspaceHost) closeProviders() (err error) {
-	for _, p := range h.providers {
+func closeProviders(h *workspace.Host) (err error) {
+	for _, p := range h.Providers {
 		if c, ok := p.(io.Closer); ok {
 			err = errors.Join(err, c.Close())
 		}
@@ -218,12 +171,12 @@ func (h *workspaceHost) closeProviders() (err error) {
 }
 
 // said is one line about the providers, for the start.
-func (h *workspaceHost) said(ctx context.Context) string {
-	if len(h.providers) == 0 {
+func (h *houses) said(ctx context.Context) string {
+	if len(h.Providers) == 0 {
 		return "none: set workspace_providers, and bucket for their archives"
 	}
 	var parts []string
-	for _, p := range h.providers {
+	for _, p := range h.Providers {
 		part := p.Name()
 		if err := p.Check(ctx); err != nil {
 			part += " (does not answer yet: " + err.Error() + ")"
@@ -231,8 +184,8 @@ func (h *workspaceHost) said(ctx context.Context) string {
 		parts = append(parts, part)
 	}
 	at := "no host names: set workspace_domain"
-	if h.address.Domain != "" {
-		at = "*." + h.address.Domain
+	if h.Address.Domain != "" {
+		at = "*." + h.Address.Domain
 	}
 	return strings.Join(parts, ", ") + ", " + at
 }

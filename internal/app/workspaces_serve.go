@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/proxy"
 	"github.com/weirhq/weir/internal/proxy/activity"
 	"github.com/weirhq/weir/internal/workspace"
@@ -21,7 +21,7 @@ import (
 // houses are what a server needs for workspaces: where they run, who uses them, and the
 // way in.
 type houses struct {
-	*workspaceHost
+	*workspace.Host
 	meter *activity.Meter
 	proxy *proxy.Proxy
 	// wanted hears that something else is wanted, used that somebody asks who is used.
@@ -32,20 +32,20 @@ type houses struct {
 // and tried again.
 func (s *Server) openWorkspaces(ctx context.Context, p *parts) (_ string, err error) {
 	h := &houses{}
-	if h.workspaceHost, err = newWorkspaceHost(ctx, s.config, s.private, p.pool, p.bucket, workspaceAddress(s.config, s.url()), s.log); err != nil {
+	if h.Host, err = newWorkspaceHost(ctx, s.config, s.private, p.pool, p.bucket, workspaceAddress(s.config, s.url()), s.log); err != nil {
 		return "", err
 	}
 	p.houses = h
-	if err := s.setTTLs(ctx, h.store); err != nil {
+	if err := s.setTTLs(ctx, h.Store); err != nil {
 		return "", err
 	}
-	if h.meter, err = activity.New(activity.Config{Store: h.store, RedisURL: s.config.RedisURL, Log: s.log}); err != nil {
+	if h.meter, err = activity.New(activity.Config{Store: h.Store, RedisURL: s.config.RedisURL, Log: s.log}); err != nil {
 		return "", err
 	}
-	if h.address.Domain != "" && len(h.providers) > 0 {
+	if h.Address.Domain != "" && len(h.Providers) > 0 {
 		trusted := s.config.trusted()
 		if h.proxy, err = proxy.New(proxy.Config{
-			Store: h.store, Providers: h.providers, Address: h.address, Dashboard: s.url(), Meter: h.meter, Log: s.log,
+			Store: h.Store, Providers: h.Providers, Address: h.Address, Dashboard: s.url(), Meter: h.meter, Log: s.log,
 			Client: func(r *http.Request) string { return door.Through(trusted, r) },
 		}); err != nil {
 			return "", err
@@ -57,10 +57,10 @@ func (s *Server) openWorkspaces(ctx context.Context, p *parts) (_ string, err er
 // setTTLs writes what the settings say into the policy.
 func (s *Server) setTTLs(ctx context.Context, store *workspace.Store) error {
 	var c workspace.PolicyChange
-	if d := node.Span(s.config.WorkspaceStandbyTTL); d > 0 {
+	if d := op.Wait(s.config.WorkspaceStandbyTTL); d > 0 {
 		c.StandbyTTL = &d
 	}
-	if d := node.Span(s.config.WorkspaceArchiveTTL); d > 0 {
+	if d := op.Wait(s.config.WorkspaceArchiveTTL); d > 0 {
 		c.ArchiveTTL = &d
 	}
 	if c == (workspace.PolicyChange{}) {
@@ -79,10 +79,10 @@ func (h *houses) listenTo(hints *listen.Listener) {
 
 // loops are what the leader does for workspaces.
 func (h *houses) loops(s *Server, p *parts, t *coordinator.Term) []loop.Loop {
-	if len(h.providers) == 0 {
+	if len(h.Providers) == 0 {
 		return nil
 	}
-	return workspace.Loops(workspace.Config{Pool: p.pool, Providers: h.providers, Bucket: h.bucket, Wake: h.wanted.C(), Flush: h.meter.Ask, Log: s.log}, t)
+	return workspace.Loops(workspace.Config{Pool: p.pool, Providers: h.Providers, Bucket: h.Bucket, Wake: h.wanted.C(), Flush: h.meter.Ask, Log: s.log}, t)
 }
 
 // watch runs what every server does for workspaces, until ctx ends.
@@ -105,7 +105,7 @@ func (h *houses) close() {
 // leave writes down what is known of the use of workspaces, and closes the providers.
 // Nothing is asked of them any more.
 func (h *houses) leave() error {
-	err := h.closeProviders()
+	err := closeProviders(h.Host)
 	if h.meter == nil {
 		return err
 	}

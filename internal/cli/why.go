@@ -40,7 +40,7 @@ func (e *env) whyCommand() *cobra.Command {
 			if why, err := whyFleet(ctx, s, args[0], 0); err == nil {
 				return e.printFleetWhy(why)
 			}
-			if w, err := s.Workspaces.Find(ctx, args[0]); err == nil {
+			if w, err := workspaceOf(ctx, s, args[0]); err == nil {
 				return e.printWorkspaceWhy(ctx, s, w)
 			}
 			job, err := s.Store.JobID(ctx, args[0])

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -26,14 +25,11 @@ itself is another log: weir workspace log NAME.`,
 			if lines < 1 || lines > 10_000 {
 				return invalid("give a number from 1 to 10000", "--lines %d", lines)
 			}
-			w, err := s.Workspaces.Find(ctx, args[0])
-			if err != nil {
-				return err
-			}
+			in := &workspace.Printing{Named: workspace.Named{Workspace: args[0]}, Lines: lines}
 			if o := e.output(); follows && !o.data() {
-				return followPrinted(ctx, o, s, w, lines)
+				return followPrinted(ctx, o, s, in)
 			}
-			return e.printPrinted(ctx, s, w, lines)
+			return e.printPrinted(ctx, s, in)
 		}),
 	}
 	c.Flags().IntVar(&lines, "lines", lines, "how many at most")
@@ -42,37 +38,34 @@ itself is another log: weir workspace log NAME.`,
 	return c
 }
 
-func (e *env) printPrinted(ctx context.Context, s *app.Session, w workspace.Workspace, lines int) error {
-	var text bytes.Buffer
-	if err := s.Workspaces.Logs(ctx, w, lines, &text); err != nil {
+func (e *env) printPrinted(ctx context.Context, s *app.Session, in *workspace.Printing) error {
+	printed, err := workspace.Print.Call(ctx, s.Operations, in)
+	if err != nil {
 		return err
 	}
 	o := e.output()
 	if o.data() {
-		return o.value(struct {
-			Text string `json:"text"`
-		}{text.String()})
+		return o.value(printed)
 	}
-	if text.Len() == 0 {
+	if printed.Text == "" {
 		o.say("Nothing: it has printed nothing yet.")
 		return nil
 	}
-	_, err := io.WriteString(o.Out, cleanLines(text.String()))
+	_, err = io.WriteString(o.Out, cleanLines(printed.Text))
 	return err
 }
 
 // followPrinted prints what comes, also after the workspace was started again.
-func followPrinted(ctx context.Context, o *output, s *app.Session, w workspace.Workspace, lines int) error {
+func followPrinted(ctx context.Context, o *output, s *app.Session, in *workspace.Printing) error {
 	for last := ""; ; {
-		var text bytes.Buffer
-		err := s.Workspaces.Logs(ctx, w, lines, &text)
+		printed, err := workspace.Print.Call(ctx, s.Operations, in)
 		if ctx.Err() != nil {
 			return quiet(problem.Canceled)
 		}
 		if err != nil {
 			return err
 		}
-		now := text.String()
+		now := printed.Text
 		if _, err := io.WriteString(o.Out, cleanLines(printedSince(last, now))); err != nil {
 			return err
 		}

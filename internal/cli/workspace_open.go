@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/workspace"
@@ -22,24 +23,15 @@ import (
 func (e *env) workspaceOpen() *cobra.Command {
 	var onlyPrint bool
 	c := &cobra.Command{
-		Use: "open NAME", Short: "Open a workspace in the browser; one that is stopped or archived is started", Args: e.args("NAME"),
+		Short: "Open a workspace in the browser; one that is stopped or archived is started",
 		Long: `Open a workspace in the browser. The address works once, within 30 seconds. A workspace
 that is stopped or archived is started: the page says how far that is.`,
 		Example: "  weir workspace open notes\n  weir workspace open notes --print",
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := s.Workspaces.Find(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			address, err := s.Workspaces.Open(ctx, w, whoami())
-			if err != nil {
-				return err
-			}
-			return e.lead(address, onlyPrint)
-		}),
 	}
 	c.Flags().BoolVar(&onlyPrint, "print", false, "print the address, do not open it")
-	return c
+	return operation(e, workspace.Open, c, func(_ context.Context, _ *app.Session, _ *workspace.Named, at workspace.Opened) error {
+		return e.lead(at.URL, onlyPrint)
+	})
 }
 
 func (e *env) workspaceSSH() *cobra.Command {
@@ -51,18 +43,18 @@ the shell, whose exit code is that of the command. What comes on standard input 
 file or a pipe is run by a shell without a terminal: nothing but what it prints comes back.`,
 		Example: "  weir workspace ssh notes\n  echo 'df -h .' | weir workspace ssh notes\n  weir workspace ssh notes <build.sh",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := s.Workspaces.Find(ctx, args[0])
+			w, err := workspaceOf(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
 			if err := e.awake(ctx, s, w); err != nil {
 				return err
 			}
-			link, err := s.Workspaces.Open(ctx, w, whoami())
+			at, err := workspace.Open.Call(ctx, s.Operations, &workspace.Named{Workspace: w.ID.String()})
 			if err != nil {
 				return err
 			}
-			t, err := remote.OpenTerminal(ctx, link, clean(w.Name), e.terminalName())
+			t, err := remote.OpenTerminal(ctx, at.URL, clean(w.Name), e.terminalName())
 			if err != nil {
 				return err
 			}
@@ -73,11 +65,12 @@ file or a pipe is run by a shell without a terminal: nothing but what it prints 
 }
 
 // awake starts a workspace that does not run, and waits for it.
-func (e *env) awake(ctx context.Context, s *app.Session, w workspace.Workspace) error {
+func (e *env) awake(ctx context.Context, s *app.Session, w workspace.View) error {
 	if w.Phase == ladder.Running && w.Desired == ladder.Running {
 		return nil
 	}
-	if _, err := s.Workspaces.Want(ctx, w.ID, ladder.Running, whoami(), "opened in a terminal"); err != nil {
+	in := &workspace.Decision{Named: workspace.Named{Workspace: w.ID.String()}, Body: &op.DecisionBody{Reason: "opened in a terminal"}}
+	if _, err := workspace.Start.Call(ctx, s.Operations, in); err != nil {
 		return e.overLimit(err)
 	}
 	o := e.output()

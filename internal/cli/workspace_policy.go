@@ -13,50 +13,34 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
 func (e *env) workspacePolicy() *cobra.Command {
-	var perUser, inAll int
-	var standby, archive, life, busy time.Duration
+	in := new(workspace.SettingPolicy)
 	c := &cobra.Command{
-		Use: "policy", Short: "Show what holds for all workspaces, or change it", Args: e.noArgs,
+		Short:   "Show what holds for all workspaces, or change it",
 		Long:    "Show what holds for all workspaces, or change it. What is not named stays.",
 		Example: "  weir workspace policy\n  weir workspace policy --per-user 3 --standby-ttl 20m\n  weir workspace policy --max-life 12h",
 	}
+	typed := e.flagged(c, &workspace.SetPolicy.Operation, in)
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-		given := c.Flags().Changed
-		var change workspace.PolicyChange
-		for flag, set := range map[string]func(){
-			"per-user":    func() { change.PerUser = &perUser },
-			"in-all":      func() { change.InAll = &inAll },
-			"standby-ttl": func() { change.StandbyTTL = (*node.Span)(&standby) },
-			"archive-ttl": func() { change.ArchiveTTL = (*node.Span)(&archive) },
-			"max-life":    func() { change.MaxLife = (*node.Span)(&life) },
-			"busy-most":   func() { change.BusyMost = (*node.Span)(&busy) },
-		} {
-			if given(flag) {
-				set()
-			}
+		if err := typed(nil); err != nil {
+			return err
 		}
-		p, err := s.Workspaces.Policy(ctx)
-		if err == nil && change != (workspace.PolicyChange{}) {
-			p, err = s.Workspaces.SetPolicy(ctx, whoami(), change)
+		var p workspace.Policy
+		var err error
+		if in.Body == (workspace.PolicyChange{}) {
+			p, err = workspace.ShowPolicy.Call(ctx, s.Operations, &struct{}{})
+		} else {
+			p, err = workspace.SetPolicy.Call(ctx, s.Operations, in)
 		}
 		if err != nil {
 			return err
 		}
 		return printWorkspacePolicy(e.output(), p)
 	})
-	flags := c.Flags()
-	flags.IntVar(&perUser, "per-user", 0, "how many workspaces of a user may run at once")
-	flags.IntVar(&inAll, "in-all", 0, "how many may run at once")
-	flags.DurationVar(&standby, "standby-ttl", 0, "after how long without use one is stopped")
-	flags.DurationVar(&archive, "archive-ttl", 0, "after how long in standby one is archived")
-	flags.DurationVar(&life, "max-life", 0, "how long one may run in one piece; 0: for ever")
-	flags.DurationVar(&busy, "busy-most", 0, "for how long a workspace may say that it is busy")
 	return c
 }
 
@@ -87,7 +71,7 @@ func printWorkspacePolicy(o *output, p workspace.Policy) error {
 const rowMost = 1 << 20
 
 func (e *env) workspaceImport() *cobra.Command {
-	var owner, provider string
+	var in workspace.Importing
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Take over the workspaces of an earlier installation", Args: e.args("FILE"),
 		Long: `Take over the workspaces of an earlier installation. FILE has one row of its table as
@@ -96,18 +80,18 @@ bucket, checked, and written in today's. Rows that are here already are left alo
 can be run again.`,
 		Example: "  psql earlier -Atc 'select row_to_json(w) from workspaces w' >rows.jsonl\n  weir workspace import rows.jsonl --owner ann",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			rows, err := e.readRows(args[0])
+			var err error
+			if in.Body.Rows, err = e.readRows(args[0]); err != nil {
+				return err
+			}
+			done, err := workspace.Import.Call(ctx, s.Operations, &in)
 			if err != nil {
 				return err
 			}
-			done, err := s.Workspaces.Import(ctx, whoami(), owner, provider, rows)
-			if err != nil {
+			if err := importListing.print(e.output(), done.Items); err != nil {
 				return err
 			}
-			if err := importListing.print(e.output(), done); err != nil {
-				return err
-			}
-			for _, x := range done {
+			for _, x := range done.Items {
 				if x.Outcome == "failed" {
 					return quiet(problem.Failed)
 				}
@@ -115,8 +99,8 @@ can be run again.`,
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&owner, "owner", "", "whose those become that belonged to nobody known here; default: they are refused")
-	c.Flags().StringVar(&provider, "provider", "", "how they run: process or docker; default: as their rows say")
+	c.Flags().StringVar(&in.Body.Owner, "owner", "", "whose those become that belonged to nobody known here; default: they are refused")
+	c.Flags().StringVar(&in.Body.Provider, "provider", "", "how they run: process or docker; default: as their rows say")
 	settingFlags(c, false, "bucket", "workspace_providers")
 	return c
 }
@@ -135,6 +119,7 @@ var importListing = listing[workspace.Imported]{
 // readRows reads one value of JSON from each line.
 func (e *env) readRows(name string) (rows []json.RawMessage, err error) {
 	in := e.In
+	rows = []json.RawMessage{} // none is a list, too
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
 // workspacePage is everything about a workspace.
 type workspacePage struct {
-	workspace.Workspace
+	workspace.View
 	Why      workspace.Why       `json:"why"`
 	Archives []workspace.Archive `json:"archives"`
 	Log      []workspace.Entry   `json:"log"`
@@ -26,16 +26,19 @@ type workspacePage struct {
 const workspaceShown = 20
 
 func readWorkspace(ctx context.Context, s *app.Session, ref string) (p workspacePage, err error) {
-	if p.Workspace, err = s.Workspaces.Find(ctx, ref); err != nil {
+	if p.View, err = workspaceOf(ctx, s, ref); err != nil {
 		return p, err
 	}
-	if p.Why, err = s.Workspaces.Why(ctx, p.ID); err != nil {
+	named := workspace.Named{Workspace: p.ID.String()}
+	if p.Why, err = workspace.Explain.Call(ctx, s.Operations, &named); err != nil {
 		return p, err
 	}
-	if p.Archives, err = s.Workspaces.Archives(ctx, p.ID); err != nil {
+	archives, err := workspace.ListArchives.Call(ctx, s.Operations, &named)
+	if err != nil {
 		return p, err
 	}
-	p.Log, err = s.Workspaces.Log(ctx, p.ID, view.Page{Limit: workspaceShown})
+	log, err := workspace.ListLog.Call(ctx, s.Operations, &workspace.ListingLog{Named: named, Paged: op.Paged{Limit: workspaceShown}})
+	p.Archives, p.Log = archives.Items, log.Items
 	return p, err
 }
 
@@ -47,7 +50,7 @@ func (e *env) workspaceShow() *cobra.Command {
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			o := e.output()
 			if watch {
-				w, err := s.Workspaces.Find(ctx, args[0])
+				w, err := workspaceOf(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
@@ -71,7 +74,7 @@ func (e *env) workspaceShow() *cobra.Command {
 }
 
 func printWorkspace(o *output, p workspacePage) error {
-	w := p.Workspace
+	w := p.View
 	image := w.Image
 	if image == "" {
 		image = "built-in"
@@ -86,7 +89,7 @@ func printWorkspace(o *output, p workspacePage) error {
 		{"Operation", operationText(w)},
 		{"Error", o.hint(nextError(w))},
 		{"Why", o.hint(p.Why.Summary)},
-		{"Next", nextText(o, w, false)},
+		{"Next", nextText(o, w)},
 		{"Last access", strings.TrimSuffix(o.both(w.LastAccess)+", "+w.LastUse, ", ")},
 		{"Runs on", w.Provider + ", " + image},
 		{"Stopped after", span(time.Duration(w.StandbyTTL)) + " without use"},
@@ -110,7 +113,7 @@ func printWorkspace(o *output, p workspacePage) error {
 	return entryListing.print(o, p.Log)
 }
 
-func nextError(w workspace.Workspace) string {
+func nextError(w workspace.View) string {
 	if w.Error == "" {
 		return ""
 	}
@@ -153,30 +156,14 @@ var entryListing = listing[workspace.Entry]{
 }
 
 func (e *env) workspaceLog() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{
-		Use: "log NAME", Short: "List what became of a workspace, newest first: what was wanted, done and seen", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := s.Workspaces.Find(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			entries, err := s.Workspaces.Log(ctx, w.ID, page)
-			if err != nil {
-				return err
-			}
-			return entryListing.print(e.output(), entries)
-		}),
-	}
-	limitFlag(c, &page.Limit)
-	return c
+	return lists(e, workspace.ListLog, &cobra.Command{Short: "List what became of a workspace, newest first: what was wanted, done and seen"}, entryListing)
 }
 
 func (e *env) workspaceWhy() *cobra.Command {
 	return &cobra.Command{
 		Use: "why NAME", Short: "Say why a workspace is where it is, what it waits for, and what happens next", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := s.Workspaces.Find(ctx, args[0])
+			w, err := workspaceOf(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -186,8 +173,8 @@ func (e *env) workspaceWhy() *cobra.Command {
 }
 
 // printWorkspaceWhy says it in one line, then part by part.
-func (e *env) printWorkspaceWhy(ctx context.Context, s *app.Session, w workspace.Workspace) error {
-	why, err := s.Workspaces.Why(ctx, w.ID)
+func (e *env) printWorkspaceWhy(ctx context.Context, s *app.Session, w workspace.View) error {
+	why, err := workspace.Explain.Call(ctx, s.Operations, &workspace.Named{Workspace: w.ID.String()})
 	if err != nil {
 		return err
 	}

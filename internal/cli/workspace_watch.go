@@ -20,9 +20,9 @@ func watchWorkspace(ctx context.Context, o *output, s *app.Session, id weir.ID, 
 	wake, unfollow := follow(ctx, s, weir.Filter{})
 	defer unfollow()
 	for last := ""; ; {
-		w, err := s.Workspaces.Workspace(ctx, id)
+		w, err := workspaceOf(ctx, s, id.String())
 		if ctx.Err() != nil {
-			o.say("Stopped watching; the workspace goes on. See it with: weir workspace show %s", short(id))
+			o.say("Stopped watching; the workspace goes on. See it with: weir workspace show %s", id)
 			return quiet(problem.Canceled)
 		}
 		if err != nil {
@@ -55,18 +55,18 @@ func watchWorkspace(ctx context.Context, o *output, s *app.Session, id weir.ID, 
 
 // failedFor: it does not get there by itself. An error without a reason was cleared, and
 // the next look says what is there; deleting goes on whatever is wrong.
-func failedFor(w workspace.Workspace, want ladder.Phase) bool {
+func failedFor(w workspace.View, want ladder.Phase) bool {
 	return w.Phase == ladder.Error && w.Error != "" && want != ladder.Deleted
 }
 
 // movedSign tells one state of a workspace from the next.
-func movedSign(w workspace.Workspace) string {
+func movedSign(w workspace.View) string {
 	return fmt.Sprint(w.Phase, w.Desired, w.Operation, w.OpSays, w.Error, w.ErrorSays)
 }
 
-func printPhase(o *output, w workspace.Workspace) error {
+func printPhase(o *output, w workspace.View) error {
 	if !o.table() {
-		return printEach(o, []workspace.Workspace{w}, func(w workspace.Workspace) string { return string(w.Phase) })
+		return printEach(o, []workspace.View{w}, func(w workspace.View) string { return string(w.Phase) })
 	}
 	says := operationText(w)
 	if w.Error != "" {

@@ -74,10 +74,7 @@ type Config struct {
 	Waker Waker
 	// Operations carries out what is described by its domain.
 	Operations op.Local
-	// Workspaces keeps workspaces, which run at WorkspaceHost. Nil: nobody does (404).
-	Workspaces    Workspaces
-	WorkspaceHost WorkspaceHost
-	SetNode       func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
+	SetNode    func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
 	// Bulk changes many tasks or jobs at once. Nil: nobody does (404).
 	Bulk Bulk
 	// Bucket has artifacts and logs. Nil: there are none to read (404).

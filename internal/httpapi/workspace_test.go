@@ -1,50 +1,31 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// yard is where the workspaces of a test would run: nothing is started here.
-type yard struct {
-	*workspace.Store
-	process *process.Provider
-	offers  []string
-}
-
-func (y yard) Providers() []string { return y.offers }
-
-func (yard) Image(_, image string) error {
-	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
-}
-
-func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
-	return y.Store.Open(ctx, by, id, workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"}, next)
-}
-
-func (y yard) Logs(ctx context.Context, w workspace.Workspace, lines int, to io.Writer) error {
-	return y.process.Logs(ctx, w.ID, lines, to)
-}
-
-func (y yard) Import(ctx context.Context, by string, owner weir.ID, provider string, rows []json.RawMessage) ([]workspace.Imported, error) {
-	return workspace.Importer{Store: y.Store, Owner: owner, Provider: provider}.Import(ctx, by, rows)
-}
-
-func newYard(t *testing.T) *rig {
+// newYard is a rig with workspaces, which would run here: nothing is started.
+func newYard(t *testing.T, offers ...string) *rig {
 	t.Helper()
 	r := newRig(t)
-	store := workspace.New(r.db.Pool)
-	r.api.config.Workspaces, r.api.config.WorkspaceHost = store, yard{store, process.New(process.Config{Dir: t.TempDir()}), []string{"docker", "process"}}
+	containers, err := docker.New(docker.Config{Install: "test", Host: "unix:///nowhere.sock", Images: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.api.config.Operations.Stores = append(r.api.config.Operations.Stores, &workspace.Host{
+		Store: workspace.New(r.db.Pool), Users: auth.New(r.db.Pool, auth.Options{}), Offered: append(offers, "docker", "process"),
+		Providers: []provider.Provider{containers, process.New(process.Config{Dir: t.TempDir()})},
+		Address:   workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"},
+	})
 	return r
 }
 
@@ -197,7 +178,11 @@ func TestWorkspacesAreOnesOwn(t *testing.T) {
 	ada.want(http.StatusCreated, "POST", "/workspaces", map[string]any{"name": "shell", "provider": "process", "owner": "otto", "desired": "STANDBY"})
 	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/start", nil)
 	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/open", nil)
-	var opened Opened
+	// What clears an error starts again what is to run.
+	otto.want(http.StatusOK, "POST", "/workspaces/shell/recover", nil)
+	r.exec(`update weir.workspaces set desired = 'RUNNING' where name = 'shell'`)
+	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/recover", nil)
+	var opened workspace.Opened
 	otto.want(http.StatusOK, "POST", "/workspaces/notes/open", nil).into(&opened)
 	if !strings.HasPrefix(opened.URL, "http://ws-"+w.ID+".localhost:8470/_weir/enter?code=") {
 		t.Errorf("opened at %s", opened.URL)
@@ -216,10 +201,7 @@ func TestWorkspacesAreOnesOwn(t *testing.T) {
 // Without a provider it is the first that is open to who asks: not what takes an admin.
 func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 	t.Parallel()
-	r := newYard(t)
-	host := r.api.config.WorkspaceHost.(yard)
-	host.offers = []string{"process", "docker"}
-	r.api.config.WorkspaceHost = host
+	r := newYard(t, "process")
 	r.user("otto", auth.Operator)
 	r.user("ada", auth.Admin)
 	otto, ada := r.token("otto", "*:*"), r.token("ada", "*:*")
@@ -229,8 +211,11 @@ func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 	if his.Provider != "docker" || hers.Provider != "process" {
 		t.Errorf("the operator's runs on %s, the admin's on %s", his.Provider, hers.Provider)
 	}
-	host.offers = []string{"process"}
-	r.api.config.WorkspaceHost = host
+	for _, store := range r.api.config.Operations.Stores {
+		if host, ok := store.(*workspace.Host); ok {
+			host.Offered = []string{"process"}
+		}
+	}
 	otto.want(http.StatusForbidden, "POST", "/workspaces", map[string]any{"name": "second"})
 }
 

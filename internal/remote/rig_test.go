@@ -30,7 +30,6 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
-	"github.com/weirhq/weir/internal/workspace"
 )
 
 // A client is everything that commands ask for.
@@ -91,11 +90,9 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	secrets := vault.New(r.db.Pool, vault.RandomKeys(), log)
 	r.fleets = fleet.New(r.db.Pool)
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
-	homes := workspace.New(r.db.Pool)
 	served := httpapi.New(httpapi.Config{
-		Workspaces: homes, WorkspaceHost: yard{homes},
 		Store: r.store, Commands: r.sdk, Bulk: bulk.New(r.db.Pool, r.sdk, r.store), Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk), r.flows, r.rolls, r.fleets, secrets}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk), r.flows, r.rolls, r.fleets, secrets, newYard(t, r)}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
 			return err

@@ -2,102 +2,99 @@ package remote_test
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"testing"
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/workspace"
-	"github.com/weirhq/weir/internal/workspace/ladder"
+	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
 )
 
-var _ app.Workspaces = (*remote.Workspaces)(nil)
-
-// yard is where the workspaces of a test would run: nothing is started here.
-type yard struct{ *workspace.Store }
-
-func (yard) Providers() []string { return []string{"docker"} }
-
-func (yard) Image(_, image string) error {
-	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
-}
-
-func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
-	return y.Store.Open(ctx, by, id, workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"}, next)
-}
-
-func (yard) Logs(_ context.Context, _ workspace.Workspace, lines int, to io.Writer) error {
-	_, err := io.WriteString(to, "printed\n"[:min(lines, 8)])
-	return err
-}
-
-func (y yard) Import(ctx context.Context, by string, owner weir.ID, provider string, rows []json.RawMessage) ([]workspace.Imported, error) {
-	return workspace.Importer{Store: y.Store, Owner: owner, Provider: provider}.Import(ctx, by, rows)
+// newYard is where the workspaces of a test would run: nothing is started here.
+func newYard(t *testing.T, r *rig) *workspace.Host {
+	t.Helper()
+	containers, err := docker.New(docker.Config{Install: "test", Host: "unix:///nowhere.sock", Images: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &workspace.Host{
+		Store: workspace.New(r.db.Pool), Users: r.auth, Offered: []string{"docker"}, Providers: []provider.Provider{containers},
+		Address: workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"},
+	}
 }
 
 // Through a server workspaces are what they are on the database.
 func TestWorkspacesAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	near, far := workspace.New(r.db.Pool), r.as(auth.Operator).Workspaces()
+	near, far := op.Local{Stores: []any{newYard(t, r)}, Who: func(context.Context) auth.Subject { return auth.System("test") }}, r.as(auth.Operator)
 	ctx := t.Context()
-	made, existed, err := far.Create(ctx, "ignored", "", workspace.Draft{Name: "notes", Description: "for ideas", StandbyTTL: node.Span(time.Hour), Desired: ladder.Archived, Key: "k"})
-	if err != nil || existed || made.Name != "notes" || made.StandbyTTL != node.Span(time.Hour) || made.ArchiveTTL != node.Span(30*time.Minute) || made.Provider != "docker" {
+	create := &workspace.Creating{Keyed: op.Keyed{IdempotencyKey: "k"}, Body: workspace.CreateBody{Name: "notes", Description: "for ideas", StandbyTTL: op.Wait(time.Hour), Desired: "ARCHIVED"}}
+	made, err := workspace.Create.Call(ctx, far, create)
+	if err != nil || made.Existed || made.Name != "notes" || made.StandbyTTL != node.Span(time.Hour) || made.ArchiveTTL != node.Span(30*time.Minute) || made.Provider != "docker" {
 		t.Fatalf("made %s, %v", plain(t, made), err)
 	}
-	if again, existed, err := far.Create(ctx, "", "", workspace.Draft{Name: "notes", Description: "for ideas", StandbyTTL: node.Span(time.Hour), Desired: ladder.Archived, Key: "k"}); err != nil || !existed || again.ID != made.ID {
-		t.Errorf("made twice: %s, %v, %v", again.ID, existed, err)
+	if again, err := workspace.Create.Call(ctx, far, create); err != nil || !again.Existed || again.ID != made.ID {
+		t.Errorf("made twice: %s, %v", plain(t, again), err)
 	}
 	// What is named is changed, and nothing else.
-	name, none, longer := "ideas", node.Span(0), node.Span(2*time.Hour)
-	must[bool](t)(far.Patch(ctx, made.ID, "", workspace.Change{Name: &name, StandbyTTL: &none, ArchiveTTL: &longer}))
-	if w := must[workspace.Workspace](t)(far.Find(ctx, "ideas")); w.Description != "for ideas" || w.StandbyTTL != node.Span(10*time.Minute) || w.ArchiveTTL != longer {
+	named := workspace.Named{Workspace: made.ID.String()}
+	name, none, longer := "ideas", op.Wait(0), op.Wait(2*time.Hour)
+	view := must[workspace.View](t)
+	view(workspace.Set.Call(ctx, far, &workspace.Changing{Named: named, Body: workspace.Change{Name: &name, StandbyTTL: &none, ArchiveTTL: &longer}}))
+	if w := view(workspace.Show.Call(ctx, far, &workspace.Named{Workspace: "ideas"})); w.Description != "for ideas" || w.StandbyTTL != node.Span(10*time.Minute) || w.ArchiveTTL != node.Span(longer) {
 		t.Errorf("changed: %s", plain(t, w))
 	}
-	did := must[bool](t)
-	if !did(far.Want(ctx, made.ID, ladder.Standby, "", "soon")) || did(far.Want(ctx, made.ID, ladder.Standby, "", "")) || !did(far.Want(ctx, made.ID, ladder.Running, "", "")) {
+	did := func(a workspace.Answer, err error) bool { return must[workspace.Answer](t)(a, err).Changed }
+	soon, decided := &workspace.Decision{Named: named, Body: &op.DecisionBody{Reason: "soon"}}, &workspace.Decision{Named: named}
+	if !did(workspace.Stop.Call(ctx, far, soon)) || did(workspace.Stop.Call(ctx, far, decided)) || !did(workspace.Start.Call(ctx, far, decided)) {
 		t.Error("what was wanted is told wrongly")
 	}
-	if did(far.Recover(ctx, made.ID, "", "", false)) {
+	if did(workspace.Recover.Call(ctx, far, &workspace.Recovering{Named: named})) {
 		t.Error("there was nothing to recover from")
 	}
 	r.db.Settle(t)
-	page := view.Page{Limit: 2}
-	for name, pair := range map[string][2]any{
-		"workspace": {must[workspace.Workspace](t)(near.Workspace(ctx, made.ID)), must[workspace.Workspace](t)(far.Workspace(ctx, made.ID))},
-		"list":      {must[[]workspace.Workspace](t)(near.List(ctx, workspace.Filter{Search: "ide"}, page)), must[[]workspace.Workspace](t)(far.List(ctx, workspace.Filter{Search: "ide"}, "", false, page))},
-		"why":       {must[workspace.Why](t)(near.Why(ctx, made.ID)), must[workspace.Why](t)(far.Why(ctx, made.ID))},
-		"log":       {must[[]workspace.Entry](t)(near.Log(ctx, made.ID, page)), must[[]workspace.Entry](t)(far.Log(ctx, made.ID, page))},
-		"policy":    {must[workspace.Policy](t)(near.Policy(ctx)), must[workspace.Policy](t)(far.Policy(ctx))},
+	two := op.Paged{Limit: 2}
+	for name, both := range map[string]func(op.Caller) (any, error){
+		"workspace": func(c op.Caller) (any, error) { return workspace.Show.Call(ctx, c, &named) },
+		"list": func(c op.Caller) (any, error) {
+			return workspace.List.Call(ctx, c, &workspace.Listing{Paged: two, Search: "ide"})
+		},
+		"why": func(c op.Caller) (any, error) { return workspace.Explain.Call(ctx, c, &named) },
+		"log": func(c op.Caller) (any, error) {
+			return workspace.ListLog.Call(ctx, c, &workspace.ListingLog{Named: named, Paged: two})
+		},
+		"archives": func(c op.Caller) (any, error) { return workspace.ListArchives.Call(ctx, c, &named) },
+		"policy":   func(c op.Caller) (any, error) { return workspace.ShowPolicy.Call(ctx, c, &struct{}{}) },
 	} {
-		if a, b := plain(t, pair[0]), plain(t, pair[1]); a != b {
+		if a, b := plain(t, must[any](t)(both(near))), plain(t, must[any](t)(both(far))); a != b {
 			t.Errorf("%s: %s and %s", name, a, b)
 		}
 	}
-	if link := must[string](t)(far.Open(ctx, made, "")); link == "" {
+	if at := must[workspace.Opened](t)(workspace.Open.Call(ctx, far, &named)); at.URL == "" {
 		t.Error("it does not open")
 	}
 	three := 3
-	admin := r.as(auth.Admin).Workspaces()
-	if p := must[workspace.Policy](t)(admin.SetPolicy(ctx, "", workspace.PolicyChange{PerUser: &three, MaxLife: &longer})); p.PerUser != 3 || p.MaxLife != longer || p.InAll != 100 {
+	change := &workspace.SettingPolicy{Body: workspace.PolicyChange{PerUser: &three, MaxLife: &longer}}
+	if p := must[workspace.Policy](t)(workspace.SetPolicy.Call(ctx, r.as(auth.Admin), change)); p.PerUser != 3 || p.MaxLife != node.Span(longer) || p.InAll != 100 {
 		t.Errorf("the policy is %+v", p)
 	}
+	missing := &workspace.Recovering{Named: workspace.Named{Workspace: weir.ID{1}.String()}, Body: &workspace.RecoverBody{Archive: "x"}}
 	for what, err := range map[string]error{
-		"nothing": failure(far.Find(ctx, "nothing")), "no name": failure(far.Find(ctx, "..")), "an archive": failure(far.RecoverFrom(ctx, weir.ID{1}, "", "", "x")),
+		"nothing":    failure(workspace.Show.Call(ctx, far, &workspace.Named{Workspace: "nothing"})),
+		"no name":    failure(workspace.Show.Call(ctx, far, &workspace.Named{Workspace: ".."})),
+		"an archive": failure(workspace.Recover.Call(ctx, far, missing)),
 	} {
 		if problem.Explain(err).Kind != problem.NotFound {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if !did(far.Want(ctx, made.ID, ladder.Deleted, "", "enough")) {
+	if !did(workspace.Delete.Call(ctx, far, &workspace.Deleting{Named: named, Reason: "enough"})) {
 		t.Error("it is not deleted")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -52,10 +53,10 @@ func (w *Web) pages() []Page {
 		{Path: "/devices/{serial}", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: spoken(w.device)},
 		{Path: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: spoken(w.workspaceList)},
 		{Path: workspacePolicyPath, Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: spoken(w.workspacePolicy)},
-		{Path: "/workspaces/{id}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
-		{Path: "/workspaces/{id}/log", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/log", w.workspaceLog)},
-		{Path: "/workspaces/{id}/output", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/output", w.workspaceOutput)},
-		{Path: "/workspaces/{id}/open", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Load: spoken(w.openWorkspace)},
+		{Path: "/workspaces/{workspace}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
+		{Path: "/workspaces/{workspace}/log", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/log", w.workspaceLog)},
+		{Path: "/workspaces/{workspace}/output", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/output", w.workspaceOutput)},
+		{Path: "/workspaces/{workspace}/open", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Load: spoken(w.openWorkspace)},
 		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{name}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
@@ -128,14 +129,14 @@ func (w *Web) actions() []Action {
 		w.onDevice(fleet.Release),
 		w.onDevice(fleet.Retire),
 		w.onDevice(fleet.Quarantine),
-		{Path: "/new-workspace", Nav: "/workspaces", Verb: auth.Submit, Kind: "workspace", Own: true, Ask: spokenAsk(w.askNewWorkspace), Do: spokenDo(w.createWorkspace)},
-		{Path: "/workspaces/{id}/start", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Running)},
-		{Path: "/workspaces/{id}/stop", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Standby)},
-		{Path: "/workspaces/{id}/archive", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Do: w.moveWorkspace(ladder.Archived)},
-		{Path: "/workspaces/{id}/delete", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askDeleteWorkspace), Do: w.moveWorkspace(ladder.Deleted)},
-		{Path: "/workspaces/{id}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askRecoverWorkspace), Do: spokenDo(w.recoverWorkspace)},
-		{Path: "/workspaces/{id}/change", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askChangeWorkspace), Do: spokenDo(w.changeWorkspace)},
-		{Path: workspacePolicyPath + "/change", Nav: "/workspaces", Verb: auth.Manage, Kind: "workspace", Ask: spokenAsk(w.askWorkspacePolicy), Do: spokenDo(w.setWorkspacePolicy)},
+		addressed("/new-workspace", onWorkspace(operated(w, workspace.Create, "/workspaces", spokenAsk(w.askNewWorkspace), createdWorkspace), workspaceFields...)),
+		onWorkspace(operated(w, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
+		operated(w, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
+		operated(w, workspace.PutAway, "/workspaces", nil, movedTo(ladder.Archived)),
+		addressed("/workspaces/{workspace}/delete", operated(w, workspace.Delete, "/workspaces", spokenAsk(w.askDeleteWorkspace), movedTo(ladder.Deleted))),
+		{Path: "/workspaces/{workspace}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: spokenAsk(w.askRecoverWorkspace), Do: spokenDo(w.recoverWorkspace)},
+		addressed("/workspaces/{workspace}/change", onWorkspace(operated(w, workspace.Set, "/workspaces", spokenAsk(w.askChangeWorkspace), changedWorkspace), workspaceFields...)),
+		addressed(workspacePolicyPath+"/change", onWorkspace(operated(w, workspace.SetPolicy, "/workspaces", spokenAsk(w.askWorkspacePolicy), changedPolicy), policyFields...)),
 		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
 		{Path: "/schedules/{name}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
 		{Path: "/schedules/{name}/pause", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Do: w.pauseSchedule},

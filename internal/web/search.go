@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -90,28 +91,23 @@ const workspacesFound = 10
 // searchWorkspaces are workspaces by their id or a part of their name: one's own, for an
 // admin everybody's.
 func (w *Web) searchWorkspaces(r *Request, text string) (hits []view.Hit, err error) {
-	own := auth.Object{Kind: "workspace", Owner: r.Subject.UserID}
-	if w.config.Workspaces == nil || !auth.Can(r.Subject, auth.Read, own) {
+	if w.config.Workspaces == nil || !auth.Can(r.Subject, auth.Read, r.Subject.Own("workspace")) || r.Subject.UserID == "" {
 		return nil, nil
 	}
-	f := workspace.Filter{Search: text}
-	if !r.Can(auth.Read, "workspace") {
-		if f.Owner, err = weir.ParseID(r.Subject.UserID); err != nil {
-			return nil, nil // a workspace is a user's
-		}
-	}
-	found, err := w.config.Workspaces.List(r.Context(), f, view.Page{Limit: workspacesFound})
+	ctx := r.Context()
+	in := &workspace.Listing{Paged: op.Paged{Limit: workspacesFound}, Search: text, All: r.Can(auth.Read, "workspace")}
+	page, err := workspace.List.Call(ctx, w.config.Operations, in)
 	if err != nil {
 		return nil, err
 	}
 	// What only says it in its description was not meant.
-	found = slices.DeleteFunc(found, func(x workspace.Workspace) bool { return !strings.Contains(x.Name, strings.ToLower(text)) })
-	if id, bad := weir.ParseID(text); bad == nil {
-		x, err := w.config.Workspaces.Workspace(r.Context(), id)
+	found := slices.DeleteFunc(page.Items, func(x workspace.View) bool { return !strings.Contains(x.Name, strings.ToLower(text)) })
+	if _, bad := weir.ParseID(text); bad == nil {
+		x, err := workspace.Show.Call(ctx, w.config.Operations, &workspace.Named{Workspace: text})
 		if err != nil && !gone(err) {
 			return nil, err
 		}
-		if err == nil && auth.Can(r.Subject, auth.Read, auth.Object{Kind: "workspace", Owner: x.OwnerID.String()}) {
+		if err == nil {
 			found = append(found, x)
 		}
 	}

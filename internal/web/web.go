@@ -24,6 +24,7 @@ import (
 	"github.com/weirhq/weir/internal/web/asset"
 	"github.com/weirhq/weir/internal/web/picture"
 	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workspace"
 )
 
 // Config is what the dashboard needs: Store, Commands, Auth and Door. All else
@@ -42,15 +43,13 @@ type Config struct {
 	Operations op.Local
 	// Workflows, Rollouts, Fleets, Workspaces, Secrets, Waker and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
-	Workflows *workflow.Store
-	Rollouts  *rollout.Store
-	Fleets    *fleet.Store
-	// Workspaces run at WorkspaceHost.
-	Workspaces    Workspaces
-	WorkspaceHost WorkspaceHost
-	Secrets       *vault.Vault
-	Waker         Waker
-	Bucket        blob.Bucket
+	Workflows  *workflow.Store
+	Rollouts   *rollout.Store
+	Fleets     *fleet.Store
+	Workspaces *workspace.Host
+	Secrets    *vault.Vault
+	Waker      Waker
+	Bucket     blob.Bucket
 	// Bulk changes many tasks or jobs at once. Nil: lists have no such buttons.
 	Bulk    Bulk
 	Version string

@@ -37,37 +37,33 @@ func (v workspaceView) tabs(ctx context.Context) []ui.Tab {
 	return out
 }
 
-// workspaceOf reads which one is meant, and whether the reader may do that to it.
-// Somebody else's is not there for those who may not reach it.
-func (w *Web) workspaceOf(r *Request, verb auth.Verb) (Workspaces, workspace.Workspace, error) {
-	store, err := w.workspaces()
+// workspaceOf reads which one is meant, if the reader may do that to it.
+func (w *Web) workspaceOf(r *Request, verb auth.Verb) (*workspace.Host, workspace.Workspace, error) {
+	host, err := w.workspaces()
 	if err != nil {
 		return nil, workspace.Workspace{}, err
 	}
-	id, err := r.ID("id")
-	if err != nil {
-		return nil, workspace.Workspace{}, err
-	}
-	x, err := store.Workspace(r.Context(), id)
-	if err != nil {
-		return nil, x, err
-	}
-	return store, x, workspace.May(r.Subject, verb, x, id.String())
+	x, err := host.Reach(r.Context(), r.Subject, verb, r.PathValue("workspace"))
+	return host, x, err
 }
 
 // aWorkspace serves one view of a workspace.
-func (w *Web) aWorkspace(tab string, body func(*Request, Workspaces, workspaceView) (templ.Component, error)) func(*Request) (View, error) {
+func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, workspaceView) (templ.Component, error)) func(*Request) (View, error) {
 	return spoken(func(r *Request) (View, error) {
-		store, x, err := w.workspaceOf(r, auth.Read)
+		host, err := w.workspaces()
 		if err != nil {
 			return View{}, err
 		}
-		policy, err := store.Policy(r.Context())
+		x, err := workspace.Show.Call(r.Context(), w.config.Operations, &workspace.Named{Workspace: r.PathValue("workspace")})
 		if err != nil {
 			return View{}, err
 		}
-		v := workspaceView{aWorkspaceCard: cardOf(r, x, policy), tab: tab, back: r.URL.RequestURI()}
-		inner, err := body(r, store, v)
+		policy, err := host.Policy(r.Context())
+		if err != nil {
+			return View{}, err
+		}
+		v := workspaceView{aWorkspaceCard: cardOf(r, x), tab: tab, back: r.URL.RequestURI()}
+		inner, err := body(r, host, v)
 		if err != nil {
 			return View{}, err
 		}
@@ -147,23 +143,23 @@ type workspaceOverview struct {
 // workspaceLines is how many lines of the log the overview shows.
 const workspaceLines = 8
 
-func (w *Web) workspaceOverview(r *Request, store Workspaces, v workspaceView) (_ templ.Component, err error) {
+func (w *Web) workspaceOverview(r *Request, host *workspace.Host, v workspaceView) (_ templ.Component, err error) {
 	ctx := r.Context()
 	var o workspaceOverview
-	if o.why, err = store.Why(ctx, v.ID); err != nil {
+	if o.why, err = host.Why(ctx, v.ID); err != nil {
 		return nil, err
 	}
-	if o.archives, err = store.Archives(ctx, v.ID); err != nil {
+	if o.archives, err = host.Archives(ctx, v.ID); err != nil {
 		return nil, err
 	}
-	if o.log, err = store.Log(ctx, v.ID, view.Page{Limit: workspaceLines}); err != nil {
+	if o.log, err = host.Log(ctx, v.ID, view.Page{Limit: workspaceLines}); err != nil {
 		return nil, err
 	}
 	return workspaceOverviewTab(v, o), nil
 }
 
-func (w *Web) workspaceLog(r *Request, store Workspaces, v workspaceView) (templ.Component, error) {
-	rows, err := store.Log(r.Context(), v.ID, namesPage(r))
+func (w *Web) workspaceLog(r *Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
+	rows, err := host.Log(r.Context(), v.ID, namesPage(r))
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +172,9 @@ const outputLines = 500
 
 // workspaceOutput shows what the container printed. A provider that does not answer is no
 // error of the page.
-func (w *Web) workspaceOutput(r *Request, _ Workspaces, v workspaceView) (templ.Component, error) {
+func (w *Web) workspaceOutput(r *Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
 	var text bytes.Buffer
-	err := w.config.WorkspaceHost.Logs(r.Context(), v.Workspace, outputLines, &text)
+	err := host.Logs(r.Context(), v.Workspace, outputLines, &text)
 	if err != nil {
 		p, hidden := problem.Public(err)
 		if hidden {

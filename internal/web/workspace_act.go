@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
@@ -15,29 +14,34 @@ import (
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
-// moveWorkspace wants another phase. It goes back to where the button was.
-func (w *Web) moveWorkspace(want ladder.Phase) func(*Request) (Done, error) {
-	return spokenDo(func(r *Request) (Done, error) {
-		store, x, err := w.workspaceOf(r, auth.Command)
-		if err == nil && want == ladder.Running {
-			err = workspace.MayLive(r.Subject, x.Provider)
+// movedTo goes back to where the button was that wanted another phase.
+func movedTo(want ladder.Phase) func(*Request, workspace.Answer) Done {
+	return func(r *Request, did workspace.Answer) Done {
+		said := "said.workspace." + string(want)
+		if !did.Changed {
+			said = "said.workspace.same"
 		}
-		if err != nil {
-			return Done{}, err
-		}
-		ctx := r.Context()
-		changed, err := store.Want(ctx, x.ID, want, r.By(), r.Field("reason"))
-		said := say(ctx, "said.workspace."+string(want), plain(x.Name))
-		if !changed {
-			said = say(ctx, "said.workspace.same", plain(x.Name))
-		}
-		to := workspacePath(x.ID)
+		to := workspacePath(did.Workspace.ID)
 		if r.Query("from") == "list" || want == ladder.Deleted {
 			to = "/workspaces"
 		}
-		return Done{To: to, Say: said}, limited(ctx, err)
-	})
+		return Done{To: to, Say: say(r.Context(), said, plain(did.Workspace.Name))}
+	}
 }
+
+// onWorkspace makes an action name what runs, where there is no room for one more, and the
+// field of its form that is refused.
+func onWorkspace(a Action, fields ...string) Action {
+	do := a.Do
+	a.Do = func(r *Request) (Done, error) {
+		done, err := do(r)
+		return done, placed(limited(r.Context(), err), fields...)
+	}
+	return a
+}
+
+// workspaceFields are those of the forms of a workspace.
+var workspaceFields = []string{"name", "description", "provider", "image", "standby_ttl", "archive_ttl"}
 
 // limited names what runs, for those who are over the limit. What it is goes with it, so
 // that a page can lead there.
@@ -98,30 +102,24 @@ func (w *Web) askRecoverWorkspace(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) recoverWorkspace(r *Request) (Done, error) {
-	store, x, err := w.workspaceOf(r, auth.Command)
-	if err != nil {
-		return Done{}, err
-	}
-	ctx := r.Context()
-	if from := r.Field("from"); from != "" && from != recoverFresh {
-		_, err = store.RecoverFrom(ctx, x.ID, r.By(), r.Field("reason"), from)
+	in := &workspace.Recovering{Named: workspace.Named{Workspace: r.PathValue("workspace")}, Body: &workspace.RecoverBody{Reason: r.Field("reason")}}
+	if from := r.Field("from"); from == recoverFresh {
+		in.Body.Fresh = true
 	} else {
-		_, err = store.Recover(ctx, x.ID, r.By(), r.Field("reason"), from == recoverFresh)
+		in.Body.Archive = from
 	}
-	return Done{To: workspacePath(x.ID), Say: say(ctx, "said.workspace.recovered", plain(x.Name))}, err
+	did, err := workspace.Recover.Call(r.Context(), w.config.Operations, in)
+	return Done{To: workspacePath(did.Workspace.ID), Say: say(r.Context(), "said.workspace.recovered", plain(did.Workspace.Name))}, err
 }
 
 // openWorkspace leads into a workspace. It is a GET on purpose: the host of a workspace
 // sends a browser here that it does not know.
 func (w *Web) openWorkspace(r *Request) (View, error) {
-	_, x, err := w.workspaceOf(r, auth.Command)
-	if err == nil {
-		err = workspace.MayLive(r.Subject, x.Provider)
-	}
+	host, x, err := w.workspaceOf(r, auth.Command)
 	if err != nil {
 		return View{}, err
 	}
-	to, err := w.config.WorkspaceHost.Open(r.Context(), r.Subject, x.ID, local(r.Query("next")))
+	to, err := host.Open(r.Context(), r.Subject, x.ID, local(r.Query("next")))
 	if err != nil {
 		return View{}, err
 	}
@@ -129,15 +127,15 @@ func (w *Web) openWorkspace(r *Request) (View, error) {
 }
 
 func (w *Web) askNewWorkspace(r *Request) (ui.Question, error) {
-	if _, err := w.workspaces(); err != nil {
+	host, err := w.workspaces()
+	if err != nil {
 		return ui.Question{}, err
 	}
 	ctx := r.Context()
-	offered := w.config.WorkspaceHost.Providers()
-	if _, err := workspace.ProviderOf("", offered); err != nil {
+	if _, err := workspace.ProviderOf("", host.Offered); err != nil {
 		return ui.Question{}, err
 	}
-	names := usable(r, offered)
+	names := host.Usable(r.Subject)
 	if len(names) == 0 {
 		return ui.Question{}, problem.New(problem.Conflict, "ask for docker in workspace_providers, or for the role admin", "what runs here runs as the server itself, and that takes an admin")
 	}
@@ -164,39 +162,8 @@ func ttlFields(ctx context.Context, standby, archive string) []ui.Field {
 	}
 }
 
-// ttlField reads a time of a workspace; empty: zero, as the policy says.
-func ttlField(r *Request, name string) (node.Span, error) {
-	d, err := spanField(r, name)
-	if err == nil && d != 0 && d < 10*time.Second {
-		err = problem.Refuse(name, "write 10s or more", "%s is too short", d)
-	}
-	return node.Span(d), err
-}
-
-func (w *Web) createWorkspace(r *Request) (Done, error) {
-	store, err := w.workspaces()
-	if err != nil {
-		return Done{}, err
-	}
-	ctx := r.Context()
-	d := workspace.Draft{Name: r.Field("name"), Description: r.Field("description"), Image: r.Field("image")}
-	if d.Owner, err = weir.ParseID(r.Subject.UserID); err != nil {
-		return Done{}, problem.New(problem.Forbidden, "log in as a user", "who asks is no user")
-	}
-	if d.Provider, err = workspace.ProviderOf(r.Field("provider"), usable(r, w.config.WorkspaceHost.Providers())); err != nil {
-		return Done{}, err
-	}
-	if d.StandbyTTL, err = ttlField(r, "standby_ttl"); err != nil {
-		return Done{}, err
-	}
-	if d.ArchiveTTL, err = ttlField(r, "archive_ttl"); err != nil {
-		return Done{}, err
-	}
-	if err := w.config.WorkspaceHost.Image(d.Provider, d.Image); err != nil {
-		return Done{}, err
-	}
-	id, _, err := store.Create(ctx, r.By(), d)
-	return Done{To: workspacePath(id), Say: say(ctx, "said.workspace.created", plain(d.Name))}, placed(limited(ctx, err), "name", "description", "provider", "image", "standby_ttl", "archive_ttl")
+func createdWorkspace(r *Request, made workspace.Made) Done {
+	return Done{To: workspacePath(made.ID), Say: say(r.Context(), "said.workspace.created", plain(made.Name))}
 }
 
 // ownTTL is a time that a workspace has of its own; empty: the policy's, which stays so
@@ -229,27 +196,6 @@ func (w *Web) askChangeWorkspace(r *Request) (ui.Question, error) {
 	return ui.Question{Title: say(ctx, "workspace.ask.change", plain(x.Name)), Button: say(ctx, "policy.save"), Fields: fields, Back: workspacePath(x.ID)}, nil
 }
 
-func (w *Web) changeWorkspace(r *Request) (Done, error) {
-	store, x, err := w.workspaceOf(r, auth.Command)
-	if err != nil {
-		return Done{}, err
-	}
-	standby, err := ttlField(r, "standby_ttl")
-	if err != nil {
-		return Done{}, err
-	}
-	archive, err := ttlField(r, "archive_ttl")
-	if err != nil {
-		return Done{}, err
-	}
-	name, description := r.Field("name"), r.Field("description")
-	change := workspace.Change{Name: &name, Description: &description, StandbyTTL: &standby, ArchiveTTL: &archive}
-	if image := r.Field("image"); x.Provider != workspace.OnThisMachine && image != x.Image {
-		if err := w.config.WorkspaceHost.Image(x.Provider, image); err != nil {
-			return Done{}, err
-		}
-		change.Image = &image
-	}
-	_, err = store.Patch(r.Context(), x.ID, r.By(), change)
-	return Done{To: workspacePath(x.ID), Say: say(r.Context(), "said.workspace.changed", plain(name))}, placed(err, "name", "description", "image", "standby_ttl", "archive_ttl")
+func changedWorkspace(r *Request, x workspace.View) Done {
+	return Done{To: workspacePath(x.ID), Say: say(r.Context(), "said.workspace.changed", plain(x.Name))}
 }

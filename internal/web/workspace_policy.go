@@ -7,7 +7,6 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -78,34 +77,6 @@ func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) setWorkspacePolicy(r *Request) (Done, error) {
-	store, err := w.workspaces()
-	if err != nil {
-		return Done{}, err
-	}
-	var c workspace.PolicyChange
-	if c.PerUser, err = countField(r, "per_user"); err != nil {
-		return Done{}, err
-	}
-	if c.InAll, err = countField(r, "in_all"); err != nil {
-		return Done{}, err
-	}
-	for name, into := range map[string]**node.Span{"standby_ttl": &c.StandbyTTL, "archive_ttl": &c.ArchiveTTL, "max_life": &c.MaxLife, "busy_most": &c.BusyMost} {
-		d, err := spanField(r, name)
-		if err != nil {
-			return Done{}, err
-		}
-		*into = (*node.Span)(&d)
-	}
-	_, err = store.SetPolicy(r.Context(), r.By(), c)
-	return Done{To: workspacePolicyPath, Say: say(r.Context(), "said.workspace.policy")}, placed(err, policyFields...)
-}
-
-// countField reads how many may run.
-func countField(r *Request, name string) (*int, error) {
-	n, err := strconv.Atoi(r.Field(name))
-	if err != nil || n < 0 {
-		return nil, problem.Refuse(name, "write 0 or more; 0: none", "%q is no number of workspaces", r.Field(name))
-	}
-	return &n, nil
+func changedPolicy(r *Request, _ workspace.Policy) Done {
+	return Done{To: workspacePolicyPath, Say: say(r.Context(), "said.workspace.policy")}
 }

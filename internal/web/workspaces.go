@@ -2,12 +2,11 @@ package web
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -15,36 +14,9 @@ import (
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
-// Workspaces is what pages read and change of workspaces. *workspace.Store is one.
-type Workspaces interface {
-	Create(ctx context.Context, by string, d workspace.Draft) (id weir.ID, existed bool, err error)
-	List(ctx context.Context, f workspace.Filter, page view.Page) ([]workspace.Workspace, error)
-	Workspace(ctx context.Context, id weir.ID) (workspace.Workspace, error)
-	Patch(ctx context.Context, id weir.ID, by string, c workspace.Change) (changed bool, err error)
-	Want(ctx context.Context, id weir.ID, want ladder.Phase, by, reason string) (changed bool, err error)
-	Recover(ctx context.Context, id weir.ID, by, reason string, fresh bool) (changed bool, err error)
-	RecoverFrom(ctx context.Context, id weir.ID, by, reason, archive string) (changed bool, err error)
-	Why(ctx context.Context, id weir.ID) (workspace.Why, error)
-	Log(ctx context.Context, id weir.ID, page view.Page) ([]workspace.Entry, error)
-	Archives(ctx context.Context, id weir.ID) ([]workspace.Archive, error)
-	Policy(ctx context.Context) (workspace.Policy, error)
-	SetPolicy(ctx context.Context, by string, c workspace.PolicyChange) (workspace.Policy, error)
-}
-
-// WorkspaceHost is where workspaces of this server run.
-type WorkspaceHost interface {
-	// Providers are how they may run, the usual one first.
-	Providers() []string
-	// Image refuses an image that a workspace may not have there; empty: the built-in one.
-	Image(provider, image string) error
-	// Open is an address that opens a workspace for who asks, once and soon.
-	Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error)
-	// Logs writes what its container printed last.
-	Logs(ctx context.Context, w workspace.Workspace, lines int, to io.Writer) error
-}
-
-func (w *Web) workspaces() (Workspaces, error) {
-	if w.config.Workspaces == nil || w.config.WorkspaceHost == nil {
+// workspaces is where they are.
+func (w *Web) workspaces() (*workspace.Host, error) {
+	if w.config.Workspaces == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workspaces")
 	}
 	return w.config.Workspaces, nil
@@ -70,21 +42,16 @@ func workspaceEvents() *timeline.Filter {
 
 // aWorkspaceCard is a workspace as its card shows it.
 type aWorkspaceCard struct {
-	workspace.Workspace
-	next *workspace.Next
+	workspace.View
 	// may: its reader may command it; live: and start and open it.
 	may, live bool
 	// foreign: it is somebody else's.
 	foreign bool
 }
 
-func cardOf(r *Request, w workspace.Workspace, policy workspace.Policy) aWorkspaceCard {
-	own := auth.Object{Kind: "workspace", Owner: w.OwnerID.String()}
-	may := auth.Can(r.Subject, auth.Command, own)
-	return aWorkspaceCard{
-		Workspace: w, next: w.Next(r.Now, policy.Unseen(w.Provider)), foreign: w.OwnerID.String() != r.Subject.UserID,
-		may: may, live: may && (w.Provider != workspace.OnThisMachine || r.Can(auth.Administer, "workspace")),
-	}
+func cardOf(r *Request, v workspace.View) aWorkspaceCard {
+	may := auth.Can(r.Subject, auth.Command, auth.Object{Kind: "workspace", Owner: v.OwnerID.String()})
+	return aWorkspaceCard{View: v, foreign: v.OwnerID.String() != r.Subject.UserID, may: may, live: may && workspace.MayLive(r.Subject, v.Provider) == nil}
 }
 
 // busy: something is under way, and nothing else can be wanted.
@@ -128,11 +95,12 @@ func (v workspacesView) filtered() bool { return v.phase != "" || v.search != ""
 func (w *Web) workspaceList(r *Request) (View, error) {
 	ctx := r.Context()
 	head := ui.Head{Title: say(ctx, "workspaces.title"), Actions: languages(r.URL.RequestURI())}
-	store, err := w.workspaces()
-	if err != nil || len(w.config.WorkspaceHost.Providers()) == 0 {
+	host, err := w.workspaces()
+	if err != nil || len(host.Offered) == 0 {
 		return View{Head: head, Body: ui.Empty("workspace", say(ctx, "workspaces.off"), say(ctx, "workspaces.off.text")), Still: true}, nil
 	}
-	v := workspacesView{search: r.Query("search"), create: mayCreate(r, w.config.WorkspaceHost.Providers())}
+	create := len(host.Usable(r.Subject)) > 0 && auth.Can(r.Subject, auth.Submit, r.Subject.Own("workspace"))
+	v := workspacesView{search: r.Query("search"), everybody: r.Query("whose") == "all", create: create}
 	words := make([]string, 0, len(ladder.Phases))
 	for _, p := range ladder.Phases {
 		if p != ladder.Deleted {
@@ -142,47 +110,23 @@ func (w *Web) workspaceList(r *Request) (View, error) {
 	if v.phase, err = r.OneOf("phase", words); err != nil {
 		return View{}, err
 	}
-	f := workspace.Filter{Phase: ladder.Phase(v.phase), Search: v.search}
-	v.views = workspaceViews(r, "")
-	if v.everybody = r.Query("whose") == "all"; v.everybody {
-		if err := r.allow(auth.Read, "workspace", false); err != nil {
-			return View{}, err
-		}
-		v.views = workspaceViews(r, "all")
-	} else if f.Owner, err = weir.ParseID(r.Subject.UserID); err != nil {
-		return View{}, problem.New(problem.NotFound, "log in as a user", "who asks is no user")
-	}
-	v.chips = chips(r, "phase", "phase.", words, v.phase)
-	if v.policy, err = store.Policy(ctx); err != nil {
+	v.views, v.chips = workspaceViews(r, r.Query("whose")), chips(r, "phase", "phase.", words, v.phase)
+	if v.policy, err = host.Policy(ctx); err != nil {
 		return View{}, err
 	}
-	rows, err := store.List(ctx, f, namesPage(r))
+	page := namesPage(r)
+	in := &workspace.Listing{Paged: op.Paged{Limit: page.Limit, After: page.After}, All: v.everybody, Phase: v.phase, Search: v.search}
+	found, err := workspace.List.Call(ctx, w.config.Operations, in)
 	if err != nil {
 		return View{}, err
 	}
-	rows, v.newest, v.older = namesPaged(r, rows, func(x workspace.Workspace) string { return x.ID.String() })
+	var rows []workspace.View
+	rows, v.newest, v.older = namesPaged(r, found.Items, func(x workspace.View) string { return x.ID.String() })
 	for _, x := range rows {
-		v.cards = append(v.cards, cardOf(r, x, v.policy))
+		v.cards = append(v.cards, cardOf(r, x))
 	}
 	head.Actions = workspacesActs(v.create, r.URL.RequestURI())
 	return View{Head: head, Body: workspacesPage(v), Follow: workspaceEvents()}, nil
-}
-
-// mayCreate: there is a way to run that the reader may use.
-func mayCreate(r *Request, offered []string) bool {
-	own := auth.Object{Kind: "workspace", Owner: r.Subject.UserID}
-	return len(usable(r, offered)) > 0 && auth.Can(r.Subject, auth.Submit, own)
-}
-
-// usable are the ways to run that the reader may use: what runs as the server itself takes
-// an admin.
-func usable(r *Request, offered []string) (names []string) {
-	for _, name := range offered {
-		if name != workspace.OnThisMachine || r.Can(auth.Administer, "workspace") {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // nextSaid is what happens next, in words; the time stands beside it.

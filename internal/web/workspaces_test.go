@@ -53,7 +53,7 @@ func TestWorkspaceForm(t *testing.T) {
 	ada.Get(t, "/new-workspace").Is(t, 200).Has(t, `value="docker"`, `value="process"`)
 	otto.Post(t, "/new-workspace", form("name", "Bad Name", "provider", "docker")).Is(t, http.StatusUnprocessableEntity).Has(t, `value="Bad Name"`, `aria-invalid="true"`)
 	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "docker", "standby_ttl", "1s")).Is(t, http.StatusUnprocessableEntity).Has(t, "too short")
-	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "process")).Is(t, http.StatusUnprocessableEntity)
+	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "process")).Is(t, http.StatusForbidden)
 	to := otto.Post(t, "/new-workspace", form("name", "notes", "provider", "docker", "standby_ttl", "20m", "description", evil)).Is(t, http.StatusSeeOther).To()
 	otto.Get(t, to).Is(t, 200).Has(t, "notes is made.", `data-phase="PENDING"`, "20m", `data-rung="RUNNING"`).Lacks(t, "<script>alert", "<img src=x")
 	otto.Get(t, "/workspaces").Has(t, `data-name="notes"`).Lacks(t, "<script>alert", "<img src=x")
@@ -62,7 +62,7 @@ func TestWorkspaceForm(t *testing.T) {
 	for _, at := range []string{"/new-workspace", to + "/change"} {
 		otto.Post(t, at, form("name", "other", "provider", "docker", "image", "evil:1")).Is(t, http.StatusUnprocessableEntity).Has(t, "evil:1 is not allowed, these are: go")
 	}
-	otto.Post(t, to+"/change", form("name", "ideas", "description", "", "image", "go:1.26")).Is(t, http.StatusSeeOther)
+	otto.Post(t, to+"/change", form("name", "ideas", "description", "", "image", "go:1.26", "standby_ttl", "", "archive_ttl", "")).Is(t, http.StatusSeeOther)
 	otto.Get(t, to+"/change").Has(t, `value="go:1.26"`)
 	otto.Get(t, to).Has(t, "ideas", "10m", "Name: ideas", "<code>go:1.26</code>").Lacks(t, evil)
 	s.Login(t, "vera", auth.Viewer).Get(t, "/workspaces").Is(t, 200).Lacks(t, `href="/new-workspace"`)
@@ -127,7 +127,7 @@ func TestWorkspacesOfOthers(t *testing.T) {
 
 // A server without workspaces says what to set.
 func TestWorkspacesOff(t *testing.T) {
-	s := webtest.Start(t, func(c *web.Config) { c.Workspaces, c.WorkspaceHost = nil, nil })
+	s := webtest.Start(t, func(c *web.Config) { c.Workspaces = nil })
 	ada := s.Login(t, "ada", auth.Admin)
 	ada.Get(t, "/workspaces").Is(t, 200).Has(t, "This server runs no workspaces", "workspace_providers")
 	ada.Get(t, "/new-workspace").Is(t, http.StatusNotFound)

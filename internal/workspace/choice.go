@@ -25,16 +25,6 @@ func ProviderOf(name string, offered []string) (string, error) {
 	return name, nil
 }
 
-// RefusedImage says to people what a provider has against an image, if it has anything.
-func RefusedImage(err error) error {
-	if err == nil {
-		return nil
-	}
-	p := problem.Refuse("image", "leave it out for the built-in one; on docker the server's workspace_images says which others may run", "%s", err)
-	p.Err = err
-	return p
-}
-
 // Unseen says that workspaces of a provider cannot be seen whole at the moment: nothing is
 // done with them.
 func (p Policy) Unseen(provider string) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -36,12 +37,11 @@ func (s *Store) Create(ctx context.Context, by string, d Draft) (id weir.ID, exi
 
 // Change says what is to be different. Nil stays as it is.
 type Change struct {
-	Name        *string
-	Description *string
-	// Image is what runs from the next start on. Empty: the built-in one.
-	Image *string
-	// StandbyTTL and ArchiveTTL of zero are those of the policy.
-	StandbyTTL, ArchiveTTL *node.Span
+	Name        *string  `json:"name,omitempty" maxLength:"40" doc:"Another name."`
+	Description *string  `json:"description,omitempty" maxLength:"1000" doc:"What it is for."`
+	Image       *string  `json:"image,omitempty" maxLength:"500" doc:"On docker: what runs from the next start on. Empty: the built-in one."`
+	StandbyTTL  *op.Wait `json:"standby_ttl,omitempty" doc:"After how long without use it is stopped. 0s: as the policy says."`
+	ArchiveTTL  *op.Wait `json:"archive_ttl,omitempty" doc:"After how long in standby it is archived. 0s: as the policy says."`
 }
 
 // Patch changes a workspace. It reports whether anything is different.
@@ -69,7 +69,7 @@ func (s *Store) Patch(ctx context.Context, id weir.ID, by string, c Change) (cha
 }
 
 // put writes a time as the database reads it; zero is null.
-func put(fields map[string]any, name string, span *node.Span) {
+func put(fields map[string]any, name string, span *op.Wait) {
 	switch {
 	case span == nil:
 	case *span == 0:

@@ -67,9 +67,9 @@ func (a Address) Workspace(header string) (id weir.ID, ok bool) {
 	return id, err == nil && id.String() == text
 }
 
-// MayEnter is nil, or says why somebody may not open a workspace. One that runs on this
+// mayEnter is nil, or says why somebody may not open a workspace. One that runs on this
 // machine itself can do what the server can: that is for admins.
-func MayEnter(by auth.Subject, w *Workspace) error {
+func mayEnter(by auth.Subject, w *Workspace) error {
 	if err := auth.Allow(by, auth.Command, auth.Object{Kind: "workspace", Owner: w.OwnerID.String()}); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Store) Open(ctx context.Context, by auth.Subject, id weir.ID, at Addres
 	if err != nil {
 		return "", err
 	}
-	if err := MayEnter(by, &w); err != nil {
+	if err := mayEnter(by, &w); err != nil {
 		return "", err
 	}
 	user := by.UserID

@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -192,13 +193,13 @@ func TestPatch(t *testing.T) {
 		d.ok(err)
 		return changed
 	}
-	if !change(workspace.Change{Name: new("uno"), Description: new("mine"), StandbyTTL: new(node.Span(90 * time.Second))}) || change(workspace.Change{Name: new("uno")}) || change(workspace.Change{}) {
+	if !change(workspace.Change{Name: new("uno"), Description: new("mine"), StandbyTTL: new(op.Wait(90 * time.Second))}) || change(workspace.Change{Name: new("uno")}) || change(workspace.Change{}) {
 		t.Error("what is the same is a change, or the other way round")
 	}
 	if w := d.get(id); w.Name != "uno" || w.Description != "mine" || time.Duration(w.StandbyTTL) != 90*time.Second {
 		t.Errorf("%+v", w)
 	}
-	change(workspace.Change{Description: new(""), StandbyTTL: new(node.Span(0))})
+	change(workspace.Change{Description: new(""), StandbyTTL: new(op.Wait(0))})
 	if w := d.get(id); w.Description != "" || time.Duration(w.StandbyTTL) != 10*time.Minute || w.Name != "uno" {
 		t.Errorf("%+v", w)
 	}
@@ -209,7 +210,7 @@ func TestPatch(t *testing.T) {
 		"taken":     {problem.Conflict, workspace.Change{Name: new("two")}},
 		"bad name":  {problem.Invalid, workspace.Change{Name: new("A B")}},
 		"no name":   {problem.Invalid, workspace.Change{Name: new("")}},
-		"short":     {problem.Invalid, workspace.Change{StandbyTTL: new(node.Span(time.Second))}},
+		"short":     {problem.Invalid, workspace.Change{StandbyTTL: new(op.Wait(time.Second))}},
 		"long text": {problem.Invalid, workspace.Change{Description: new(strings.Repeat("a", 1001))}},
 	} {
 		if _, err := d.store.Patch(t.Context(), id, "ann", c.change); err == nil || problem.Explain(err).Kind != c.kind {
@@ -231,15 +232,15 @@ func TestPolicy(t *testing.T) {
 	if fmt.Sprint(p) != fmt.Sprint(want) {
 		t.Errorf("%+v", p)
 	}
-	p, err = d.store.SetPolicy(t.Context(), "ann", workspace.PolicyChange{PerUser: new(5), MaxLife: new(node.Span(time.Hour)), StandbyTTL: new(node.Span(15 * time.Second)), BusyMost: new(node.Span(0))})
+	p, err = d.store.SetPolicy(t.Context(), "ann", workspace.PolicyChange{PerUser: new(5), MaxLife: new(op.Wait(time.Hour)), StandbyTTL: new(op.Wait(15 * time.Second)), BusyMost: new(op.Wait(0))})
 	d.ok(err)
 	if p.PerUser != 5 || p.InAll != 100 || time.Duration(p.MaxLife) != time.Hour || time.Duration(p.StandbyTTL) != 15*time.Second || p.BusyMost != 0 || time.Duration(p.ArchiveTTL) != 30*time.Minute {
 		t.Errorf("%+v", p)
 	}
-	if p, err = d.store.SetPolicy(t.Context(), "ann", workspace.PolicyChange{MaxLife: new(node.Span(0))}); err != nil || p.MaxLife != 0 || p.PerUser != 5 {
+	if p, err = d.store.SetPolicy(t.Context(), "ann", workspace.PolicyChange{MaxLife: new(op.Wait(0))}); err != nil || p.MaxLife != 0 || p.PerUser != 5 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for _, bad := range []workspace.PolicyChange{{PerUser: new(-1)}, {InAll: new(1_000_000)}, {StandbyTTL: new(node.Span(time.Second))}, {MaxLife: new(node.Span(time.Second))}, {ArchiveTTL: new(node.Span(0))}} {
+	for _, bad := range []workspace.PolicyChange{{PerUser: new(-1)}, {InAll: new(1_000_000)}, {StandbyTTL: new(op.Wait(time.Second))}, {MaxLife: new(op.Wait(time.Second))}, {ArchiveTTL: new(op.Wait(0))}} {
 		_, err := d.store.SetPolicy(t.Context(), "ann", bad)
 		d.problem(problem.Invalid, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 )
 
 // Policy is what holds for all workspaces.
@@ -30,13 +31,12 @@ type Policy struct {
 
 // PolicyChange names what is to be different. Nil leaves as is.
 type PolicyChange struct {
-	PerUser    *int       `json:"per_user,omitempty"`
-	InAll      *int       `json:"in_all,omitempty"`
-	StandbyTTL *node.Span `json:"standby_ttl,omitempty"`
-	ArchiveTTL *node.Span `json:"archive_ttl,omitempty"`
-	// MaxLife of zero: for ever.
-	MaxLife  *node.Span `json:"max_life,omitempty"`
-	BusyMost *node.Span `json:"busy_most,omitempty"`
+	PerUser    *int     `json:"per_user,omitempty" minimum:"0" maximum:"10000" doc:"How many workspaces of a user may run at once."`
+	InAll      *int     `json:"in_all,omitempty" minimum:"0" maximum:"100000" doc:"How many may run at once."`
+	StandbyTTL *op.Wait `json:"standby_ttl,omitempty" doc:"After how long without use one is stopped."`
+	ArchiveTTL *op.Wait `json:"archive_ttl,omitempty" doc:"After how long in standby one is archived."`
+	MaxLife    *op.Wait `json:"max_life,omitempty" doc:"How long one may run in one piece. 0s: for ever."`
+	BusyMost   *op.Wait `json:"busy_most,omitempty" doc:"For how long a workspace may say that it is busy."`
 }
 
 // Policy reads the policy.

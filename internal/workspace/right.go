@@ -1,23 +1,33 @@
 package workspace
 
 import (
+	"context"
+
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// May is nil, or says why somebody may not do that to a workspace, which was called so.
-// One that is somebody else's is not there, in the very words for one that is not: else
-// the words would tell who has what.
-func May(by auth.Subject, verb auth.Verb, w Workspace, called string) error {
-	err := auth.Allow(by, verb, auth.Object{Kind: "workspace", Owner: w.OwnerID.String()})
+// Reach reads the workspace that somebody means, if they may do that to it: see [Store.Find].
+// One that is somebody else's is not there, in the very words for one that is not: else the
+// words would tell who has what.
+func (s *Store) Reach(ctx context.Context, who auth.Subject, verb auth.Verb, called string) (Workspace, error) {
+	owner := who.Name
+	if who.Kind == auth.KindSystem {
+		owner = ""
+	}
+	w, err := s.Find(ctx, owner, called)
+	if err != nil {
+		return w, err
+	}
+	err = auth.Allow(who, verb, auth.Object{Kind: "workspace", Owner: w.OwnerID.String()})
 	if err != nil && problem.Explain(err).Kind == problem.NotFound {
 		if _, bad := weir.ParseID(called); bad == nil {
 			called = w.ID.String()
 		}
-		return notFound(called)
+		err = notFound(called)
 	}
-	return err
+	return w, err
 }
 
 // MayLive is nil, or says why somebody may not make, start or open a workspace of a

@@ -26,7 +26,7 @@ func (s *Server) stores(t testing.TB, log *slog.Logger) {
 	s.Vault = vault.New(s.DB.Pool, vault.RandomKeys(), log)
 	s.Rollouts = rollout.New(s.DB.Pool, rollout.Options{Vault: s.Vault, Log: log})
 	s.Fleets = fleet.New(s.DB.Pool)
-	s.Workspaces = workspace.New(s.DB.Pool)
+	s.Workspaces = yard(t, workspace.New(s.DB.Pool), s.Auth)
 	s.Waker = wake.New(s.DB.Pool, wake.Config{Log: log})
 	var err error
 	if s.Bucket, err = blob.Open(t.Context(), "folder://"+t.TempDir()); err != nil {

@@ -27,7 +27,6 @@ import (
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workspace"
-	processes "github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
 // Password is that of every user that a test makes.
@@ -50,7 +49,7 @@ type Server struct {
 	Vault    *vault.Vault
 	Waker    *wake.Waker
 	// Workspaces are kept, and none of them ever runs.
-	Workspaces *workspace.Store
+	Workspaces *workspace.Host
 
 	server *httptest.Server
 	atEnd  []func()
@@ -85,7 +84,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
 		Store: s.Store, Commands: s.Client, Bulk: bulk.New(s.DB.Pool, s.Client, s.Store), Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
-		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{work.New(s.DB.Pool, s.Client), s.Flows, s.Rollouts, s.Fleets, s.Vault}}, Fleets: s.Fleets, Workspaces: s.Workspaces, WorkspaceHost: yard{s.Workspaces, processes.New(processes.Config{Dir: t.TempDir()})}, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
+		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{work.New(s.DB.Pool, s.Client), s.Flows, s.Rollouts, s.Fleets, s.Vault, s.Workspaces}}, Fleets: s.Fleets, Workspaces: s.Workspaces, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
 		change(&config)

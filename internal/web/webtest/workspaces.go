@@ -3,34 +3,33 @@ package webtest
 import (
 	"context"
 	"io"
+	"testing"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
 	processes "github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// yard is where the workspaces of a test would run: nothing is started there.
-type yard struct {
-	store   *workspace.Store
-	process *processes.Provider
-}
+// still runs nothing: there is no Docker.
+type still struct{ *docker.Provider }
 
-// Providers are two, the one for everybody first.
-func (yard) Providers() []string { return []string{"docker", workspace.OnThisMachine} }
+// Logs says that nothing was printed.
+func (still) Logs(context.Context, weir.ID, int, io.Writer) error { return nil }
 
-// Image lets only images of Go run.
-func (yard) Image(_, image string) error {
-	return workspace.RefusedImage(docker.Config{Images: []string{"go"}}.Image(image))
-}
-
-// Open makes an address on a host that is nowhere.
-func (y yard) Open(ctx context.Context, by auth.Subject, id weir.ID, next string) (string, error) {
-	return y.store.Open(ctx, by, id, workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"}, next)
-}
-
-// Logs says that nothing runs.
-func (y yard) Logs(ctx context.Context, w workspace.Workspace, lines int, to io.Writer) error {
-	return y.process.Logs(ctx, w.ID, lines, to)
+// yard is where the workspaces of a test would run: nothing is started there. It offers two
+// ways, the one for everybody first, and lets only images of Go run.
+func yard(t testing.TB, store *workspace.Store, users *auth.Store) *workspace.Host {
+	t.Helper()
+	containers, err := docker.New(docker.Config{Install: "test", Host: "unix:///nowhere.sock", Images: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &workspace.Host{
+		Store: store, Users: users, Offered: []string{"docker", workspace.OnThisMachine},
+		Providers: []provider.Provider{still{containers}, processes.New(processes.Config{Dir: t.TempDir()})},
+		Address:   workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"},
+	}
 }
