@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/workspace/inside/program"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -95,4 +97,16 @@ func workspaceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 // workspaceOf reads the one that is called so.
 func workspaceOf(ctx context.Context, s *app.Session, called string) (workspace.View, error) {
 	return workspace.Show.Call(ctx, s.Operations, &workspace.Named{Workspace: called})
+}
+
+// workspaceInside is what runs inside of workspaces and beside their homes. Providers call
+// it, people do not.
+func (e *env) workspaceInside() *cobra.Command {
+	return &cobra.Command{
+		Use: "workspace-inside", Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e.began = true
+			return program.Run(cmd.Context(), args, program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+		},
+	}
 }

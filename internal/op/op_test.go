@@ -69,6 +69,59 @@ func TestLocalAsksForTheRight(t *testing.T) {
 	}
 }
 
+// What is one's own takes less than what is somebody else's: the operation asks again.
+func TestLocalAsksForOnesOwn(t *testing.T) {
+	mine := op.New(op.Operation{Noun: "workspace", Verb: "show", Right: auth.Read, Own: true},
+		func(_ context.Context, _ *shelf, who auth.Subject, in *string) (bool, error) {
+			return true, auth.Allow(who, auth.Read, auth.Object{Kind: "workspace", Owner: *in})
+		})
+	local := op.Local{Stores: []any{&shelf{}}}
+	ctx := auth.WithSubject(t.Context(), auth.Subject{Kind: auth.KindUser, ID: "u", UserID: "u", Name: "mia", Role: auth.Viewer})
+	if _, err := mine.Call(ctx, local, new("u")); err != nil {
+		t.Errorf("one's own: %v", err)
+	}
+	if _, err := mine.Call(ctx, local, new("v")); err == nil {
+		t.Error("somebody else's was given")
+	}
+	if _, err := mine.Call(t.Context(), local, new("u")); problem.Explain(err).Kind != problem.Unauthenticated {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+// A value may be left out, a duration may have days, and words of a list are read in any case.
+func TestParse(t *testing.T) {
+	type input struct {
+		Body struct {
+			Name  *string  `json:"name,omitempty"`
+			Lasts *op.Wait `json:"lasts,omitempty"`
+			After op.Wait  `json:"after,omitzero"`
+			State string   `json:"state,omitempty" enum:"ON,OFF"`
+			Which string   `json:"which" flag:"WHICH"`
+		}
+	}
+	in := new(input)
+	values := map[string]string{"lasts": "1d12h", "after": "0", "state": "off", "which": "x"}
+	for _, f := range op.Fields(in) {
+		if f.Required != (f.Name == "which") || f.Arg() != (f.Name == "which") {
+			t.Errorf("%+v", f)
+		}
+		if text, given := values[f.Name]; given {
+			if err := f.Parse(in, text); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	b := in.Body
+	if b.Name != nil || b.Lasts == nil || *b.Lasts != op.Wait(36*time.Hour) || b.After != 0 || b.State != "OFF" || b.Which != "x" {
+		t.Errorf("%+v", b)
+	}
+	for _, bad := range []string{"soon", "-1s", "1.5d", "9999999999d", "d"} {
+		if d, err := op.ParseWait(bad); err == nil {
+			t.Errorf("%s is %s", bad, d)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	in := new(noted)
 	type field struct {

@@ -3,6 +3,8 @@ package workspace
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
@@ -10,6 +12,24 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
+
+// OnThisMachine is the provider whose workspaces run as the server itself: whoever has
+// the terminal of one may do what the server may.
+const OnThisMachine = "process"
+
+// ProviderOf is how a workspace is to run, among the ways that a server offers; empty:
+// the first of them.
+func ProviderOf(name string, offered []string) (string, error) {
+	switch {
+	case len(offered) == 0:
+		return "", problem.New(problem.Conflict, "set workspace_providers to docker, or to process for people that you trust with the machine", "no workspace can run here: the server has no provider")
+	case name == "":
+		return offered[0], nil
+	case !slices.Contains(offered, name):
+		return "", problem.Refuse("provider", "choose one of "+strings.Join(offered, ", "), "there is no provider %q here", name)
+	}
+	return name, nil
+}
 
 // Host is where workspaces are kept and run, and how one gets in. Operations are done there.
 type Host struct {
@@ -42,7 +62,8 @@ func (h *Host) Provider(name string) (provider.Provider, error) {
 			return p, nil
 		}
 	}
-	return nil, problem.New(problem.Conflict, "ask the server that runs it, or set workspace_providers", "this server does not run workspaces on %s", name)
+	return nil, problem.New(problem.Conflict, "ask the server that runs it, or set workspace_providers",
+		"this server does not run workspaces on %s", name)
 }
 
 // Usable are the ways to run that somebody may choose from.
@@ -82,7 +103,8 @@ func (h *Host) mayRun(ctx context.Context, provider, image string) error {
 		if err = p.Image(image); err == nil {
 			return nil
 		}
-		refused := problem.Refuse("image", "leave it out for the built-in one; on docker the server's workspace_images says which others may run", "%s", err)
+		refused := problem.Refuse("image", "leave it out for the built-in one; on docker the server's workspace_images says which others may run",
+			"%s", err)
 		refused.Err = err
 		return refused
 	})
@@ -94,9 +116,11 @@ func (h *Host) Open(ctx context.Context, who auth.Subject, id weir.ID, next stri
 	err = h.at(ctx, func(h *Host) (err error) {
 		switch {
 		case h.Address.Scheme == "":
-			return problem.New(problem.NotFound, "say where the server is with --server URL or --public-url URL", "it is not known where the workspaces of this database are")
+			return problem.New(problem.NotFound, "say where the server is with --server URL or --public-url URL",
+				"it is not known where the workspaces of this database are")
 		case h.Address.Domain == "":
-			return problem.New(problem.Conflict, "set workspace_domain to a domain whose names all lead to this server, such as ws.example.org", "workspaces cannot be opened: they have no host names")
+			return problem.New(problem.Conflict, "set workspace_domain to a domain whose names all lead to this server, such as ws.example.org",
+				"workspaces cannot be opened: they have no host names")
 		}
 		link, err = h.Store.Open(ctx, who, id, h.Address, next)
 		return err

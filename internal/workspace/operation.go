@@ -197,15 +197,18 @@ var (
 		})
 
 	ShowPolicy = op.New(op.Operation{
-		Noun: "workspace", Verb: "policy", Method: http.MethodGet, Path: "/workspace-policy", Right: auth.Read, Own: true, Summary: "Show what holds for all workspaces",
+		Noun: "workspace", Verb: "policy", Method: http.MethodGet, Path: "/workspace-policy", Right: auth.Read, Own: true,
+		Summary: "Show what holds for all workspaces",
 	}, func(ctx context.Context, h *Host, _ auth.Subject, _ *struct{}) (Policy, error) { return h.Policy(ctx) })
 	SetPolicy = op.New(op.Operation{
-		Noun: "workspace", Verb: "policy", Method: http.MethodPut, Path: "/workspace-policy", Right: auth.Manage, Summary: "Change it: how many may run, and how long they last",
+		Noun: "workspace", Verb: "policy", Method: http.MethodPut, Path: "/workspace-policy", Right: auth.Manage,
+		Summary: "Change it: how many may run, and how long they last",
 	}, func(ctx context.Context, h *Host, who auth.Subject, in *SettingPolicy) (Policy, error) {
 		return h.SetPolicy(ctx, who.By(), in.Body)
 	})
 	Import = op.New(op.Operation{
-		Noun: "workspace", Verb: "import", Method: http.MethodPost, Path: "/workspace-import", Right: auth.Manage, Summary: "Take over the workspaces of an earlier installation", Large: true,
+		Noun: "workspace", Verb: "import", Method: http.MethodPost, Path: "/workspace-import", Right: auth.Manage, Large: true,
+		Summary: "Take over the workspaces of an earlier installation",
 	}, imports)
 )
 
@@ -233,9 +236,10 @@ func (n Named) called() string { return n.Workspace }
 
 // moves describes a command that wants another phase.
 func moves(verb string, want ladder.Phase, summary string) *op.Op[*Host, Decision, Answer] {
-	return on(http.MethodPost, verb, "/"+verb, auth.Command, summary, func(ctx context.Context, h *Host, who auth.Subject, w Workspace, in *Decision) (Answer, error) {
-		return h.move(ctx, who, w, want, op.Given(in.Body).Reason)
-	})
+	return on(http.MethodPost, verb, "/"+verb, auth.Command, summary,
+		func(ctx context.Context, h *Host, who auth.Subject, w Workspace, in *Decision) (Answer, error) {
+			return h.move(ctx, who, w, want, op.Given(in.Body).Reason)
+		})
 }
 
 func (h *Host) move(ctx context.Context, who auth.Subject, w Workspace, want ladder.Phase, reason string) (a Answer, err error) {

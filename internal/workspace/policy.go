@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weirhq/weir/internal/node"
@@ -71,4 +72,10 @@ func (s *Store) SetPolicy(ctx context.Context, by string, c PolicyChange) (Polic
 		return Policy{}, fmt.Errorf("set policy: %w", err)
 	}
 	return s.Policy(ctx)
+}
+
+// Unseen says that workspaces of a provider cannot be seen whole at the moment: nothing is
+// done with them.
+func (p Policy) Unseen(provider string) bool {
+	return slices.Contains(p.UnknownOf, bucketName) || slices.Contains(p.UnknownOf, provider)
 }

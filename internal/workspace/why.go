@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -93,7 +92,7 @@ func (s *Store) Why(ctx context.Context, id weir.ID) (Why, error) {
 }
 
 func (w *Workspace) why(p Policy, now time.Time) Why {
-	unknown := slices.Contains(p.UnknownOf, bucketName) || slices.Contains(p.UnknownOf, w.Provider)
+	unknown := p.Unseen(w.Provider)
 	y := Why{Next: w.Next(now, unknown)}
 	y.add("wanted", &w.DesiredAt, "%s is wanted%s", w.Desired, by(w.DesiredBy))
 	if unknown {
