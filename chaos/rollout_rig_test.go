@@ -18,10 +18,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
@@ -223,11 +225,17 @@ func (c *campaign) command(name string, give func() (rollout.Answer, error)) {
 func (c *campaign) tasks() (all []rollout.Task) {
 	c.Helper()
 	for _, id := range c.made {
-		list, err := c.store.Tasks(c.ctx, id)
+		list, err := tasksOf(c.ctx, c.store, id)
 		if err != nil {
 			c.Fatal(err)
 		}
 		all = append(all, list...)
 	}
 	return all
+}
+
+// tasksOf reads all tasks of a rollout, page by page.
+func tasksOf(ctx context.Context, store *rollout.Store, id weir.ID) ([]rollout.Task, error) {
+	local := op.Local{Stores: []any{store}, Who: func(context.Context) auth.Subject { return auth.System("chaos") }}
+	return op.Each(ctx, local, rollout.ListTasks, rollout.ListingTasks{Named: rollout.Named{Rollout: id.String()}})
 }

@@ -140,7 +140,7 @@ func (s *site) start(p *place, change changes.Change) weir.ID {
 		s.Fatal(err)
 	}
 	s.must(s.store.Start(s.ctx, "ann", x.ID))
-	list, err := s.store.Tasks(s.ctx, x.ID)
+	list, err := tasksOf(s.ctx, s.store, x.ID)
 	if err != nil || len(list) != 1 {
 		s.Fatal(list, err)
 	}

@@ -70,7 +70,7 @@ func (c *campaign) storm() {
 // anything gives one random command to one rollout, allowed or not.
 func (c *campaign) anything(id weir.ID) {
 	c.Helper()
-	list, err := c.store.Tasks(c.ctx, id)
+	list, err := tasksOf(c.ctx, c.store, id)
 	if err != nil {
 		c.Fatal(err)
 	}
