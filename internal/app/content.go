@@ -41,7 +41,7 @@ func (s *Session) Log(ctx context.Context, id weir.ID, attempt int, after joblog
 			yield(joblog.Line{}, err)
 			return
 		}
-		task, err := s.Store.Task(ctx, id)
+		task, err := s.view.Task(ctx, id)
 		log := task.Log(attempt)
 		if err == nil && attempt <= 0 {
 			log, err = task.NewestLog(ctx, bucket)

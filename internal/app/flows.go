@@ -12,9 +12,6 @@ import (
 // Flows is what commands do with jobs and nodes: on a database, or through a server's
 // API, which knows by itself who asks.
 type Flows interface {
-	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
-	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
-
 	SetWake(ctx context.Context, node string, m wake.Method) error
 	Wake(ctx context.Context, node string) error
 	SetNode(ctx context.Context, n weir.Node, by string) error

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // A server, commands and an agent work through PgBouncer in transaction mode with
@@ -48,16 +48,16 @@ func TestAllThroughPgBouncer(t *testing.T) {
 		}
 	}()
 	for range 3 {
-		job, err := s.Client.SubmitJob(ctx, weir.Job{Name: "j", Tasks: []weir.Task{
+		job, err := work.SubmitJob.Call(ctx, s.Operations, &work.SubmittingJob{Body: work.JobSpec{Name: "j", Tasks: []work.TaskSpec{
 			{Key: "a", Service: "exec", Run: json.RawMessage(`{"driver": "exec", "argv": ["true"]}`)},
 			{Key: "b", Service: "exec", Needs: []string{"a"}, Run: json.RawMessage(`{"driver": "exec", "argv": ["true"]}`)},
-		}})
+		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		patience.Until(t, "the agent does it", func() bool {
 			var done int
-			if err := db.Pool.QueryRow(ctx, `select done from weir.job where id = $1`, job).Scan(&done); err != nil {
+			if err := db.Pool.QueryRow(ctx, `select done from weir.job where id = $1`, job.ID).Scan(&done); err != nil {
 				t.Fatal(err)
 			}
 			return done == 2

@@ -7,7 +7,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
@@ -23,13 +22,6 @@ const commandConns = 4
 
 // Reader is what commands read with: a database, or a server's API.
 type Reader interface {
-	Task(ctx context.Context, id weir.ID) (view.Task, error)
-	TaskID(ctx context.Context, text string) (weir.ID, error)
-	Tasks(ctx context.Context, f view.TaskFilter, page view.Page) ([]view.Task, error)
-	TaskEvents(ctx context.Context, task weir.ID) ([]view.Event, error)
-	Job(ctx context.Context, id weir.ID) (view.Job, error)
-	JobID(ctx context.Context, text string) (weir.ID, error)
-	Jobs(ctx context.Context, f view.JobFilter, page view.Page) ([]view.Job, error)
 	Events(ctx context.Context, job weir.ID, limit int) ([]view.Event, error)
 	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
 	Node(ctx context.Context, name string) (view.Node, error)
@@ -43,16 +35,6 @@ type Reader interface {
 
 // Commander is what commands change things with: a database, or a server's API.
 type Commander interface {
-	Submit(ctx context.Context, task weir.Task) (weir.Receipt, error)
-	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
-	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
-	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
-	Retry(ctx context.Context, task weir.ID, by string) error
-	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
-	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
-	Release(ctx context.Context, task weir.ID, by string) error
-	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
-	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
@@ -62,20 +44,12 @@ type Commander interface {
 	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
 
-// Bulk does the same to all tasks or jobs of a filter, so many at a time: on a
-// database, or through a server's API.
-type Bulk interface {
-	ChangeTasks(ctx context.Context, f view.TaskFilter, o bulk.Order) (bulk.Result, error)
-	ChangeJobs(ctx context.Context, f view.JobFilter, o bulk.Order) (bulk.Result, error)
-}
-
 // Session is a command's connection to a database or a server.
 type Session struct {
 	Client   Commander
 	Store    Reader
 	Accounts Accounts
 	Flows    Flows
-	Bulk     Bulk
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
 	// Target is where it is connected.
@@ -119,7 +93,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	secrets := t.vault(pool)
 	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), fleet.New(pool), secrets, commandHost(pool, t)}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Bulk: bulk.New(pool, client, store), Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

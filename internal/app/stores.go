@@ -9,7 +9,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
@@ -153,7 +152,7 @@ func (p *parts) workspaces() *workspace.Host {
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Workflows, c.Waker, c.Bucket, c.Bulk = p.flows, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
+	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
 	c.SetNode = func(ctx context.Context, by, name string, labels map[string]string, capacity map[string]int) error {
 		return p.client.SetNode(ctx, weir.Node{Name: name, Labels: labels, Capacity: capacity}, by)
 	}
@@ -164,6 +163,6 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
 	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
 	c.Workspaces = p.workspaces()
-	c.Workflows, c.Secrets, c.Waker, c.Bucket, c.Bulk = p.flows, p.vault, p.waker, p.bucket, bulk.New(p.reads, p.client, c.Store)
+	c.Workflows, c.Secrets, c.Waker, c.Bucket = p.flows, p.vault, p.waker, p.bucket
 	return c
 }

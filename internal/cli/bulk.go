@@ -9,10 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -208,21 +211,15 @@ func (o *output) changed(m many, r bulk.Result) error {
 }
 
 // read makes the filter of the flags.
-func (f *taskFilterFlags) read(ctx context.Context, s *app.Session, now time.Time) (view.TaskFilter, error) {
-	filter := f.TaskFilter
-	var err error
-	if f.job != "" {
-		if filter.Job, err = s.Store.JobID(ctx, f.job); err != nil {
-			return filter, err
-		}
-	}
+func (f *taskFilterFlags) read(now time.Time) (filter work.TaskFilter, err error) {
+	filter = f.TaskFilter
 	filter.Since, err = readSince(f.since, now)
 	return filter, err
 }
 
 // jobFilterFlags say which jobs are meant, here and in lists.
 type jobFilterFlags struct {
-	view.JobFilter
+	work.JobFilter
 	since string
 }
 
@@ -243,7 +240,7 @@ func (f *jobFilterFlags) given(c *cobra.Command) bool {
 }
 
 // read makes the filter of the flags.
-func (f *jobFilterFlags) read(now time.Time) (filter view.JobFilter, err error) {
+func (f *jobFilterFlags) read(now time.Time) (filter work.JobFilter, err error) {
 	filter = f.JobFilter
 	filter.Since, err = readSince(f.since, now)
 	return filter, err
@@ -265,11 +262,10 @@ func readSince(text string, now time.Time) (time.Time, error) {
 }
 
 // jobCommand is a verb that changes one job, or those of a filter.
-func (e *env) jobCommand(c *cobra.Command, action, did string, one func(ctx context.Context, s *app.Session, id string, o bulk.Order) error) *cobra.Command {
+func (e *env) jobCommand(c *cobra.Command, action, did string, one func(ctx context.Context, s *app.Session, id weir.ID, in *work.DecidingJob) error) *cobra.Command {
 	var f jobFilterFlags
 	var ask bulkFlags
 	order := bulk.Order{Action: action}
-	order.By = whoami()
 	c.Use, c.Long = action+" [ID]", c.Short+".\n\n"+bulkHelp
 	c.Args = e.idOr([]string{"ID"}, func() bool { return f.given(c) })
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
@@ -278,12 +274,19 @@ func (e *env) jobCommand(c *cobra.Command, action, did string, one func(ctx cont
 			if err != nil {
 				return err
 			}
-			return e.changeMany(ctx, many{"job", "jobs", did}, order, ask, func(o bulk.Order) (bulk.Result, error) { return s.Bulk.ChangeJobs(ctx, filter, o) })
+			return e.changeMany(ctx, many{"job", "jobs", did}, order, ask, func(o bulk.Order) (bulk.Result, error) {
+				out, err := work.ChangeJobs.Call(ctx, s.Operations, work.OrderJobs(filter, o))
+				return out.Result, err
+			})
 		}
 		if ask.dryRun {
 			return invalid("leave it out, or say which jobs by a filter", "--dry-run shows what a filter finds, and an id needs none")
 		}
-		return one(ctx, s, args[0], order)
+		id, err := findJob(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		return one(ctx, s, id, &work.DecidingJob{NamedJob: work.NamedJob{Job: id.String()}, Body: &op.DecisionBody{Reason: order.Reason}})
 	})
 	c.Flags().StringVar(&order.Reason, "reason", "", "why, for the timeline")
 	f.register(c)

@@ -139,7 +139,7 @@ func offerContexts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 }
 
 func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	tasks, err := s.Store.Tasks(ctx, view.TaskFilter{}, view.Page{Limit: completeMost})
+	tasks, err := listTasks(ctx, s, work.TaskFilter{}, view.Page{Limit: completeMost})
 	return pairs(tasks, err, func(t view.Task) (string, string) {
 		about := t.Service
 		if t.Key != "" {
@@ -150,7 +150,7 @@ func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
 }
 
 func jobIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	jobs, err := s.Store.Jobs(ctx, view.JobFilter{}, view.Page{Limit: completeMost})
+	jobs, err := listJobs(ctx, s, work.JobFilter{}, view.Page{Limit: completeMost})
 	return pairs(jobs, err, func(j view.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
 }
 

@@ -43,8 +43,8 @@ func fieldError(name string, err error) error {
 	case errors.As(err, &date):
 		return fmt.Errorf("%s: expected a time such as 2026-01-31T08:00:00Z", name)
 	case errors.As(err, &kind):
-		if kind.Field != "" {
-			name = kind.Field
+		if i := strings.Index(kind.Field, name); i >= 0 { // behind the name of what is embedded
+			name = kind.Field[i:]
 		}
 		return fmt.Errorf("%s: expected %s, got %s", name, wanted(kind.Type), kind.Value)
 	}

@@ -30,11 +30,11 @@ func (e *env) jobArtifacts() *cobra.Command {
 STEP/NAME; of several attempts the newest counts.`,
 		Example: "  weir job artifacts 8057b302099a\n  weir job artifacts 8057b302099a --download out",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
+			id, err := findJob(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
-			if _, err := s.Store.Job(ctx, id); err != nil {
+			if _, err := showJob(ctx, s, id); err != nil {
 				return err
 			}
 			found, err := jobOutputs(ctx, s, id)

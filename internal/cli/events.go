@@ -35,7 +35,7 @@ says which partitions there are, --archive PARTITION prints one.`,
 				return invalid("leave --follow and --since out", "an archive does not grow")
 			}
 			if job != "" {
-				if filter.Job, err = s.Store.JobID(ctx, job); err != nil {
+				if filter.Job, err = findJob(ctx, s, job); err != nil {
 					return err
 				}
 			}
@@ -99,7 +99,7 @@ func printEvents(ctx context.Context, o *output, s *app.Session, filter weir.Fil
 	case since != "":
 		events, err = s.Store.EventsAfter(ctx, since, filter.Job, filter.Task, limit)
 	case !filter.Task.IsZero():
-		events, err = s.Store.TaskEvents(ctx, filter.Task)
+		events, err = taskEvents(ctx, s, filter.Task)
 		events = events[max(0, len(events)-limit):]
 	default:
 		events, err = s.Store.Events(ctx, filter.Job, limit)

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -30,7 +31,7 @@ func (e *env) jobList() *cobra.Command {
 	}
 	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[view.Job], err error) {
 		if page.After != "" {
-			id, err := s.Store.JobID(ctx, page.After)
+			id, err := findJob(ctx, s, page.After)
 			if err != nil {
 				return l, err
 			}
@@ -41,10 +42,10 @@ func (e *env) jobList() *cobra.Command {
 			return l, err
 		}
 		shown := jobListing
-		if f != (view.JobFilter{}) {
+		if f != (work.JobFilter{}) {
 			shown.empty = []string{"No job matches.", "See them all with: weir job list"}
 		}
-		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]view.Job, error) { return s.Store.Jobs(ctx, f, page) })
+		l = plainList(page, shown, func(ctx context.Context, page view.Page) ([]view.Job, error) { return listJobs(ctx, s, f, page) })
 		l.after = func(j view.Job) string { return short(j.ID) }
 		return l, nil
 	})
@@ -117,21 +118,11 @@ type jobPage struct {
 
 // readJob reads a job with all its tasks; the list gives them in pages.
 func readJob(ctx context.Context, s *app.Session, id weir.ID) (page jobPage, err error) {
-	if page.Job, err = s.Store.Job(ctx, id); err != nil {
+	if page.Job, err = showJob(ctx, s, id); err != nil {
 		return page, err
 	}
-	next := view.Page{Limit: 1000}
-	for {
-		tasks, err := s.Store.Tasks(ctx, view.TaskFilter{Job: id}, next)
-		if err != nil {
-			return page, err
-		}
-		page.Tasks = append(page.Tasks, tasks...)
-		if len(tasks) < next.Limit {
-			return page, nil
-		}
-		next.After = tasks[len(tasks)-1].ID.String()
-	}
+	page.Tasks, err = op.Each(ctx, s.Operations, work.ListTasks, work.ListingTasks{TaskFilter: work.TaskFilter{Job: id.String()}})
+	return page, err
 }
 
 func (e *env) jobShow() *cobra.Command {
@@ -139,7 +130,7 @@ func (e *env) jobShow() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show ID", Short: "Show a job and its tasks", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
+			id, err := findJob(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -236,12 +227,8 @@ func jobCounts(j view.Job) string {
 
 func (e *env) jobCancel() *cobra.Command {
 	c := &cobra.Command{Short: "Cancel all that is left of a job", Example: "  weir job cancel 8057b302099a\n  weir job cancel --workflow media --state queued\n  weir job cancel --schedule nightly --state running --yes"}
-	return e.jobCommand(c, bulk.Cancel, "canceled, or end when their workers have stopped", func(ctx context.Context, s *app.Session, text string, order bulk.Order) error {
-		id, err := s.Store.JobID(ctx, text)
-		if err != nil {
-			return err
-		}
-		ended, asked, err := s.Client.CancelJob(ctx, id, order.Decision)
+	return e.jobCommand(c, bulk.Cancel, "canceled, or end when their workers have stopped", func(ctx context.Context, s *app.Session, id weir.ID, in *work.DecidingJob) error {
+		done, err := work.CancelJob.Call(ctx, s.Operations, in)
 		if err != nil {
 			return err
 		}
@@ -249,6 +236,6 @@ func (e *env) jobCancel() *cobra.Command {
 			ID        weir.ID `json:"id"`
 			Canceled  int     `json:"canceled"`
 			Requested int     `json:"requested"`
-		}{id, ended, asked}, "Job %s: %d canceled, %d asked to stop.", short(id), ended, asked)
+		}{id, done.Ended, done.Asked}, "Job %s: %d canceled, %d asked to stop.", short(id), done.Ended, done.Asked)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/bulk"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -36,19 +37,15 @@ before that are not run: they end with the result that they had.`,
 
 func (e *env) jobRetry() *cobra.Command {
 	c := &cobra.Command{Short: "Run all tasks of a job again that failed or were canceled, in the same job", Example: "  weir job retry 8057b302099a\n  weir job retry --workflow media --state failed --since 2h"}
-	return e.jobCommand(c, bulk.Retry, "running again", func(ctx context.Context, s *app.Session, text string, order bulk.Order) error {
-		id, err := s.Store.JobID(ctx, text)
-		if err != nil {
-			return err
-		}
-		tasks, err := s.Flows.RetryJob(ctx, id, order.Decision)
+	return e.jobCommand(c, bulk.Retry, "running again", func(ctx context.Context, s *app.Session, id weir.ID, in *work.DecidingJob) error {
+		again, err := work.RetryJob.Call(ctx, s.Operations, in)
 		if err != nil {
 			return err
 		}
 		return e.output().did(id.String(), struct {
 			ID    weir.ID `json:"id"`
 			Tasks int     `json:"tasks"`
-		}{id, tasks}, "Job %s: %s again.\nWatch it with: weir job watch %s", short(id), plural(tasks, "task runs", "tasks run"), short(id))
+		}{id, again.Tasks}, "Job %s: %s again.\nWatch it with: weir job watch %s", short(id), plural(again.Tasks, "task runs", "tasks run"), short(id))
 	})
 }
 
@@ -56,7 +53,7 @@ func (e *env) jobWhy() *cobra.Command {
 	return &cobra.Command{
 		Use: "why ID", Short: "Say what a job waits for", Args: e.args("ID"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
+			id, err := findJob(ctx, s, args[0])
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -29,7 +30,7 @@ func (p *jobPage) nest(ctx context.Context, s *app.Session, levels int, budget *
 	if len(steps) == 0 || levels == 0 {
 		return nil
 	}
-	jobs, err := s.Store.Jobs(ctx, view.JobFilter{Of: p.ID}, view.Page{Limit: 1000})
+	jobs, err := listJobs(ctx, s, work.JobFilter{Of: p.ID.String()}, view.Page{Limit: 1000})
 	if err != nil {
 		return err
 	}

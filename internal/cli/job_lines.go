@@ -39,7 +39,7 @@ type jobLines struct {
 func (w *jobLines) watch(ctx context.Context) (view.Job, error) {
 	over := false
 	for cursor, left := "0.0", endWithin; ; {
-		job, err := w.s.Store.Job(ctx, w.job)
+		job, err := showJob(ctx, w.s, w.job)
 		if err != nil {
 			return job, err
 		}

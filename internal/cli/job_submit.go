@@ -16,43 +16,23 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // jobFile is a job as it stands in a file. The fields of a task are those of
 // the SQL type weir.task_spec.
 type jobFile struct {
-	Name           string          `json:"name"`
-	Kind           string          `json:"kind"`
-	Priority       int             `json:"priority"`
-	Params         json.RawMessage `json:"params"`
-	IdempotencyKey string          `json:"idempotency_key"`
-	Trace          string          `json:"trace"`
+	work.JobSpec
 	// Tasks are read one by one, to say which one is wrong.
 	Tasks []json.RawMessage `json:"tasks"`
 }
 
 type taskFile struct {
-	Service        string            `json:"service"`
-	Params         json.RawMessage   `json:"params"`
-	Key            string            `json:"key"`
-	Needs          []string          `json:"needs"`
-	Rule           weir.Rule         `json:"rule"`
-	Priority       int               `json:"priority"`
-	Labels         map[string]string `json:"labels"`
-	RunAt          time.Time         `json:"run_at"`
-	Hold           string            `json:"hold"`
-	Lane           string            `json:"lane"`
-	Rank           *int64            `json:"rank"`
-	Exclusive      bool              `json:"exclusive"`
-	Pool           string            `json:"pool"`
-	MaxAttempts    *int              `json:"max_attempts"`
-	Timeout        period            `json:"timeout"`
-	Backoff        period            `json:"backoff"`
-	BackoffCap     period            `json:"backoff_cap"`
-	Orphan         weir.Orphan       `json:"orphan"`
-	IdempotencyKey string            `json:"idempotency_key"`
-	UniqueKey      string            `json:"unique_key"`
-	Trace          string            `json:"trace"`
+	work.TaskSpec
+	Timeout    period `json:"timeout"`
+	Backoff    period `json:"backoff"`
+	BackoffCap period `json:"backoff_cap"`
 }
 
 // period is a duration in a file: "90s", "2d", or a number of seconds.
@@ -73,37 +53,25 @@ func (p *period) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-func (f jobFile) job() (weir.Job, error) {
-	job := weir.Job{Name: f.Name, Kind: f.Kind, Priority: f.Priority, IdempotencyKey: f.IdempotencyKey, Trace: f.Trace}
-	if len(f.Params) > 0 {
-		job.Params = f.Params
-	}
+func (f jobFile) job() (work.JobSpec, error) {
+	job := f.JobSpec
 	for i, text := range f.Tasks {
 		var t taskFile
 		if err := decodeFields(text, &t); err != nil {
 			return job, fmt.Errorf("task %d: %w", i+1, err)
 		}
-		attempts := 0
-		if t.MaxAttempts != nil {
-			if attempts = *t.MaxAttempts; attempts < 1 || attempts > maxAttempts {
-				return job, fmt.Errorf("task %d: max_attempts: %d is outside 1 .. %d", i+1, attempts, maxAttempts)
-			}
+		if n := t.MaxAttempts; n != nil && (*n < 1 || *n > maxAttempts) {
+			return job, fmt.Errorf("task %d: max_attempts: %d is outside 1 .. %d", i+1, *n, maxAttempts)
 		}
-		task := weir.Task{
-			Service: t.Service, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels, RunAt: t.RunAt, Hold: t.Hold, Lane: t.Lane, Rank: t.Rank,
-			Exclusive: t.Exclusive, Pool: t.Pool, MaxAttempts: attempts, Timeout: time.Duration(t.Timeout), Backoff: time.Duration(t.Backoff),
-			BackoffCap: time.Duration(t.BackoffCap), Orphan: t.Orphan, IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace,
-		}
-		if len(t.Params) > 0 {
-			task.Params = t.Params
-		}
+		task := t.TaskSpec
+		task.Timeout, task.Backoff, task.BackoffCap = op.Period(t.Timeout), op.Period(t.Backoff), op.Period(t.BackoffCap)
 		job.Tasks = append(job.Tasks, task)
 	}
 	return job, nil
 }
 
 // readJobFile reads a job from a YAML or JSON file, or from standard input.
-func readJobFile(path string, in io.Reader) (weir.Job, error) {
+func readJobFile(path string, in io.Reader) (work.JobSpec, error) {
 	const next = "weir job submit --help shows a file"
 	var text []byte
 	var err error
@@ -113,22 +81,22 @@ func readJobFile(path string, in io.Reader) (weir.Job, error) {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return weir.Job{}, invalid("", "read the job: %s", err)
+		return work.JobSpec{}, invalid("", "read the job: %s", err)
 	}
 	var tree any
 	if err := yaml.Unmarshal(text, &tree); err != nil { // JSON is YAML too
-		return weir.Job{}, invalid(next, "%s is neither YAML nor JSON: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		return work.JobSpec{}, invalid(next, "%s is neither YAML nor JSON: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if text, err = json.Marshal(tree); err != nil {
-		return weir.Job{}, invalid(next, "%s: %s", path, err)
+		return work.JobSpec{}, invalid(next, "%s: %s", path, err)
 	}
 	var f jobFile
 	if err := decodeFields(text, &f); err != nil {
-		return weir.Job{}, invalid(next, "%s: %s", path, err)
+		return work.JobSpec{}, invalid(next, "%s: %s", path, err)
 	}
 	job, err := f.job()
 	if err != nil {
-		return weir.Job{}, invalid(next, "%s: %s", path, err)
+		return work.JobSpec{}, invalid(next, "%s: %s", path, err)
 	}
 	return job, nil
 }
@@ -159,11 +127,11 @@ The fields of a task are those of the SQL type weir.task_spec.`,
 			if key != "" {
 				job.IdempotencyKey = key
 			}
-			id, err := s.Client.SubmitJob(ctx, job)
+			made, err := work.SubmitJob.Call(ctx, s.Operations, &work.SubmittingJob{Keyed: op.Keyed{IdempotencyKey: job.IdempotencyKey}, Body: job})
 			if err != nil {
 				return err
 			}
-			o := e.output()
+			o, id := e.output(), made.ID
 			if err := o.did(id.String(), struct {
 				ID weir.ID `json:"id"`
 			}{id}, "Submitted job %s with %s.", id, plural(len(job.Tasks), "task", "tasks")); err != nil {

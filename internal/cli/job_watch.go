@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -41,7 +42,7 @@ each event, from the job's beginning.
 
 The exit code is 0 when the job is done, 1 when it failed, 2 when it was canceled.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := s.Store.JobID(ctx, args[0])
+			id, err := findJob(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -121,11 +122,11 @@ func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view
 // for others of its job can be seen; that is not asked.
 func (p *jobPage) explain(ctx context.Context, s *app.Session) error {
 	if p.State == "queued" {
-		reasons, err := s.Flows.WhyJob(ctx, p.ID)
+		reasons, err := work.WhyJob.Call(ctx, s.Operations, &work.NamedJob{Job: p.ID.String()})
 		if err != nil {
 			return err
 		}
-		for _, r := range reasons {
+		for _, r := range reasons.Items {
 			p.waits = append(p.waits, r.Text)
 		}
 	}
@@ -135,7 +136,7 @@ func (p *jobPage) explain(ctx context.Context, s *app.Session) error {
 		if !waits || p.children[t.ID] != nil || len(p.why) >= whysMost {
 			continue
 		}
-		reasons, err := s.Client.Why(ctx, t.ID)
+		reasons, err := readWhy(ctx, s, t.ID)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // What a watched job shows beside tasks that wait is what weir.why says of them.
@@ -16,13 +16,13 @@ func TestExplainAJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	id, err := s.Client.SubmitJob(t.Context(), weir.Job{Name: "waits", Tasks: []weir.Task{
+	made, err := work.SubmitJob.Call(t.Context(), s.Operations, &work.SubmittingJob{Body: work.JobSpec{Name: "waits", Tasks: []work.TaskSpec{
 		{Key: "free", Service: "nobody-serves"}, {Key: "held", Service: "nobody-serves", Hold: "the editor"}, {Key: "next", Service: "nobody-serves", Needs: []string{"free"}},
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := readJob(t.Context(), s, id)
+	page, err := readJob(t.Context(), s, made.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

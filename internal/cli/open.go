@@ -85,11 +85,11 @@ func pageOf(ctx context.Context, s *app.Session, args []string) (string, error) 
 	if len(args) == 0 {
 		return "/", nil
 	}
-	find, folder := s.Store.TaskID, "/tasks/"
+	find, folder := findTask, "/tasks/"
 	if args[0] == "job" {
-		find, folder = s.Store.JobID, "/jobs/"
+		find, folder = findJob, "/jobs/"
 	}
-	id, err := find(ctx, args[1])
+	id, err := find(ctx, s, args[1])
 	return folder + id.String(), err
 }
 

@@ -103,7 +103,7 @@ func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, 
 		if part.count == 0 {
 			continue
 		}
-		tasks, err := s.Store.Tasks(ctx, view.TaskFilter{State: part.state, Pool: name}, view.Page{Limit: poolShown})
+		tasks, err := listTasks(ctx, s, work.TaskFilter{State: part.state, Pool: name}, view.Page{Limit: poolShown})
 		if err != nil {
 			return page, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // printRolloutWhy says what a rollout waits for, and what each of its stages does.
@@ -26,8 +27,8 @@ func (e *env) printRolloutWhy(r rollout.Rollout) error {
 }
 
 // rolloutReasons are the gates of a rollout: its own, then those of its stages.
-func rolloutReasons(r rollout.Rollout) []reason {
-	reasons := []reason{}
+func rolloutReasons(r rollout.Rollout) []work.Reason {
+	reasons := []work.Reason{}
 	var since time.Time
 	switch {
 	case r.PausedAt != nil:
@@ -36,7 +37,7 @@ func rolloutReasons(r rollout.Rollout) []reason {
 		since = r.CreatedAt
 	}
 	if r.Waits != "" {
-		reasons = append(reasons, reason{Gate: "rollout", Open: r.State == rollout.StateRunning || r.FinishedAt != nil, Reason: r.Waits, Since: since})
+		reasons = append(reasons, work.Reason{Gate: "rollout", Open: r.State == rollout.StateRunning || r.FinishedAt != nil, Text: r.Waits, Since: since})
 	}
 	if r.FinishedAt != nil {
 		return reasons
@@ -44,7 +45,7 @@ func rolloutReasons(r rollout.Rollout) []reason {
 	for _, s := range r.Stages {
 		open := s.State == rollout.StateRunning || s.State == rollout.StateDone
 		said := strings.TrimSuffix(fmt.Sprintf("stage %s is %s, %s: %s", s.Name, strings.ReplaceAll(s.State, "_", " "), runCounts(s.Counts), s.Waits), ": ")
-		reasons = append(reasons, reason{Gate: "stage", Open: open, Reason: said})
+		reasons = append(reasons, work.Reason{Gate: "stage", Open: open, Text: said})
 	}
 	return reasons
 }

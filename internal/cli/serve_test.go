@@ -11,7 +11,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
@@ -38,7 +37,7 @@ func serve(ts *testscript.TestScript, _ bool, _ []string) {
 	var group sync.WaitGroup
 	group.Go(func() { hub.Run(ctx) })
 	events := stream.New(stream.Config{Hub: hub, Subject: guard.Subject})
-	api := httpapi.New(httpapi.Config{Store: view.New(pool), Commands: client, Bulk: bulk.New(pool, client, view.New(pool)), Operations: op.Local{Stores: []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), vault.New(pool, vault.RandomKeys(), nil)}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
+	api := httpapi.New(httpapi.Config{Store: view.New(pool), Commands: client, Operations: op.Local{Stores: []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), vault.New(pool, vault.RandomKeys(), nil)}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(api.Handler())
 	ts.Setenv("SERVER", server.URL)
 	ts.Defer(func() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // servedMost is how many workers are read to say who serves what. Where there
@@ -70,8 +71,8 @@ func (s *served) example() string {
 }
 
 // readTasks reads a page of tasks and how to show it.
-func readTasks(ctx context.Context, s *app.Session, f view.TaskFilter, page view.Page) ([]view.Task, listing[view.Task], error) {
-	tasks, err := s.Store.Tasks(ctx, f, page)
+func readTasks(ctx context.Context, s *app.Session, f work.TaskFilter, page view.Page) ([]view.Task, listing[view.Task], error) {
+	tasks, err := listTasks(ctx, s, f, page)
 	if err != nil {
 		return nil, listing[view.Task]{}, err
 	}
@@ -80,7 +81,7 @@ func readTasks(ctx context.Context, s *app.Session, f view.TaskFilter, page view
 		return nil, listing[view.Task]{}, err
 	}
 	shown := taskListing(who)
-	if f != (view.TaskFilter{}) {
+	if f != (work.TaskFilter{}) {
 		shown.empty = []string{"No task matches.", "See them all with: weir task list"}
 	}
 	return tasks, shown, nil

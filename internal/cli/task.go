@@ -26,18 +26,24 @@ func (e *env) taskList() *cobra.Command {
 		Example: "  weir task list --state failed\n  weir task list --gate pool --pool gpu\n  weir task list --state running --watch\n  weir task list --since 2h --service render",
 	}
 	listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (l list[view.Task], err error) {
-		f, err := flags.read(ctx, s, e.output().now)
+		f, err := flags.read(e.output().now)
 		if err != nil {
 			return l, err
 		}
+		if f.Job != "" {
+			if l.follow.Job, err = findJob(ctx, s, f.Job); err != nil {
+				return l, err
+			}
+			f.Job = l.follow.Job.String()
+		}
 		if page.After != "" {
-			id, err := s.Store.TaskID(ctx, page.After)
+			id, err := findTask(ctx, s, page.After)
 			if err != nil {
 				return l, err
 			}
 			page.After = id.String()
 		}
-		l.page, l.follow.Job = page, f.Job
+		l.page = page
 		l.after = func(t view.Task) string { return short(t.ID) }
 		l.read = func(ctx context.Context) ([]view.Task, listing[view.Task], error) {
 			return readTasks(ctx, s, f, page)

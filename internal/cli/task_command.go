@@ -11,7 +11,9 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // changed is what programs read after a command.
@@ -30,8 +32,8 @@ type taskVerb struct {
 	reason string
 	// number says that a priority follows the id.
 	number bool
-	// do does it to one task, and says what became of it.
-	do func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error)
+	// do does it to one task, and says what became of it; SHORT stands for its id.
+	do taskDo
 }
 
 // taskCommand is a verb that changes one task, or those of a filter, and then says
@@ -39,7 +41,7 @@ type taskVerb struct {
 func (e *env) taskCommand(v taskVerb) *cobra.Command {
 	var f taskFilterFlags
 	var ask bulkFlags
-	order := bulk.Order{Action: v.action, Decision: weir.Decision{By: whoami()}}
+	order := bulk.Order{Action: v.action}
 	use, example := v.action+" [ID]", "  weir task "+v.action+" 8057b302099a\n  weir task "+v.action+" --state "+v.from()+" --service render"
 	names := []string{"ID"}
 	if v.number {
@@ -56,11 +58,14 @@ func (e *env) taskCommand(v taskVerb) *cobra.Command {
 			}
 		}
 		if f.given(c) {
-			filter, err := f.read(ctx, s, e.output().now)
+			filter, err := f.read(e.output().now)
 			if err != nil {
 				return err
 			}
-			return e.changeMany(ctx, many{"task", "tasks", v.did}, order, ask, func(o bulk.Order) (bulk.Result, error) { return s.Bulk.ChangeTasks(ctx, filter, o) })
+			return e.changeMany(ctx, many{"task", "tasks", v.did}, order, ask, func(o bulk.Order) (bulk.Result, error) {
+				out, err := work.ChangeTasks.Call(ctx, s.Operations, work.OrderTasks(filter, o))
+				return out.Result, err
+			})
 		}
 		if ask.dryRun {
 			return invalid("leave it out, or say which tasks by a filter", "--dry-run shows what a filter finds, and an id needs none")
@@ -89,15 +94,15 @@ func (e *env) changeTask(ctx context.Context, s *app.Session, text string, v tas
 	if err != nil {
 		return err
 	}
-	said, err := v.do(ctx, s, id, o)
+	said, err := v.do(ctx, s, &work.Deciding{NamedTask: work.NamedTask{Task: id.String()}, Body: &op.DecisionBody{Reason: o.Reason}}, o)
 	if err != nil {
 		return askWhy(err, id)
 	}
-	task, err := s.Store.Task(ctx, id)
+	task, err := showTask(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), said)
+	return e.output().did(id.String(), changed{id, task.State}, "Task %s: %s", short(id), strings.Replace(said, "SHORT", short(id), 1))
 }
 
 // askWhy gives the advice to ask where a task stands, if there is no better.
@@ -112,72 +117,81 @@ func askWhy(err error, id weir.ID) error {
 func (e *env) taskCancel() *cobra.Command {
 	return e.taskCommand(taskVerb{
 		action: bulk.Cancel, short: "Cancel a task; one that runs is asked to stop", did: "canceled or asked to stop", reason: "why, for the timeline",
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			ended, err := s.Client.Cancel(ctx, id, o.Decision)
-			if ended || err != nil {
+		do: func(ctx context.Context, s *app.Session, in *work.Deciding, _ bulk.Order) (string, error) {
+			out, err := work.CancelTask.Call(ctx, s.Operations, in)
+			if out.Ended || err != nil {
 				return "canceled.", err
 			}
-			return "asked to stop; it ends when its worker has confirmed. Look with: weir task show " + short(id), nil
+			return "asked to stop; it ends when its worker has confirmed. Look with: weir task show SHORT", nil
 		},
 	})
 }
 
+// taskDo does something to one task, and says what became of it.
+type taskDo func(ctx context.Context, s *app.Session, in *work.Deciding, o bulk.Order) (string, error)
+
+// commanded does something to a task of which there is no more to say than the words.
+func commanded[In any](o *op.Op[*work.Store, In, op.Nothing], words string, from func(*work.Deciding) *In) taskDo {
+	return func(ctx context.Context, s *app.Session, in *work.Deciding, _ bulk.Order) (string, error) {
+		_, err := o.Call(ctx, s.Operations, from(in))
+		return words, err
+	}
+}
+
+func task(in *work.Deciding) *work.NamedTask { return &in.NamedTask }
+
+func decision(in *work.Deciding) *work.Deciding { return in }
+
 func (e *env) taskRetry() *cobra.Command {
 	return e.taskCommand(taskVerb{
 		action: bulk.Retry, short: "Run a task again that failed, was canceled or was skipped", did: "to run again",
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			return "runs again.", s.Client.Retry(ctx, id, o.By)
-		},
+		do: commanded(work.RetryTask, "runs again.", task),
 	})
 }
 
 func (e *env) taskSkip() *cobra.Command {
 	return e.taskCommand(taskVerb{
-		action: bulk.Skip, short: "Decide that a task need not run; what needs it goes on", did: "skipped; what needs them goes on", reason: "why it need not run; it must be given",
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			return "skipped; what needs it goes on.", s.Client.Skip(ctx, id, o.Decision)
-		},
+		action: bulk.Skip, short: "Decide that a task need not run; what needs it goes on", did: "skipped; what needs them goes on",
+		reason: "why it need not run; it must be given", do: commanded(work.SkipTask, "skipped; what needs it goes on.", decision),
 	})
 }
 
 func (e *env) taskHold() *cobra.Command {
 	return e.taskCommand(taskVerb{
 		action: bulk.Hold, short: "Keep a waiting task from starting until it is released", did: "held", reason: "what it waits for",
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			return "held. Let it go with: weir task release " + short(id), s.Client.Hold(ctx, id, o.Decision)
-		},
+		do: commanded(work.HoldTask, "held. Let it go with: weir task release SHORT", decision),
 	})
 }
 
 func (e *env) taskRelease() *cobra.Command {
 	return e.taskCommand(taskVerb{
-		action: bulk.Release, short: "Let a held task go on", did: "released",
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			return "released.", s.Client.Release(ctx, id, o.By)
-		},
+		action: bulk.Release, short: "Let a held task go on", did: "released", do: commanded(work.ReleaseTask, "released.", task),
 	})
 }
 
 func (e *env) taskPriority() *cobra.Command {
 	return e.taskCommand(taskVerb{
 		action: bulk.Priority, short: "Change the priority of a waiting task, -100 to 100; higher goes first", did: "of that priority now", number: true,
-		do: func(ctx context.Context, s *app.Session, id weir.ID, o bulk.Order) (string, error) {
-			return "has priority " + strconv.Itoa(o.Priority) + ".", s.Client.SetPriority(ctx, id, o.Priority, o.By)
+		do: func(ctx context.Context, s *app.Session, in *work.Deciding, o bulk.Order) (string, error) {
+			to := &work.Prioritizing{NamedTask: in.NamedTask}
+			to.Body.Priority = o.Priority
+			_, err := work.SetPriority.Call(ctx, s.Operations, to)
+			return "has priority " + strconv.Itoa(o.Priority) + ".", err
 		},
 	})
 }
 
 // taskFilterFlags say which tasks are meant, here and in lists.
 type taskFilterFlags struct {
-	view.TaskFilter
-	job, since string
+	work.TaskFilter
+	since string
 }
 
 func (f *taskFilterFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
 	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
-	flags.StringVar(&f.job, "job", "", "only tasks of this job, in its order")
+	flags.StringVar(&f.Job, "job", "", "only tasks of this job, in its order")
 	flags.StringVar(&f.Gate, "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Gates, ", "))
 	flags.StringVar(&f.Pool, "pool", "", "only tasks of this pool")
 	flags.StringVar(&f.Lane, "lane", "", "only tasks of this lane")

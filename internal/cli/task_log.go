@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // logFlags say which part of a log is wanted and how it is shown.
@@ -57,12 +58,12 @@ func (f logFlags) readLog(ctx context.Context, o *output, s *app.Session, id wei
 	if err != nil || n > 0 || !o.table() {
 		return err
 	}
-	task, err := s.Store.Task(ctx, id)
+	task, err := showTask(ctx, s, id)
 	if err != nil {
 		return err
 	}
 	if len(task.Awaits) > 0 {
-		first, err := s.Store.Task(ctx, task.Awaits[0])
+		first, err := showTask(ctx, s, task.Awaits[0])
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (f logFlags) readLog(ctx context.Context, o *output, s *app.Session, id wei
 		return nil
 	}
 	if task.Plan != nil {
-		jobs, err := s.Store.Jobs(ctx, view.JobFilter{Parent: id}, view.Page{Limit: 1})
+		jobs, err := listJobs(ctx, s, work.JobFilter{Parent: id.String()}, view.Page{Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (f logFlags) followLog(ctx context.Context, o *output, s *app.Session, id w
 	wake, unfollow := follow(ctx, s, weir.Filter{Task: id})
 	defer unfollow()
 	for printed := 0; ; {
-		task, err := s.Store.Task(ctx, id)
+		task, err := showTask(ctx, s, id)
 		if err != nil {
 			return err
 		}

@@ -3,33 +3,54 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
-// findTask reads which task is meant: its id or the end of it, or JOB/STEP, the
-// job's id and the key of the task in it.
+// findTask is the id of the task that is meant.
 func findTask(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
-	job, key, ok := strings.Cut(text, "/")
-	if !ok {
-		return s.Store.TaskID(ctx, text)
+	if id, err := weir.ParseID(text); err == nil {
+		return id, nil
 	}
-	id, err := s.Store.JobID(ctx, job)
-	if err != nil {
-		return weir.ID{}, err
+	t, err := work.ShowTask.Call(ctx, s.Operations, &work.NamedTask{Task: text})
+	return t.ID, err
+}
+
+// findJob is the id of the job that is meant.
+func findJob(ctx context.Context, s *app.Session, text string) (weir.ID, error) {
+	if id, err := weir.ParseID(text); err == nil {
+		return id, nil
 	}
-	tasks, err := s.Store.Tasks(ctx, view.TaskFilter{Job: id, Key: key}, view.Page{Limit: 1})
-	if err != nil {
-		return weir.ID{}, err
-	}
-	if len(tasks) == 0 {
-		return weir.ID{}, problem.New(problem.NotFound, "see them with: weir task list --job "+short(id), "job %s has no task %q", short(id), key)
-	}
-	return tasks[0].ID, nil
+	j, err := work.ShowJob.Call(ctx, s.Operations, &work.NamedJob{Job: text})
+	return j.ID, err
+}
+
+// showTask reads a task, showJob a job.
+func showTask(ctx context.Context, s *app.Session, id weir.ID) (view.Task, error) {
+	return work.ShowTask.Call(ctx, s.Operations, &work.NamedTask{Task: id.String()})
+}
+
+func showJob(ctx context.Context, s *app.Session, id weir.ID) (view.Job, error) {
+	return work.ShowJob.Call(ctx, s.Operations, &work.NamedJob{Job: id.String()})
+}
+
+// taskEvents is the life of a task, oldest first.
+func taskEvents(ctx context.Context, s *app.Session, id weir.ID) ([]view.Event, error) {
+	page, err := work.TaskEvents.Call(ctx, s.Operations, &work.NamedTask{Task: id.String()})
+	return page.Items, err
+}
+
+// listTasks reads so many tasks, listJobs so many jobs.
+func listTasks(ctx context.Context, s *app.Session, f work.TaskFilter, page view.Page) ([]view.Task, error) {
+	return op.Full(ctx, s.Operations, work.ListTasks, work.ListingTasks{Paged: op.Paged{Limit: page.Limit, After: page.After}, TaskFilter: f})
+}
+
+func listJobs(ctx context.Context, s *app.Session, f work.JobFilter, page view.Page) ([]view.Job, error) {
+	return op.Full(ctx, s.Operations, work.ListJobs, work.ListingJobs{Paged: op.Paged{Limit: page.Limit, After: page.After}, JobFilter: f})
 }
 
 // taskNames says how the tasks of a job are called: their key, else their

@@ -14,13 +14,14 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // taskPage is everything about a task.
 type taskPage struct {
 	view.Task
-	Why    []reason     `json:"why"`
-	Events []view.Event `json:"events"`
+	Why    []work.Reason `json:"why"`
+	Events []view.Event  `json:"events"`
 }
 
 func (e *env) taskShow() *cobra.Command {

@@ -13,17 +13,13 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // maxAttempts is how often a task may run at most.
 const maxAttempts = 10_000
-
-// submitted is what programs read after a submission.
-type submitted struct {
-	ID      weir.ID `json:"id"`
-	Existed bool    `json:"existed"`
-}
 
 // taskFlags are the fields of a task as flags.
 type taskFlags struct {
@@ -144,18 +140,22 @@ func (e *env) taskSubmit() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		receipt, err := s.Client.Submit(ctx, task)
+		spec, err := work.SpecOf(task)
 		if err != nil {
-			return single(err)
+			return err
+		}
+		receipt, err := work.SubmitTask.Call(ctx, s.Operations, &work.Submitting{Keyed: op.Keyed{IdempotencyKey: spec.IdempotencyKey}, Body: spec})
+		if err != nil {
+			return err
 		}
 		verb := "Submitted"
 		if receipt.Existed {
 			verb = "There already was"
 		}
 		if !watch {
-			return o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.\nLook at it with: weir task show %s", verb, receipt.ID, short(receipt.ID))
+			return o.did(receipt.ID.String(), receipt, "%s task %s.\nLook at it with: weir task show %s", verb, receipt.ID, short(receipt.ID))
 		}
-		if err := o.did(receipt.ID.String(), submitted{receipt.ID, receipt.Existed}, "%s task %s.", verb, receipt.ID); err != nil {
+		if err := o.did(receipt.ID.String(), receipt, "%s task %s.", verb, receipt.ID); err != nil {
 			return err
 		}
 		return watchTask(ctx, o, s, receipt.ID)

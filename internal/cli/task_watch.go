@@ -66,13 +66,13 @@ func watchTask(ctx context.Context, o *output, s *app.Session, id weir.ID) error
 // readTask reads everything about a task. Its events are read after its state,
 // so that the one that ended it is among them.
 func readTask(ctx context.Context, s *app.Session, id weir.ID) (page taskPage, err error) {
-	if page.Task, err = s.Store.Task(ctx, id); err != nil {
+	if page.Task, err = showTask(ctx, s, id); err != nil {
 		return page, err
 	}
 	if page.Why, err = readWhy(ctx, s, id); err != nil {
 		return page, err
 	}
-	page.Events, err = s.Store.TaskEvents(ctx, id)
+	page.Events, err = taskEvents(ctx, s, id)
 	return page, err
 }
 
@@ -132,7 +132,7 @@ func drawTask(o *output, page taskPage) []string {
 	if t.State == "pending" || t.State == "available" {
 		for _, r := range page.Why {
 			if !r.Open {
-				lines = append(lines, cut("  "+r.Gate+": "+clean(r.Reason), o.width-1))
+				lines = append(lines, cut("  "+r.Gate+": "+clean(r.Text), o.width-1))
 			}
 		}
 	}

@@ -4,23 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/work"
 )
-
-// reason is a line of weir.why as programs read it.
-type reason struct {
-	Gate    string    `json:"gate"`
-	Open    bool      `json:"open"`
-	Reason  string    `json:"reason"`
-	Blocker weir.ID   `json:"blocker,omitzero"`
-	Since   time.Time `json:"since,omitzero"`
-}
 
 func (e *env) whyCommand() *cobra.Command {
 	return &cobra.Command{
@@ -29,7 +20,7 @@ func (e *env) whyCommand() *cobra.Command {
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			task, missing := findTask(ctx, s, args[0])
 			if missing == nil {
-				_, missing = s.Store.Task(ctx, task) // a whole id is taken for what it says
+				_, missing = showTask(ctx, s, task) // a whole id is taken for what it says
 			}
 			if missing == nil {
 				return e.printTaskWhy(ctx, s, task)
@@ -43,9 +34,9 @@ func (e *env) whyCommand() *cobra.Command {
 			if w, err := workspaceOf(ctx, s, args[0]); err == nil {
 				return e.printWorkspaceWhy(ctx, s, w)
 			}
-			job, err := s.Store.JobID(ctx, args[0])
+			job, err := findJob(ctx, s, args[0])
 			if err == nil {
-				_, err = s.Store.Job(ctx, job)
+				_, err = showJob(ctx, s, job)
 			}
 			if err != nil {
 				return missing
@@ -77,7 +68,7 @@ func (e *env) printTaskWhy(ctx context.Context, s *app.Session, id weir.ID) erro
 	if !o.table() {
 		return printReasons(o, reasons)
 	}
-	task, err := s.Store.Task(ctx, id)
+	task, err := showTask(ctx, s, id)
 	if err != nil {
 		return err
 	}
@@ -90,15 +81,15 @@ func (e *env) printTaskWhy(ctx context.Context, s *app.Session, id weir.ID) erro
 }
 
 func (e *env) printJobWhy(ctx context.Context, s *app.Session, id weir.ID) error {
-	found, err := s.Flows.WhyJob(ctx, id)
+	found, err := work.WhyJob.Call(ctx, s.Operations, &work.NamedJob{Job: id.String()})
 	if err != nil {
 		return err
 	}
-	o, reasons := e.output(), toReasons(found)
+	o, reasons := e.output(), found.Items
 	if !o.table() {
 		return printReasons(o, reasons)
 	}
-	job, err := s.Store.Job(ctx, id)
+	job, err := showJob(ctx, s, id)
 	if err != nil {
 		return err
 	}
@@ -111,7 +102,7 @@ func (e *env) printJobWhy(ctx context.Context, s *app.Session, id weir.ID) error
 }
 
 // printReasons prints reasons for programs: all of them, or the closed gates.
-func printReasons(o *output, reasons []reason) error {
+func printReasons(o *output, reasons []work.Reason) error {
 	if o.data() {
 		return o.value(reasons)
 	}
@@ -123,22 +114,14 @@ func printReasons(o *output, reasons []reason) error {
 	return nil
 }
 
-func readWhy(ctx context.Context, s *app.Session, id weir.ID) ([]reason, error) {
-	found, err := s.Client.Why(ctx, id)
-	return toReasons(found), err
-}
-
-func toReasons(found []weir.Reason) []reason {
-	reasons := make([]reason, len(found))
-	for i, r := range found {
-		reasons[i] = reason{r.Gate, r.Open, r.Text, r.Blocker, r.Since}
-	}
-	return reasons
+func readWhy(ctx context.Context, s *app.Session, id weir.ID) ([]work.Reason, error) {
+	found, err := work.WhyTask.Call(ctx, s.Operations, &work.NamedTask{Task: id.String()})
+	return found.Items, err
 }
 
 // printWhy writes one line per gate: open or closed, the reason, who stands in
 // the way and since when.
-func printWhy(o *output, reasons []reason) {
+func printWhy(o *output, reasons []work.Reason) {
 	for _, r := range reasons {
 		word, color := "closed", yellow
 		if r.Open {
@@ -155,6 +138,6 @@ func printWhy(o *output, reasons []reason) {
 		if len(more) > 0 {
 			tail = " · " + strings.Join(more, ", ")
 		}
-		fmt.Fprintf(o.Out, "  %-9s  %s  %s%s\n", r.Gate, o.paint(color, fmt.Sprintf("%-6s", word)), clean(r.Reason), o.paint(dim, tail))
+		fmt.Fprintf(o.Out, "  %-9s  %s  %s%s\n", r.Gate, o.paint(color, fmt.Sprintf("%-6s", word)), clean(r.Text), o.paint(dim, tail))
 	}
 }

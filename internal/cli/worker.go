@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) worker() *cobra.Command {
@@ -55,7 +56,7 @@ func (e *env) workerShow() *cobra.Command {
 			}
 			page := workerPage{found, []view.Task{}}
 			if found.Running > 0 {
-				if page.Tasks, err = s.Store.Tasks(ctx, view.TaskFilter{Worker: found.Name}, view.Page{Limit: 1000}); err != nil {
+				if page.Tasks, err = listTasks(ctx, s, work.TaskFilter{Worker: found.Name}, view.Page{Limit: 1000}); err != nil {
 					return err
 				}
 			}

@@ -27,19 +27,6 @@ const timeout = 30 * time.Second
 
 // Commands is what changes things: the SDK's client.
 type Commands interface {
-	Submit(ctx context.Context, task weir.Task) (weir.Receipt, error)
-	SubmitMany(ctx context.Context, tasks []weir.Task) ([]weir.Receipt, error)
-	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
-	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
-	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
-	Retry(ctx context.Context, task weir.ID, by string) error
-	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
-	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
-	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
-	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
-	Release(ctx context.Context, task weir.ID, by string) error
-	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
-	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
 	SetSchedule(ctx context.Context, s weir.Schedule) error
@@ -75,8 +62,6 @@ type Config struct {
 	// Operations carries out what is described by its domain.
 	Operations op.Local
 	SetNode    func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
-	// Bulk changes many tasks or jobs at once. Nil: nobody does (404).
-	Bulk Bulk
 	// Bucket has artifacts and logs. Nil: there are none to read (404).
 	Bucket blob.Bucket
 	// Hub says that a log may have grown. Nil: those who follow one look now and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -45,24 +46,24 @@ func TestBulkTasks(t *testing.T) {
 	ada.want(http.StatusUnprocessableEntity, "POST", "/tasks/bulk", map[string]any{"action": "cancel"})
 	mia.want(http.StatusUnprocessableEntity, "POST", "/tasks/bulk", body("skip", render))
 
-	var out BulkOutput
+	var out work.BulkOutput
 	if ada.want(http.StatusOK, "POST", "/tasks/bulk", body("cancel", render, "dry_run", true)).into(&out); out.Matched != 7 || out.Changed != 0 || len(out.Sample) != 5 || out.More {
 		t.Errorf("a look: %+v", out)
 	}
-	out = BulkOutput{}
+	out = work.BulkOutput{}
 	if ada.want(http.StatusOK, "POST", "/tasks/bulk", body("priority", render, "priority", 5, "limit", 4)).into(&out); out.Changed != 4 || !out.More || out.Next == "" {
 		t.Errorf("the first four: %+v", out)
 	}
 	next := out.Next
-	out = BulkOutput{}
+	out = work.BulkOutput{}
 	if ada.want(http.StatusOK, "POST", "/tasks/bulk", body("priority", render, "priority", 5, "after", next)).into(&out); out.Changed != 3 || out.More {
 		t.Errorf("the rest: %+v", out)
 	}
-	out = BulkOutput{}
+	out = work.BulkOutput{}
 	if mia.want(http.StatusOK, "POST", "/tasks/bulk", body("skip", render, "reason", "by hand", "limit", 2)).into(&out); out.Changed != 2 {
 		t.Errorf("skip: %+v", out)
 	}
-	out = BulkOutput{}
+	out = work.BulkOutput{}
 	if ada.want(http.StatusOK, "POST", "/tasks/bulk", body("cancel", render)).into(&out); out.Changed != 5 || len(out.Refused) != 2 || out.Refused[0].Why == "" {
 		t.Errorf("cancel: %+v", out)
 	}
@@ -80,11 +81,11 @@ func TestBulkJobs(t *testing.T) {
 	ada := r.login("ada")
 	r.exec(`select weir.submit_job(name => 'nightly ' || i, tasks => '[{"service": "s", "key": "a"}]') from generate_series(1, 3) i`)
 	nightly := map[string]any{"name": "nightly*"}
-	var out BulkOutput
+	var out work.BulkOutput
 	if ada.want(http.StatusOK, "POST", "/jobs/bulk", map[string]any{"action": "cancel", "filter": nightly, "reason": "late"}).into(&out); out.Changed != 3 {
 		t.Errorf("cancel: %+v", out)
 	}
-	out = BulkOutput{}
+	out = work.BulkOutput{}
 	if ada.want(http.StatusOK, "POST", "/jobs/bulk", map[string]any{"action": "retry", "filter": nightly}).into(&out); out.Changed != 3 {
 		t.Errorf("retry: %+v", out)
 	}

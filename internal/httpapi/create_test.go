@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // A create that is sent again makes nothing new.
@@ -22,7 +23,7 @@ func TestSentAgain(t *testing.T) {
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
 	task := map[string]any{"service": "x"}
-	var first, second Submitted
+	var first, second work.Submitted
 	got := boss.want(http.StatusCreated, "POST", "/tasks", task, "Idempotency-Key", "k1")
 	got.into(&first)
 	if got.header.Get("Location") != prefix+"/tasks/"+first.ID.String() {
@@ -37,7 +38,7 @@ func TestSentAgain(t *testing.T) {
 		t.Errorf("got %s", both.body)
 	}
 
-	var batch [2]op.Page[Submitted]
+	var batch [2]op.Page[work.Submitted]
 	for i := range batch {
 		boss.want(http.StatusCreated, "POST", "/tasks/batch", map[string]any{"tasks": []any{task, task}}, "Idempotency-Key", "k2").into(&batch[i])
 	}
@@ -45,7 +46,7 @@ func TestSentAgain(t *testing.T) {
 		t.Errorf("got %+v", batch)
 	}
 
-	var jobs [2]JobMade
+	var jobs [2]work.JobMade
 	for i, status := range []int{http.StatusCreated, http.StatusOK} {
 		boss.want(status, "POST", "/jobs", map[string]any{"name": "j", "tasks": []any{task}}, "Idempotency-Key", "k3").into(&jobs[i])
 	}
@@ -170,7 +171,7 @@ func TestCommandsSayWho(t *testing.T) {
 	r := newRig(t)
 	r.user("ada", auth.Maintainer)
 	ada := r.token("ada", "*:*")
-	var made Submitted
+	var made work.Submitted
 	ada.want(http.StatusCreated, "POST", "/tasks", map[string]any{"service": "x", "hold": "somebody"}).into(&made)
 	short := made.ID.String()[24:]
 	ada.want(http.StatusNoContent, "POST", "/tasks/"+short+"/release", nil)
@@ -178,7 +179,7 @@ func TestCommandsSayWho(t *testing.T) {
 	ada.want(http.StatusNoContent, "PUT", "/tasks/"+short+"/priority", map[string]int{"priority": 7})
 	ada.want(http.StatusNoContent, "POST", "/tasks/"+short+"/skip", map[string]string{"reason": "no need"})
 	ada.want(http.StatusNoContent, "POST", "/tasks/"+short+"/retry", nil)
-	var canceled CancelOutput
+	var canceled work.CancelOutput
 	ada.want(http.StatusOK, "POST", "/tasks/"+short+"/cancel", nil).into(&canceled)
 	if !canceled.Ended {
 		t.Error("not canceled")
@@ -257,7 +258,7 @@ func TestKeysBelongToASubject(t *testing.T) {
 		}
 	}
 	// As it was kept before: without a subject, and nobody knows for which body.
-	var old, same Submitted
+	var old, same work.Submitted
 	ada.want(http.StatusCreated, "POST", "/tasks", task(1), "Idempotency-Key", "old").into(&old)
 	r.exec(`update weir.idempotency set key = weir._plain_key(key), body = null where key like '%/old'`)
 	bob.want(http.StatusOK, "POST", "/tasks", task(2), "Idempotency-Key", "old").into(&same)

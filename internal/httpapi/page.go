@@ -52,6 +52,13 @@ func one[T any](v T, err error) (*One[T], error) {
 	return &One[T]{v}, nil
 }
 
+// Made is the answer of a create: 201, or 200 if it was there already.
+type Made[T any] struct {
+	Status   int
+	Location string `header:"Location" doc:"Where it is."`
+	Body     T
+}
+
 // Empty is an answer that says only that it worked.
 type Empty struct{}
 

@@ -18,7 +18,6 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
@@ -97,7 +96,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
 	flows := workflow.New(db.Pool, workflow.Options{Log: log})
 	config := Config{
-		Store: view.New(db.Pool), Commands: sdk, Bulk: bulk.New(db.Pool, sdk, view.New(db.Pool)), Auth: store, Door: d, Version: "test", Log: log,
+		Store: view.New(db.Pool), Commands: sdk, Auth: store, Door: d, Version: "test", Log: log,
 		Workflows: flows, Waker: wake.New(db.Pool, wake.Config{Log: log}), Bucket: bucket, Operations: op.Local{Stores: []any{work.New(db.Pool, sdk), rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}), flows, fleet.New(db.Pool), secrets}},
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})

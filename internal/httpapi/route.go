@@ -58,6 +58,9 @@ type how struct {
 // creates marks a route that makes something: 201.
 func creates(h how) how { h.created = true; return h }
 
+// created marks the route of an operation that makes several things: 201.
+func created(r Route) Route { r.how.created = true; return r }
+
 // large lets a route take a large body.
 func large(h how) how { h.limit = submitLimit; return h }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -42,7 +43,7 @@ type ScheduleSpec struct {
 	CatchUp  Period          `json:"catch_up,omitzero" doc:"Runs that were missed longer ago are left out, whatever missed says."`
 	Jitter   Period          `json:"jitter,omitzero" doc:"Puts each run off by a part of it, always the same for the same run."`
 	Paused   bool            `json:"paused,omitempty" doc:"Keeps the schedule but submits nothing."`
-	Task     *TaskSpec       `json:"task,omitempty" doc:"What is submitted; or workflow."`
+	Task     *work.TaskSpec  `json:"task,omitempty" doc:"What is submitted; or workflow."`
 	Workflow string          `json:"workflow,omitempty" maxLength:"200" doc:"Which workflow runs, in its newest active version; or task."`
 	Options  json.RawMessage `json:"options,omitempty" doc:"Those of the workflow's jobs: params, steps, labels."`
 	Overlap  string          `json:"overlap,omitempty" enum:"allow,skip,queue_one,queue_all,cancel_running" doc:"What to do when the last run of the workflow, or of the fleet job, has not ended. Default: allow."`
@@ -62,7 +63,7 @@ func (b *ScheduleSpec) schedule(name string) (weir.Schedule, error) {
 	case b.Task != nil && b.Overlap != "" && b.Task.Service != node.Fleet:
 		return s, problem.Refuse("workflow", "leave out overlap, or give the task a unique_key", "it is for a schedule that runs a workflow or a fleet job")
 	case b.Task != nil:
-		s.Task = b.Task.task()
+		s.Task = b.Task.Task()
 	}
 	if len(b.Options) > 0 {
 		s.Options = b.Options
@@ -102,7 +103,7 @@ type PutScheduleInput struct {
 func (a *API) putSchedule(ctx context.Context, in *PutScheduleInput) (out *Defined[view.Schedule], err error) {
 	b := &in.Body
 	if b.Task != nil {
-		if err := mayRun(ctx, *b.Task); err != nil {
+		if err := work.MayRun(auth.From(ctx), *b.Task); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +187,7 @@ func (b *ScheduleSpec) same(is view.Schedule) bool {
 	if b.Task == nil {
 		return sameJSON(is.Options, b.Options)
 	}
-	return json.Unmarshal(is.Task, &stored) == nil && reflect.DeepEqual(stored, b.Task.stored())
+	return json.Unmarshal(is.Task, &stored) == nil && reflect.DeepEqual(stored, storedTask(b.Task))
 }
 
 // sameJSON says that two texts hold the same; nothing is as good as null.
@@ -200,8 +201,8 @@ func sameJSON(x, y json.RawMessage) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// stored is the task as the database keeps it in a schedule.
-func (s *TaskSpec) stored() map[string]any {
+// storedTask is the task as the database keeps it in a schedule.
+func storedTask(s *work.TaskSpec) map[string]any {
 	var fields map[string]any
 	text, err := json.Marshal(s)
 	if err != nil || json.Unmarshal(text, &fields) != nil {

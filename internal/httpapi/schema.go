@@ -65,7 +65,7 @@ func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	for of, word := range map[string]string{"/internal/rollout": "Rollout", "/internal/fleet": "Fleet", "/internal/workspace": "Workspace", "/internal/workflow": "Workflow", "/internal/vault": "Vault"} {
+	for of, word := range map[string]string{"/internal/engine/bulk": "Bulk", "/internal/rollout": "Rollout", "/internal/fleet": "Fleet", "/internal/workspace": "Workspace", "/internal/workflow": "Workflow", "/internal/vault": "Vault"} {
 		switch {
 		case strings.Contains(t.PkgPath(), of) && !strings.HasPrefix(name, word):
 			return word + name

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node/wire"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -71,14 +72,14 @@ func TestWorkflows(t *testing.T) {
 	if p := ada.want(http.StatusUnprocessableEntity, "POST", "/workflows/pair/run", map[string]any{"params": map[string]string{"n": "x"}}).refusal(); !strings.HasPrefix(p.Field, "params") {
 		t.Errorf("got %+v", p)
 	}
-	var one, same, again JobMade
+	var one, same, again work.JobMade
 	run := ada.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"params": map[string]int{"n": 2}}, "Idempotency-Key", "k")
 	run.into(&one)
 	ada.want(http.StatusOK, "POST", "/workflows/pair/run", map[string]any{"params": map[string]int{"n": 2}}, "Idempotency-Key", "k").into(&same)
 	if one.ID != same.ID || run.header.Get("Location") != prefix+"/jobs/"+one.ID.String() {
 		t.Errorf("ran %s, then %s", one.ID, same.ID)
 	}
-	var why op.Page[Reason]
+	var why op.Page[work.Reason]
 	ada.want(http.StatusOK, "GET", "/jobs/"+one.ID.String()+"/why", nil).into(&why)
 	if len(why.Items) == 0 {
 		t.Error("a job that waits says nothing")
@@ -89,7 +90,7 @@ func TestWorkflows(t *testing.T) {
 		t.Errorf("jobs %+v", jobs)
 	}
 	ada.want(http.StatusOK, "POST", "/jobs/"+one.ID.String()+"/cancel", nil)
-	var retried RetryJobOutput
+	var retried work.RetryJobOutput
 	ada.want(http.StatusOK, "POST", "/jobs/"+one.ID.String()+"/retry", nil).into(&retried)
 	if retried.Tasks == 0 {
 		t.Error("nothing was retried")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Place is where a value of an input travels.
@@ -210,6 +211,14 @@ type Request struct {
 	Body any
 }
 
+// spelled is a value as text: a time is RFC 3339.
+func spelled(value any) string {
+	if at, ok := value.(time.Time); ok {
+		return at.UTC().Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(value)
+}
+
 // Request is an input as it travels. What is zero is left out.
 func (o *Operation) Request(in any) Request {
 	r := Request{Query: url.Values{}, Header: http.Header{}}
@@ -225,7 +234,7 @@ func (o *Operation) Request(in any) Request {
 				r.Query.Add(f.Name, fmt.Sprint(value.Index(i)))
 			}
 		case f.Place == Query:
-			r.Query.Set(f.Name, fmt.Sprint(value))
+			r.Query.Set(f.Name, spelled(value.Interface()))
 		default:
 			r.Header.Set(f.Name, fmt.Sprint(value))
 		}

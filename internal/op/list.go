@@ -56,6 +56,23 @@ func PagedOf(in any) *Paged {
 	return nil
 }
 
+// Full reads a page of a list until it is full: one of the store may be short before the end.
+func Full[Store, In, Row any](ctx context.Context, c Caller, o *Op[Store, In, Page[Row]], in In) ([]Row, error) {
+	bounds := PagedOf(&in)
+	all := []Row{}
+	for want := bounds.Page().Most(); ; {
+		bounds.Limit = want - len(all)
+		page, err := o.Call(ctx, c, &in)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if bounds.After = page.Next; page.Next == "" || len(all) >= want {
+			return all, nil
+		}
+	}
+}
+
 // Each reads a whole list, page by page.
 func Each[Store, In, Row any](ctx context.Context, c Caller, o *Op[Store, In, Page[Row]], in In) ([]Row, error) {
 	bounds := PagedOf(&in)

@@ -148,7 +148,7 @@ func TestFields(t *testing.T) {
 }
 
 // What is typed keeps to the bounds of its field.
-func TestParse(t *testing.T) {
+func TestParseBounds(t *testing.T) {
 	in := new(struct {
 		Body struct {
 			Size *int      `json:"size,omitempty" minimum:"0" maximum:"9"`

@@ -6,8 +6,9 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/bulk"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -24,14 +25,14 @@ func TestBulk(t *testing.T) {
 	}
 	exec(`select weir.submit('render') from generate_series(1, 6)`)
 	exec(`select weir.submit_job(name => 'nightly', tasks => '[{"service": "s", "key": "a"}]') from generate_series(1, 2)`)
-	f := view.TaskFilter{Service: "render", Since: time.Now().Add(-time.Hour)}
-	look, err := c.ChangeTasks(t.Context(), f, bulk.Order{Action: bulk.Hold, DryRun: true})
+	f := work.TaskFilter{Service: "render", Since: time.Now().Add(-time.Hour)}
+	look, err := work.ChangeTasks.Call(t.Context(), c, work.OrderTasks(f, bulk.Order{Action: bulk.Hold, DryRun: true}))
 	if err != nil || look.Matched != 6 || len(look.Sample) != 5 {
 		t.Fatalf("%+v, %v", look, err)
 	}
 	done := 0
 	for order := (bulk.Order{Action: bulk.Priority, Priority: 4, Limit: 4}); ; {
-		got, err := c.ChangeTasks(t.Context(), f, order)
+		got, err := work.ChangeTasks.Call(t.Context(), c, work.OrderTasks(f, order))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,16 +45,16 @@ func TestBulk(t *testing.T) {
 		t.Errorf("%d were changed", done)
 	}
 	f.Since = time.Now().Add(time.Hour)
-	if got, err := c.ChangeTasks(t.Context(), f, bulk.Order{Action: bulk.Cancel}); err != nil || got.Matched != 0 {
+	if got, err := work.ChangeTasks.Call(t.Context(), c, work.OrderTasks(f, bulk.Order{Action: bulk.Cancel})); err != nil || got.Matched != 0 {
 		t.Errorf("what is to come: %+v, %v", got, err)
 	}
-	if tasks, err := c.Tasks(t.Context(), f, view.Page{}); err != nil || len(tasks) != 0 {
+	if tasks, err := op.Full(t.Context(), c, work.ListTasks, work.ListingTasks{TaskFilter: f}); err != nil || len(tasks) != 0 {
 		t.Errorf("a list of what is to come: %d, %v", len(tasks), err)
 	}
-	if got, err := c.ChangeJobs(t.Context(), view.JobFilter{Name: "night*"}, bulk.Order{Action: bulk.Cancel}); err != nil || got.Changed != 2 {
+	if got, err := work.ChangeJobs.Call(t.Context(), c, work.OrderJobs(work.JobFilter{Name: "night*"}, bulk.Order{Action: bulk.Cancel})); err != nil || got.Changed != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err = c.ChangeTasks(t.Context(), view.TaskFilter{}, bulk.Order{Action: bulk.Cancel}); err == nil {
+	if _, err = work.ChangeTasks.Call(t.Context(), c, work.OrderTasks(work.TaskFilter{}, bulk.Order{Action: bulk.Cancel})); err == nil {
 		t.Fatal("all tasks were meant")
 	}
 	if p := problem.Explain(err); p.Kind != problem.Invalid {

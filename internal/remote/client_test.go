@@ -15,7 +15,6 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/work"
@@ -47,20 +46,20 @@ func TestConnectionLost(t *testing.T) {
 		})
 	}
 	lose(2)
-	if _, err := c.Tasks(t.Context(), view.TaskFilter{}, view.Page{}); err != nil || seen.Load() != 3 {
+	if _, err := work.ListTasks.Call(t.Context(), c, &work.ListingTasks{}); err != nil || seen.Load() != 3 {
 		t.Errorf("read: %v after %d tries", err, seen.Load())
 	}
 	lose(1)
-	if _, err := c.Submit(t.Context(), weir.Task{Service: "x", IdempotencyKey: "k"}); err != nil || seen.Load() != 2 {
+	if _, err := submit(t.Context(), c, weir.Task{Service: "x", IdempotencyKey: "k"}); err != nil || seen.Load() != 2 {
 		t.Errorf("submit with a key: %v after %d tries", err, seen.Load())
 	}
 	lose(1)
-	_, err := c.Submit(t.Context(), weir.Task{Service: "x"})
+	_, err := submit(t.Context(), c, weir.Task{Service: "x"})
 	if p := problem.Explain(err); p.Kind != problem.Unreachable || seen.Load() != 1 {
 		t.Errorf("submit without a key: %v after %d tries", err, seen.Load())
 	}
 	lose(100)
-	_, err = c.Tasks(t.Context(), view.TaskFilter{}, view.Page{})
+	_, err = work.ListTasks.Call(t.Context(), c, &work.ListingTasks{})
 	p := problem.Explain(err)
 	if p.Kind != problem.Unreachable || seen.Load() != 4 || !strings.Contains(p.What, r.server.URL) || p.Next == "" {
 		t.Errorf("a server that is away: %+v after %d tries", p, seen.Load())
@@ -105,7 +104,7 @@ func TestRefused(t *testing.T) {
 		"wrong token": {r.client("weir_pat_nonsense"), problem.Unauthenticated},
 		"viewer":      {r.as(auth.Viewer), problem.Forbidden},
 	} {
-		_, err := c.client.Submit(t.Context(), weir.Task{Service: "x"})
+		_, err := submit(t.Context(), c.client, weir.Task{Service: "x"})
 		if p := problem.Explain(err); p.Kind != c.kind || p.Next == "" {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -183,7 +182,7 @@ func TestPeople(t *testing.T) {
 	if err != nil || token.Name != "x" || !strings.HasPrefix(secret, "weir_pat_") {
 		t.Fatalf("%+v, %v", token, err)
 	}
-	if _, err := r.client(secret).Tasks(ctx, view.TaskFilter{}, view.Page{}); err != nil {
+	if _, err := work.ListTasks.Call(ctx, r.client(secret), &work.ListingTasks{}); err != nil {
 		t.Error(err)
 	}
 	user, err := c.CreateUser(ctx, auth.NewUser{Name: "ada", Role: auth.Viewer, Password: password, Email: "ada@example.org"})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -25,6 +24,15 @@ func full() weir.Task {
 	}
 }
 
+// last is the error of a call.
+func last[T any](_ T, err error) error { return err }
+
+func to(id weir.ID, priority int) *work.Prioritizing {
+	in := &work.Prioritizing{NamedTask: *named(id)}
+	in.Body.Priority = priority
+	return in
+}
+
 // The same commands by way of the server and on the database leave the same.
 func TestSameCommands(t *testing.T) {
 	t.Parallel()
@@ -32,40 +40,39 @@ func TestSameCommands(t *testing.T) {
 	c := r.as(auth.Maintainer)
 	ctx := t.Context()
 	after := map[string]string{}
-	for name, x := range map[string]app.Commander{"server": c, "database": r.sdk} {
-		y := r.caller(x)
-		if err := putPool(ctx, y, "p", work.PoolSpec{Size: weir.Size(3), Rate: weir.Size(5), Per: op.Period(90 * time.Second), Note: "n"}); err != nil {
+	for name, x := range map[string]both{"server": served(c), "database": r.stored()} {
+		if err := putPool(ctx, x, "p", work.PoolSpec{Size: weir.Size(3), Rate: weir.Size(5), Per: op.Period(90 * time.Second), Note: "n"}); err != nil {
 			t.Fatalf("%s: set pool: %v", name, err)
 		}
-		if err := putPool(ctx, y, "p", work.PoolSpec{Size: weir.Size(4)}); err != nil {
+		if err := putPool(ctx, x, "p", work.PoolSpec{Size: weir.Size(4)}); err != nil {
 			t.Fatalf("%s: change pool: %v", name, err)
 		}
 		task := full()
 		task.UniqueKey = name
-		receipt, err := x.Submit(ctx, task)
+		receipt, err := submit(ctx, x, task)
 		if err != nil || receipt.Existed {
 			t.Fatalf("%s: submit: %+v, %v", name, receipt, err)
 		}
-		if again, err := x.Submit(ctx, task); err != nil || !again.Existed || again.ID != receipt.ID {
+		if again, err := submit(ctx, x, task); err != nil || !again.Existed || again.ID != receipt.ID {
 			t.Errorf("%s: submit again: %+v, %v", name, again, err)
 		}
-		job, err := x.SubmitJob(ctx, weir.Job{Name: "j", Kind: "k", Priority: 3, Params: json.RawMessage(`{"x": 1}`), IdempotencyKey: name, Trace: "t", Tasks: []weir.Task{
-			{Service: "a", Key: "a"}, {Service: "b", Key: "b", Needs: []string{"a"}, Rule: weir.AllDone},
+		job, err := submitJob(ctx, x, work.JobSpec{Name: "j", Kind: "k", Priority: 3, Params: json.RawMessage(`{"x": 1}`), IdempotencyKey: name, Trace: "t", Tasks: []work.TaskSpec{
+			{Service: "a", Key: "a"}, {Service: "b", Key: "b", Needs: []string{"a"}, Rule: string(weir.AllDone)},
 		}})
 		if err != nil {
 			t.Fatalf("%s: submit job: %v", name, err)
 		}
 		for what, err := range map[string]error{
-			"release":  x.Release(ctx, receipt.ID, "ada"),
-			"hold":     x.Hold(ctx, receipt.ID, weir.Decision{By: "ada", Reason: "wait"}),
-			"priority": x.SetPriority(ctx, receipt.ID, 9, "ada"),
+			"release":  last(work.ReleaseTask.Call(ctx, x, named(receipt.ID))),
+			"hold":     last(work.HoldTask.Call(ctx, x, deciding(receipt.ID, "wait"))),
+			"priority": last(work.SetPriority.Call(ctx, x, to(receipt.ID, 9))),
 		} {
 			if err != nil && what != "hold" { // the order is the map's: a held task cannot be held again
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 		}
-		reasons, err := x.Why(ctx, receipt.ID)
-		if err != nil || len(reasons) == 0 {
+		reasons, err := work.WhyTask.Call(ctx, x, named(receipt.ID))
+		if err != nil || len(reasons.Items) == 0 {
 			t.Errorf("%s: why: %v, %v", name, reasons, err)
 		}
 		s := weir.Schedule{Name: name, Spec: "@daily", Zone: "Europe/Vienna", Missed: weir.MissedAll, Task: weir.Task{Service: "x", Timeout: time.Minute}}
@@ -77,28 +84,20 @@ func TestSameCommands(t *testing.T) {
 			t.Errorf("%s: change schedule: %v", name, err)
 		}
 		after[name] = state(t, r, receipt.ID, job, name)
-		ended, asked, err := x.CancelJob(ctx, job, weir.Decision{Reason: "r"})
-		if ended != 2 || asked != 0 || err != nil {
-			t.Errorf("%s: cancel job: %d, %d, %v", name, ended, asked, err)
+		canceled, err := work.CancelJob.Call(ctx, x, decidingJob(job, "r"))
+		if canceled != (work.CancelJobOutput{Ended: 2}) || err != nil {
+			t.Errorf("%s: cancel job: %+v, %v", name, canceled, err)
 		}
-		if done, err := x.Cancel(ctx, receipt.ID, weir.Decision{Reason: "r"}); !done || err != nil {
+		if done, err := work.CancelTask.Call(ctx, x, deciding(receipt.ID, "r")); !done.Ended || err != nil {
 			t.Errorf("%s: cancel: %v, %v", name, done, err)
 		}
-		if err := errors.Join(x.Retry(ctx, receipt.ID, "ada"), x.Skip(ctx, receipt.ID, weir.Decision{Reason: "r"}), x.DropSchedule(ctx, name, "ada"), dropPool(ctx, y, "p", true)); err != nil {
+		if err := errors.Join(last(work.RetryTask.Call(ctx, x, named(receipt.ID))), last(work.SkipTask.Call(ctx, x, deciding(receipt.ID, "r"))), x.DropSchedule(ctx, name, "ada"), dropPool(ctx, x, "p", true)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if after["server"] != after["database"] {
 		t.Errorf("by server: %s\nby database: %s", after["server"], after["database"])
 	}
-}
-
-// caller carries operations out where x changes things.
-func (r *rig) caller(x any) op.Caller {
-	if c, ok := x.(op.Caller); ok {
-		return c
-	}
-	return op.Local{Stores: []any{work.New(r.db.Pool, r.sdk)}, Who: func(context.Context) auth.Subject { return auth.System("ada") }}
 }
 
 func putPool(ctx context.Context, c op.Caller, name string, spec work.PoolSpec) error {
@@ -159,49 +158,43 @@ func TestSameRefusals(t *testing.T) {
 	if _, err := r.sdk.Cancel(t.Context(), done.ID, weir.Decision{}); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]func(context.Context, app.Commander) error{
-		"no pool": func(ctx context.Context, x app.Commander) error {
-			_, err := x.SubmitJob(ctx, weir.Job{Name: "j", Tasks: []weir.Task{{Service: "x", Pool: "gpu"}}})
+	for name, f := range map[string]func(context.Context, both) error{
+		"no pool": func(ctx context.Context, x both) error {
+			_, err := submitJob(ctx, x, work.JobSpec{Name: "j", Tasks: []work.TaskSpec{{Service: "x", Pool: "gpu"}}})
 			return err
 		},
-		"ring": func(ctx context.Context, x app.Commander) error {
-			_, err := x.SubmitJob(ctx, weir.Job{Name: "j", Tasks: []weir.Task{{Service: "x", Key: "a", Needs: []string{"a"}}}})
+		"ring": func(ctx context.Context, x both) error {
+			_, err := submitJob(ctx, x, work.JobSpec{Name: "j", Tasks: []work.TaskSpec{{Service: "x", Key: "a", Needs: []string{"a"}}}})
 			return err
 		},
-		"no task": func(ctx context.Context, x app.Commander) error {
-			_, err := x.Cancel(ctx, none, weir.Decision{})
-			return err
+		"no task": func(ctx context.Context, x both) error {
+			return last(work.CancelTask.Call(ctx, x, deciding(none, "")))
 		},
-		"no job": func(ctx context.Context, x app.Commander) error {
-			_, _, err := x.CancelJob(ctx, none, weir.Decision{})
-			return err
+		"no job": func(ctx context.Context, x both) error {
+			return last(work.CancelJob.Call(ctx, x, decidingJob(none, "")))
 		},
-		"ended":     func(ctx context.Context, x app.Commander) error { return x.Release(ctx, done.ID, "") },
-		"no reason": func(ctx context.Context, x app.Commander) error { return x.Skip(ctx, none, weir.Decision{}) },
-		"why not":   func(ctx context.Context, x app.Commander) error { _, err := x.Why(ctx, none); return err },
-		"empty pool": func(ctx context.Context, x app.Commander) error {
-			return putPool(ctx, r.caller(x), "p", work.PoolSpec{})
-		},
-		"drop no pool": func(ctx context.Context, x app.Commander) error {
-			return dropPool(ctx, r.caller(x), "ghost", false)
-		},
-		"no schedule": func(ctx context.Context, x app.Commander) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
-		"bad cron": func(ctx context.Context, x app.Commander) error {
+		"ended":        func(ctx context.Context, x both) error { return last(work.ReleaseTask.Call(ctx, x, named(done.ID))) },
+		"no reason":    func(ctx context.Context, x both) error { return last(work.SkipTask.Call(ctx, x, deciding(none, ""))) },
+		"why not":      func(ctx context.Context, x both) error { return last(work.WhyTask.Call(ctx, x, named(none))) },
+		"empty pool":   func(ctx context.Context, x both) error { return putPool(ctx, x, "p", work.PoolSpec{}) },
+		"drop no pool": func(ctx context.Context, x both) error { return dropPool(ctx, x, "ghost", false) },
+		"no schedule":  func(ctx context.Context, x both) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
+		"bad cron": func(ctx context.Context, x both) error {
 			return x.SetSchedule(ctx, weir.Schedule{Name: "s", Spec: "never", Task: weir.Task{Service: "x"}})
 		},
-		"no node": func(ctx context.Context, x app.Commander) error {
+		"no node": func(ctx context.Context, x both) error {
 			return x.SetNodeMode(ctx, "ghost", weir.Paused, time.Time{}, weir.Decision{})
 		},
-		"wrong retry": func(ctx context.Context, x app.Commander) error {
-			return x.Retry(ctx, none, "")
+		"wrong retry": func(ctx context.Context, x both) error {
+			return last(work.RetryTask.Call(ctx, x, named(none)))
 		},
-		"params broken": func(ctx context.Context, x app.Commander) error {
-			_, err := x.Submit(ctx, weir.Task{Service: "x", Params: func() {}})
+		"params broken": func(ctx context.Context, x both) error {
+			_, err := submit(ctx, x, weir.Task{Service: "x", Params: func() {}})
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, y := problem.Explain(f(t.Context(), c)), problem.Explain(f(t.Context(), r.sdk))
+			x, y := problem.Explain(f(t.Context(), served(c))), problem.Explain(f(t.Context(), r.stored()))
 			if x.Kind != y.Kind || name != "params broken" && x.What != y.What {
 				t.Errorf("by server: %s: %s\nby database: %s: %s", x.Kind.Code(), x.What, y.Kind.Code(), y.What)
 			}

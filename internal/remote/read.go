@@ -6,12 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 // page is a part of a list as it is sent.
@@ -77,85 +74,11 @@ func id(id weir.ID) string {
 	return id.String()
 }
 
-// when is empty for no time.
-func when(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
 func yes(b bool) string {
 	if b {
 		return "true"
 	}
 	return ""
-}
-
-// Task reads one task.
-func (c *Client) Task(ctx context.Context, id weir.ID) (view.Task, error) {
-	return one[view.Task](ctx, c, nil, "tasks", id.String())
-}
-
-// TaskID reads the id of a task, whole or its end.
-func (c *Client) TaskID(ctx context.Context, text string) (weir.ID, error) {
-	return c.resolve(ctx, "tasks", text)
-}
-
-func (c *Client) resolve(ctx context.Context, kind, text string) (weir.ID, error) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if id, err := weir.ParseID(text); err == nil {
-		return id, nil
-	}
-	if text == "" || text == "." || text == ".." { // no part of an address
-		return weir.ID{}, problem.New(problem.Invalid, "", "%q is not an id: give the whole id, or at least its last 6 characters", text)
-	}
-	found, err := one[struct {
-		ID weir.ID `json:"id"`
-	}](ctx, c, nil, kind, text)
-	return found.ID, err
-}
-
-// Tasks lists tasks, newest first; those of one job in its order.
-func (c *Client) Tasks(ctx context.Context, f view.TaskFilter, p view.Page) ([]view.Task, error) {
-	query := values("state", f.State, "service", f.Service, "gate", f.Gate, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node, "job", id(f.Job), "since", when(f.Since))
-	return list[view.Task](ctx, c, query, p, "tasks")
-}
-
-// TaskEvents is the life of one task, oldest first.
-func (c *Client) TaskEvents(ctx context.Context, task weir.ID) ([]view.Event, error) {
-	return whole[view.Event](ctx, c, nil, "tasks", task.String(), "events")
-}
-
-// Attempts lists the attempts at a task, oldest first.
-func (c *Client) Attempts(ctx context.Context, task weir.ID) ([]view.Attempt, error) {
-	return whole[view.Attempt](ctx, c, nil, "tasks", task.String(), "attempts")
-}
-
-// Job reads one job.
-func (c *Client) Job(ctx context.Context, id weir.ID) (view.Job, error) {
-	return one[view.Job](ctx, c, nil, "jobs", id.String())
-}
-
-// JobID reads the id of a job, whole or its end.
-func (c *Client) JobID(ctx context.Context, text string) (weir.ID, error) {
-	return c.resolve(ctx, "jobs", text)
-}
-
-// Jobs lists jobs, newest first.
-func (c *Client) Jobs(ctx context.Context, f view.JobFilter, p view.Page) ([]view.Job, error) {
-	query := values("state", f.State, "kind", f.Kind, "name", f.Name, "workflow", f.Workflow, "schedule", f.Schedule, "parent", id(f.Parent), "origin", id(f.Origin), "of", id(f.Of), "since", when(f.Since))
-	return list[view.Job](ctx, c, query, p, "jobs")
-}
-
-// Graph reads the tasks of a job and their needs.
-func (c *Client) Graph(ctx context.Context, job weir.ID) (view.Graph, error) {
-	return one[view.Graph](ctx, c, nil, "jobs", job.String(), "graph")
-}
-
-// Spans lists when the attempts of a job ran.
-func (c *Client) Spans(ctx context.Context, job weir.ID) ([]view.Span, error) {
-	return whole[view.Span](ctx, c, nil, "jobs", job.String(), "spans")
 }
 
 // Events reads the end of the timeline, or of one job's part of it, oldest

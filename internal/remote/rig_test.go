@@ -16,7 +16,6 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
@@ -91,7 +90,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	r.fleets = fleet.New(r.db.Pool)
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
-		Store: r.store, Commands: r.sdk, Bulk: bulk.New(r.db.Pool, r.sdk, r.store), Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
+		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
 		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk), r.flows, r.rolls, r.fleets, secrets, newYard(t, r)}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
@@ -112,6 +111,48 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 		running.Wait()
 	})
 	return r
+}
+
+// both is somebody who asks, and whom operations are carried out by.
+type both struct {
+	app.Reader
+	app.Commander
+	op.Caller
+}
+
+// served asks the server, stored the database.
+func served(c *remote.Client) both { return both{c, c, c} }
+
+func (r *rig) stored() both {
+	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk)}, Who: func(context.Context) auth.Subject { return system }}}
+}
+
+// named names a task, ofJob a job.
+func named(id weir.ID) *work.NamedTask { return &work.NamedTask{Task: id.String()} }
+
+func ofJob(id weir.ID) *work.NamedJob { return &work.NamedJob{Job: id.String()} }
+
+// deciding is a command on a task, or on a job.
+func deciding(id weir.ID, reason string) *work.Deciding {
+	return &work.Deciding{NamedTask: *named(id), Body: &op.DecisionBody{Reason: reason}}
+}
+
+func decidingJob(id weir.ID, reason string) *work.DecidingJob {
+	return &work.DecidingJob{NamedJob: *ofJob(id), Body: &op.DecisionBody{Reason: reason}}
+}
+
+// submit submits a task, submitJob a job.
+func submit(ctx context.Context, x op.Caller, task weir.Task) (work.Submitted, error) {
+	spec, err := work.SpecOf(task)
+	if err != nil {
+		return work.Submitted{}, err
+	}
+	return work.SubmitTask.Call(ctx, x, &work.Submitting{Keyed: op.Keyed{IdempotencyKey: task.IdempotencyKey}, Body: spec})
+}
+
+func submitJob(ctx context.Context, x op.Caller, job work.JobSpec) (weir.ID, error) {
+	made, err := work.SubmitJob.Call(ctx, x, &work.SubmittingJob{Keyed: op.Keyed{IdempotencyKey: job.IdempotencyKey}, Body: job})
+	return made.ID, err
 }
 
 // intercept sets what sees every request first.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -112,8 +111,8 @@ func TestSameAnswers(t *testing.T) {
 	maps.Copy(all, machineReadings(r))
 	for name, read := range all {
 		t.Run(name, func(t *testing.T) {
-			want, wantErr := read(t.Context(), r.store)
-			got, err := read(t.Context(), c)
+			want, wantErr := read(t.Context(), r.stored())
+			got, err := read(t.Context(), served(c))
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("by server: %v; by database: %v", err, wantErr)
 			}
@@ -132,7 +131,7 @@ func TestSameAnswers(t *testing.T) {
 }
 
 // reading is one call of a method that reads.
-type reading = func(context.Context, app.Reader) (any, error)
+type reading = func(context.Context, both) (any, error)
 
 // none is an id that nothing has.
 var none = weir.ID{1}
@@ -140,111 +139,122 @@ var none = weir.ID{1}
 // taskReadings are about tasks.
 func taskReadings(f found) map[string]reading {
 	return map[string]reading{
-		"task":           func(ctx context.Context, x app.Reader) (any, error) { return x.Task(ctx, f.running) },
-		"no task":        func(ctx context.Context, x app.Reader) (any, error) { return x.Task(ctx, none) },
-		"task id":        func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, f.running.String()[20:]) },
-		"task id, whole": func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, none.String()) },
-		"no task id":     func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, "000000000000") },
-		"bad task id":    func(ctx context.Context, x app.Reader) (any, error) { return x.TaskID(ctx, "x/../y?z") },
-		"tasks": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{}, view.Page{})
+		"task":    func(ctx context.Context, x both) (any, error) { return work.ShowTask.Call(ctx, x, named(f.running)) },
+		"no task": func(ctx context.Context, x both) (any, error) { return work.ShowTask.Call(ctx, x, named(none)) },
+		"task id": func(ctx context.Context, x both) (any, error) {
+			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: f.running.String()[20:]})
 		},
-		"tasks, page": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{}, view.Page{Limit: 3, After: f.pooled.String()})
+		"task id, whole": func(ctx context.Context, x both) (any, error) {
+			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: none.String()})
 		},
-		"tasks, state": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{State: "failed"}, view.Page{})
+		"no task id": func(ctx context.Context, x both) (any, error) {
+			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: "000000000000"})
 		},
-		"tasks, gate": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Gate: "order"}, view.Page{})
+		"bad task id": func(ctx context.Context, x both) (any, error) {
+			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: "x/../y?z"})
 		},
-		"tasks, service": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Service: "a.done"}, view.Page{})
+		"tasks": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{})})
 		},
-		"tasks, pool": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Pool: "q"}, view.Page{})
+		"tasks, page": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{Limit: 3, After: f.pooled.String()}, TaskFilter: work.TasksOf(view.TaskFilter{})})
 		},
-		"tasks, lane": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Lane: "l"}, view.Page{})
+		"tasks, state": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{State: "failed"})})
 		},
-		"tasks, key": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Key: "second"}, view.Page{})
+		"tasks, gate": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Gate: "order"})})
 		},
-		"tasks, job": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{Job: f.job}, view.Page{Limit: 1})
+		"tasks, service": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Service: "a.done"})})
 		},
-		"tasks, bad state": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{State: "asleep"}, view.Page{})
+		"tasks, pool": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Pool: "q"})})
 		},
-		"tasks, bad page": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Tasks(ctx, view.TaskFilter{}, view.Page{After: "x"})
+		"tasks, lane": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Lane: "l"})})
 		},
-		"task events":    func(ctx context.Context, x app.Reader) (any, error) { return x.TaskEvents(ctx, f.running) },
-		"no task events": func(ctx context.Context, x app.Reader) (any, error) { return x.TaskEvents(ctx, none) },
+		"tasks, key": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Key: "second"})})
+		},
+		"tasks, job": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{Limit: 1}, TaskFilter: work.TasksOf(view.TaskFilter{Job: f.job})})
+		},
+		"tasks, bad state": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{State: "asleep"})})
+		},
+		"tasks, bad page": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{After: "x"}, TaskFilter: work.TasksOf(view.TaskFilter{})})
+		},
+		"task events":    func(ctx context.Context, x both) (any, error) { return work.TaskEvents.Call(ctx, x, named(f.running)) },
+		"no task events": func(ctx context.Context, x both) (any, error) { return work.TaskEvents.Call(ctx, x, named(none)) },
 	}
 }
 
 // jobReadings are about jobs and the timeline.
 func jobReadings(f found) map[string]reading {
 	return map[string]reading{
-		"job":       func(ctx context.Context, x app.Reader) (any, error) { return x.Job(ctx, f.job) },
-		"no job":    func(ctx context.Context, x app.Reader) (any, error) { return x.Job(ctx, none) },
-		"job id":    func(ctx context.Context, x app.Reader) (any, error) { return x.JobID(ctx, f.job.String()[26:]) },
-		"no job id": func(ctx context.Context, x app.Reader) (any, error) { return x.JobID(ctx, "000000000000") },
-		"jobs": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Jobs(ctx, view.JobFilter{}, view.Page{})
+		"job":    func(ctx context.Context, x both) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(f.job)) },
+		"no job": func(ctx context.Context, x both) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(none)) },
+		"job id": func(ctx context.Context, x both) (any, error) {
+			return work.ShowJob.Call(ctx, x, &work.NamedJob{Job: f.job.String()[26:]})
 		},
-		"jobs, filter": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Jobs(ctx, view.JobFilter{State: "running", Kind: "other", Name: "single"}, view.Page{Limit: 9})
+		"no job id": func(ctx context.Context, x both) (any, error) {
+			return work.ShowJob.Call(ctx, x, &work.NamedJob{Job: "000000000000"})
 		},
-		"jobs, bad state": func(ctx context.Context, x app.Reader) (any, error) {
-			return x.Jobs(ctx, view.JobFilter{State: "asleep"}, view.Page{})
+		"jobs": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{}, JobFilter: work.JobsOf(view.JobFilter{})})
 		},
-		"events":      func(ctx context.Context, x app.Reader) (any, error) { return x.Events(ctx, weir.ID{}, 7) },
-		"events, job": func(ctx context.Context, x app.Reader) (any, error) { return x.Events(ctx, f.job, 100) },
-		"events after": func(ctx context.Context, x app.Reader) (any, error) {
+		"jobs, filter": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{Limit: 9}, JobFilter: work.JobsOf(view.JobFilter{State: "running", Kind: "other", Name: "single"})})
+		},
+		"jobs, bad state": func(ctx context.Context, x both) (any, error) {
+			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{}, JobFilter: work.JobsOf(view.JobFilter{State: "asleep"})})
+		},
+		"events":      func(ctx context.Context, x both) (any, error) { return x.Events(ctx, weir.ID{}, 7) },
+		"events, job": func(ctx context.Context, x both) (any, error) { return x.Events(ctx, f.job, 100) },
+		"events after": func(ctx context.Context, x both) (any, error) {
 			return x.EventsAfter(ctx, "0.0", weir.ID{}, weir.ID{}, 1000)
 		},
-		"events after, job": func(ctx context.Context, x app.Reader) (any, error) {
+		"events after, job": func(ctx context.Context, x both) (any, error) {
 			return x.EventsAfter(ctx, "0.0", f.job, weir.ID{}, 2)
 		},
-		"events after, task": func(ctx context.Context, x app.Reader) (any, error) {
+		"events after, task": func(ctx context.Context, x both) (any, error) {
 			return x.EventsAfter(ctx, "0.0", weir.ID{}, f.running, 1000)
 		},
-		"events after, wrong": func(ctx context.Context, x app.Reader) (any, error) {
+		"events after, wrong": func(ctx context.Context, x both) (any, error) {
 			return x.EventsAfter(ctx, "x", weir.ID{}, weir.ID{}, 10)
 		},
 	}
 }
 
-// called is an operation that reads.
-func called[S, In, Out any](r *rig, o *op.Op[S, In, Out], in In) reading {
-	return func(ctx context.Context, x app.Reader) (any, error) { return o.Call(ctx, r.caller(x), &in) }
-}
-
 // machineReadings are about everything else.
 func machineReadings(r *rig) map[string]reading {
 	return map[string]reading{
-		"node":    func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "n1") },
-		"no node": func(ctx context.Context, x app.Reader) (any, error) { return x.Node(ctx, "ghost/of ?") },
-		"nodes":   func(ctx context.Context, x app.Reader) (any, error) { return x.Nodes(ctx, view.Page{}) },
-		"nodes, page": func(ctx context.Context, x app.Reader) (any, error) {
+		"node":    func(ctx context.Context, x both) (any, error) { return x.Node(ctx, "n1") },
+		"no node": func(ctx context.Context, x both) (any, error) { return x.Node(ctx, "ghost/of ?") },
+		"nodes":   func(ctx context.Context, x both) (any, error) { return x.Nodes(ctx, view.Page{}) },
+		"nodes, page": func(ctx context.Context, x both) (any, error) {
 			return x.Nodes(ctx, view.Page{Limit: 1, After: "n1"})
 		},
-		"pool":        called(r, work.ShowPool, work.NamedPool{Pool: "p"}),
-		"no pool":     called(r, work.ShowPool, work.NamedPool{Pool: "ghost"}),
-		"pools":       called(r, work.ListPools, op.Paged{}),
-		"schedule":    func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "s") },
-		"no schedule": func(ctx context.Context, x app.Reader) (any, error) { return x.Schedule(ctx, "ghost") },
-		"schedules":   func(ctx context.Context, x app.Reader) (any, error) { return x.Schedules(ctx, view.Page{}) },
-		"worker":      func(ctx context.Context, x app.Reader) (any, error) { return x.Worker(ctx, "w") },
-		"no worker":   func(ctx context.Context, x app.Reader) (any, error) { return x.Worker(ctx, "ghost") },
-		"workers": func(ctx context.Context, x app.Reader) (any, error) {
+		"pool": func(ctx context.Context, x both) (any, error) {
+			return work.ShowPool.Call(ctx, x, &work.NamedPool{Pool: "p"})
+		},
+		"no pool": func(ctx context.Context, x both) (any, error) {
+			return work.ShowPool.Call(ctx, x, &work.NamedPool{Pool: "ghost"})
+		},
+		"pools":       func(ctx context.Context, x both) (any, error) { return work.ListPools.Call(ctx, x, &op.Paged{}) },
+		"schedule":    func(ctx context.Context, x both) (any, error) { return x.Schedule(ctx, "s") },
+		"no schedule": func(ctx context.Context, x both) (any, error) { return x.Schedule(ctx, "ghost") },
+		"schedules":   func(ctx context.Context, x both) (any, error) { return x.Schedules(ctx, view.Page{}) },
+		"worker":      func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "w") },
+		"no worker":   func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "ghost") },
+		"workers": func(ctx context.Context, x both) (any, error) {
 			return x.Workers(ctx, view.WorkerFilter{}, view.Page{})
 		},
-		"workers, filter": func(ctx context.Context, x app.Reader) (any, error) {
+		"workers, filter": func(ctx context.Context, x both) (any, error) {
 			return x.Workers(ctx, view.WorkerFilter{Node: "n1", Service: "a.done", All: true}, view.Page{})
 		},
-		"doctor": func(ctx context.Context, x app.Reader) (any, error) { return x.Doctor(ctx, true) },
+		"doctor": func(ctx context.Context, x both) (any, error) { return x.Doctor(ctx, true) },
 	}
 }

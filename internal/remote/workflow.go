@@ -9,18 +9,6 @@ import (
 	"github.com/weirhq/weir/internal/node/wake"
 )
 
-// RetryJob gives what failed in a job a new round of attempts.
-func (c *Client) RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error) {
-	var out struct{ Tasks int }
-	err = c.post(ctx, reason(d), &out, "jobs", job.String(), "retry")
-	return out.Tasks, err
-}
-
-// WhyJob says why a job is where it is.
-func (c *Client) WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error) {
-	return c.why(ctx, "jobs", job)
-}
-
 // SetWake says how a node is woken, and when it may sleep.
 func (c *Client) SetWake(ctx context.Context, node string, m wake.Method) error {
 	kind := m.Kind

@@ -106,13 +106,13 @@ func TestWorkflows(t *testing.T) {
 	if err != nil || err2 != nil || id != again.ID || made.Existed || !again.Existed {
 		t.Errorf("%+v: %v, %+v: %v", made, err, again, err2)
 	}
-	if why, err := c.WhyJob(ctx, id); err != nil || len(why) == 0 {
+	if why, err := work.WhyJob.Call(ctx, c, ofJob(id)); err != nil || len(why.Items) == 0 {
 		t.Errorf("why %+v: %v", why, err)
 	}
 	if _, _, err := r.sdk.CancelJob(ctx, id, weir.Decision{}); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := c.RetryJob(ctx, id, weir.Decision{Reason: "again"}); err != nil || n == 0 {
+	if n, err := work.RetryJob.Call(ctx, c, decidingJob(id, "again")); err != nil || n.Tasks == 0 {
 		t.Errorf("retried %d: %v", n, err)
 	}
 	if _, _, err := r.sdk.CancelJob(ctx, id, weir.Decision{}); err != nil {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -11,16 +10,10 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/bulk"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
-
-// Bulk does the same to all tasks or jobs of a filter. [*bulk.Doer] does.
-type Bulk interface {
-	ChangeTasks(ctx context.Context, f view.TaskFilter, o bulk.Order) (bulk.Result, error)
-	ChangeJobs(ctx context.Context, f view.JobFilter, o bulk.Order) (bulk.Result, error)
-}
 
 // barCount is up to how many a list counts what matches, each time it is shown.
 const barCount = 1000
@@ -70,7 +63,7 @@ var (
 // narrowed have none, and neither has one that is empty.
 // The rest of the filter, beside what the address says, is in with.
 func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.Values, count func(most int) (int, bool, error)) (b bulkBar, err error) {
-	if w.config.Bulk == nil || !r.Can(auth.Command, kind) || len(filterWords(r.URL.Query())) == 0 {
+	if !r.Can(auth.Command, kind) || len(filterWords(r.URL.Query())) == 0 {
 		return b, nil
 	}
 	query := r.URL.Query()
@@ -121,9 +114,6 @@ func bulkOf(r *Request, deeds []deed) (deed, error) {
 type changer func(bulk.Order) (bulk.Result, error)
 
 func (w *Web) bulkTasks(r *Request) (changer, deed, error) {
-	if w.config.Bulk == nil {
-		return nil, deed{}, problem.New(problem.NotFound, "ask the server that does", "this server changes things one at a time")
-	}
 	d, err := bulkOf(r, taskDeeds)
 	if err == nil && d.override {
 		err = r.allow(auth.Override, "task", false)
@@ -132,19 +122,22 @@ func (w *Web) bulkTasks(r *Request) (changer, deed, error) {
 		return nil, d, err
 	}
 	f, err := w.taskFilter(r)
-	return func(o bulk.Order) (bulk.Result, error) { return w.config.Bulk.ChangeTasks(r.Context(), f, o) }, d, err
+	return func(o bulk.Order) (bulk.Result, error) {
+		out, err := work.ChangeTasks.Call(r.Context(), w.config.Operations, work.OrderTasks(work.TasksOf(f), o))
+		return out.Result, err
+	}, d, err
 }
 
 func (w *Web) bulkJobs(r *Request) (changer, deed, error) {
-	if w.config.Bulk == nil {
-		return nil, deed{}, problem.New(problem.NotFound, "ask the server that does", "this server changes things one at a time")
-	}
 	d, err := bulkOf(r, jobDeeds)
 	if err != nil {
 		return nil, d, err
 	}
 	f, err := jobFilter(r)
-	return func(o bulk.Order) (bulk.Result, error) { return w.config.Bulk.ChangeJobs(r.Context(), f, o) }, d, err
+	return func(o bulk.Order) (bulk.Result, error) {
+		out, err := work.ChangeJobs.Call(r.Context(), w.config.Operations, work.OrderJobs(work.JobsOf(f), o))
+		return out.Result, err
+	}, d, err
 }
 
 // askBulk names how many there are and shows some of them.

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 
 	"github.com/a-h/templ"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // jobTabs are the views of a job, by the end of their addresses.
@@ -161,7 +163,7 @@ func orNull(data json.RawMessage) []byte {
 }
 
 func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
-	id, err := r.ID("id")
+	id, err := r.ID("job")
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -177,16 +179,8 @@ func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) cancelJob(r *Request) (Done, error) {
-	id, err := r.ID("id")
-	if err != nil {
-		return Done{}, err
-	}
-	ended, asked, err := w.config.Commands.CancelJob(r.Context(), id, r.decision())
-	if err != nil {
-		return Done{}, err
-	}
-	return Done{To: jobPath(id), Say: canceledWords(ended, asked)}, nil
+func canceledJob(r *Request, out work.CancelJobOutput) Done {
+	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: canceledWords(out.Ended, out.Asked)}
 }
 
 func canceledWords(ended, asked int) string {

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -27,7 +29,7 @@ type jobFlow struct {
 	// by is who asked for it, from the step that its rerun began with.
 	by, from string
 	// why is of a queued job what it waits for.
-	why []weir.Reason
+	why []work.Reason
 	// held are steps that wait for a person.
 	held []view.Task
 	// children are the jobs that its steps wait or waited for, newest first; child
@@ -64,7 +66,7 @@ func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
 		return f, nil // why it is not further is on its own page, by device
 	}
 	if j.State == "queued" {
-		f.why, err = w.config.Commands.WhyJob(r.Context(), j.ID)
+		f.why, err = w.whyJob(r, j)
 		return f, err
 	}
 	if !j.Ended() {
@@ -78,9 +80,14 @@ func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
 
 // stops is what tasks of a running job wait for, but for one another and for
 // people: who is asked stands in a box of its own.
-func (w *Web) stops(r *Request, j view.Job) ([]weir.Reason, error) {
-	reasons, err := w.config.Commands.WhyJob(r.Context(), j.ID)
-	return slices.DeleteFunc(reasons, func(x weir.Reason) bool { return x.Open || x.Gate == "needs" || x.Gate == "hold" }), err
+func (w *Web) stops(r *Request, j view.Job) ([]work.Reason, error) {
+	reasons, err := w.whyJob(r, j)
+	return slices.DeleteFunc(reasons, func(x work.Reason) bool { return x.Open || x.Gate == "needs" || x.Gate == "hold" }), err
+}
+
+func (w *Web) whyJob(r *Request, j view.Job) ([]work.Reason, error) {
+	found, err := work.WhyJob.Call(r.Context(), w.config.Operations, &work.NamedJob{Job: j.ID.String()})
+	return found.Items, err
 }
 
 // childrenMost is how many jobs of its steps the page of a job knows.
@@ -200,14 +207,7 @@ func (w *Web) rerunJob(r *Request) (Done, error) {
 	return Done{To: jobPath(made.ID), Say: "It runs again, as this job."}, nil
 }
 
-func (w *Web) retryJob(r *Request) (Done, error) {
-	id, err := r.ID("id")
-	if err != nil {
-		return Done{}, err
-	}
-	n, err := w.config.Commands.RetryJob(r.Context(), id, weir.Decision{By: r.By()})
-	if err != nil {
-		return Done{}, err
-	}
-	return Done{To: jobPath(id), Say: ui.Plural(n, "task runs", "tasks run") + " again, and with them what was skipped because of them."}, nil
+func retriedJob(r *Request, out work.RetryJobOutput) Done {
+	say := ui.Plural(out.Tasks, "task runs", "tasks run") + " again, and with them what was skipped because of them."
+	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: say}
 }

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/trace"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func askNewTask(r *Request) (ui.Question, error) {
@@ -27,7 +27,7 @@ func askNewTask(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) submitTask(r *Request) (Done, error) {
-	task := weir.Task{
+	task := work.TaskSpec{
 		Service: r.Field("service"), Key: r.Field("key"), Pool: r.Field("pool"), Lane: r.Field("lane"), UniqueKey: r.Field("unique_key"),
 		Hold: r.Field("hold"), Trace: trace.Parent(r.Context()),
 	}
@@ -47,7 +47,7 @@ func (w *Web) submitTask(r *Request) (Done, error) {
 			return Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", text)
 		}
 	}
-	receipt, err := w.config.Commands.Submit(r.Context(), task)
+	receipt, err := work.SubmitTask.Call(r.Context(), w.config.Operations, &work.Submitting{Body: task})
 	if err != nil {
 		return Done{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -26,7 +27,7 @@ type taskView struct {
 	view.Task
 	job      view.Job
 	acts     []act
-	why      []weir.Reason
+	why      []work.Reason
 	attempts []view.Attempt
 	// events are oldest first; the page shows the last eventsMost of them.
 	events            []view.Event
@@ -71,9 +72,11 @@ func (w *Web) task(r *Request) (View, error) {
 		return View{}, err
 	}
 	if v.waits() {
-		if v.why, err = w.config.Commands.Why(ctx, id); err != nil {
+		why, err := work.WhyTask.Call(ctx, w.config.Operations, &work.NamedTask{Task: id.String()})
+		if err != nil {
 			return View{}, err
 		}
+		v.why = why.Items
 	}
 	if v.events, err = w.config.Store.TaskEvents(ctx, id); err != nil {
 		return View{}, err

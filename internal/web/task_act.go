@@ -1,14 +1,15 @@
 package web
 
 import (
-	"fmt"
+	"net/url"
 	"strconv"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // rights are what the reader may do with tasks.
@@ -59,7 +60,7 @@ func backTo(r *Request, path string) string {
 
 // asked is a question about the task of the path.
 func (w *Web) asked(r *Request, ask func(view.Task) ui.Question) (ui.Question, error) {
-	id, err := r.ID("id")
+	id, err := r.ID("task")
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -72,17 +73,16 @@ func (w *Web) asked(r *Request, ask func(view.Task) ui.Question) (ui.Question, e
 	return q, nil
 }
 
-// commanded does something with the task of the path and says so.
-func commanded(r *Request, do func(weir.ID) (string, error)) (Done, error) {
-	id, err := r.ID("id")
-	if err != nil {
-		return Done{}, err
+// toTask is what an action on a task answers: the page it began on, and words.
+func toTask[Out any](say func(*Request, Out) string) func(*Request, Out) Done {
+	return func(r *Request, out Out) Done {
+		return Done{To: backTo(r, "/tasks/"+url.PathEscape(r.PathValue("task"))), Say: say(r, out)}
 	}
-	said, err := do(id)
-	if err != nil {
-		return Done{}, err
-	}
-	return Done{To: backTo(r, taskPath(id)), Say: said}, nil
+}
+
+// said is for actions of which there is nothing else to say.
+func said(words string) func(*Request, op.Nothing) Done {
+	return toTask(func(*Request, op.Nothing) string { return words })
 }
 
 func (r *Request) decision() weir.Decision {
@@ -112,26 +112,11 @@ func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) cancelTask(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		ended, err := w.config.Commands.Cancel(r.Context(), id, r.decision())
-		if ended {
-			return "The task is canceled.", err
-		}
-		return "The worker is asked to stop the task.", err
-	})
-}
-
-func (w *Web) retryTask(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		return "The task runs again, and with it what was skipped because of it.", w.config.Commands.Retry(r.Context(), id, r.By())
-	})
-}
-
-func (w *Web) releaseTask(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		return "The task is released and goes on to its next gate.", w.config.Commands.Release(r.Context(), id, r.By())
-	})
+func canceledTask(_ *Request, out work.CancelOutput) string {
+	if out.Ended {
+		return "The task is canceled."
+	}
+	return "The worker is asked to stop the task."
 }
 
 func (w *Web) askSkipTask(r *Request) (ui.Question, error) {
@@ -140,15 +125,6 @@ func (w *Web) askSkipTask(r *Request) (ui.Question, error) {
 			Title: "Skip " + called(t) + "?", Button: "Skip the task", Danger: true, Fields: reasonField("Why it need not run. It goes to the timeline.", false),
 			Text: "It does not run. What needs it goes on as if it were done, and its lane goes on without it.",
 		}
-	})
-}
-
-func (w *Web) skipTask(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		if r.Field("reason") == "" {
-			return "", problem.Refuse("reason", "", "say why the task need not run")
-		}
-		return "The task is skipped; what needs it goes on.", w.config.Commands.Skip(r.Context(), id, r.decision())
 	})
 }
 
@@ -161,12 +137,6 @@ func (w *Web) askHoldTask(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) holdTask(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		return "The task is held until somebody releases it.", w.config.Commands.Hold(r.Context(), id, r.decision())
-	})
-}
-
 func (w *Web) askPriority(r *Request) (ui.Question, error) {
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
@@ -176,12 +146,6 @@ func (w *Web) askPriority(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) setPriority(r *Request) (Done, error) {
-	return commanded(r, func(id weir.ID) (string, error) {
-		n, err := strconv.Atoi(r.Field("priority"))
-		if err != nil {
-			return "", problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", r.Field("priority"))
-		}
-		return fmt.Sprintf("The priority is %d now.", n), w.config.Commands.SetPriority(r.Context(), id, n, r.By())
-	})
+func newPriority(r *Request, _ op.Nothing) string {
+	return "The priority is " + r.Field("priority") + " now."
 }

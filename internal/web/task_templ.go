@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/picture"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func taskPage(v taskView) templ.Component {
@@ -783,7 +783,7 @@ func runningFor(v taskView) templ.Component {
 	})
 }
 
-func whyTable(why []weir.Reason) templ.Component {
+func whyTable(why []work.Reason) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -142,7 +142,7 @@ func TestTaskCommands(t *testing.T) {
 	c.Get(t, task).Has(t, "not needed").Lacks(t, task+"/cancel")
 	c.Post(t, task+"/hold", form()).Is(t, http.StatusConflict)
 	do("retry", "The task runs again")
-	c.Post(t, task+"/skip", form()).Is(t, http.StatusUnprocessableEntity).Has(t, "Say why the task need not run")
+	c.Post(t, task+"/skip", form()).Is(t, http.StatusUnprocessableEntity).Has(t, "It is missing", "Why it need not run")
 	do("skip", "The task is skipped", "reason", "done by hand")
 	c.Get(t, task).Has(t, "done by hand", "skipped")
 

@@ -50,9 +50,7 @@ type Config struct {
 	Secrets    *vault.Vault
 	Waker      Waker
 	Bucket     blob.Bucket
-	// Bulk changes many tasks or jobs at once. Nil: lists have no such buttons.
-	Bulk    Bulk
-	Version string
+	Version    string
 	// Env says which installation this is, for people who run several.
 	Env string
 	Log *slog.Logger
@@ -60,18 +58,6 @@ type Config struct {
 
 // Commander is what pages change things with. *weir.Client is one.
 type Commander interface {
-	Submit(ctx context.Context, task weir.Task) (weir.Receipt, error)
-	SubmitJob(ctx context.Context, job weir.Job) (weir.ID, error)
-	Cancel(ctx context.Context, task weir.ID, d weir.Decision) (ended bool, err error)
-	CancelJob(ctx context.Context, job weir.ID, d weir.Decision) (ended, asked int, err error)
-	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
-	WhyJob(ctx context.Context, job weir.ID) ([]weir.Reason, error)
-	Retry(ctx context.Context, task weir.ID, by string) error
-	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
-	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
-	Release(ctx context.Context, task weir.ID, by string) error
-	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
-	Why(ctx context.Context, task weir.ID) ([]weir.Reason, error)
 	SetNode(ctx context.Context, n weir.Node, by string) error
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error

@@ -55,15 +55,15 @@ type Order struct {
 type Result struct {
 	// Matched is how many things were found: by this call, or by a look up to
 	// [view.CountMost].
-	Matched int `json:"matched"`
+	Matched int `json:"matched" doc:"How many were found by this call; with dry_run, all of them up to 10,000."`
 	// Changed is how many changed. Moved are those that had got into another state
 	// by themselves before it was their turn.
 	Changed int `json:"changed"`
-	Moved   int `json:"moved"`
+	Moved   int `json:"moved" doc:"Those that had got into another state by themselves before it was their turn."`
 	// Refused are those that stayed as they are, and why.
-	Refused []Refusal `json:"refused"`
+	Refused []Refusal `json:"refused" doc:"Those that stayed as they are."`
 	// Sample shows some of those that a look found.
-	Sample []Item `json:"sample,omitempty"`
+	Sample []Item `json:"sample,omitempty" doc:"With dry_run: some of them."`
 	// Next is where to go on, empty if that was all. After a look it only says that
 	// there may be more than were counted.
 	Next string `json:"next,omitempty"`

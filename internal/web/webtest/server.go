@@ -13,7 +13,6 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
@@ -83,7 +82,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	s.stores(t, log)
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
-		Store: s.Store, Commands: s.Client, Bulk: bulk.New(s.DB.Pool, s.Client, s.Store), Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
+		Store: s.Store, Commands: s.Client, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
 		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{work.New(s.DB.Pool, s.Client), s.Flows, s.Rollouts, s.Fleets, s.Vault, s.Workspaces}}, Fleets: s.Fleets, Workspaces: s.Workspaces, Bucket: s.Bucket, Secrets: s.Vault, Waker: s.Waker,
 	}
 	for _, change := range changes {
