@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/work"
 )
 
 // queryOf reads the parameters of a request that no typed handler reads. Like
@@ -31,25 +29,6 @@ func queryOf(r *http.Request, known ...string) (url.Values, error) {
 		}
 	}
 	return values, nil
-}
-
-// DecisionBody says why. Who is known.
-type DecisionBody = op.DecisionBody
-
-// TaskInput names a task, JobInput a job.
-type (
-	TaskInput struct {
-		Task string `path:"task" maxLength:"64" doc:"The id, whole or its end."`
-	}
-	JobInput = work.NamedJob
-)
-
-func (a *API) taskID(ctx context.Context, in TaskInput) (weir.ID, error) {
-	return a.named(ctx, "task", a.config.Store.TaskID, in.Task)
-}
-
-func (a *API) jobID(ctx context.Context, in JobInput) (weir.ID, error) {
-	return a.named(ctx, "job", a.config.Store.JobID, in.Job)
 }
 
 // named is the id that a text in a field stands for. A text that is none is refused by

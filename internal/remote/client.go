@@ -111,12 +111,6 @@ func (c *Client) do(ctx context.Context, k call, out any) (http.Header, error) {
 	return header, err
 }
 
-// doStatus is do for those to whom one success is not like another.
-func (c *Client) doStatus(ctx context.Context, k call, out any) (int, error) {
-	_, status, err := c.ask(ctx, k, out)
-	return status, err
-}
-
 func (c *Client) ask(ctx context.Context, k call, out any) (header http.Header, status int, err error) {
 	var body []byte
 	if k.body != nil {

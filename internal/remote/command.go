@@ -12,21 +12,6 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// receipt says which task a submission led to.
-type receipt struct {
-	ID      weir.ID `json:"id"`
-	Existed bool    `json:"existed"`
-}
-
-// keyed is the header that makes a create safe to send again.
-func keyed(key string) http.Header {
-	h := http.Header{}
-	if key != "" {
-		h.Set("Idempotency-Key", key)
-	}
-	return h
-}
-
 // SetNodeMode drains, pauses or activates a node.
 func (c *Client) SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error {
 	return c.put(ctx, nil, struct {
