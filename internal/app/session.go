@@ -26,8 +26,6 @@ type Reader interface {
 	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
 	Node(ctx context.Context, name string) (view.Node, error)
 	Nodes(ctx context.Context, page view.Page) ([]view.Node, error)
-	Schedule(ctx context.Context, name string) (view.Schedule, error)
-	Schedules(ctx context.Context, page view.Page) ([]view.Schedule, error)
 	Worker(ctx context.Context, name string) (view.Worker, error)
 	Workers(ctx context.Context, f view.WorkerFilter, page view.Page) ([]view.Worker, error)
 	Doctor(ctx context.Context, deep bool) ([]view.Finding, error)
@@ -37,9 +35,6 @@ type Reader interface {
 type Commander interface {
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
-	SetSchedule(ctx context.Context, s weir.Schedule) error
-	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
-	DropSchedule(ctx context.Context, name, by string) error
 	Tail(ctx context.Context) (weir.Cursor, error)
 	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
@@ -91,7 +86,8 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	store := view.New(pool)
 	flows := newDatabaseFlows(pool, client, t, who.Name)
 	secrets := t.vault(pool)
-	stores := []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), newRollouts(pool, secrets, nil), fleet.New(pool), secrets, commandHost(pool, t)}
+	defined := workflow.New(pool, workflow.Options{})
+	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, commandHost(pool, t)}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
 	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Target: t, close: func() {
 		client.Close()

@@ -130,7 +130,7 @@ func (p *parts) desk(name string) *node.Desk {
 // operations carries them out on the stores of this server, for who asks.
 func (p *parts) operations() op.Local {
 	if p.work == nil {
-		p.work = work.New(p.reads, p.client)
+		p.work = work.New(p.reads, p.client).Checked(p.flows.CheckRun, fleet.CheckScheduled)
 	}
 	secrets := p.vault
 	if secrets == nil {

@@ -165,8 +165,8 @@ func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 }
 
 func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	schedules, err := s.Store.Schedules(ctx, view.Page{Limit: completeMost})
-	return pairs(schedules, err, func(x view.Schedule) (string, string) { return x.Name, x.Spec + " " + scheduleRuns(x) })
+	schedules, err := work.ListSchedules.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
+	return pairs(schedules.Items, err, func(x work.Schedule) (string, string) { return x.Name, x.Spec + " " + scheduleRuns(x) })
 }
 
 func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {

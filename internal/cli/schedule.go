@@ -6,40 +6,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) schedule() *cobra.Command {
 	return e.noun("schedule", "Workflows, tasks and fleet jobs that run again and again", []string{"schedules"},
-		e.scheduleList(), e.scheduleShow(), e.scheduleNext(), e.scheduleSet(), e.scheduleRun(), e.scheduleDrop(), e.schedulePause("pause", "Stop a schedule; what it submitted stays", true), e.schedulePause("resume", "Let a paused schedule go on", false))
+		lists(e, work.ListSchedules, &cobra.Command{}, scheduleListing), e.scheduleShow(), e.scheduleNext(), e.scheduleSet(), e.scheduleRun(), e.scheduleDrop(),
+		e.schedulePause(work.PauseSchedule, "Stop a schedule; what it submitted stays"), e.schedulePause(work.ResumeSchedule, "Let a paused schedule go on"))
 }
 
-func (e *env) scheduleList() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Short: "List schedules"}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Schedule], error) {
-		return plainList(page, scheduleListing, s.Store.Schedules), nil
-	})
-	pageFlags(c, &page, "name")
-	return c
-}
-
-var scheduleListing = listing[view.Schedule]{
-	name:  func(s view.Schedule) string { return s.Name },
+var scheduleListing = listing[work.Schedule]{
+	name:  func(s work.Schedule) string { return s.Name },
 	empty: []string{"There are no schedules.", "Make one with: weir schedule set NAME --cron '0 3 * * *' --workflow WORKFLOW"},
-	columns: []column[view.Schedule]{
-		{title: "NAME", value: func(_ *output, s view.Schedule) string { return s.Name }},
-		{title: "WHEN", value: func(_ *output, s view.Schedule) string { return s.Spec }},
-		{title: "ZONE", value: func(_ *output, s view.Schedule) string { return s.Zone }},
-		{title: "RUNS", value: func(_ *output, s view.Schedule) string { return scheduleRuns(s) }},
-		{title: "MISSED", wide: true, value: func(_ *output, s view.Schedule) string { return s.Missed }},
-		{title: "OVERLAP", wide: true, value: func(_ *output, s view.Schedule) string { return s.Overlap }},
-		{title: "PAUSED", wide: true, value: func(_ *output, s view.Schedule) string { return yes(s.Paused) }},
-		{title: "LAST", ages: true, value: func(o *output, s view.Schedule) string { return o.ago(s.LastAt) }},
-		{title: "LAST TASK", wide: true, value: func(_ *output, s view.Schedule) string { return idText(s.LastTask) }},
-		{title: "LAST JOB", wide: true, value: func(_ *output, s view.Schedule) string { return idText(s.LastJob) }},
-		{title: "NEXT", ages: true, value: func(o *output, s view.Schedule) string {
+	columns: []column[work.Schedule]{
+		{title: "NAME", value: func(_ *output, s work.Schedule) string { return s.Name }},
+		{title: "WHEN", value: func(_ *output, s work.Schedule) string { return s.Spec }},
+		{title: "ZONE", value: func(_ *output, s work.Schedule) string { return s.Zone }},
+		{title: "RUNS", value: func(_ *output, s work.Schedule) string { return scheduleRuns(s) }},
+		{title: "MISSED", wide: true, value: func(_ *output, s work.Schedule) string { return s.Missed }},
+		{title: "OVERLAP", wide: true, value: func(_ *output, s work.Schedule) string { return s.Overlap }},
+		{title: "PAUSED", wide: true, value: func(_ *output, s work.Schedule) string { return yes(s.Paused) }},
+		{title: "LAST", ages: true, value: func(o *output, s work.Schedule) string { return o.ago(s.LastAt) }},
+		{title: "LAST TASK", wide: true, value: func(_ *output, s work.Schedule) string { return idText(s.LastTask) }},
+		{title: "LAST JOB", wide: true, value: func(_ *output, s work.Schedule) string { return idText(s.LastJob) }},
+		{title: "NEXT", ages: true, value: func(o *output, s work.Schedule) string {
 			switch {
 			case s.Paused:
 				return "paused"
@@ -52,7 +44,7 @@ var scheduleListing = listing[view.Schedule]{
 }
 
 // scheduleRuns is what a schedule runs: a workflow, or a task of a service.
-func scheduleRuns(s view.Schedule) string {
+func scheduleRuns(s work.Schedule) string {
 	if s.Workflow != "" {
 		return "workflow " + s.Workflow
 	}
@@ -67,83 +59,69 @@ func yes(b bool) string {
 }
 
 func (e *env) scheduleShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a schedule: when it is due and what it submits", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			found, err := s.Store.Schedule(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(found)
-			case o.format == "name":
-				return o.did(found.Name, nil, "")
-			}
-			next := o.both(found.NextAt)
-			switch {
-			case found.Paused:
-				next = "paused"
-			case next == "":
-				next = "over"
-			}
-			overlap := found.Overlap
-			if found.Workflow == "" && found.Service != node.Fleet {
-				overlap = ""
-			}
-			return o.details([]field{
-				{"Schedule", found.Name},
-				{"When", found.Spec},
-				{"Zone", found.Zone},
-				{"Missed", found.Missed},
-				{"Next", next},
-				{"Last", o.both(found.LastAt)},
-				{"Last task", idText(found.LastTask)},
-				{"Last job", idText(found.LastJob)},
-				{"Workflow", found.Workflow},
-				{"Options", pretty(found.Options)},
-				{"Overlap", overlap},
-				{"Catches up", interval(found.CatchUp)},
-				{"Jitter", interval(found.Jitter)},
-				{"Service", found.Service},
-				{"Task", pretty(found.Task)},
-				{"Changed", o.both(found.ChangedAt)},
-			})
-		}),
-	}
+	c := &cobra.Command{Short: "Show a schedule: when it is due and what it submits"}
+	return operation(e, work.ShowSchedule, c, func(_ context.Context, _ *app.Session, _ *work.NamedSchedule, found work.Schedule) error {
+		o := e.output()
+		switch {
+		case o.data():
+			return o.value(found)
+		case o.format == "name":
+			return o.did(found.Name, nil, "")
+		}
+		next := o.both(found.NextAt)
+		switch {
+		case found.Paused:
+			next = "paused"
+		case next == "":
+			next = "over"
+		}
+		overlap := found.Overlap
+		if found.Workflow == "" && found.Service != node.Fleet {
+			overlap = ""
+		}
+		return o.details([]field{
+			{"Schedule", found.Name},
+			{"When", found.Spec},
+			{"Zone", found.Zone},
+			{"Missed", found.Missed},
+			{"Next", next},
+			{"Last", o.both(found.LastAt)},
+			{"Last task", idText(found.LastTask)},
+			{"Last job", idText(found.LastJob)},
+			{"Workflow", found.Workflow},
+			{"Options", pretty(found.Options)},
+			{"Overlap", overlap},
+			{"Catches up", interval(found.CatchUp)},
+			{"Jitter", interval(found.Jitter)},
+			{"Service", found.Service},
+			{"Task", pretty(found.Task)},
+			{"Changed", o.both(found.ChangedAt)},
+		})
+	})
 }
 
 func (e *env) scheduleDrop() *cobra.Command {
-	return &cobra.Command{
-		Use: "drop NAME", Aliases: []string{"rm"}, Short: "Delete a schedule; what it submitted stays", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.DropSchedule(ctx, args[0], whoami()); err != nil {
-				return err
-			}
-			return e.output().did(args[0], struct {
-				Name string `json:"name"`
-			}{args[0]}, "Schedule %s is gone.", args[0])
-		}),
-	}
+	c := &cobra.Command{Aliases: []string{"rm"}, Short: "Delete a schedule; what it submitted stays"}
+	return operation(e, work.DropSchedule, c, func(_ context.Context, _ *app.Session, in *work.DroppingSchedule, _ op.Nothing) error {
+		return e.output().did(in.Schedule, bare{in.Schedule}, "Schedule %s is gone.", in.Schedule)
+	})
 }
 
-func (e *env) schedulePause(verb, short string, paused bool) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " NAME", Short: short, Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.PauseSchedule(ctx, args[0], paused, whoami()); err != nil {
-				return err
-			}
-			made, err := s.Store.Schedule(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			if paused {
-				return o.did(made.Name, made, "Schedule %s is paused. Let it go on with: weir schedule resume %s", made.Name, made.Name)
-			}
-			return o.did(made.Name, made, "Schedule %s goes on; it is due %s.", made.Name, o.both(made.NextAt))
-		}),
+func (e *env) schedulePause(o *op.Op[*work.Store, work.NamedSchedule, op.Nothing], short string) *cobra.Command {
+	return operation(e, o, &cobra.Command{Short: short}, func(ctx context.Context, s *app.Session, in *work.NamedSchedule, _ op.Nothing) error {
+		made, err := work.ShowSchedule.Call(ctx, s.Operations, in)
+		if err != nil {
+			return err
+		}
+		return e.scheduled(made, "is paused", "goes on")
+	})
+}
+
+// scheduled tells what became of a schedule.
+func (e *env) scheduled(s work.Schedule, paused, going string) error {
+	o := e.output()
+	if s.Paused {
+		return o.did(s.Name, s, "Schedule %s %s. Let it go on with: weir schedule resume %s", s.Name, paused, s.Name)
 	}
+	return o.did(s.Name, s, "Schedule %s %s; it is due %s.", s.Name, going, o.both(s.NextAt))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -28,7 +29,7 @@ func (e *env) scheduleNext() *cobra.Command {
 		Use: "next NAME", Short: "Say when a schedule is due next", Args: e.args("NAME"),
 		Example: "  weir schedule next nightly\n  weir schedule next nightly -n 20 -o json",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			found, err := s.Store.Schedule(ctx, args[0])
+			found, err := work.ShowSchedule.Call(ctx, s.Operations, &work.NamedSchedule{Schedule: args[0]})
 			if err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ func (e *env) scheduleRun() *cobra.Command {
 		Long: `Run the workflow of a schedule now, with its params: a job as of weir run, which
 the schedule does not count. When the schedule is due next stays as it is.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			found, err := s.Store.Schedule(ctx, args[0])
+			found, err := work.ShowSchedule.Call(ctx, s.Operations, &work.NamedSchedule{Schedule: args[0]})
 			if err != nil {
 				return err
 			}

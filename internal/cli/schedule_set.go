@@ -10,21 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/workflow"
-	"github.com/weirhq/weir/internal/workflow/definition"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // scheduleFlags are a schedule as flags.
 type scheduleFlags struct {
-	schedule        weir.Schedule
+	schedule        work.ScheduleSpec
 	task            taskFlags
 	options         optionFlags
 	cron, every, at string
-	missed, overlap string
 	catchUp, jitter string
 	service         string
 }
@@ -41,42 +39,38 @@ fleet, with the file of the job as --params-file.`,
 			"  weir schedule set tidy --every 10m --service tidy --missed skip\n  weir schedule set once --at 2026-12-24T18:00:00Z --workflow greet",
 	}
 	c.RunE = e.session(func(ctx context.Context, session *app.Session, args []string) error {
-		o := e.output()
-		s, err := f.read(c, e.In, args[0], o.now)
+		s, err := f.read(c, e.In, e.output().now)
 		if err != nil {
 			return err
 		}
-		if options, ok := s.Options.(definition.Options); ok || s.Workflow != "" {
-			f.options.fit(options, f.options.stored(ctx, session, s.Workflow, 0))
-			// What a run would refuse is refused now, and not at night.
-			in := &workflow.Planning{Named: workflow.Named{Workflow: s.Workflow}, Body: &workflow.PlanBody{Options: options}}
-			if _, err := workflow.Plan.Call(ctx, session.Operations, in); err != nil {
+		if s.Workflow != "" && f.options.given() {
+			options, err := f.options.read(e.In)
+			if err != nil {
 				return err
 			}
+			f.options.fit(options, f.options.stored(ctx, session, s.Workflow, 0))
+			if s.Options, err = json.Marshal(options); err != nil {
+				return fmt.Errorf("write the options: %w", err)
+			}
 		}
-		if err := session.Client.SetSchedule(ctx, s); err != nil {
+		in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: args[0]}, Body: s}
+		made, err := op.Over(ctx, session.Operations, work.PutSchedule, &in, &in.Matched)
+		if err != nil {
 			return single(err)
 		}
-		made, err := session.Store.Schedule(ctx, s.Name)
-		if err != nil {
-			return err
-		}
-		if made.Paused {
-			return o.did(s.Name, made, "Schedule %s is set and paused. Let it go on with: weir schedule resume %s", s.Name, s.Name)
-		}
-		return o.did(s.Name, made, "Schedule %s is set; it is due %s.", s.Name, o.both(made.NextAt))
+		return e.scheduled(made, "is set and paused", "is set")
 	})
 	flags := c.Flags()
 	flags.StringVar(&f.cron, "cron", "", "cron `line` of five fields, or @hourly, @daily, …")
 	flags.StringVar(&f.every, "every", "", "time between two runs, such as 10m")
 	flags.StringVar(&f.at, "at", "", "once, at this `time`: 2026-01-31T08:00:00Z, or +5m from now")
 	flags.StringVar(&f.schedule.Zone, "zone", "", "time zone of the cron line; default: UTC")
-	flags.StringVar(&f.missed, "missed", "", "runs that were missed: skip, one or all; default: one")
+	flags.StringVar(&f.schedule.Missed, "missed", "", "runs that were missed: skip, one or all; default: one")
 	flags.StringVar(&f.catchUp, "catch-up", "", "how far back missed runs are made up for, such as 6h; default: no limit")
 	flags.StringVar(&f.jitter, "jitter", "", "put each run off by a part of this, so that not all start at once")
 	flags.BoolVar(&f.schedule.Paused, "paused", false, "make it, but do not start it")
 	flags.StringVar(&f.schedule.Workflow, "workflow", "", "workflow that runs")
-	flags.StringVar(&f.overlap, "overlap", "", "when the last run of the workflow or fleet job has not ended: allow, skip, queue_one, queue_all or cancel_running; default: allow")
+	flags.StringVar(&f.schedule.Overlap, "overlap", "", "when the last run of the workflow or fleet job has not ended: allow, skip, queue_one, queue_all or cancel_running; default: allow")
 	f.options.register(c)
 	flags.StringVar(&f.service, "service", "", "service of the task that runs, instead of a workflow")
 	f.task.register(c)
@@ -89,22 +83,23 @@ fleet, with the file of the job as --params-file.`,
 }
 
 // read makes the schedule. now is what durations are counted from.
-func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now time.Time) (s weir.Schedule, err error) {
+func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, now time.Time) (s work.ScheduleSpec, err error) {
 	s = f.schedule
-	s.Name, s.Missed, s.Overlap, s.By = name, weir.Missed(f.missed), weir.Overlap(f.overlap), whoami()
 	if s.Spec, err = f.spec(now); err != nil {
 		return s, err
 	}
 	for _, d := range []struct {
 		flag, text string
-		into       *time.Duration
+		into       *op.Period
 	}{{"catch-up", f.catchUp, &s.CatchUp}, {"jitter", f.jitter, &s.Jitter}} {
 		if d.text == "" {
 			continue
 		}
-		if *d.into, err = app.ParseDuration(d.text); err != nil || *d.into == app.Forever {
+		span, err := app.ParseDuration(d.text)
+		if err != nil || span == app.Forever {
 			return s, invalid("write it so: --"+d.flag+" 10m", "--%s: %q is not a duration", d.flag, d.text)
 		}
+		*d.into = op.Period(span)
 	}
 	switch {
 	case s.Workflow != "" && f.service != "":
@@ -114,10 +109,15 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now ti
 	case f.service == node.Fleet:
 		s.Task, err = f.fleetTask(c, in)
 		return s, err
-	case s.Workflow == "" && (f.options.given() || f.overlap != ""):
+	case s.Workflow == "" && (f.options.given() || s.Overlap != ""):
 		return s, invalid("give --workflow NAME; a task takes --params JSON", "--param, --params-file, --step and --overlap are for workflows and fleet jobs")
 	case s.Workflow == "":
-		s.Task, err = f.task.read(c, in, f.service, now)
+		task, err := f.task.read(c, in, f.service, now)
+		if err != nil {
+			return s, err
+		}
+		spec, err := work.SpecOf(task)
+		s.Task = &spec
 		return s, err
 	}
 	for _, flag := range taskOnly {
@@ -125,16 +125,13 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, name string, now ti
 			return s, invalid("say it in the workflow's steps; its params are given with --param", "--%s is for tasks", flag)
 		}
 	}
-	if f.options.given() {
-		s.Options, err = f.options.read(in)
-	}
-	return s, err
+	return s, nil
 }
 
 // fleetTask is the task that submits a fleet job: its params are the job. What a run
 // would refuse is refused now.
-func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (weir.Task, error) {
-	t := weir.Task{Service: node.Fleet}
+func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (*work.TaskSpec, error) {
+	t := &work.TaskSpec{Service: node.Fleet}
 	for _, flag := range append([]string{"param", "step", "skip"}, taskOnly...) {
 		if flag != "params" && c.Flags().Changed(flag) {
 			return t, invalid("say it in the file of the fleet job", "--%s is not for fleet jobs", flag)
@@ -165,7 +162,7 @@ func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (weir.Task, er
 	if err != nil {
 		return t, fmt.Errorf("write the fleet job: %w", err)
 	}
-	t.Params = json.RawMessage(text)
+	t.Params = text
 	return t, nil
 }
 

@@ -73,6 +73,18 @@ const runsMost = 100_000
 // specMost bounds the text of a spec.
 const specMost = 1 << 20
 
+// CheckScheduled refuses a fleet job that each run of a schedule would refuse, by the name
+// of its field.
+func CheckScheduled(params json.RawMessage) error {
+	_, err := ParseSpec(params)
+	if err == nil {
+		return nil
+	}
+	p := *problem.Explain(err)
+	p.Field = "task.params." + p.Field
+	return &p
+}
+
 // ParseSpec reads a fleet job from YAML or JSON. A fault names the field and the fix.
 func ParseSpec(text []byte) (Spec, error) {
 	var s Spec

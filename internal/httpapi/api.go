@@ -29,9 +29,6 @@ const timeout = 30 * time.Second
 type Commands interface {
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
-	SetSchedule(ctx context.Context, s weir.Schedule) error
-	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
-	DropSchedule(ctx context.Context, name, by string) error
 	Tail(ctx context.Context) (weir.Cursor, error)
 }
 
@@ -82,9 +79,6 @@ type API struct {
 	mux    *router
 	huma   huma.API
 	pages  func() pages
-	// turn is held by whoever changes a definition: reading what is there and
-	// writing over it are two steps.
-	turn chan struct{}
 	// life ends what waits, when the server stops.
 	life context.Context
 	end  context.CancelFunc
@@ -95,7 +89,7 @@ type API struct {
 // New makes the API.
 func New(config Config) *API {
 	a := &API{
-		config: config, log: config.Log, turn: make(chan struct{}, 1),
+		config: config, log: config.Log,
 		polls: door.NewSeats(pollsMost, pollsEach), carries: door.NewSeats(carriesMost, carriesEach),
 	}
 	a.life, a.end = context.WithCancel(context.Background())

@@ -48,10 +48,10 @@ type RatesInput struct {
 
 func (a *API) rates(ctx context.Context, in *RatesInput) (*All[view.Rate], error) {
 	since, err := op.ParsePeriod(in.Since)
-	if err != nil || time.Duration(since) > longestRates || time.Duration(since) < time.Minute {
+	if err != nil || since > longestRates || since < time.Minute {
 		return nil, problem.Refuse("since", "for example 1h", "expected a duration from 1m to 7d")
 	}
-	rates, err := a.config.Store.Rates(ctx, time.Duration(since))
+	rates, err := a.config.Store.Rates(ctx, since)
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,13 @@ type Made[T any] struct {
 	Body     T
 }
 
+// Defined is a definition with its version.
+type Defined[T any] struct {
+	Status int
+	ETag   string `header:"ETag" doc:"Names this version, for If-Match."`
+	Body   T
+}
+
 // Empty is an answer that says only that it worked.
 type Empty struct{}
 

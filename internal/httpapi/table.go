@@ -93,12 +93,12 @@ func orderRoutes() []Route {
 		defines(work.PutPool),
 		described(work.DropPool),
 
-		{get, "/schedules", auth.Read, "schedule", Granted, "List schedules", handle((*API).listSchedules)},
-		{get, "/schedules/{schedule}", auth.Read, "schedule", Granted, "Show a schedule", handle((*API).showSchedule)},
-		{put, "/schedules/{schedule}", auth.Manage, "schedule", Granted, "Create or change a schedule", handle((*API).putSchedule)},
-		{del, "/schedules/{schedule}", auth.Manage, "schedule", Granted, "Delete a schedule", handle((*API).dropSchedule)},
-		{post, "/schedules/{schedule}/pause", auth.Manage, "schedule", Granted, "Pause a schedule", handle((*API).pauseSchedule)},
-		{post, "/schedules/{schedule}/resume", auth.Manage, "schedule", Granted, "Let a schedule go on", handle((*API).resumeSchedule)},
+		lists(work.ListSchedules),
+		defines(work.ShowSchedule),
+		defines(work.PutSchedule),
+		described(work.DropSchedule),
+		described(work.PauseSchedule),
+		described(work.ResumeSchedule),
 	}
 }
 

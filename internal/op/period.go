@@ -4,18 +4,32 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // Period is a duration in an input: "90s", "12h", "2d".
 type Period time.Duration
 
+// String is as short as it can be: 1h, and not 1h0m0s.
+func (p Period) String() string {
+	s := time.Duration(p).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // MarshalText implements [encoding.TextMarshaler].
-func (p Period) MarshalText() ([]byte, error) { return []byte(time.Duration(p).String()), nil }
+func (p Period) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (p *Period) UnmarshalText(text []byte) (err error) {
-	*p, err = ParsePeriod(string(text))
+func (p *Period) UnmarshalText(text []byte) error {
+	d, err := ParsePeriod(string(text))
+	*p = Period(d)
 	return err
 }
 
@@ -31,11 +45,12 @@ func (p *Period) UnmarshalJSON(text []byte) error {
 	return p.UnmarshalText([]byte(s))
 }
 
-// ParsePeriod reads a duration longer than none.
-func ParsePeriod(s string) (Period, error) {
-	d, err := ParseWait(s)
-	if err == nil && d == 0 {
+// ParsePeriod reads a duration longer than none: 90s, 1d12h, or 90000000 us, as the engine
+// keeps it in the task of a schedule.
+func ParsePeriod(s string) (time.Duration, error) {
+	d, err := ParseWait(strings.Replace(s, " us", "us", 1))
+	if err != nil || d == 0 {
 		err = fmt.Errorf("%q is not a duration such as 90s, 12h or 30d", s)
 	}
-	return Period(d), err
+	return d, err
 }

@@ -75,12 +75,12 @@ func TestSameCommands(t *testing.T) {
 		if err != nil || len(reasons.Items) == 0 {
 			t.Errorf("%s: why: %v, %v", name, reasons, err)
 		}
-		s := weir.Schedule{Name: name, Spec: "@daily", Zone: "Europe/Vienna", Missed: weir.MissedAll, Task: weir.Task{Service: "x", Timeout: time.Minute}}
-		if err := x.SetSchedule(ctx, s); err != nil {
+		s := work.ScheduleSpec{Spec: "@daily", Zone: "Europe/Vienna", Missed: "all", Task: &work.TaskSpec{Service: "x", Timeout: op.Period(time.Minute)}}
+		if err := putSchedule(ctx, x, name, s); err != nil {
 			t.Errorf("%s: set schedule: %v", name, err)
 		}
 		s.Spec = "@hourly"
-		if err := errors.Join(x.SetSchedule(ctx, s), x.PauseSchedule(ctx, name, true, "ada")); err != nil {
+		if err := errors.Join(putSchedule(ctx, x, name, s), pauseSchedule(ctx, x, name)); err != nil {
 			t.Errorf("%s: change schedule: %v", name, err)
 		}
 		after[name] = state(t, r, receipt.ID, job, name)
@@ -91,7 +91,7 @@ func TestSameCommands(t *testing.T) {
 		if done, err := work.CancelTask.Call(ctx, x, deciding(receipt.ID, "r")); !done.Ended || err != nil {
 			t.Errorf("%s: cancel: %v, %v", name, done, err)
 		}
-		if err := errors.Join(last(work.RetryTask.Call(ctx, x, named(receipt.ID))), last(work.SkipTask.Call(ctx, x, deciding(receipt.ID, "r"))), x.DropSchedule(ctx, name, "ada"), dropPool(ctx, x, "p", true)); err != nil {
+		if err := errors.Join(last(work.RetryTask.Call(ctx, x, named(receipt.ID))), last(work.SkipTask.Call(ctx, x, deciding(receipt.ID, "r"))), dropSchedule(ctx, x, name), dropPool(ctx, x, "p", true)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -108,6 +108,22 @@ func putPool(ctx context.Context, c op.Caller, name string, spec work.PoolSpec) 
 
 func dropPool(ctx context.Context, c op.Caller, name string, force bool) error {
 	_, err := work.DropPool.Call(ctx, c, &work.DroppingPool{NamedPool: work.NamedPool{Pool: name}, Force: force})
+	return err
+}
+
+func putSchedule(ctx context.Context, c op.Caller, name string, spec work.ScheduleSpec) error {
+	in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: name}, Body: spec}
+	_, err := op.Over(ctx, c, work.PutSchedule, &in, &in.Matched)
+	return err
+}
+
+func pauseSchedule(ctx context.Context, c op.Caller, name string) error {
+	_, err := work.PauseSchedule.Call(ctx, c, &work.NamedSchedule{Schedule: name})
+	return err
+}
+
+func dropSchedule(ctx context.Context, c op.Caller, name string) error {
+	_, err := work.DropSchedule.Call(ctx, c, &work.DroppingSchedule{NamedSchedule: work.NamedSchedule{Schedule: name}})
 	return err
 }
 
@@ -178,9 +194,9 @@ func TestSameRefusals(t *testing.T) {
 		"why not":      func(ctx context.Context, x both) error { return last(work.WhyTask.Call(ctx, x, named(none))) },
 		"empty pool":   func(ctx context.Context, x both) error { return putPool(ctx, x, "p", work.PoolSpec{}) },
 		"drop no pool": func(ctx context.Context, x both) error { return dropPool(ctx, x, "ghost", false) },
-		"no schedule":  func(ctx context.Context, x both) error { return x.PauseSchedule(ctx, "ghost", true, "ada") },
+		"no schedule":  func(ctx context.Context, x both) error { return pauseSchedule(ctx, x, "ghost") },
 		"bad cron": func(ctx context.Context, x both) error {
-			return x.SetSchedule(ctx, weir.Schedule{Name: "s", Spec: "never", Task: weir.Task{Service: "x"}})
+			return putSchedule(ctx, x, "s", work.ScheduleSpec{Spec: "never", Task: &work.TaskSpec{Service: "x"}})
 		},
 		"no node": func(ctx context.Context, x both) error {
 			return x.SetNodeMode(ctx, "ghost", weir.Paused, time.Time{}, weir.Decision{})

@@ -122,16 +122,6 @@ func (c *Client) Nodes(ctx context.Context, p view.Page) ([]view.Node, error) {
 	return list[view.Node](ctx, c, url.Values{}, p, "nodes")
 }
 
-// Schedule reads one schedule.
-func (c *Client) Schedule(ctx context.Context, name string) (view.Schedule, error) {
-	return one[view.Schedule](ctx, c, nil, "schedules", name)
-}
-
-// Schedules lists the schedules by name.
-func (c *Client) Schedules(ctx context.Context, p view.Page) ([]view.Schedule, error) {
-	return list[view.Schedule](ctx, c, url.Values{}, p, "schedules")
-}
-
 // Worker reads one worker.
 func (c *Client) Worker(ctx context.Context, name string) (view.Worker, error) {
 	return one[view.Worker](ctx, c, nil, "workers", name)

@@ -91,7 +91,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
 		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk), r.flows, r.rolls, r.fleets, secrets, newYard(t, r)}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
+		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, newYard(t, r)}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
 		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
 			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
 			return err
@@ -124,7 +124,7 @@ type both struct {
 func served(c *remote.Client) both { return both{c, c, c} }
 
 func (r *rig) stored() both {
-	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk)}, Who: func(context.Context) auth.Subject { return system }}}
+	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled)}, Who: func(context.Context) auth.Subject { return system }}}
 }
 
 // named names a task, ofJob a job.

@@ -243,12 +243,16 @@ func machineReadings(r *rig) map[string]reading {
 		"no pool": func(ctx context.Context, x both) (any, error) {
 			return work.ShowPool.Call(ctx, x, &work.NamedPool{Pool: "ghost"})
 		},
-		"pools":       func(ctx context.Context, x both) (any, error) { return work.ListPools.Call(ctx, x, &op.Paged{}) },
-		"schedule":    func(ctx context.Context, x both) (any, error) { return x.Schedule(ctx, "s") },
-		"no schedule": func(ctx context.Context, x both) (any, error) { return x.Schedule(ctx, "ghost") },
-		"schedules":   func(ctx context.Context, x both) (any, error) { return x.Schedules(ctx, view.Page{}) },
-		"worker":      func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "w") },
-		"no worker":   func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "ghost") },
+		"pools": func(ctx context.Context, x both) (any, error) { return work.ListPools.Call(ctx, x, &op.Paged{}) },
+		"schedule": func(ctx context.Context, x both) (any, error) {
+			return work.ShowSchedule.Call(ctx, x, &work.NamedSchedule{Schedule: "s"})
+		},
+		"no schedule": func(ctx context.Context, x both) (any, error) {
+			return work.ShowSchedule.Call(ctx, x, &work.NamedSchedule{Schedule: "ghost"})
+		},
+		"schedules": func(ctx context.Context, x both) (any, error) { return work.ListSchedules.Call(ctx, x, &op.Paged{}) },
+		"worker":    func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "w") },
+		"no worker": func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "ghost") },
 		"workers": func(ctx context.Context, x both) (any, error) {
 			return x.Workers(ctx, view.WorkerFilter{}, view.Page{})
 		},

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -141,13 +142,16 @@ func TestWorkflowSchedule(t *testing.T) {
 	if _, err := put(t, c, parsed(t, source), false); err != nil {
 		t.Fatal(err)
 	}
-	s := weir.Schedule{Name: "nightly", Spec: "@daily", Workflow: "pair", Options: definition.Options{Params: map[string]any{"n": 1}}, Overlap: weir.OverlapQueueOne, CatchUp: 36 * time.Hour, Jitter: time.Minute}
+	s := work.ScheduleSpec{
+		Spec: "@daily", Workflow: "pair", Options: json.RawMessage(`{"params": {"n": 1}}`), Overlap: "queue_one",
+		CatchUp: op.Period(36 * time.Hour), Jitter: op.Period(time.Minute),
+	}
 	for range 2 {
-		if err := c.SetSchedule(ctx, s); err != nil {
+		if err := putSchedule(ctx, c, "nightly", s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := c.Schedule(ctx, "nightly")
+	got, err := work.ShowSchedule.Call(ctx, c, &work.NamedSchedule{Schedule: "nightly"})
 	want, err2 := r.store.Schedule(ctx, "nightly")
 	if err != nil || err2 != nil || plain(t, got) != plain(t, want) || got.Workflow != "pair" || got.Overlap != "queue_one" || got.CatchUp == "" {
 		t.Errorf("%+v: %v, %v", got, err, err2)

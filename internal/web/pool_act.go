@@ -64,16 +64,7 @@ func parseSpan(text string) (time.Duration, error) {
 }
 
 // spanText is what parseSpan reads: without the zeros of 1h0m0s.
-func spanText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func spanText(d time.Duration) string { return op.Period(d).String() }
 
 // placed puts a refusal of the engine at its field: it begins with the name of
 // one, as in "size: -1 is negative".

@@ -3,15 +3,16 @@ package web
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -75,39 +76,56 @@ func spanSaid(seconds float64) string {
 	return spanText(time.Duration(seconds * float64(time.Second)))
 }
 
-// scheduleForm reads what scheduleFields asked. was are the options that are
-// there: those that the form does not ask for stay.
-func scheduleForm(r *Request, name string, was json.RawMessage) (weir.Schedule, error) {
-	s := weir.Schedule{Name: name, Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: weir.Missed(r.Field("missed"))}
-	var err error
-	if s.CatchUp, err = spanField(r, "catch_up"); err != nil {
-		return s, err
+// putSchedule writes what scheduleFields asked. is is what is there: the options that the
+// form does not ask for stay, and one that is paused stays so.
+func (w *Web) putSchedule(r *Request, name string, is view.Schedule, m op.Matched, say string) (Done, error) {
+	in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: name}, Matched: m}
+	in.Body = work.ScheduleSpec{Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: r.Field("missed"), Paused: is.Paused}
+	for field, into := range map[string]*op.Period{"catch_up": &in.Body.CatchUp, "jitter": &in.Body.Jitter} {
+		d, err := spanField(r, field)
+		if err != nil {
+			return Done{}, err
+		}
+		*into = op.Period(d)
 	}
-	if s.Jitter, err = spanField(r, "jitter"); err != nil {
-		return s, err
+	if r.PostForm.Has("workflow") {
+		in.Body.Workflow, in.Body.Overlap = r.Field("workflow"), r.Field("overlap")
+		if in.Body.Workflow == "" {
+			return Done{}, problem.Refuse("workflow", "", "say which workflow runs")
+		}
+		var err error
+		if in.Body.Options, err = optionsForm(r, is.Options); err != nil {
+			return Done{}, err
+		}
+	} else {
+		task, err := parseTask(r.Field("task"))
+		if err != nil {
+			return Done{}, err
+		}
+		in.Body.Task = &task
 	}
-	if !r.PostForm.Has("workflow") {
-		s.Task, err = parseTask(r.Field("task"))
-		return s, err
+	if _, err := work.PutSchedule.Call(r.Context(), w.config.Operations, &in); err != nil {
+		return Done{}, placedSchedule(err, in.Body.Workflow)
 	}
-	s.Workflow, s.Overlap = r.Field("workflow"), weir.Overlap(r.Field("overlap"))
-	if s.Workflow == "" {
-		return s, problem.Refuse("workflow", "", "say which workflow runs")
-	}
+	return Done{To: schedulePath(name), Say: say}, nil
+}
+
+// optionsForm puts the params of the form over the options that are there.
+func optionsForm(r *Request, was json.RawMessage) (json.RawMessage, error) {
 	options := map[string]json.RawMessage{}
 	_ = json.Unmarshal(was, &options) // what is no object is replaced
 	delete(options, "params")
 	if text := r.Field("params"); text != "" {
 		var params map[string]any
 		if decode([]byte(text), &params) != nil || params == nil {
-			return s, problem.Refuse("params", `write an object such as {"name": "world"}`, "this is no JSON object")
+			return nil, problem.Refuse("params", `write an object such as {"name": "world"}`, "this is no JSON object")
 		}
 		options["params"] = json.RawMessage(text)
 	}
-	if len(options) > 0 {
-		s.Options = options
+	if len(options) == 0 {
+		return nil, nil
 	}
-	return s, nil
+	return encoded(options), nil
 }
 
 func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
@@ -131,58 +149,33 @@ func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
 
 func (w *Web) createSchedule(r *Request) (Done, error) {
 	name := r.Field("name")
-	if _, err := w.config.Store.Schedule(r.Context(), name); err == nil {
-		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a schedule %q already", name)
+	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, "Schedule "+name+" is there.")
+	if err != nil && problem.Explain(err).Kind == problem.Conflict {
+		err = problem.Refuse("name", "choose another name, or change that one", "there is a schedule %q already", name)
 	}
-	s, err := scheduleForm(r, name, nil)
-	if err != nil {
-		return Done{}, err
-	}
-	return w.setSchedule(r, s, "Schedule "+name+" is there.")
+	return done, err
 }
 
-func (w *Web) setSchedule(r *Request, s weir.Schedule, say string) (Done, error) {
-	s.By = r.Subject.By()
-	if err := w.checkFlow(r, s); err != nil {
-		return Done{}, err
-	}
-	if err := w.config.Commands.SetSchedule(r.Context(), s); err != nil {
-		return Done{}, placedTask(placed(err, "name", "spec", "zone", "missed", "workflow", "options", "overlap", "catch_up", "jitter"))
-	}
-	return Done{To: schedulePath(s.Name), Say: say}, nil
-}
-
-// checkFlow refuses the schedule of a workflow whose runs would all fail.
-func (w *Web) checkFlow(r *Request, s weir.Schedule) error {
-	if s.Workflow == "" || w.config.Workflows == nil {
-		return nil
-	}
-	var options definition.Options
-	if decode(encoded(s.Options), &options) != nil {
-		return nil // the engine refuses it
-	}
-	err := w.config.Workflows.Check(r.Context(), s.Workflow, options)
-	if gone(err) {
-		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", s.Workflow)
-	}
-	if p := new(problem.Problem); errors.As(err, &p) && p.Kind == problem.Invalid {
+// placedSchedule puts a refusal at its field. What a workflow would refuse is about its
+// params, and what the engine says of the task is about that.
+func placedSchedule(err error, workflow string) error {
+	p := problem.Explain(err)
+	what, task := strings.CutPrefix(p.What, "task 1: ")
+	switch {
+	case workflow != "" && p.Kind == problem.NotFound:
+		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", workflow)
+	case p.Kind != problem.Invalid || p.Field == "" && !task:
+		return placed(err, "name", "spec", "zone", "missed", "workflow", "options", "overlap", "catch_up", "jitter")
+	case task:
+		return &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Field: "task", Err: err}
+	case workflow != "":
 		return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "params", Err: err}
 	}
-	return err
-}
-
-// placedTask puts what the engine says about the task at the field of the task.
-func placedTask(err error) error {
-	p := problem.Explain(err)
-	what, found := strings.CutPrefix(p.What, "task 1: ")
-	if p.Kind != problem.Invalid || p.Field != "" || !found {
-		return err
-	}
-	return &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Field: "task", Err: err}
+	return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "task", Err: err}
 }
 
 func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
-	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("name"))
+	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -195,38 +188,24 @@ func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) changeSchedule(r *Request) (Done, error) {
-	// One that somebody deleted meanwhile must not come back, and one that is
-	// paused stays so.
-	is, err := w.config.Store.Schedule(r.Context(), r.PathValue("name"))
+	// One that somebody deleted meanwhile must not come back.
+	is, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return Done{}, err
 	}
-	s, err := scheduleForm(r, is.Name, is.Options)
-	if err != nil {
-		return Done{}, err
+	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, "Schedule "+is.Name+" is changed.")
+}
+
+// toSchedule leads to the schedule of the path and says what became of it.
+func toSchedule(say string) func(*Request, op.Nothing) Done {
+	return func(r *Request, _ op.Nothing) Done {
+		name := r.PathValue("schedule")
+		return Done{To: schedulePath(name), Say: "Schedule " + name + " " + say}
 	}
-	s.Paused = is.Paused
-	return w.setSchedule(r, s, "Schedule "+s.Name+" is changed.")
-}
-
-func (w *Web) pauseSchedule(r *Request) (Done, error) {
-	return w.setPaused(r, true, "is paused: it submits nothing.")
-}
-
-func (w *Web) resumeSchedule(r *Request) (Done, error) {
-	return w.setPaused(r, false, "goes on with its next time.")
-}
-
-func (w *Web) setPaused(r *Request, paused bool, say string) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Commands.PauseSchedule(r.Context(), name, paused, r.Subject.By()); err != nil {
-		return Done{}, err
-	}
-	return Done{To: schedulePath(name), Say: "Schedule " + name + " " + say}, nil
 }
 
 func (w *Web) askDropSchedule(r *Request) (ui.Question, error) {
-	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("name"))
+	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -236,12 +215,8 @@ func (w *Web) askDropSchedule(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) dropSchedule(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Commands.DropSchedule(r.Context(), name, r.Subject.By()); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/schedules", Say: "Schedule " + name + " is deleted."}, nil
+func scheduleGone(r *Request, _ op.Nothing) Done {
+	return Done{To: "/schedules", Say: "Schedule " + r.PathValue("schedule") + " is deleted."}
 }
 
 func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
@@ -272,7 +247,7 @@ func (w *Web) scheduled(r *Request) (s view.Schedule, request workflow.RunReques
 	if _, err = w.flows(); err != nil {
 		return s, request, err
 	}
-	if s, err = w.config.Store.Schedule(r.Context(), r.PathValue("name")); err != nil {
+	if s, err = w.config.Store.Schedule(r.Context(), r.PathValue("schedule")); err != nil {
 		return s, request, err
 	}
 	if s.Workflow == "" {

@@ -35,7 +35,7 @@ func (w *Web) schedules(r *Request) (View, error) {
 }
 
 func (w *Web) schedule(r *Request) (View, error) {
-	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("name"))
+	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return View{}, err
 	}

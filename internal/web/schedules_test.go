@@ -75,7 +75,7 @@ func TestScheduleRefusals(t *testing.T) {
 		{"a", "@daily", "UTC", `null`, "task", "an object with fields"},
 		{"a", "@daily", "UTC", `{}`, "task", "say who does the work"},
 		{"a", "@daily", "UTC", `{"service": "x", "colour": 1}`, "task", "Colour: a task has no such field"},
-		{"a", "@daily", "UTC", `{"service": "x", "timeout": "soon"}`, "task", "Timeout: expected a duration"},
+		{"a", "@daily", "UTC", `{"service": "x", "timeout": "soon"}`, "task", "is not a duration"},
 		{"a", "@daily", "UTC", `{"service": "x", "priority": "high"}`, "task", "Priority: a string does not belong here"},
 		{"a", "@daily", "UTC", `{"service": "x", "priority": 1000}`, "task", "Priority"},
 		{"a", "@daily", "UTC", `{"service": "x", "pool": "none"}`, "task", "there is no pool"},

@@ -61,9 +61,6 @@ type Commander interface {
 	SetNode(ctx context.Context, n weir.Node, by string) error
 	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
 	DropNode(ctx context.Context, node, by string) error
-	SetSchedule(ctx context.Context, s weir.Schedule) error
-	PauseSchedule(ctx context.Context, name string, paused bool, by string) error
-	DropSchedule(ctx context.Context, name, by string) error
 }
 
 // Health is how one server is.

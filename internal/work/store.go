@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -22,12 +23,23 @@ type Store struct {
 	// turn is held by whoever changes a definition: reading what is there and writing
 	// over it are two steps.
 	turn chan struct{}
+	// workflow and fleet refuse what a schedule would run in vain.
+	workflow func(ctx context.Context, who auth.Subject, name string, options json.RawMessage) error
+	fleet    func(params json.RawMessage) error
 }
 
 // New makes a store of a database and the SDK's client of it.
 func New(pool *pgxpool.Pool, client *weir.Client) *Store {
 	store := view.New(pool)
-	return &Store{store, client, bulk.New(pool, client, store), make(chan struct{}, 1)}
+	return &Store{View: store, Client: client, Bulk: bulk.New(pool, client, store), turn: make(chan struct{}, 1)}
+}
+
+// Checked has the domains of workflows and fleets look at what a schedule is to run.
+func (s *Store) Checked(workflow func(ctx context.Context, who auth.Subject, name string, options json.RawMessage) error,
+	fleet func(params json.RawMessage) error,
+) *Store {
+	s.workflow, s.fleet = workflow, fleet
+	return s
 }
 
 // inTurn lets one at a time read a definition and write over it.

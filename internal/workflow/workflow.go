@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -92,6 +93,20 @@ func (s *Store) Check(ctx context.Context, workflow string, options definition.O
 		_, err = b.Input(options)
 	}
 	return err
+}
+
+// CheckRun is Check for whoever keeps the options of a schedule. What cannot be read the
+// engine refuses.
+func (s *Store) CheckRun(ctx context.Context, who auth.Subject, workflow string, kept json.RawMessage) error {
+	var options definition.Options
+	if len(kept) > 0 && json.Unmarshal(kept, &options) != nil {
+		return nil
+	}
+	may := MaySkip(func() error { return auth.Allow(who, auth.Override, auth.Object{Kind: "task"}) })
+	if err := may.Judge(options); err != nil {
+		return err
+	}
+	return s.Check(ctx, workflow, options)
 }
 
 // Delete deletes a version of a workflow, or with 0 all of it, and returns how
