@@ -2,13 +2,13 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
@@ -24,17 +24,11 @@ const commandConns = 4
 type Reader interface {
 	Events(ctx context.Context, job weir.ID, limit int) ([]view.Event, error)
 	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
-	Node(ctx context.Context, name string) (view.Node, error)
-	Nodes(ctx context.Context, page view.Page) ([]view.Node, error)
-	Worker(ctx context.Context, name string) (view.Worker, error)
-	Workers(ctx context.Context, f view.WorkerFilter, page view.Page) ([]view.Worker, error)
 	Doctor(ctx context.Context, deep bool) ([]view.Finding, error)
 }
 
 // Commander is what commands change things with: a database, or a server's API.
 type Commander interface {
-	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
-	DropNode(ctx context.Context, node, by string) error
 	Tail(ctx context.Context) (weir.Cursor, error)
 	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
@@ -44,7 +38,6 @@ type Session struct {
 	Client   Commander
 	Store    Reader
 	Accounts Accounts
-	Flows    Flows
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
 	// Target is where it is connected.
@@ -84,12 +77,12 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	}
 	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
 	store := view.New(pool)
-	flows := newDatabaseFlows(pool, client, t, who.Name)
+	waker := wake.New(pool, wake.Config{Scripts: t.config.WakeScripts, URLs: t.config.WakeURLs, Broadcast: t.config.WakeBroadcast})
 	secrets := t.vault(pool)
 	defined := workflow.New(pool, workflow.Options{})
-	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, commandHost(pool, t)}
+	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t)}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Flows: flows, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/fleet"
@@ -137,7 +136,7 @@ func (p *parts) operations() op.Local {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
 		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
 	}
-	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets, p.workspaces()}}
+	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets, p.waker, p.workspaces()}}
 }
 
 // workspaces is where they are, for those who ask.
@@ -152,10 +151,7 @@ func (p *parts) workspaces() *workspace.Host {
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Workflows, c.Waker, c.Bucket = p.flows, p.waker, p.bucket
-	c.SetNode = func(ctx context.Context, by, name string, labels map[string]string, capacity map[string]int) error {
-		return p.client.SetNode(ctx, weir.Node{Name: name, Labels: labels, Capacity: capacity}, by)
-	}
+	c.Workflows, c.Bucket = p.flows, p.bucket
 	return c
 }
 
@@ -163,6 +159,6 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 func (s *Server) webConfig(p *parts, c web.Config) web.Config {
 	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
 	c.Workspaces = p.workspaces()
-	c.Workflows, c.Secrets, c.Waker, c.Bucket = p.flows, p.vault, p.waker, p.bucket
+	c.Workflows, c.Secrets, c.Bucket = p.flows, p.vault, p.bucket
 	return c
 }

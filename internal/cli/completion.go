@@ -160,8 +160,8 @@ func poolNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 }
 
 func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	nodes, err := s.Store.Nodes(ctx, view.Page{Limit: completeMost})
-	return pairs(nodes, err, func(n view.Node) (string, string) { return n.Name, n.State })
+	nodes, err := work.ListNodes.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
+	return pairs(nodes.Items, err, func(n view.Node) (string, string) { return n.Name, n.State })
 }
 
 func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
@@ -170,15 +170,15 @@ func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
 }
 
 func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: completeMost})
-	return pairs(workers, err, func(w view.Worker) (string, string) { return w.Name, w.State })
+	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: completeMost}})
+	return pairs(workers.Items, err, func(w view.Worker) (string, string) { return w.Name, w.State })
 }
 
 // serviceNames are those that a live worker serves.
 func serviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: servedMost})
+	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
 	var services []string
-	for _, w := range workers {
+	for _, w := range workers.Items {
 		services = append(services, w.Services...)
 	}
 	slices.Sort(services)

@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) node() *cobra.Command {
-	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, e.nodeList(), e.nodeShow(), e.nodeSet(), e.nodeWake(),
+	return e.noun("node", "Machines: what they run and whether they may", []string{"nodes"}, lists(e, work.ListNodes, &cobra.Command{}, nodeListing),
+		e.nodeShow(), e.nodeSet(), e.nodeWake(),
 		e.nodeMode("drain", "Let a node finish what it runs and give it nothing new", weir.Draining),
 		e.nodeMode("pause", "Give a node nothing new", weir.Paused),
 		e.nodeMode("activate", "Let a node work again", weir.Active), e.nodeRevoke(), e.nodeDelete())
@@ -30,38 +32,20 @@ again: weir join create --node NAME --service SERVICE=N`,
 			if err := s.Accounts.RevokeNode(ctx, args[0]); err != nil {
 				return err
 			}
-			return e.output().did(args[0], nodeName{args[0]}, "Node %s has no credential any more.", clean(args[0]))
+			return e.output().did(args[0], bare{args[0]}, "Node %s has no credential any more.", clean(args[0]))
 		}),
 	}
 }
 
 func (e *env) nodeDelete() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"rm", "drop"}, Short: "Remove a node that is gone for good", Args: e.args("NAME"),
+	c := &cobra.Command{
+		Aliases: []string{"rm", "drop"}, Short: "Remove a node that is gone for good",
 		Long: `Remove a node that is gone for good, with its credential and how it is woken. It is
 refused while its agent lives. What it ran stays in the timeline.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Client.DropNode(ctx, args[0], whoami()); err != nil {
-				return err
-			}
-			return e.output().did(args[0], nodeName{args[0]}, "Node %s is gone.", clean(args[0]))
-		}),
 	}
-}
-
-// nodeName is what programs read about a node that is gone.
-type nodeName struct {
-	Name string `json:"name"`
-}
-
-func (e *env) nodeList() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Short: "List nodes"}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Node], error) {
-		return plainList(page, nodeListing, s.Store.Nodes), nil
+	return operation(e, work.DropNode, c, func(_ context.Context, _ *app.Session, in *work.NamedNode, _ op.Nothing) error {
+		return e.output().did(in.Node, bare{in.Node}, "Node %s is gone.", clean(in.Node))
 	})
-	pageFlags(c, &page, "name")
-	return c
 }
 
 var nodeListing = listing[view.Node]{
@@ -117,45 +101,40 @@ type nodePage struct {
 }
 
 func (e *env) nodeShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a node and its workers", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			node, err := s.Store.Node(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			workers, err := s.Store.Workers(ctx, view.WorkerFilter{Node: node.Name}, view.Page{Limit: 1000})
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(nodePage{node, workers})
-			case o.format == "name":
-				return o.did(node.Name, nil, "")
-			}
-			if err := o.details([]field{
-				{"Node", node.Name},
-				{"State", node.State},
-				{"Until", o.both(node.ModeUntil)},
-				{"Note", node.Note},
-				{"Running", fmt.Sprint(node.Running)},
-				{"Capacity", labels(node.Capacity)},
-				{"Labels", labels(node.Labels)},
-				{"Drivers", strings.Join(node.Drivers, ", ")},
-				{"Version", node.Version},
-				{"Wake", wakeText(o, node)},
-				{"Sleeps after", interval(node.SleepAfter)},
-				{"Seen", o.both(node.SeenAt)},
-				{"Registered", o.both(node.RegisteredAt)},
-			}); err != nil || len(workers) == 0 {
-				return err
-			}
-			fmt.Fprintln(o.Out)
-			return workerListing.print(o, workers)
-		}),
-	}
+	c := &cobra.Command{Short: "Show a node and its workers"}
+	return operation(e, work.ShowNode, c, func(ctx context.Context, s *app.Session, _ *work.NamedNode, node view.Node) error {
+		found, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: 1000}, Node: node.Name})
+		if err != nil {
+			return err
+		}
+		workers := found.Items
+		o := e.output()
+		switch {
+		case o.data():
+			return o.value(nodePage{node, workers})
+		case o.format == "name":
+			return o.did(node.Name, nil, "")
+		}
+		if err := o.details([]field{
+			{"Node", node.Name},
+			{"State", node.State},
+			{"Until", o.both(node.ModeUntil)},
+			{"Note", node.Note},
+			{"Running", fmt.Sprint(node.Running)},
+			{"Capacity", labels(node.Capacity)},
+			{"Labels", labels(node.Labels)},
+			{"Drivers", strings.Join(node.Drivers, ", ")},
+			{"Version", node.Version},
+			{"Wake", wakeText(o, node)},
+			{"Sleeps after", interval(node.SleepAfter)},
+			{"Seen", o.both(node.SeenAt)},
+			{"Registered", o.both(node.RegisteredAt)},
+		}); err != nil || len(workers) == 0 {
+			return err
+		}
+		fmt.Fprintln(o.Out)
+		return workerListing.print(o, workers)
+	})
 }
 
 func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {
@@ -164,17 +143,18 @@ func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {
 		Use: verb + " NAME", Short: short, Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
 			o := e.output()
-			var end time.Time
-			var err error
+			in := work.SettingMode{NamedNode: work.NamedNode{Node: args[0]}, Body: work.ModeBody{Mode: string(mode), Reason: reason}}
 			if until != "" {
-				if end, err = readTime(until, o.now); err != nil {
+				end, err := readTime(until, o.now)
+				if err != nil {
 					return invalid("", "--until: %s", err)
 				}
 				if !end.After(o.now) {
 					return invalid("give a time to come, or a duration such as 10m", "--until: %s is past", exact(end))
 				}
+				in.Body.Until = end
 			}
-			if err := s.Client.SetNodeMode(ctx, args[0], mode, end, weir.Decision{By: whoami(), Reason: reason}); err != nil {
+			if _, err := work.SetMode.Call(ctx, s.Operations, &in); err != nil {
 				return err
 			}
 			return o.did(args[0], struct {

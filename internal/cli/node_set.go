@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // wakeFlags say how a node is woken.
 type wakeFlags struct {
-	method     wake.Method
+	method     work.WakeMethod
 	sleepAfter string
 	none       bool
 }
@@ -28,7 +29,7 @@ func (f *wakeFlags) given() bool {
 }
 
 // read makes the method: exactly one way to wake the node, or none.
-func (f *wakeFlags) read() (m wake.Method, err error) {
+func (f *wakeFlags) read() (m work.WakeMethod, err error) {
 	m = f.method
 	var ways []string
 	for _, way := range []struct{ kind, value string }{{wake.WOL, m.MAC}, {wake.HTTP, m.URL}, {wake.Script, m.Script}} {
@@ -41,17 +42,19 @@ func (f *wakeFlags) read() (m wake.Method, err error) {
 	case f.none && (len(ways) > 0 || f.sleepAfter != ""):
 		return m, invalid(next, "--no-wake leaves nothing else to say about waking")
 	case f.none:
-		return wake.Method{}, nil
+		return work.WakeMethod{Method: "none"}, nil
 	case len(ways) > 1:
 		return m, invalid(next, "a node is woken in one way")
 	case len(ways) == 0:
 		return m, invalid(next, "it is not said how the node is woken")
 	}
-	m.Kind = ways[0]
+	m.Method = ways[0]
 	if f.sleepAfter != "" {
-		if m.SleepAfter, err = app.ParseDuration(f.sleepAfter); err != nil || m.SleepAfter == app.Forever {
+		span, err := app.ParseDuration(f.sleepAfter)
+		if err != nil || span == app.Forever {
 			return m, invalid("write it so: --sleep-after 30m", "--sleep-after: %q is not a duration", f.sleepAfter)
 		}
+		m.SleepAfter = op.Period(span)
 	}
 	return m, nil
 }
@@ -70,7 +73,8 @@ it may go to sleep. Scripts and addresses must be allowed on the server, with th
 settings wake_scripts and wake_urls.`,
 		Example: "  weir node set gpu-1 --label zone=eu --label old= --capacity render=2\n  weir node set gpu-1 --wake-mac 52:54:00:12:34:56 --sleep-after 30m\n  weir node set gpu-1 --wake-script power-on.sh --wake-arg rack-2\n  weir node set gpu-1 --no-wake",
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			node, err := s.Store.Node(ctx, args[0])
+			name := work.NamedNode{Node: args[0]}
+			node, err := work.ShowNode.Call(ctx, s.Operations, &name)
 			if err != nil {
 				return err
 			}
@@ -78,26 +82,26 @@ settings wake_scripts and wake_urls.`,
 			if err != nil {
 				return err
 			}
-			if change.Labels == nil && change.Capacity == nil && !f.given() {
+			if change.Body.Labels == nil && change.Body.Capacity == nil && !f.given() {
 				return invalid("give --label KEY=VALUE, --capacity SERVICE=N or a way to wake it; weir node set --help shows all", "nothing to change was given")
 			}
-			var method wake.Method
+			waking := work.SettingWake{NamedNode: name}
 			if f.given() {
-				if method, err = f.read(); err != nil {
+				if waking.Body, err = f.read(); err != nil {
 					return err
 				}
 			}
-			if change.Labels != nil || change.Capacity != nil {
-				if err := s.Flows.SetNode(ctx, change, whoami()); err != nil {
+			if change.Body.Labels != nil || change.Body.Capacity != nil {
+				if _, err := work.SetNode.Call(ctx, s.Operations, &change); err != nil {
 					return err
 				}
 			}
 			if f.given() {
-				if err := s.Flows.SetWake(ctx, node.Name, method); err != nil {
+				if _, err := work.SetWake.Call(ctx, s.Operations, &waking); err != nil {
 					return err
 				}
 			}
-			if node, err = s.Store.Node(ctx, node.Name); err != nil {
+			if node, err = work.ShowNode.Call(ctx, s.Operations, &name); err != nil {
 				return err
 			}
 			return e.output().did(node.Name, node, "Node %s is set.\nLook at it with: weir node show %s", clean(node.Name), clean(node.Name))
@@ -119,8 +123,9 @@ settings wake_scripts and wake_urls.`,
 }
 
 // nodeChange adds to what a node has; nil stays as it is.
-func nodeChange(n view.Node, add, capacity map[string]string) (weir.Node, error) {
-	change := weir.Node{Name: n.Name}
+func nodeChange(n view.Node, add, capacity map[string]string) (in work.SettingNode, err error) {
+	in.Node = n.Name
+	change := &in.Body
 	if len(add) > 0 {
 		change.Labels = maps.Clone(n.Labels)
 		if change.Labels == nil {
@@ -144,30 +149,26 @@ func nodeChange(n view.Node, add, capacity map[string]string) (weir.Node, error)
 				continue
 			}
 			if err != nil || slots < 0 {
-				return change, invalid("write it so: --capacity render=2", "--capacity: %q is not a number", text)
+				return in, invalid("write it so: --capacity render=2", "--capacity: %q is not a number", text)
 			}
 			change.Capacity[service] = slots
 		}
 	}
-	return change, nil
+	return in, nil
 }
 
 func (e *env) nodeWake() *cobra.Command {
 	c := &cobra.Command{
-		Use: "wake NAME", Short: "Wake a node now", Args: e.args("NAME"),
 		Long: `Wake a node now. It says that the node was called, not that it is awake: that
 shows weir node list --watch. One that is awake is left alone.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Flows.Wake(ctx, args[0]); err != nil {
-				return err
-			}
-			node, err := s.Store.Node(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return e.output().did(node.Name, node, "Node %s is %s.", clean(node.Name), node.WakeState)
-		}),
 	}
+	operation(e, work.WakeNode, c, func(ctx context.Context, s *app.Session, in *work.NamedNode, _ op.Nothing) error {
+		node, err := work.ShowNode.Call(ctx, s.Operations, in)
+		if err != nil {
+			return err
+		}
+		return e.output().did(node.Name, node, "Node %s is %s.", clean(node.Name), node.WakeState)
+	})
 	settingFlags(c, false, "wake_scripts", "wake_urls", "wake_broadcast")
 	return c
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -26,10 +27,11 @@ func whoServes(ctx context.Context, s *app.Session, tasks []view.Task) (*served,
 	if len(tasks) > 0 && !slices.ContainsFunc(tasks, func(t view.Task) bool { return t.State == "available" }) {
 		return &served{}, nil
 	}
-	workers, err := s.Store.Workers(ctx, view.WorkerFilter{}, view.Page{Limit: servedMost})
+	found, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
 	if err != nil {
 		return nil, err
 	}
+	workers := found.Items
 	live := slices.DeleteFunc(workers, func(w view.Worker) bool { return w.State != "live" })
 	return &served{workers: live, known: len(workers) < servedMost}, nil
 }

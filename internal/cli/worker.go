@@ -17,27 +17,13 @@ func (e *env) worker() *cobra.Command {
 }
 
 func (e *env) workerList() *cobra.Command {
-	var f view.WorkerFilter
-	var page view.Page
-	c := &cobra.Command{
+	return lists(e, work.ListWorkers, &cobra.Command{
 		Short: "List workers: those that live, and those that died without a word",
 		Long: `List workers: those that live, and those that died without a word. A worker is
 dead when it has not been seen for a while; what it held runs elsewhere.
 
 Those that stopped in order are listed with --all.`,
-	}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[view.Worker], error) {
-		shown := workerListing
-		if f.Node != "" || f.Service != "" {
-			shown.empty = []string{"No worker matches.", "See them all with: weir worker list --all"}
-		}
-		return plainList(page, shown, func(ctx context.Context, page view.Page) ([]view.Worker, error) { return s.Store.Workers(ctx, f, page) }), nil
-	})
-	c.Flags().StringVar(&f.Node, "node", "", "only workers of this node")
-	c.Flags().StringVar(&f.Service, "service", "", "only workers that serve this")
-	c.Flags().BoolVar(&f.All, "all", false, "also workers that have stopped")
-	pageFlags(c, &page, "name")
-	return c
+	}, workerListing)
 }
 
 // workerPage is everything about a worker.
@@ -50,7 +36,7 @@ func (e *env) workerShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Show a worker and what it runs", Args: e.args("NAME"),
 		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			found, err := s.Store.Worker(ctx, args[0])
+			found, err := work.ShowWorker.Call(ctx, s.Operations, &work.NamedWorker{Worker: args[0]})
 			if err != nil {
 				return err
 			}

@@ -27,8 +27,6 @@ const timeout = 30 * time.Second
 
 // Commands is what changes things: the SDK's client.
 type Commands interface {
-	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
-	DropNode(ctx context.Context, node, by string) error
 	Tail(ctx context.Context) (weir.Cursor, error)
 }
 
@@ -54,11 +52,8 @@ type Config struct {
 	Desks func(node string) Desk
 	// Workflows says whether a schedule could run. Nil: nobody does.
 	Workflows *workflow.Store
-	// Waker and SetNode do what their routes say. Nil: those are not there (404).
-	Waker Waker
 	// Operations carries out what is described by its domain.
 	Operations op.Local
-	SetNode    func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error
 	// Bucket has artifacts and logs. Nil: there are none to read (404).
 	Bucket blob.Bucket
 	// Hub says that a log may have grown. Nil: those who follow one look now and

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // CreateJoinInput says for which node. A create that is sent again makes a
@@ -67,6 +68,6 @@ func (a *API) join(ctx context.Context, in *JoinInput) (*Made[Credential], error
 	return &Made[Credential]{Status: http.StatusCreated, Body: Credential{credential}}, nil
 }
 
-func (a *API) revokeNode(ctx context.Context, in *NodeInput) (*Empty, error) {
+func (a *API) revokeNode(ctx context.Context, in *work.NamedNode) (*Empty, error) {
 	return nil, a.config.Auth.RevokeNode(ctx, auth.From(ctx), in.Node)
 }

@@ -105,16 +105,16 @@ func orderRoutes() []Route {
 // machineRoutes are about nodes and workers.
 func machineRoutes() []Route {
 	return []Route{
-		{get, "/nodes", auth.Read, "node", Granted, "List nodes", handle((*API).listNodes)},
-		{get, "/nodes/{node}", auth.Read, "node", Own, "Show a node", handle((*API).showNode)},
-		{put, "/nodes/{node}", auth.Manage, "node", Granted, "Give a node other labels or slots", handle((*API).setNode)},
-		{put, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Say how a node is woken, and when it may sleep", handle((*API).setWake)},
-		{post, "/nodes/{node}/wake", auth.Manage, "node", Granted, "Wake a node now", handle((*API).wakeNode)},
-		{put, "/nodes/{node}/mode", auth.Manage, "node", Granted, "Drain, pause or activate a node", handle((*API).setNodeMode)},
-		{del, "/nodes/{node}", auth.Manage, "node", Granted, "Remove a node that is gone, with its credential", handle((*API).dropNode)},
+		lists(work.ListNodes),
+		described(work.ShowNode),
+		described(work.SetNode),
+		described(work.SetWake),
+		described(work.WakeNode),
+		described(work.SetMode),
+		described(work.DropNode),
 		{del, "/nodes/{node}/credential", auth.Manage, "node", Granted, "Take a node's credential away", handle((*API).revokeNode)},
-		{get, "/workers", auth.Read, "worker", Granted, "List workers", handle((*API).listWorkers)},
-		{get, "/workers/{worker}", auth.Read, "worker", Granted, "Show a worker", handle((*API).showWorker)},
+		lists(work.ListWorkers),
+		described(work.ShowWorker),
 	}
 }
 

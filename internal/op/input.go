@@ -101,6 +101,13 @@ func bound(f reflect.StructField, tag string, none int) int {
 	return none
 }
 
+// Emptied says that an empty text is a value: one that takes away what was there. A number
+// or a truth has none.
+func (f Field) Emptied() bool {
+	kind := f.Plain().Kind()
+	return kind != reflect.Int && kind != reflect.Bool
+}
+
 // Get reads the value of an input. One of a body that was left out is zero.
 func (f Field) Get(in any) any {
 	v := reflect.ValueOf(in).Elem()

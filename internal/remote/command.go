@@ -4,19 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/weirhq/weir"
 )
-
-// SetNodeMode drains, pauses or activates a node.
-func (c *Client) SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error {
-	return c.put(ctx, nil, struct {
-		Mode   weir.Mode `json:"mode"`
-		Until  time.Time `json:"until,omitzero"`
-		Reason string    `json:"reason,omitempty"`
-	}{mode, until, d.Reason}, "nodes", node, "mode")
-}
 
 func (c *Client) put(ctx context.Context, header http.Header, body any, path ...string) error {
 	_, err := c.do(ctx, call{method: http.MethodPut, path: path, header: header, body: body}, nil)

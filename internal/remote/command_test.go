@@ -199,7 +199,9 @@ func TestSameRefusals(t *testing.T) {
 			return putSchedule(ctx, x, "s", work.ScheduleSpec{Spec: "never", Task: &work.TaskSpec{Service: "x"}})
 		},
 		"no node": func(ctx context.Context, x both) error {
-			return x.SetNodeMode(ctx, "ghost", weir.Paused, time.Time{}, weir.Decision{})
+			in := work.SettingMode{NamedNode: work.NamedNode{Node: "ghost"}, Body: work.ModeBody{Mode: "paused"}}
+			_, err := work.SetMode.Call(ctx, x, &in)
+			return err
 		},
 		"wrong retry": func(ctx context.Context, x both) error {
 			return last(work.RetryTask.Call(ctx, x, named(none)))

@@ -112,26 +112,6 @@ func (c *Client) EventsAfter(ctx context.Context, cursor string, job, task weir.
 	}
 }
 
-// Node reads one node.
-func (c *Client) Node(ctx context.Context, name string) (view.Node, error) {
-	return one[view.Node](ctx, c, nil, "nodes", name)
-}
-
-// Nodes lists the nodes by name.
-func (c *Client) Nodes(ctx context.Context, p view.Page) ([]view.Node, error) {
-	return list[view.Node](ctx, c, url.Values{}, p, "nodes")
-}
-
-// Worker reads one worker.
-func (c *Client) Worker(ctx context.Context, name string) (view.Worker, error) {
-	return one[view.Worker](ctx, c, nil, "workers", name)
-}
-
-// Workers lists workers by name.
-func (c *Client) Workers(ctx context.Context, f view.WorkerFilter, p view.Page) ([]view.Worker, error) {
-	return list[view.Worker](ctx, c, values("node", f.Node, "service", f.Service, "all", yes(f.All)), p, "workers")
-}
-
 // Doctor checks every invariant of the database.
 func (c *Client) Doctor(ctx context.Context, deep bool) ([]view.Finding, error) {
 	return whole[view.Finding](ctx, c, values("deep", yes(deep)), "doctor")

@@ -36,7 +36,6 @@ var (
 	_ app.Reader    = (*remote.Client)(nil)
 	_ app.Commander = (*remote.Client)(nil)
 	_ app.Accounts  = (*remote.Client)(nil)
-	_ app.Flows     = (*remote.Client)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -91,11 +90,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
 		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, newYard(t, r)}}, Waker: wake.New(r.db.Pool, wake.Config{Log: log}),
-		SetNode: func(ctx context.Context, by, node string, labels map[string]string, capacity map[string]int) error {
-			_, err := r.db.Pool.Exec(ctx, `select weir.set_node($1, $2, $3, $4)`, node, labels, capacity, by)
-			return err
-		},
+		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, wake.New(r.db.Pool, wake.Config{Log: log}), newYard(t, r)}},
 	})
 	api := served.Handler()
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

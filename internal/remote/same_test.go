@@ -228,37 +228,28 @@ func jobReadings(f found) map[string]reading {
 	}
 }
 
+// called is an operation that reads.
+func called[S, In, Out any](o *op.Op[S, In, Out], in In) reading {
+	return func(ctx context.Context, x both) (any, error) { return o.Call(ctx, x, &in) }
+}
+
 // machineReadings are about everything else.
 func machineReadings(r *rig) map[string]reading {
 	return map[string]reading{
-		"node":    func(ctx context.Context, x both) (any, error) { return x.Node(ctx, "n1") },
-		"no node": func(ctx context.Context, x both) (any, error) { return x.Node(ctx, "ghost/of ?") },
-		"nodes":   func(ctx context.Context, x both) (any, error) { return x.Nodes(ctx, view.Page{}) },
-		"nodes, page": func(ctx context.Context, x both) (any, error) {
-			return x.Nodes(ctx, view.Page{Limit: 1, After: "n1"})
-		},
-		"pool": func(ctx context.Context, x both) (any, error) {
-			return work.ShowPool.Call(ctx, x, &work.NamedPool{Pool: "p"})
-		},
-		"no pool": func(ctx context.Context, x both) (any, error) {
-			return work.ShowPool.Call(ctx, x, &work.NamedPool{Pool: "ghost"})
-		},
-		"pools": func(ctx context.Context, x both) (any, error) { return work.ListPools.Call(ctx, x, &op.Paged{}) },
-		"schedule": func(ctx context.Context, x both) (any, error) {
-			return work.ShowSchedule.Call(ctx, x, &work.NamedSchedule{Schedule: "s"})
-		},
-		"no schedule": func(ctx context.Context, x both) (any, error) {
-			return work.ShowSchedule.Call(ctx, x, &work.NamedSchedule{Schedule: "ghost"})
-		},
-		"schedules": func(ctx context.Context, x both) (any, error) { return work.ListSchedules.Call(ctx, x, &op.Paged{}) },
-		"worker":    func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "w") },
-		"no worker": func(ctx context.Context, x both) (any, error) { return x.Worker(ctx, "ghost") },
-		"workers": func(ctx context.Context, x both) (any, error) {
-			return x.Workers(ctx, view.WorkerFilter{}, view.Page{})
-		},
-		"workers, filter": func(ctx context.Context, x both) (any, error) {
-			return x.Workers(ctx, view.WorkerFilter{Node: "n1", Service: "a.done", All: true}, view.Page{})
-		},
-		"doctor": func(ctx context.Context, x both) (any, error) { return x.Doctor(ctx, true) },
+		"node":            called(work.ShowNode, work.NamedNode{Node: "n1"}),
+		"no node":         called(work.ShowNode, work.NamedNode{Node: "ghost/of ?"}),
+		"nodes":           called(work.ListNodes, op.Paged{}),
+		"nodes, page":     called(work.ListNodes, op.Paged{Limit: 1, After: "n1"}),
+		"pool":            called(work.ShowPool, work.NamedPool{Pool: "p"}),
+		"no pool":         called(work.ShowPool, work.NamedPool{Pool: "ghost"}),
+		"pools":           called(work.ListPools, op.Paged{}),
+		"schedule":        called(work.ShowSchedule, work.NamedSchedule{Schedule: "s"}),
+		"no schedule":     called(work.ShowSchedule, work.NamedSchedule{Schedule: "ghost"}),
+		"schedules":       called(work.ListSchedules, op.Paged{}),
+		"worker":          called(work.ShowWorker, work.NamedWorker{Worker: "w"}),
+		"no worker":       called(work.ShowWorker, work.NamedWorker{Worker: "ghost"}),
+		"workers":         called(work.ListWorkers, work.ListingWorkers{}),
+		"workers, filter": called(work.ListWorkers, work.ListingWorkers{Node: "n1", Service: "a.done", All: true}),
+		"doctor":          func(ctx context.Context, x both) (any, error) { return x.Doctor(ctx, true) },
 	}
 }

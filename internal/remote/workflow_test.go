@@ -17,7 +17,6 @@ import (
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
@@ -316,17 +315,21 @@ func TestSecretsAndNodes(t *testing.T) {
 	if err := r.sdk.RegisterNode(ctx, weir.Node{Name: "n1", Labels: map[string]string{"a": "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SetWake(ctx, "n1", wake.Method{Kind: wake.WOL, MAC: "02:00:00:00:00:01", Timeout: wake.Seconds(time.Minute), SleepAfter: time.Hour}); err != nil {
+	name := work.NamedNode{Node: "n1"}
+	method := work.WakeMethod{Method: "wol", MAC: "02:00:00:00:00:01", Timeout: op.Period(time.Minute), SleepAfter: op.Period(time.Hour)}
+	if _, err := work.SetWake.Call(ctx, c, &work.SettingWake{NamedNode: name, Body: method}); err != nil {
 		t.Error(err)
 	}
-	if err := c.SetNode(ctx, weir.Node{Name: "n1", Capacity: map[string]int{"x": 3}}, ""); err != nil {
+	set := work.SettingNode{NamedNode: name}
+	set.Body.Capacity = map[string]int{"x": 3}
+	if _, err := work.SetNode.Call(ctx, c, &set); err != nil {
 		t.Error(err)
 	}
-	n, err := c.Node(ctx, "n1")
+	n, err := work.ShowNode.Call(ctx, c, &name)
 	if err != nil || n.WakeMethod != "wol" || n.SleepAfter != "01:00:00" || n.Capacity["x"] != 3 || n.Labels["a"] != "b" {
 		t.Errorf("%+v: %v", n, err)
 	}
-	if err := c.Wake(ctx, "ghost"); problem.Explain(err).Kind != problem.NotFound {
+	if _, err := work.WakeNode.Call(ctx, c, &work.NamedNode{Node: "ghost"}); problem.Explain(err).Kind != problem.NotFound {
 		t.Errorf("wake nobody: %v", err)
 	}
 }

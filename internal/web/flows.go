@@ -7,30 +7,16 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
-
-// Waker wakes nodes. [*wake.Waker] does.
-type Waker interface {
-	SetWake(ctx context.Context, by, node string, m wake.Method) error
-	Wake(ctx context.Context, by, node string) error
-}
 
 func (w *Web) flows() (*workflow.Store, error) {
 	if w.config.Workflows == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
 	}
 	return w.config.Workflows, nil
-}
-
-func (w *Web) waker() (Waker, error) {
-	if w.config.Waker == nil {
-		return nil, problem.New(problem.NotFound, "ask the server that does", "this server wakes no nodes")
-	}
-	return w.config.Waker, nil
 }
 
 func (w *Web) bucket() (blob.Bucket, error) {

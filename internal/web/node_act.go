@@ -1,12 +1,12 @@
 package web
 
 import (
-	"time"
-
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // modeFields ask why, and for how long.
@@ -17,7 +17,7 @@ func modeFields() []ui.Field {
 
 // askNode is a question about the node of the path.
 func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question, error) {
-	n, err := w.config.Store.Node(r.Context(), r.PathValue("name"))
+	n, err := w.config.Store.Node(r.Context(), r.PathValue("node"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -27,20 +27,21 @@ func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question,
 }
 
 // setMode changes what the workers of the node may do.
-func (w *Web) setMode(r *Request, mode weir.Mode, say string) (Done, error) {
-	name := r.PathValue("name")
-	var until time.Time
-	if text := r.Field("for"); text != "" {
-		d, err := parseSpan(text)
-		if err != nil || d <= 0 {
-			return Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
+func (w *Web) setMode(mode weir.Mode, say string) func(*Request) (Done, error) {
+	return func(r *Request) (Done, error) {
+		in := work.SettingMode{NamedNode: work.NamedNode{Node: r.PathValue("node")}, Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
+		if text := r.Field("for"); text != "" {
+			d, err := parseSpan(text)
+			if err != nil || d <= 0 {
+				return Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
+			}
+			in.Body.Until = r.Now.Add(d)
 		}
-		until = r.Now.Add(d)
+		if _, err := work.SetMode.Call(r.Context(), w.config.Operations, &in); err != nil {
+			return Done{}, err
+		}
+		return Done{To: nodePath(in.Node), Say: in.Node + " " + say}, nil
 	}
-	if err := w.config.Commands.SetNodeMode(r.Context(), name, mode, until, r.decision()); err != nil {
-		return Done{}, err
-	}
-	return Done{To: nodePath(name), Say: name + " " + say}, nil
 }
 
 func (w *Web) askDrain(r *Request) (ui.Question, error) {
@@ -52,10 +53,6 @@ func (w *Web) askDrain(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) drainNode(r *Request) (Done, error) {
-	return w.setMode(r, weir.Draining, "drains: it takes nothing new.")
-}
-
 func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
@@ -63,10 +60,6 @@ func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
 			Text: "It takes nothing new until it is resumed. What runs there goes on.",
 		}
 	})
-}
-
-func (w *Web) pauseNode(r *Request) (Done, error) {
-	return w.setMode(r, weir.Paused, "is paused: it takes nothing new.")
 }
 
 func (w *Web) askResume(r *Request) (ui.Question, error) {
@@ -78,12 +71,8 @@ func (w *Web) askResume(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) resumeNode(r *Request) (Done, error) {
-	return w.setMode(r, weir.Active, "is back at work.")
-}
-
 func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
-	name := r.PathValue("name")
+	name := r.PathValue("node")
 	joined, err := w.joinedAt(r.Context(), name)
 	if err != nil {
 		return ui.Question{}, err
@@ -98,7 +87,7 @@ func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) revokeNode(r *Request) (Done, error) {
-	name := r.PathValue("name")
+	name := r.PathValue("node")
 	if err := w.config.Auth.RevokeNode(r.Context(), r.Subject, name); err != nil {
 		return Done{}, err
 	}
@@ -114,10 +103,6 @@ func (w *Web) askDropNode(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) dropNode(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Commands.DropNode(r.Context(), name, r.By()); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/nodes", Say: name + " is removed."}, nil
+func nodeGone(r *Request, _ op.Nothing) Done {
+	return Done{To: "/nodes", Say: r.PathValue("node") + " is removed."}
 }

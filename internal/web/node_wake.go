@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,23 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node/wake"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
-func (w *Web) wakeNode(r *Request) (Done, error) {
-	waker, err := w.waker()
-	if err != nil {
-		return Done{}, err
-	}
-	name := r.PathValue("name")
-	if err := waker.Wake(r.Context(), r.By(), name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: nodePath(name), Say: name + " is called: it is awake when its agent is heard."}, nil
+func nodeCalled(r *Request, _ op.Nothing) Done {
+	name := r.PathValue("node")
+	return Done{To: nodePath(name), Say: name + " is called: it is awake when its agent is heard."}
 }
 
 // wakeMethods are the ways to wake a node, for people.
@@ -33,9 +28,6 @@ var wakeMethods = []ui.Option{
 }
 
 func (w *Web) askWaking(r *Request) (ui.Question, error) {
-	if _, err := w.waker(); err != nil {
-		return ui.Question{}, err
-	}
 	was, err := w.waking(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -60,7 +52,7 @@ func (w *Web) askWaking(r *Request) (ui.Question, error) {
 
 // waking is how the node of the path is woken now.
 func (w *Web) waking(r *Request) (m wake.Method, err error) {
-	params, err := w.config.Store.Waking(r.Context(), r.PathValue("name"))
+	params, err := w.config.Store.Waking(r.Context(), r.PathValue("node"))
 	if err != nil || len(params) == 0 {
 		return m, err
 	}
@@ -87,16 +79,13 @@ func secondsText(s wake.Seconds) string {
 }
 
 func (w *Web) setWaking(r *Request) (Done, error) {
-	waker, err := w.waker()
-	if err != nil {
-		return Done{}, err
-	}
 	was, err := w.waking(r)
 	if err != nil {
 		return Done{}, err
 	}
-	m := wake.Method{Kind: r.Field("method")}
-	switch m.Kind {
+	in := work.SettingWake{NamedNode: work.NamedNode{Node: r.PathValue("node")}, Body: work.WakeMethod{Method: cmp.Or(r.Field("method"), "none")}}
+	m := &in.Body
+	switch m.Method {
 	case wake.WOL:
 		// The form has no field for the interface: it stays with its address.
 		m.MAC, m.Broadcast, m.Interface = r.Field("mac"), r.Field("broadcast"), was.Interface
@@ -107,19 +96,17 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 	case wake.Script:
 		m.Script, m.Args = r.Field("script"), strings.Fields(r.Field("args"))
 	}
-	timeout, err := spanField(r, "timeout")
-	if err != nil {
-		return Done{}, err
+	for field, into := range map[string]*op.Period{"timeout": &m.Timeout, "sleep_after": &m.SleepAfter} {
+		d, err := spanField(r, field)
+		if err != nil {
+			return Done{}, err
+		}
+		*into = op.Period(d)
 	}
-	m.Timeout = wake.Seconds(timeout)
-	if m.SleepAfter, err = spanField(r, "sleep_after"); err != nil {
-		return Done{}, err
-	}
-	name := r.PathValue("name")
-	if err := waker.SetWake(r.Context(), r.By(), name, m); err != nil {
+	if _, err := work.SetWake.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, placedWake(err)
 	}
-	return Done{To: nodePath(name), Say: "How " + name + " is woken is set."}, nil
+	return Done{To: nodePath(in.Node), Say: "How " + in.Node + " is woken is set."}, nil
 }
 
 // placedWake puts a refusal at its field: the engine calls it params.mac.
@@ -222,22 +209,16 @@ func readCapacity(r *Request, field string) (map[string]int, error) {
 	return capacity, nil
 }
 
-func (w *Web) changeNode(r *Request) (Done, error) {
-	// One that is gone must not come back.
-	is, err := w.config.Store.Node(r.Context(), r.PathValue("name"))
-	if err != nil {
+func (w *Web) changeNode(r *Request) (_ Done, err error) {
+	in := work.SettingNode{NamedNode: work.NamedNode{Node: r.PathValue("node")}}
+	if in.Body.Labels, err = readPairs(r, "labels"); err != nil {
 		return Done{}, err
 	}
-	labels, err := readPairs(r, "labels")
-	if err != nil {
+	if in.Body.Capacity, err = readCapacity(r, "capacity"); err != nil {
 		return Done{}, err
 	}
-	capacity, err := readCapacity(r, "capacity")
-	if err != nil {
-		return Done{}, err
-	}
-	if err := w.config.Commands.SetNode(r.Context(), weir.Node{Name: is.Name, Labels: labels, Capacity: capacity}, r.By()); err != nil {
+	if _, err := work.SetNode.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, placed(err, "labels", "capacity")
 	}
-	return Done{To: nodePath(is.Name), Say: is.Name + " is changed."}, nil
+	return Done{To: nodePath(in.Node), Say: in.Node + " is changed."}, nil
 }

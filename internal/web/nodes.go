@@ -32,8 +32,6 @@ type nodeView struct {
 	running []view.Task
 	events  []view.Event
 	manage  bool
-	// mayWake says that this server can wake nodes.
-	mayWake bool
 	// joined is when it got its credential, for those who may take it away.
 	joined time.Time
 }
@@ -57,11 +55,11 @@ func (w *Web) nodes(r *Request) (View, error) {
 }
 
 func (w *Web) node(r *Request) (View, error) {
-	n, err := w.config.Store.Node(r.Context(), r.PathValue("name"))
+	n, err := w.config.Store.Node(r.Context(), r.PathValue("node"))
 	if err != nil {
 		return View{}, err
 	}
-	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node"), mayWake: w.config.Waker != nil}
+	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node")}
 	if v.used, err = w.slotsOf(r.Context(), []view.Node{n}); err != nil {
 		return View{}, err
 	}

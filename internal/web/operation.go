@@ -59,7 +59,7 @@ func read(r *Request, in any) error {
 		switch {
 		case text == "" && f.Required && f.Place != op.Path:
 			return problem.Refuse(f.Name, f.Doc, "it is missing")
-		case text == "" && !(f.Optional() && r.PostForm.Has(f.Name)):
+		case text == "" && !(f.Optional() && f.Emptied() && r.PostForm.Has(f.Name)):
 			continue
 		}
 		if err := f.Parse(in, text); err != nil {

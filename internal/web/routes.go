@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
@@ -64,7 +65,7 @@ func (w *Web) pages() []Page {
 		{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
 		{Path: "/pools/{pool}", Nav: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pool},
 		{Path: "/nodes", Verb: auth.Read, Kind: "node", Load: w.nodes},
-		{Path: "/nodes/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "node", Load: w.node},
+		{Path: "/nodes/{node}", Nav: "/nodes", Verb: auth.Read, Kind: "node", Load: w.node},
 		{Path: "/joins", Nav: "/nodes", Verb: auth.Read, Kind: "join", Load: w.joins},
 		{Path: "/workers", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.workers},
 		{Path: "/workers/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.worker},
@@ -146,14 +147,14 @@ func (w *Web) actions() []Action {
 		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
 		{Path: "/pools/{pool}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
 		addressed("/pools/{pool}/delete", operated(w, work.DropPool, "/pools", w.askDropPool, poolGone)),
-		{Path: "/nodes/{name}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.drainNode},
-		{Path: "/nodes/{name}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.pauseNode},
-		{Path: "/nodes/{name}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.resumeNode},
-		{Path: "/nodes/{name}/wake", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Do: w.wakeNode},
-		{Path: "/nodes/{name}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
-		{Path: "/nodes/{name}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
-		{Path: "/nodes/{name}/delete", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDropNode, Do: w.dropNode},
-		{Path: "/nodes/{name}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askRevokeNode, Do: w.revokeNode},
+		{Path: "/nodes/{node}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.setMode(weir.Draining, "drains: it takes nothing new.")},
+		{Path: "/nodes/{node}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.setMode(weir.Paused, "is paused: it takes nothing new.")},
+		{Path: "/nodes/{node}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.setMode(weir.Active, "is back at work.")},
+		operated(w, work.WakeNode, "/nodes", nil, nodeCalled),
+		{Path: "/nodes/{node}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
+		{Path: "/nodes/{node}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
+		addressed("/nodes/{node}/delete", operated(w, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
+		{Path: "/nodes/{node}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askRevokeNode, Do: w.revokeNode},
 		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
 		{Path: "/joins/{id}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askRevokeJoin, Do: w.revokeJoin},
 		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},

@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
@@ -41,14 +39,13 @@ type Config struct {
 	Settings func() []Setting
 	// Operations carries out what is described by its domain.
 	Operations op.Local
-	// Workflows, Rollouts, Fleets, Workspaces, Secrets, Waker and Bucket are what their pages show and use. Nil:
+	// Workflows, Rollouts, Fleets, Workspaces, Secrets and Bucket are what their pages show and use. Nil:
 	// the page says what to set.
 	Workflows  *workflow.Store
 	Rollouts   *rollout.Store
 	Fleets     *fleet.Store
 	Workspaces *workspace.Host
 	Secrets    *vault.Vault
-	Waker      Waker
 	Bucket     blob.Bucket
 	Version    string
 	// Env says which installation this is, for people who run several.
@@ -58,9 +55,6 @@ type Config struct {
 
 // Commander is what pages change things with. *weir.Client is one.
 type Commander interface {
-	SetNode(ctx context.Context, n weir.Node, by string) error
-	SetNodeMode(ctx context.Context, node string, mode weir.Mode, until time.Time, d weir.Decision) error
-	DropNode(ctx context.Context, node, by string) error
 }
 
 // Health is how one server is.

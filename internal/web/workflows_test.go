@@ -128,14 +128,13 @@ func TestWorkflowApply(t *testing.T) {
 
 // A server without the parts says what to set, and breaks nothing.
 func TestWithoutStores(t *testing.T) {
-	s := webtest.Start(t, func(c *web.Config) { c.Workflows, c.Secrets, c.Waker, c.Bucket = nil, nil, nil, nil })
+	s := webtest.Start(t, func(c *web.Config) { c.Workflows, c.Secrets, c.Bucket = nil, nil, nil })
 	c := s.Login(t, "ada", auth.Admin)
 	st := furnish(t, s)
 	c.Get(t, "/workflows").Is(t, 200).Has(t, "keeps no workflows")
 	c.Get(t, "/secrets").Is(t, 200).Has(t, "secret_key_file")
 	c.Get(t, "/jobs/"+st.job.String()+"/artifacts").Is(t, 200).Has(t, "has no bucket", "--bucket")
-	for _, path := range []string{"/workflows/x", "/new-workflow", "/workflows/x/run", "/new-secret", "/nodes/pc-07/waking", "/jobs/" + st.job.String() + "/rerun", "/artifacts/1/content", "/tasks/" + st.done.String() + "/output"} {
+	for _, path := range []string{"/workflows/x", "/new-workflow", "/workflows/x/run", "/new-secret", "/jobs/" + st.job.String() + "/rerun", "/artifacts/1/content", "/tasks/" + st.done.String() + "/output"} {
 		c.Get(t, path).Is(t, http.StatusNotFound)
 	}
-	c.Post(t, "/nodes/pc-07/wake", form()).Is(t, http.StatusNotFound)
 }
