@@ -13,8 +13,9 @@ import (
 
 func (e *env) schedule() *cobra.Command {
 	return e.noun("schedule", "Workflows, tasks and fleet jobs that run again and again", []string{"schedules"},
-		lists(e, work.ListSchedules, &cobra.Command{}, scheduleListing), e.scheduleShow(), e.scheduleNext(), e.scheduleSet(), e.scheduleRun(), e.scheduleDrop(),
-		e.schedulePause(work.PauseSchedule, "Stop a schedule; what it submitted stays"), e.schedulePause(work.ResumeSchedule, "Let a paused schedule go on"))
+		lists(e, work.ListSchedules, &cobra.Command{}, scheduleListing), e.scheduleShow(), e.scheduleNext(), e.scheduleSet(),
+		e.scheduleRun(), e.scheduleDrop(), e.schedulePause(work.PauseSchedule, "Stop a schedule; what it submitted stays"),
+		e.schedulePause(work.ResumeSchedule, "Let a paused schedule go on"))
 }
 
 var scheduleListing = listing[work.Schedule]{

@@ -74,7 +74,8 @@ func fields(t reflect.Type, at []int, body bool) (all []Field) {
 }
 
 func field(f reflect.StructField, index []int, body bool) Field {
-	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, Least: bound(f, "minimum", math.MinInt), Most: bound(f, "maximum", math.MaxInt), index: index}
+	out := Field{Doc: f.Tag.Get("doc"), Type: f.Type, index: index}
+	out.Least, out.Most = bound(f, "minimum", math.MinInt), bound(f, "maximum", math.MaxInt)
 	if words := f.Tag.Get("enum"); words != "" {
 		out.Enum = strings.Split(words, ",")
 	}

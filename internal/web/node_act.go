@@ -29,7 +29,8 @@ func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question,
 // setMode changes what the workers of the node may do.
 func (w *Web) setMode(mode weir.Mode, say string) func(*Request) (Done, error) {
 	return func(r *Request) (Done, error) {
-		in := work.SettingMode{NamedNode: work.NamedNode{Node: r.PathValue("node")}, Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
+		in := work.SettingMode{Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
+		in.Node = r.PathValue("node")
 		if text := r.Field("for"); text != "" {
 			d, err := parseSpan(text)
 			if err != nil || d <= 0 {

@@ -13,4 +13,6 @@
 //   - An operation names a task, a job, a pool the way a person does; the store reads which
 //     one is meant.
 //   - Who asks goes with every change, as the timeline tells it.
+//   - One at a time reads a definition (a pool, a schedule) and writes over it. Between two
+//     servers the engine compares what was seen, if the caller names one version.
 package work

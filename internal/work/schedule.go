@@ -128,7 +128,8 @@ func (s *Store) runs(ctx context.Context, who auth.Subject, b *ScheduleSpec) err
 	case b.Task.Service == node.Fleet && s.fleet != nil:
 		return s.fleet(b.Task.Params)
 	case b.Overlap != "" && b.Task.Service != node.Fleet:
-		return problem.Refuse("workflow", "leave out overlap, or give the task a unique_key", "it is for a schedule that runs a workflow or a fleet job")
+		return problem.Refuse("workflow", "leave out overlap, or give the task a unique_key",
+			"it is for a schedule that runs a workflow or a fleet job")
 	}
 	return nil
 }
@@ -147,8 +148,8 @@ func (s *Store) putSchedule(ctx context.Context, who auth.Subject, in *PuttingSc
 		return out, err
 	}
 	want := weir.Schedule{
-		Name: in.Schedule, Spec: b.Spec, Zone: b.Zone, Missed: weir.Missed(b.Missed), CatchUp: time.Duration(b.CatchUp), Jitter: time.Duration(b.Jitter),
-		Paused: b.Paused, Workflow: b.Workflow, Overlap: weir.Overlap(b.Overlap), By: who.By(),
+		Name: in.Schedule, Spec: b.Spec, Zone: b.Zone, Missed: weir.Missed(b.Missed), CatchUp: time.Duration(b.CatchUp),
+		Jitter: time.Duration(b.Jitter), Paused: b.Paused, Workflow: b.Workflow, Overlap: weir.Overlap(b.Overlap), By: who.By(),
 	}
 	if b.Task != nil {
 		want.Task = b.Task.Task()
