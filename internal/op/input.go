@@ -198,7 +198,7 @@ func (f Field) parse(text string) (value any, err error) {
 		n, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%q is no number", text)
+			return nil, fmt.Errorf("%q is not a number", text)
 		case n < f.Least || n > f.Most:
 			return nil, fmt.Errorf("%d is not from %d to %d", n, f.Least, f.Most)
 		}

@@ -45,11 +45,12 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 		}, nil
 	}
 	return operated(w, o, "/fleet", spokenAsk(ask), func(r *Request, out fleet.DeviceChanged) Done {
-		said := "said.device." + o.Verb
+		serial := plain(out.Device.Serial)
+		said := say(r.Context(), "said.device."+o.Verb, serial)
 		if !out.Changed {
-			said = "said.device.same"
+			said = say(r.Context(), "said.device.same", serial)
 		}
-		return Done{To: devicePath(out.Device.Serial), Say: say(r.Context(), said, plain(out.Device.Serial))}
+		return Done{To: devicePath(out.Device.Serial), Say: said}
 	})
 }
 

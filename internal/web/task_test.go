@@ -135,7 +135,7 @@ func TestTaskCommands(t *testing.T) {
 	c.Post(t, task+"/release", form()).Is(t, http.StatusConflict)
 	c.Get(t, task+"/priority").Has(t, `value="0"`)
 	c.Post(t, task+"/priority", form("priority", "much")).Is(t, http.StatusUnprocessableEntity).Has(t, `value="much"`, "is not a number")
-	c.Post(t, task+"/priority", form("priority", "500")).Is(t, http.StatusUnprocessableEntity).Has(t, "outside -100 .. 100")
+	c.Post(t, task+"/priority", form("priority", "500")).Is(t, http.StatusUnprocessableEntity).Has(t, "is not from -100 to 100")
 	do("priority", "The priority is 42 now.", "priority", "42")
 	c.Get(t, task+"/cancel").Has(t, "Cancel patient?", "never starts")
 	do("cancel", "The task is canceled.", "reason", "not needed")

@@ -54,8 +54,7 @@ type Config struct {
 }
 
 // Commander is what pages change things with. *weir.Client is one.
-type Commander interface {
-}
+type Commander interface{}
 
 // Health is how one server is.
 type Health struct {

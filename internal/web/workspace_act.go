@@ -17,15 +17,16 @@ import (
 // movedTo goes back to where the button was that wanted another phase.
 func movedTo(want ladder.Phase) func(*Request, workspace.Answer) Done {
 	return func(r *Request, did workspace.Answer) Done {
-		said := "said.workspace." + string(want)
+		name := plain(did.Workspace.Name)
+		said := say(r.Context(), "said.workspace."+string(want), name)
 		if !did.Changed {
-			said = "said.workspace.same"
+			said = say(r.Context(), "said.workspace.same", name)
 		}
 		to := workspacePath(did.Workspace.ID)
 		if r.Query("from") == "list" || want == ladder.Deleted {
 			to = "/workspaces"
 		}
-		return Done{To: to, Say: say(r.Context(), said, plain(did.Workspace.Name))}
+		return Done{To: to, Say: said}
 	}
 }
 

@@ -17,8 +17,10 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // Site is the dashboard and the API on a loopback address, with somebody who is
@@ -52,8 +54,10 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 	if s.client, err = weir.New(pool, &weir.Config{Logger: log}); err != nil {
 		return nil, err
 	}
+	operations := op.Local{Stores: []any{work.New(pool, s.client)}}
 	s.web, err = web.New(web.Config{
-		Store: store, Commands: s.client, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
+		Operations: operations,
+		Store:      store, Commands: s.client, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
 		Health: func(context.Context) web.Health { return web.Health{} }, Settings: func() []web.Setting { return nil },
 	})
 	if err != nil {
@@ -61,7 +65,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/", httpapi.New(httpapi.Config{Store: store, Commands: s.client, Auth: people, Door: entrance, Version: "bench", Log: log}).Handler())
+	mux.Handle("/api/", httpapi.New(httpapi.Config{Store: store, Commands: s.client, Operations: operations, Auth: people, Door: entrance, Version: "bench", Log: log}).Handler())
 	mux.Handle("/", s.web.Handler())
 	s.server = httptest.NewServer(s.timed(entrance.Guard(mux)))
 	if err := s.logIn(ctx); err != nil {
