@@ -198,7 +198,7 @@ var texts = textRules{
 		{sign: []string{"/tmp/"}, re: regexp.MustCompile("(^|[\\s\"'(=`])/tmp/"), in: []string{".md", ".txt", ".yaml", ".yml"}, why: "a guide names a folder the reader chooses"},
 		{sign: []string{".pyenv"}, re: regexp.MustCompile(`\.pyenv\b`), why: "it is a set-up of one machine"},
 		{sign: []string{"registry.npmjs.org", "proxy.golang.org", "deb.debian.org", "files.pythonhosted.org"}, re: regexp.MustCompile(`(registry\.npmjs|proxy\.golang|deb\.debian|files\.pythonhosted)\.org`), why: "the reader's own tools know their registry"},
-		{sign: []string{"TODO", "FIXME", ""}, re: regexp.MustCompile(`\b(TODO|FIXME|)\b`), in: []string{".go", ".sql", ".sh", ".py", ".md"}, why: "decide it, or write a decision and link it"},
+		{sign: []string{"TODO", "FIXME", "XXX"}, re: regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`), in: []string{".go", ".sql", ".sh", ".py", ".md"}, why: "decide it, or write a decision and link it"},
 		{sign: []string{"#nosec", "//lint:ignore", "//nolint"}, re: regexp.MustCompile(`(#nosec[ G0-9,]*|//lint:ignore \S+|//nolint\S*)\s*$`), in: []string{".go"}, why: "a silenced linter needs its reason on the same line"},
 	},
 	quiet: allowed{
