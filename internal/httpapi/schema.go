@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,33 +24,12 @@ func (periodSchema) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// Wait is a duration in JSON that may be none: "20m", "0s".
-type Wait time.Duration
-
-// Schema implements [huma.SchemaProvider].
-func (Wait) Schema(r huma.Registry) *huma.Schema { return periodSchema{}.Schema(r) }
-
-// MarshalJSON implements [json.Marshaler].
-func (w Wait) MarshalJSON() ([]byte, error) { return node.Span(w).MarshalJSON() }
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (w *Wait) UnmarshalJSON(text []byte) error {
-	var word string
-	if json.Unmarshal(text, &word) == nil {
-		if d, err := time.ParseDuration(word); err == nil && d == 0 {
-			*w = 0
-			return nil
-		}
-	}
-	return (*Period)(w).UnmarshalJSON(text)
-}
-
 // registry keeps the schemas of the document.
 func registry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[op.Period](), reflect.TypeFor[periodSchema]())
 	r.RegisterTypeAlias(reflect.TypeFor[op.Wait](), reflect.TypeFor[periodSchema]())
-	r.RegisterTypeAlias(reflect.TypeFor[node.Span](), reflect.TypeFor[Wait]())
+	r.RegisterTypeAlias(reflect.TypeFor[node.Span](), reflect.TypeFor[periodSchema]())
 	return r
 }
 

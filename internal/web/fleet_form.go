@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -185,11 +185,8 @@ func (f *fleetForm) span(r *Request, field, text string) *node.Span {
 	if text == "" {
 		return nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := op.ParseWait(text)
 	if err != nil {
-		d, err = parseSpan(text)
-	}
-	if err != nil || d < 0 {
 		f.blame(field, say(r.Context(), "newfleet.fault.span", ui.Cut(plain(text), 40)))
 		return nil
 	}

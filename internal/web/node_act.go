@@ -32,7 +32,7 @@ func (w *Web) setMode(mode weir.Mode, say string) func(*Request) (Done, error) {
 		in := work.SettingMode{Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
 		in.Node = r.PathValue("node")
 		if text := r.Field("for"); text != "" {
-			d, err := parseSpan(text)
+			d, err := op.ParseWait(text)
 			if err != nil || d <= 0 {
 				return Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
 			}

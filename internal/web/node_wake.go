@@ -129,8 +129,8 @@ func spanField(r *Request, name string) (time.Duration, error) {
 	if d, ok := clockSpan(text); ok {
 		return d, nil
 	}
-	d, err := parseSpan(text)
-	if err != nil || d < 0 {
+	d, err := op.ParseWait(text)
+	if err != nil {
 		return 0, problem.Refuse(name, "write it so: 90s, 30m, 2h, 1d", "%q is no time", text)
 	}
 	return d, nil

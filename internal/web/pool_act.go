@@ -51,19 +51,7 @@ func (w *Web) putPool(r *Request, name string, m op.Matched, say string) (Done, 
 	return Done{To: poolPath(name), Say: say}, nil
 }
 
-// parseSpan reads a duration such as 90s, 1h30m or 2d.
-func parseSpan(text string) (time.Duration, error) {
-	if days, found := strings.CutSuffix(text, "d"); found {
-		n, err := strconv.ParseInt(days, 10, 16)
-		if err != nil {
-			return 0, fmt.Errorf("%q is no number of days", days)
-		}
-		return time.Duration(n) * 24 * time.Hour, nil
-	}
-	return time.ParseDuration(text)
-}
-
-// spanText is what parseSpan reads: without the zeros of 1h0m0s.
+// spanText is a duration as people write it: without the zeros of 1h0m0s.
 func spanText(d time.Duration) string { return op.Period(d).String() }
 
 // placed puts a refusal of the engine at its field: it begins with the name of

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -69,8 +70,8 @@ func (r *Request) Since(name string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	d, err := parseSpan(text)
-	if err != nil || d < 0 {
+	d, err := op.ParseWait(text)
+	if err != nil {
 		return time.Time{}, problem.Refuse(name, "write it so: 90m, 2h, 1d, or 2026-01-31T08:00:00Z", "%q is no time", text)
 	}
 	return r.Now.Add(-d), nil

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -269,8 +270,8 @@ func futureTime(text string, now time.Time) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	d, err := parseSpan(text)
-	if err != nil || d < 0 {
+	d, err := op.ParseWait(text)
+	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is no time", text)
 	}
 	return now.Add(d).UTC().Truncate(time.Second), nil

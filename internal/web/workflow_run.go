@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/trace"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -96,7 +97,7 @@ func startTime(r *Request) (time.Time, error) {
 	if text == "" || text == "now" {
 		return time.Time{}, nil
 	}
-	if after, err := parseSpan(text); err == nil && after >= 0 {
+	if after, err := op.ParseWait(text); err == nil {
 		return r.Now.Add(after), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

@@ -8,7 +8,6 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 // ListingArtifacts narrows a list of artifacts.
@@ -41,7 +40,7 @@ var (
 	JobArtifacts = listArtifacts("/jobs/{job}/artifacts", "List the artifacts of a job, newest first",
 		func(ctx context.Context, s *Store, in *ArtifactsOfJob) (f view.ArtifactFilter, of *ListingArtifacts, err error) {
 			if f.Job, err = s.View.JobID(ctx, in.Job); err != nil {
-				return f, nil, blamed("job", err)
+				return f, nil, view.Blamed("job", err)
 			}
 			_, err = s.View.Job(ctx, f.Job)
 			return f, &in.ListingArtifacts, err
@@ -49,7 +48,7 @@ var (
 	TaskArtifacts = listArtifacts("/tasks/{task}/artifacts", "List the artifacts of a task, newest first",
 		func(ctx context.Context, s *Store, in *ArtifactsOfTask) (f view.ArtifactFilter, of *ListingArtifacts, err error) {
 			if f.Task, err = s.View.TaskID(ctx, in.Task); err != nil {
-				return f, nil, blamed("task", err)
+				return f, nil, view.Blamed("task", err)
 			}
 			_, err = s.View.Task(ctx, f.Task)
 			return f, &in.ListingArtifacts, err
@@ -76,19 +75,7 @@ func listArtifacts[In any](
 			}
 			f.Kind, f.Name, f.Attempt = l.Kind, l.Name, l.Attempt
 			list, err := s.View.Artifacts(ctx, f, l.Page())
-			return list, blamed("after", err)
+			return list, view.Blamed("after", err)
 		},
 		func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) })
-}
-
-// blamed says which field it was that could not be read.
-func blamed(field string, err error) error {
-	if err == nil {
-		return nil
-	}
-	p := *problem.Explain(err)
-	if p.Kind == problem.Invalid {
-		p.Field = field
-	}
-	return &p
 }
