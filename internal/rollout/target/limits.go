@@ -55,6 +55,13 @@ func (l limits) forStep(c script.Change, step script.Step) limits {
 	return l
 }
 
+// ranOut: a statement that took so long was ended by its limit. PostgreSQL gives the same
+// SQLSTATE for a limit and for a cancel, so the time decides. The limit is measured by the
+// clock of the target and took by ours, so a tenth of the limit is left for their difference.
+func (l limits) ranOut(took time.Duration) bool {
+	return l.statement > 0 && took >= l.statement-l.statement/10
+}
+
 // setsSession tells whether a statement may have changed the session's limits.
 func setsSession(s script.Statement) bool {
 	word, _, _ := strings.Cut(s.Tag, " ")

@@ -116,7 +116,7 @@ func (a *attempt) statement(ctx context.Context, step, try int, s script.Stateme
 	took := time.Since(began)
 	if err != nil {
 		f := read(a.e, s.Tag, err).at(s)
-		if f.Code == CodeCanceled && ctx.Err() == nil && l.statement > 0 && took >= l.statement {
+		if f.Code == CodeCanceled && ctx.Err() == nil && l.ranOut(took) {
 			f.Code = CodeStatementTimeout
 			f.Next = "Nothing of this step was applied. Make the statement smaller, or give the change a longer statement_timeout."
 		}
