@@ -224,6 +224,8 @@ func (w *tenancy) rests() {
 	if left := w.left(); len(left) > 0 {
 		w.Errorf("it is archived, and there is %q", left)
 	}
+	// It is archived until somebody opens it. The list is drawn again by itself, at its own time.
+	w.list.Wait("the list to show it archived", `document.querySelector('.workspace-card[data-name="notes"][data-phase="ARCHIVED"]')`)
 	w.stopsAfter("")
 }
 
