@@ -92,7 +92,7 @@ func (w *Worker) free() int {
 // claim takes tasks and starts them. A claim whose answer was lost is repeated
 // under the same id until it is answered, so no lease is forgotten.
 func (w *Worker) claim(ctx context.Context, d demand) (got int, err error) {
-	id, asked, begun := newToken(), w.clock(), time.Now()
+	id, asked, begun := newToken(), w.keeper.Clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 		taken = taken[:0]
@@ -137,7 +137,7 @@ func (w *Worker) start(taken []*lease, asked time.Duration, begun time.Time) {
 			l.cancel = func(cause error) { cancel(cause); stop() }
 		}
 	}
-	late := w.clock()-asked > w.config.Lease-w.margin()
+	late := w.keeper.Unsure(asked, w.keeper.Clock())
 	w.mu.Lock()
 	for _, l := range taken {
 		w.held.push(l)

@@ -23,10 +23,6 @@ const (
 	// splitLimit is how often one report halves a batch that was not taken: one bad
 	// row in finishLimit takes ten, and if all are bad it must end.
 	splitLimit = 32
-	// untoldLeases is for how many lengths of a lease it is renewed only because its
-	// end could not be told: time for somebody to mend a grant or to end an upgrade.
-	// After that the task goes to a worker that can tell.
-	untoldLeases = 5
 )
 
 // end notes how an attempt ended and has it told. The caller holds the mutex.
@@ -263,7 +259,7 @@ func (w *Worker) postpone(r *reporting, batch []*lease, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range batch {
-		now := w.clock()
+		now := w.keeper.Clock()
 		if l.endedAt == 0 {
 			l.endedAt = now
 		}

@@ -22,10 +22,10 @@ const (
 // database cannot be reached it tries again, until ctx ends.
 func (w *Worker) enlist(ctx context.Context) error {
 	c := w.config
-	begun := w.clock()
+	begun := w.keeper.Clock()
 	for {
 		err := w.enlistOnce(ctx, c)
-		if !errors.Is(err, ErrConflict) || w.clock()-begun >= w.nameFor {
+		if !errors.Is(err, ErrConflict) || w.keeper.Clock()-begun >= w.nameFor {
 			return err
 		}
 		w.log.Warn("another worker has the name; it is asked for again", "error", err)
@@ -65,13 +65,13 @@ func (w *Worker) registerWorker(ctx context.Context) error {
 // heartbeatLoop says that the worker lives, and hears what its node is told to
 // do and whether anybody tends the engine.
 func (w *Worker) heartbeatLoop(ctx context.Context) {
-	for heard := w.clock(); ; {
+	for heard := w.keeper.Clock(); ; {
 		err := w.keepName(ctx, heard)
 		if err == nil {
 			err = w.heartbeat(ctx)
 		}
 		if err == nil {
-			heard = w.clock()
+			heard = w.keeper.Clock()
 		} else if ctx.Err() == nil {
 			w.log.Warn("a heartbeat failed; it is tried again", "error", err)
 		}
@@ -86,7 +86,7 @@ func (w *Worker) heartbeatLoop(ctx context.Context) {
 // another one may have it. If one has, this worker stops: under one name two would
 // take each other's work for their own.
 func (w *Worker) keepName(ctx context.Context, heard time.Duration) error {
-	if w.clock()-heard < heldFor {
+	if w.keeper.Clock()-heard < heldFor {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, heartbeatEvery/2)
@@ -160,6 +160,6 @@ func (w *Worker) lookAt(id ID) {
 	w.held.each(func(l *lease) { ours = ours || l.task == id || id.IsZero() })
 	if ours && !slices.Contains(w.named, id) {
 		w.named = append(w.named, id)
-		signal(w.look)
+		signal(w.keeper.Look)
 	}
 }

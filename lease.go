@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/weirhq/weir/internal/leasing"
 )
 
 // errUnsure is the cause of a context whose lease could not be renewed in time.
@@ -52,7 +54,7 @@ type lease struct {
 	ending ending
 	// untold: the end could not be told; it is told again in a while. If the database
 	// said that it did not take it (refused), the lease is renewed until then, counted
-	// from endedAt (see untoldLeases). Else it may have taken it, and a renewal would
+	// from endedAt (see [leasing.Untold]). Else it may have taken it, and a renewal would
 	// find the lease gone.
 	untold, refused bool
 	endedAt         time.Duration
@@ -60,7 +62,7 @@ type lease struct {
 
 // renewable reports whether the lease is still worth having at that time.
 func (l *lease) renewable(now, length time.Duration) bool {
-	return !l.ended || l.untold && l.refused && now-l.endedAt < untoldLeases*length
+	return !l.ended || l.untold && l.refused && now-l.endedAt < leasing.Untold*length
 }
 
 // fence names a lease in the answers of the database. The task alone would not

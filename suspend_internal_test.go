@@ -15,14 +15,17 @@ func TestSuspendEndsHandlers(t *testing.T) {
 	w := NewWorker(&Client{log: slog.New(slog.DiscardHandler)}, WorkerConfig{Lease: time.Hour})
 	var slept atomic.Int64
 	begun := time.Now()
-	w.clock = func() time.Duration { return time.Since(begun) + time.Duration(slept.Load()) }
-	l := &lease{handler: &handler{service: "a"}, asked: w.clock()}
+	w.keeper.Clock = func() time.Duration { return time.Since(begun) + time.Duration(slept.Load()) }
+	l := &lease{handler: &handler{service: "a"}, asked: w.keeper.Clock()}
 	l.ctx, l.cancel = context.WithCancelCause(t.Context())
 	w.held.push(l)
 	ctx, cancel := context.WithCancel(t.Context())
-	rested := make(chan bool)
-	go func() { rested <- w.restUntilDue(ctx, w.config.Lease/6) }()
-	slept.Store(int64(w.config.Lease - w.margin()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.keeper.Run(ctx)
+	}()
+	slept.Store(int64(w.config.Lease - w.keeper.Margin()))
 	select {
 	case <-l.ctx.Done():
 	case <-time.After(time.Minute):
@@ -32,7 +35,5 @@ func TestSuspendEndsHandlers(t *testing.T) {
 		t.Errorf("the cause is %v", cause)
 	}
 	cancel()
-	if <-rested {
-		t.Error("it rests although its context has ended")
-	}
+	<-ended
 }

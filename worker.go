@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/uptime"
 )
 
@@ -64,8 +65,8 @@ type Worker struct {
 	client *Client
 	config WorkerConfig
 	log    *slog.Logger
-	// clock is that of leases: it counts the sleep of the machine.
-	clock func() time.Duration
+	// keeper keeps what held has. Its clock counts the sleep of the machine.
+	keeper leasing.Keeper
 	// holder tells this worker from another one of its name; nameFor is how long Run
 	// waits for a name that another one has.
 	holder  string
@@ -88,10 +89,9 @@ type Worker struct {
 	stopOnce           sync.Once
 	hurryOnce          sync.Once
 
-	// woken: there may be work. slot: enough slots are free. look: ask about
-	// the named leases. quiet: nothing runs, or nothing is left to report. again:
-	// ends could not be told.
-	woken, slot, look, quiet, again chan struct{}
+	// woken: there may be work. slot: enough slots are free. quiet: nothing runs, or
+	// nothing is left to report. again: ends could not be told.
+	woken, slot, quiet, again chan struct{}
 	// active: the node may claim.
 	active atomic.Bool
 	stats  stats
@@ -128,10 +128,12 @@ func (w *Worker) Stats() Stats {
 // NewWorker makes a worker. Give it handlers, then call Run.
 func NewWorker(client *Client, config WorkerConfig) *Worker {
 	w := &Worker{
-		client: client, config: config.withDefaults(), handlers: map[string]*handler{}, clock: uptime.Now, holder: newToken().String(), nameFor: nameFor,
+		client: client, config: config.withDefaults(), handlers: map[string]*handler{}, holder: newToken().String(), nameFor: nameFor,
 		stop: make(chan struct{}), hurry: make(chan struct{}), ended: make(chan struct{}),
-		woken: make(chan struct{}, 1), slot: make(chan struct{}, 1), look: make(chan struct{}, 1), quiet: make(chan struct{}, 1),
-		again: make(chan struct{}, 1),
+		woken: make(chan struct{}, 1), slot: make(chan struct{}, 1), quiet: make(chan struct{}, 1), again: make(chan struct{}, 1),
+	}
+	w.keeper = leasing.Keeper{
+		Length: w.config.Lease, Clock: uptime.Now, Look: make(chan struct{}, 1), Renew: w.renewDue, Guard: w.stopUnsure,
 	}
 	w.log = client.log.With("worker", w.config.Name)
 	w.active.Store(true)
@@ -218,7 +220,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stopBeat()
 	var beating sync.WaitGroup
 	beating.Go(func() { w.heartbeatLoop(beat) })
-	beating.Go(func() { w.renewLoop(beat) })
+	beating.Go(func() { w.keeper.Run(beat) })
 	beating.Go(func() { w.hintLoop(beat) })
 	beating.Go(func() { w.retellLoop(beat) })
 	claiming := make(chan struct{})

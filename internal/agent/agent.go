@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // Agent runs the tasks of one node. See [New] and [Agent.Run].
@@ -32,15 +34,15 @@ type Agent struct {
 	leaveOnce    sync.Once
 	// kick ends the wait of a claim: a slot is free, or the orders changed.
 	kick chan struct{}
-	// look asks for a renewal now.
-	look chan struct{}
 	// told wakes the reporter.
 	told chan struct{}
-	// untold asks for a renewal of what is old by now.
-	untold chan struct{}
-	group  sync.WaitGroup
-	stats  stats
-	survey survey
+	// keeper keeps what held has. lookAll: the next renewal names all of it, because an
+	// attempt of it is to be canceled.
+	keeper  leasing.Keeper
+	lookAll atomic.Bool
+	group   sync.WaitGroup
+	stats   stats
+	survey  survey
 
 	mu sync.Mutex
 	// settled is broadcast when a renewal was answered.
@@ -69,11 +71,14 @@ func New(config Config) *Agent {
 	a := &Agent{
 		config: config, transport: config.Transport, log: config.Log,
 		drain: make(chan struct{}), leave: make(chan struct{}),
-		kick: make(chan struct{}, 1), look: make(chan struct{}, 1), told: make(chan struct{}, 1), untold: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), told: make(chan struct{}, 1),
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
 		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, survey: survey{looker: make(chan struct{}, 1)},
 	}
 	a.settled = sync.NewCond(&a.mu)
+	a.keeper = leasing.Keeper{
+		Length: config.Lease, Clock: uptime.Now, Look: make(chan struct{}, 1), Renew: a.renewDue, Guard: a.guard,
+	}
 	for service := range config.Info.Capacity {
 		a.idle[service] = time.Now() // an earlier life may have left it running
 	}
@@ -127,8 +132,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	working, rest := context.WithCancel(life)
 	loops.Go(func() { a.beatLoop(working) })
-	loops.Go(func() { a.renewLoop(working) })
-	loops.Go(func() { a.guardLoop(working) })
+	loops.Go(func() { a.keeper.Run(working) })
 	loops.Go(func() { a.idleLoop(working) })
 	loops.Go(func() { a.surveyLoop(working) })
 	reporting, hush := context.WithCancel(life)

@@ -38,7 +38,8 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 			// No answer makes a lease longer than it would be if it began right now.
 			a.begin(ctx, claimed.Tasks, min(asked+max(claimed.Waited, 0), uptime.Now()))
 			if claimed.Look {
-				signal(a.look)
+				a.lookAll.Store(true)
+				signal(a.keeper.Look)
 			}
 			continue
 		case interrupted(err):

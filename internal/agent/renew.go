@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 )
@@ -18,58 +20,38 @@ var (
 
 func interrupted(err error) bool { return errors.Is(err, errKicked) }
 
-// margin is how long before the end of its lease work that was not renewed is
-// killed. Half of it is left when the leash of the driver is at its end.
-func (a *Agent) margin() time.Duration { return a.config.Lease / 6 }
-
-// leash is when work must be dead by itself.
+// leash is when work must be dead by itself: half of the margin is left then.
 func (a *Agent) leash(safe time.Duration) time.Time {
-	return time.Now().Add(safe - a.margin()/2 - uptime.Now())
+	return time.Now().Add(safe - a.keeper.Margin()/2 - uptime.Now())
 }
 
-// renewLoop keeps leases alive: those that are older than a third of their
-// length, with all that are older than a sixth.
-func (a *Agent) renewLoop(ctx context.Context) {
-	tick := a.config.Lease / 6
-	wait := tick
-	for failures := 0; ; {
-		timer, all := time.NewTimer(wait), false
-		select {
-		case <-timer.C:
-		case <-a.look:
-			all = true
-		case <-a.untold:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-		timer.Stop()
-		wait = tick
-		batch := a.due(all)
-		if len(batch) == 0 {
-			continue
-		}
-		if err := a.renew(ctx, batch); err == nil {
-			failures = 0
-		} else if ctx.Err() == nil {
-			a.failed("renew", err)
-			wait = min(backoff(failures), tick/4)
-			failures++
-		}
+// leased is when the request was sent that gave the lease its present end. The caller
+// holds the mutex.
+func (at *attempt) leased() time.Duration { return at.safe - at.agent.keeper.Length }
+
+// renewDue renews the leases that are due.
+func (a *Agent) renewDue(ctx context.Context) error {
+	batch := a.due(a.lookAll.Swap(false))
+	if len(batch) == 0 {
+		return nil
 	}
+	err := a.renew(ctx, batch)
+	if err != nil && ctx.Err() == nil {
+		a.failed("renew", err)
+	}
+	return err
 }
 
 // due marks and returns the leases to renew now.
 func (a *Agent) due(all bool) (batch []*attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now, anyDue := uptime.Now(), all
-	age := func(at *attempt) time.Duration { return a.config.Lease - (at.safe - now) }
+	now, anyDue := a.keeper.Clock(), all
 	for _, at := range a.held {
-		anyDue = anyDue || a.needs(at, now) && age(at) >= a.config.Lease/3
+		anyDue = anyDue || a.needs(at, now) && a.keeper.Due(at.leased(), now)
 	}
 	for _, at := range a.held {
-		if anyDue && a.needs(at, now) && !at.renewing && (all || age(at) >= a.config.Lease/6) {
+		if anyDue && a.needs(at, now) && !at.renewing && (all || a.keeper.Ripe(at.leased(), now)) {
 			at.renewing = true
 			batch = append(batch, at)
 		}
@@ -80,7 +62,7 @@ func (a *Agent) due(all bool) (batch []*attempt) {
 // needs says whether a lease is still needed: by work, or by an end that waits to be
 // told. The caller holds the mutex.
 func (a *Agent) needs(at *attempt, now time.Duration) bool {
-	return !at.telling && (!at.ended || at.untold == 0 || now-at.untold < untoldLeases*a.config.Lease)
+	return !at.telling && (!at.ended || at.untold == 0 || now-at.untold < leasing.Untold*a.config.Lease)
 }
 
 // renew prolongs leases and acts on what is said about them.
@@ -137,38 +119,25 @@ func byLease(leases []node.Lease, refusals []node.Refusal) map[node.Lease]string
 	return answers
 }
 
-// guardLoop kills work whose lease may soon be somebody else's, and work that
-// does not keep its own limits.
-func (a *Agent) guardLoop(ctx context.Context) {
-	tick := min(a.config.Lease/60, 250*time.Millisecond)
-	for {
-		timer := time.NewTimer(tick)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-		now := uptime.Now()
-		a.mu.Lock()
-		held := make([]*attempt, 0, len(a.held))
-		for _, at := range a.held {
-			held = append(held, at)
-		}
-		a.mu.Unlock()
-		for _, at := range held {
-			a.guard(at, now)
-		}
+// guard stops work whose lease may soon be somebody else's, and work that does not keep
+// its own limits.
+func (a *Agent) guard(now time.Duration) {
+	a.mu.Lock()
+	held := slices.Collect(maps.Values(a.held))
+	a.mu.Unlock()
+	for _, at := range held {
+		at.guard(now)
 	}
 }
 
-func (a *Agent) guard(at *attempt, now time.Duration) {
+func (at *attempt) guard(now time.Duration) {
+	a := at.agent
 	a.mu.Lock()
-	safe, running, ended := at.safe, at.work != nil, at.ended
+	unsure, running, ended := a.keeper.Unsure(at.leased(), now), at.work != nil, at.ended
 	a.mu.Unlock()
 	switch {
 	case ended:
-	case now >= safe-a.margin():
+	case unsure:
 		at.stop(errUnsure)
 	case at.deadline > 0 && now >= at.deadline-at.slack():
 		at.stop(tooLong("timed out after %s", at.Deadline.Round(10*time.Millisecond)))

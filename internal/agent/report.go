@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
@@ -21,10 +22,6 @@ const (
 	batchMost = 500
 	// callMost is how long one call may take.
 	callMost = 10 * time.Second
-	// untoldLeases is for how many lengths of a lease an end is told again and its
-	// lease renewed: time for somebody to mend the server. After that the task goes
-	// to an agent that can tell.
-	untoldLeases = 5
 	// progressEvery is the least time between two reports of progress.
 	progressEvery = time.Second
 )
@@ -290,7 +287,7 @@ func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
 // on, too, for the token decides; but not while somebody waits for the agent to end.
 // On disk too, for a later life of the agent.
 func (a *Agent) keep(ends []*ending) (left []*ending) {
-	defer signal(a.untold)
+	defer signal(a.keeper.Look)
 	for _, e := range ends {
 		now := uptime.Now()
 		a.mu.Lock()
@@ -298,7 +295,7 @@ func (a *Agent) keep(ends []*ending) (left []*ending) {
 			e.at.untold = now
 		}
 		e.at.telling = false
-		over := now > e.at.safe && (now-e.at.untold >= untoldLeases*a.config.Lease || closed(a.leave))
+		over := now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))
 		a.mu.Unlock()
 		if over {
 			a.stats.lost.Add(1)

@@ -234,7 +234,7 @@ func (o *output) resume(j journal) {
 // that the lease would not outlast the telling of its end.
 func (at *attempt) patience() (context.Context, context.CancelFunc) {
 	at.agent.mu.Lock()
-	left := at.safe - uptime.Now() - at.agent.margin()
+	left := at.safe - uptime.Now() - at.agent.keeper.Margin()
 	at.agent.mu.Unlock()
 	return context.WithTimeout(at.kill, max(left, time.Second))
 }

@@ -4,7 +4,7 @@ package mutate
 var sdkRows = []Row{
 	{
 		"a handler stops before its lease ends", "renewer.go",
-		`now-l.asked >= w.config.Lease-w.margin(); l = l.next`, `false; l = l.next`,
+		`w.keeper.Unsure(l.asked, now); l = l.next`, `false; l = l.next`,
 		".", "TestHandlersStopBeforeTheLeaseEnds",
 	},
 	{
@@ -25,16 +25,21 @@ var sdkRows = []Row{
 	},
 	{
 		"a lost reply of a claim is asked for again", "claimer.go",
-		`	id, asked, begun := newToken(), w.clock(), time.Now()
+		`	id, asked, begun := newToken(), w.keeper.Clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 `,
-		`	id, asked, begun := newToken(), w.clock(), time.Now()
+		`	id, asked, begun := newToken(), w.keeper.Clock(), time.Now()
 	var taken []*lease
 	err = persist(ctx, w.config.Lease/3, func(ctx context.Context) error {
 		id = newToken()
 `,
 		".", "TestLostClaimReply",
+	},
+	{
+		"work stops although its renewal hangs", "internal/leasing/keeper.go",
+		`	guard.Go(func() { k.guard(ctx) })`, `	guard.Go(func() {})`,
+		"./internal/leasing", "TestGuardLooksWhileARenewalHangs",
 	},
 	{"a handler has its limit", "claimer.go", `min(h.limit-h.running, d.n)`, `d.n`, ".", "TestConcurrencyOfAHandlerHolds"},
 }

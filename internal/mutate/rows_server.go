@@ -20,12 +20,12 @@ var serverRows = []Row{
 	},
 	{
 		"an end that waits to be told keeps its lease", "internal/agent/renew.go",
-		`(!at.ended || at.untold == 0 || now-at.untold < untoldLeases*a.config.Lease)`, `(!at.ended)`,
+		`(!at.ended || at.untold == 0 || now-at.untold < leasing.Untold*a.config.Lease)`, `(!at.ended || leasing.Untold < 0)`,
 		agentTests, "TestAnEndThatIsNotTakenKeepsItsLease",
 	},
 	{
 		"an end is told on when its lease may be over", "internal/agent/report.go",
-		`now > e.at.safe && (now-e.at.untold >= untoldLeases*a.config.Lease || closed(a.leave))`, `now > e.at.safe`,
+		`now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))`, `now > e.at.safe && leasing.Untold > 0`,
 		agentTests, "TestAnEndIsToldAfterAnOutage",
 	},
 	{
