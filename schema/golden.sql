@@ -1843,7 +1843,7 @@ function _stem(at timestamp with time zone) returns text
   plpgsql stable: The first fifteen characters of a UUIDv7.
 function _subject_key(key text) returns text
   sql stable set search_path=weir, pg_temp: An idempotency key with the subject that it belongs to.
-function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone) returns TABLE(n integer, task uuid, existed boolean)
+function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone, job_priority integer DEFAULT 0, job_trace text DEFAULT NULL::text) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
 function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.

@@ -120,6 +120,15 @@ var embeddedSQL = sqlRules{
 	},
 }
 
+// positions: rows are read by name, because a column that is added would shift a list of
+// names that was forgotten.
+var positions = wordRule{
+	name:  "positions",
+	dirs:  []string{"schema/functions", "schema/views"},
+	words: regexp.MustCompile(`\)( with ordinality)? \w+ \((\w+, ){6,}`),
+	why:   "read a row by the names of its type: unnest(rows) with ordinality r, r.column",
+}
+
 // sentences are for people. A state, a kind or a field that is read out of one changes with
 // its wording.
 var sentences = wordRule{

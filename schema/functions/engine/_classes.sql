@@ -13,8 +13,7 @@ begin
     select j.id, j.priority from (select distinct o from unnest(of) o) o (job), lateral (select j.id, j.priority from weir.jobs j where j.id = o.job offset 0) j
   ), want as materialized (
     select distinct s.service, coalesce(s.priority, j.priority) as priority, coalesce(s.labels, '{}') as labels
-    from rows from (unnest(specs), unnest(of)) s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool,
-      max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, job) join j on j.id = s.job
+    from unnest(specs) with ordinality s join j on j.id = of[s.ordinality]
   )
   insert into weir.classes (service, priority, labels)
   select w.* from want w where not exists (select from weir.classes c where c.service = w.service and c.priority = w.priority and c.labels = w.labels)

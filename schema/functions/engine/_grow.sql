@@ -24,9 +24,9 @@ begin
     -- By itself, and named and known too, for beside a loop that must be, the planner does not mind another one.
     select j.* from (select distinct o from unnest(of) o) o (job), lateral (select j.id, j.order_seq, j.priority, j.trace from weir.jobs j where j.id = o.job offset 0) j
   ), s as materialized (
-    select x.*, base + row_number() over (partition by x.job order by x.n) as position
-    from rows from (unnest(specs), unnest(ids), unnest(of)) with ordinality x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool,
-      max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, id, job, n)
+    select s.*, ids[s.ordinality] as id, of[s.ordinality] as job,
+      base + row_number() over (partition by of[s.ordinality] order by s.ordinality) as position
+    from unnest(specs) with ordinality s
   ), known as materialized (
     select of[1] as job, k.key, k.id, f.outcome is not null as ended, (f.outcome = 'done' or f.passes is true) as fine
     from unnest(known_keys, known_ids) k (key, id) left join lateral (select f.outcome, f.passes from weir.finished f where f.task = k.id offset 0) f on true
@@ -47,7 +47,7 @@ begin
       coalesce(s.trace, j.trace), nullif(s.plan, false), s.run
     from s join j on j.id = s.job left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, j.priority) and c.labels = coalesce(s.labels, '{}')
       left join w on w.id = s.id
-    order by s.n
+    order by s.ordinality
     returning *
   ), r as (
     select i.*, coalesce(w.unmet, 0) as unmet, coalesce(w.broken, false) as broken,

@@ -25,10 +25,9 @@ begin
   exception when data_exception then
     perform weir._blame(tasks);
   end;
-  select format('task %s: %s', n, e), case when e like 'pool: there is no %' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
+  select format('task %s: %s', ordinality, e), case when e like 'pool: there is no %' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
   into bad, fix
-  from unnest(specs) with ordinality s (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank, exclusive, pool, max_attempts,
-    timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, n),
+  from unnest(specs) with ordinality s,
   lateral (select case
     when coalesce(service, '') = '' then 'service: say who does the work'
     when weir._bad_text('service', service) is not null then weir._bad_text('service', service)
@@ -54,7 +53,7 @@ begin
     when pg_column_size(run) > 1024 * 1024 then format('run: %s bytes are over the limit of 1 MiB', pg_column_size(run))
     when array_position(needs, null) is not null then 'needs: holds a null'
   end) x (e)
-  where e is not null order by n limit 1;
+  where e is not null order by ordinality limit 1;
   if bad is not null then
     perform weir._invalid(bad, fix);
   end if;

@@ -2,7 +2,9 @@
 -- The time is cut to milliseconds, as the ids have it, so that an id leads to its event.
 -- The transaction has its id before it draws numbers from order_seq, because weir._take_horizon judges by ids who may have drawn one. No other function puts tasks under
 -- the ordered class; one with a number that was drawn earlier goes under -class (docs/decisions/0013).
-create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamptz)
+-- Tasks of a job have its priority and its trace, unless they say their own.
+create or replace function weir._submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamptz,
+  job_priority int default 0, job_trace text default null)
 returns table (n int, task uuid, existed boolean)
 language plpgsql
 set search_path = weir, pg_temp
@@ -29,13 +31,13 @@ begin
   select bool_or(c.id is null), bool_or(s.idempotency_key is not null or s.unique_key is not null),
     bool_or(s.run_at is not null or s.hold is not null or s.lane is not null or s.pool is not null or s.plan is true), bool_or(s.needs is not null), bool_or(s.service = 'fleet')
   into new_class, keyed, gated, linked, fleet
-  from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}');
+  from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, job_priority) and c.labels = coalesce(s.labels, '{}');
   if fleet then
     perform weir._invalid('service: tasks of the fleet are made when a PC asks for them', 'submit a fleet job: weir.fleet_submit');
   end if;
   if new_class then
     insert into weir.classes (service, priority, labels)
-    select distinct s.service, coalesce(s.priority, 0), coalesce(s.labels, '{}') from unnest(specs) s order by 1, 2, 3
+    select distinct s.service, coalesce(s.priority, job_priority), coalesce(s.labels, '{}') from unnest(specs) s order by 1, 2, 3
     on conflict do nothing;
   end if;
   if keyed then
@@ -47,11 +49,11 @@ begin
     return query
     with i as (
       insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, backoff, backoff_cap, orphan_stops, trace, run)
-      select x.id, nextval('weir.order_seq'), c.id, 0, x.max_attempts, x.key, coalesce(x.params, '{}'), x.timeout, x.backoff, x.backoff_cap, nullif(x.orphan = 'stop', false), x.trace, x.run
-      from rows from (unnest(specs), unnest(ids)) with ordinality x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
-        exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, id, n)
-      left join weir.classes c on c.service = x.service and c.priority = coalesce(x.priority, 0) and c.labels = coalesce(x.labels, '{}')
-      order by x.n
+      select ids[s.ordinality], nextval('weir.order_seq'), c.id, 0, s.max_attempts, s.key, coalesce(s.params, '{}'), s.timeout, s.backoff,
+        s.backoff_cap, nullif(s.orphan = 'stop', false), s.trace, s.run
+      from unnest(specs) with ordinality s
+      left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
+      order by s.ordinality
       returning id, order_seq, class
     ), a as (
       insert into weir.available (order_seq, task, class, position, attempt) select i.order_seq, i.id, i.class, 0, 0 from i
@@ -68,18 +70,16 @@ begin
   end if;
   return query
   with s as materialized (
-    select (row_number() over ())::int as n, x.*
-    from rows from (unnest(specs), unnest(ids), unnest(same)) x (service, params, key, needs, rule, priority, labels, run_at, hold, lane, rank,
-      exclusive, pool, max_attempts, timeout, backoff, backoff_cap, orphan, idempotency_key, unique_key, trace, plan, run, id, same)
+    select s.ordinality::int as n, ids[s.ordinality] as id, same[s.ordinality] as same, s.* from unnest(specs) with ordinality s
   ), i as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, job, key, params, run_at, hold, lane, rank, exclusive, pool,
       timeout, backoff, backoff_cap, orphan_stops, rule, needs, unique_key, trace, plan, run)
     select s.id, coalesce(job_order, nextval('weir.order_seq')), c.id, case when in_job is null then 0 else s.n end, s.max_attempts,
       in_job, s.key, coalesce(s.params, '{}'), s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.timeout, s.backoff, s.backoff_cap,
-      nullif(s.orphan = 'stop', false), s.rule,
+      nullif(s.orphan = 'stop', false), case when cardinality(s.needs) > 0 then coalesce(s.rule, 'all_success') end,
       case when s.needs is not null then array(select (by_key ->> w)::uuid from unnest(s.needs) w) end,
-      s.unique_key, s.trace, nullif(s.plan, false), s.run
-    from s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, 0) and c.labels = coalesce(s.labels, '{}')
+      s.unique_key, coalesce(s.trace, job_trace), nullif(s.plan, false), s.run
+    from s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, job_priority) and c.labels = coalesce(s.labels, '{}')
     where s.same is null
     order by s.n
     returning *

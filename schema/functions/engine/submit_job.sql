@@ -35,10 +35,6 @@ begin
       return was;
     end if;
   end if;
-  specs := array(select row(s.service, s.params, s.key, s.needs, case when cardinality(s.needs) > 0 then coalesce(s.rule, 'all_success') end,
-    coalesce(s.priority, submit_job.priority), s.labels, s.run_at, s.hold, s.lane, s.rank, s.exclusive, s.pool, s.max_attempts, s.timeout, s.backoff,
-    s.backoff_cap, s.orphan, s.idempotency_key, s.unique_key, coalesce(s.trace, submit_job.trace), s.plan, s.run)::weir.task_spec
-    from unnest(specs) with ordinality s order by s.ordinality);
   perform pg_current_xact_id();
   seq := nextval('weir.order_seq');
   insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, trace, definition, schedule, parent, origin, options, scheduled_at)
@@ -46,7 +42,7 @@ begin
     submit_job.definition, submit_job.schedule, submit_job.parent, submit_job.origin, submit_job.options, submit_job.scheduled_at);
   insert into weir.job_live (job, total, definition, schedule, parent) values (id, cardinality(specs), submit_job.definition, submit_job.schedule, submit_job.parent);
   insert into weir.events (at, type, kind, subject, job, message) values (t, 'submitted', 'job', id, id, submit_job.name);
-  perform weir._submit(specs, id, seq, t);
+  perform weir._submit(specs, id, seq, t, submit_job.priority, submit_job.trace);
   if hint then
     perform weir._hint(specs);
   end if;
