@@ -25,7 +25,8 @@ type Transition struct {
 	Becomes State
 }
 
-// Transitions mirrors the table weir.transition, which the database enforces.
+// Transitions mirrors the table weir.transition, which weir doctor holds the timeline
+// against.
 // An event leads to one state wherever it starts, so the last transition of a
 // task's timeline is its state.
 var Transitions = []Transition{

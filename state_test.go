@@ -9,7 +9,7 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// The database enforces the state machine; this package mirrors it.
+// The state machine is a table of the database; this package mirrors it.
 func TestTransitionsMirrorTheDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

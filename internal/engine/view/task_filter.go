@@ -26,8 +26,8 @@ type TaskFilter struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// States are those a task can be in; Gates those a pending task can stand at.
-// Order and exclusion are two reasons to wait at the gate that is called lane.
+// States are those a task can be in; Gates those a pending task can stand at. Order and
+// exclusion are the two parts of the gate lane: a task passes one after the other.
 var (
 	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
 	Gates  = []string{"needs", "plan", "time", "hold", "order", "exclusion", "lane", "pool"}
@@ -40,9 +40,6 @@ func (f *TaskFilter) check() error {
 	}
 	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
 		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
-	}
-	if f.Gate == "order" || f.Gate == "exclusion" {
-		f.Gate = "lane"
 	}
 	if f.Gate != "" {
 		if f.State != "" && f.State != "pending" {
@@ -57,6 +54,23 @@ func (f *TaskFilter) check() error {
 		f.State = "running"
 	}
 	return nil
+}
+
+// behind asks of a row of weir.pending at the gate lane whether another comes first by rank,
+// as weir.why does.
+const behind = `(exists (select from weir.pending o where o.lane = s.lane and o.rank < s.rank)
+	or exists (select from weir._lane_holder o where o.lane = s.lane and o.rank < s.rank and o.state in ('running', 'available'))
+	or exists (select from weir.lane_blocks o where o.lane = s.lane and o.rank < s.rank))`
+
+// atGate asks of a row of weir.pending whether it stands at a gate, which is one of Gates.
+func atGate(gate string) string {
+	switch gate {
+	case "order":
+		return "s.gate = 'lane' and " + behind
+	case "exclusion":
+		return "s.gate = 'lane' and not " + behind
+	}
+	return "s.gate = '" + gate + "'"
 }
 
 // known is a filter with the ids of what it names; empty or zero where it names

@@ -76,7 +76,7 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 	case f.State == "pending":
 		w.from, asked = "weir.pending", w.hold // it has what was asked, but for the key
 		if f.Gate != "" {
-			w.hold("s.gate = %s::text::weir.gate", f.Gate)
+			w.hold(atGate(f.Gate), nil)
 		}
 		if err := s.waitingFor(ctx, op, f.TaskFilter, w); err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func (s *Store) waitingFor(ctx context.Context, op string, f TaskFilter, w *walk
 	switch {
 	case f.Gate == "pool" && f.Pool != "":
 		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'pool' and p.pool = $1`, f.Pool)
-	case f.Gate == "lane" && f.Lane != "":
+	case (f.Gate == "lane" || f.Gate == "order" || f.Gate == "exclusion") && f.Lane != "":
 		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'lane' and p.lane = $1`, f.Lane)
 	}
 	if ok {
@@ -175,7 +175,11 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 	switch f.State {
 	case "":
 	case "pending":
-		q.where("(select coalesce(x.gate = %s::text::weir.gate, true) from weir.pending x where x.task = s.id)", maybeNull(f.Gate))
+		at := "true"
+		if f.Gate != "" {
+			at = atGate(f.Gate)
+		}
+		q.add(condition{format: "(select " + at + " from (select p.* from weir.pending p where p.task = s.id) s)"})
 	case "available":
 		q.add(condition{format: isAvailable})
 	case "running":
@@ -255,12 +259,4 @@ func cut(ids []weir.ID, limit int, err error) ([]weir.ID, string, error) {
 		return ids, "", err
 	}
 	return ids[:limit-1], ids[limit-2].String(), nil
-}
-
-// maybeNull is NULL for the empty text.
-func maybeNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -107,6 +107,43 @@ func TestTaskPages(t *testing.T) {
 	}
 }
 
+// Order and exclusion list what weir.why says, each task at one of them.
+func TestTasksByOrderAndExclusion(t *testing.T) {
+	db := testdb.New(t)
+	do(t, db, `select weir.submit_many('[
+		{"service": "a", "key": "first", "lane": "l", "rank": 1, "exclusive": true},
+		{"service": "a", "key": "second", "lane": "l", "rank": 2, "exclusive": true},
+		{"service": "a", "key": "any", "lane": "l", "exclusive": true},
+		{"service": "a", "key": "bad", "lane": "m", "rank": 1, "max_attempts": 1},
+		{"service": "a", "key": "after", "lane": "m", "rank": 2}]')`,
+		`select weir.open_gates()`,
+		`select weir.fail(task, attempt, token, 'no') from weir.claim('w', '{a}', 10) where key = 'bad'`)
+	job := ask[weir.ID](t, db, `select weir.submit_job('[{"service": "a", "key": "step", "lane": "l", "rank": 3}]', 'j')`)
+	s := New(db.Pool)
+	for gate, want := range map[string][]string{"order": {"after", "second", "step"}, "exclusion": {"any"}, "lane": {"after", "any", "second", "step"}} {
+		for _, f := range []TaskFilter{{Gate: gate}, {Gate: gate, Lane: "l"}, {Gate: gate, Job: job}} {
+			tasks, err := s.Tasks(t.Context(), f, Page{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, task := range tasks {
+				got = append(got, task.Key)
+				first := ask[string](t, db, `select gate from weir.why($1) where not open limit 1`, task.ID)
+				if gate != "lane" && first != gate {
+					t.Errorf("%s is listed under %s, and why says %s", task.Key, gate, first)
+				}
+			}
+			want := slices.DeleteFunc(slices.Clone(want), func(key string) bool {
+				return f.Lane != "" && key == "after" || !f.Job.IsZero() && key != "step"
+			})
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%+v lists %q, want %q", f, got, want)
+			}
+		}
+	}
+}
+
 func TestJobPages(t *testing.T) {
 	_, s := crowd(t)
 	everything, err := s.Jobs(t.Context(), JobFilter{}, Page{Limit: 1000})

@@ -78,7 +78,7 @@ func TestTaskFilters(t *testing.T) {
 		"hold":    {TaskFilter{Gate: "hold", State: "pending"}, "a.hold"},
 		"needs":   {TaskFilter{Gate: "needs"}, "a.needs"},
 		"lane":    {TaskFilter{Lane: "l"}, "a.lane"},
-		"order":   {TaskFilter{Gate: "order"}, "a.lane"},
+		"order":   {TaskFilter{Gate: "order"}, ""},
 		"exclude": {TaskFilter{Gate: "exclusion"}, "a.lane"},
 		"pool":    {TaskFilter{Pool: "p"}, "a.pool"},
 		"job":     {TaskFilter{Job: jobs[0].ID}, "a.first,a.needs"},
