@@ -3,13 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -28,44 +25,17 @@ type jobFile struct {
 	Tasks []json.RawMessage `json:"tasks"`
 }
 
-type taskFile struct {
-	work.TaskSpec
-	Timeout    period `json:"timeout"`
-	Backoff    period `json:"backoff"`
-	BackoffCap period `json:"backoff_cap"`
-}
-
-// period is a duration in a file: "90s", "2d", or a number of seconds.
-type period time.Duration
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *period) UnmarshalJSON(text []byte) error {
-	if seconds, err := strconv.ParseFloat(string(text), 64); err == nil {
-		*p = period(seconds * float64(time.Second))
-		return nil
-	}
-	var s string
-	if json.Unmarshal(text, &s) != nil {
-		return errors.New("expected a duration such as 90s, 12h or 30d, or a number of seconds")
-	}
-	d, err := app.ParseDuration(s)
-	*p = period(d)
-	return err
-}
-
 func (f jobFile) job() (work.JobSpec, error) {
 	job := f.JobSpec
 	for i, text := range f.Tasks {
-		var t taskFile
+		var t work.TaskSpec
 		if err := decodeFields(text, &t); err != nil {
 			return job, fmt.Errorf("task %d: %w", i+1, err)
 		}
-		if n := t.MaxAttempts; n != nil && (*n < 1 || *n > maxAttempts) {
-			return job, fmt.Errorf("task %d: max_attempts: %d is outside 1 .. %d", i+1, *n, maxAttempts)
+		if n := t.MaxAttempts; n != nil && *n == 0 { // to the engine that is none
+			return job, fmt.Errorf("task %d: max_attempts: 0 is outside 1 .. 10000", i+1)
 		}
-		task := t.TaskSpec
-		task.Timeout, task.Backoff, task.BackoffCap = op.Period(t.Timeout), op.Period(t.Backoff), op.Period(t.BackoffCap)
-		job.Tasks = append(job.Tasks, task)
+		job.Tasks = append(job.Tasks, t)
 	}
 	return job, nil
 }

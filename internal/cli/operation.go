@@ -161,7 +161,7 @@ func kindOf(f op.Field) string {
 	switch t := f.Plain(); {
 	case t == reflect.TypeFor[op.Wait]():
 		return "duration"
-	case t.Kind() == reflect.Int:
+	case t.Kind() == reflect.Int, t == reflect.TypeFor[int64]():
 		return "int"
 	}
 	return "string"
@@ -192,7 +192,7 @@ func fill(c *cobra.Command, in any, f op.Field) error {
 	}
 	for _, text := range given {
 		if err := f.Parse(in, text); err != nil {
-			next := ""
+			next := "see: " + c.CommandPath() + " --help"
 			if len(f.Enum) > 0 {
 				next = "choose one of " + strings.Join(f.Enum, ", ")
 			}

@@ -113,14 +113,10 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, now time.Time) (s w
 		return s, invalid("give --workflow NAME; a task takes --params JSON", "--param, --params-file, --step and --overlap are for workflows and fleet jobs")
 	case s.Workflow == "":
 		task, err := f.task.read(c, in, f.service, now)
-		if err != nil {
-			return s, err
-		}
-		spec, err := work.SpecOf(task)
-		s.Task = &spec
+		s.Task = &task
 		return s, err
 	}
-	for _, flag := range taskOnly {
+	for _, flag := range taskOnly() {
 		if c.Flags().Changed(flag) {
 			return s, invalid("say it in the workflow's steps; its params are given with --param", "--%s is for tasks", flag)
 		}
@@ -132,7 +128,7 @@ func (f *scheduleFlags) read(c *cobra.Command, in io.Reader, now time.Time) (s w
 // would refuse is refused now.
 func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (*work.TaskSpec, error) {
 	t := &work.TaskSpec{Service: node.Fleet}
-	for _, flag := range append([]string{"param", "step", "skip"}, taskOnly...) {
+	for _, flag := range append([]string{"param", "step", "skip"}, taskOnly()...) {
 		if flag != "params" && c.Flags().Changed(flag) {
 			return t, invalid("say it in the file of the fleet job", "--%s is not for fleet jobs", flag)
 		}
@@ -167,8 +163,12 @@ func (f *scheduleFlags) fleetTask(c *cobra.Command, in io.Reader) (*work.TaskSpe
 }
 
 // taskOnly are the flags that a workflow does not take.
-var taskOnly = []string{
-	"params", "priority", "hold", "lane", "rank", "exclusive", "pool", "label", "max-attempts", "timeout", "backoff", "backoff-cap", "orphan", "unique-key",
+func taskOnly() []string {
+	flags := []string{"params", "label"}
+	for _, f := range specFields {
+		flags = append(flags, f.Flag)
+	}
+	return flags
 }
 
 // spec is when the schedule is due.

@@ -6,75 +6,51 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 )
 
-// maxAttempts is how often a task may run at most.
-const maxAttempts = 10_000
-
-// taskFlags are the fields of a task as flags.
+// taskFlags are a task as flags.
 type taskFlags struct {
-	task                         weir.Task
-	params, runAt, orphan        string
-	timeout, backoff, backoffCap string
-	rank                         int64
+	in            work.Submitting
+	params, runAt string
 }
+
+// specFields are the flags that any task may have, beside its params and labels. What is
+// about the tasks of a job, or about one submission, is not among them.
+var specFields = slices.DeleteFunc(op.Fields(&work.Submitting{}), func(f op.Field) bool {
+	own := []string{"service", "params", "key", "needs", "rule", "labels", "run_at", "idempotency_key", "trace", "run"}
+	return f.Place != op.Body || slices.Contains(own, f.Name)
+})
 
 // register offers what any task may have; submission adds what only one may.
 func (f *taskFlags) register(c *cobra.Command) {
-	flags := c.Flags()
-	flags.StringVar(&f.params, "params", "", "params as `JSON`; @FILE reads a file, - standard input")
-	flags.IntVar(&f.task.Priority, "priority", 0, "-100 to 100; higher goes first")
-	flags.StringVar(&f.task.Hold, "hold", "", "keep it until it is released; say by `whom`")
-	flags.StringVar(&f.task.Lane, "lane", "", "lane whose tasks mind each other")
-	flags.Int64Var(&f.rank, "rank", 0, "place in the lane")
-	flags.BoolVar(&f.task.Exclusive, "exclusive", false, "keep everything else of the lane out")
-	flags.StringVar(&f.task.Pool, "pool", "", "pool that limits it")
-	flags.StringToStringVar(&f.task.Labels, "label", nil, "label that the worker must have: `KEY=VALUE`; may be repeated")
-	flags.IntVar(&f.task.MaxAttempts, "max-attempts", 0, "how often it may run, 1 to 10000; default: 3")
-	flags.StringVar(&f.timeout, "timeout", "", "longest time of an attempt, such as 30s")
-	flags.StringVar(&f.backoff, "backoff", "", "longest wait before the second attempt")
-	flags.StringVar(&f.backoffCap, "backoff-cap", "", "longest wait before any attempt")
-	flags.StringVar(&f.orphan, "orphan", "", "when its worker is lost: requeue or stop")
-	flags.StringVar(&f.task.UniqueKey, "unique-key", "", "at most one live task of the service with this key")
+	c.Flags().StringVar(&f.params, "params", "", "params as `JSON`; @FILE reads a file, - standard input")
+	c.Flags().StringToStringVar(&f.in.Body.Labels, "label", nil, "label that the worker must have: `KEY=VALUE`; may be repeated")
+	for _, field := range specFields {
+		addFlag(c, field)
+	}
 }
 
 // read makes the task. now is what durations are counted from.
-func (f *taskFlags) read(c *cobra.Command, in io.Reader, service string, now time.Time) (weir.Task, error) {
-	t := f.task
-	t.Service, t.Orphan = service, weir.Orphan(f.orphan)
-	if c.Flags().Changed("rank") {
-		t.Rank = weir.Rank(f.rank)
+func (f *taskFlags) read(c *cobra.Command, in io.Reader, service string, now time.Time) (t work.TaskSpec, err error) {
+	for _, field := range specFields {
+		if err := fill(c, &f.in, field); err != nil {
+			return t, err
+		}
 	}
-	if c.Flags().Changed("max-attempts") && (t.MaxAttempts < 1 || t.MaxAttempts > maxAttempts) {
-		return t, invalid("", "--max-attempts: %d is outside 1 .. %d", t.MaxAttempts, maxAttempts)
-	}
-	params, err := readJSON(f.params, in)
-	if err != nil {
+	t = f.in.Body
+	t.Service = service
+	if t.Params, err = readJSON(f.params, in); err != nil {
 		return t, err
-	}
-	if params != nil {
-		t.Params = params
-	}
-	for _, d := range []struct {
-		flag, text string
-		into       *time.Duration
-	}{{"timeout", f.timeout, &t.Timeout}, {"backoff", f.backoff, &t.Backoff}, {"backoff-cap", f.backoffCap, &t.BackoffCap}} {
-		if d.text == "" {
-			continue
-		}
-		if *d.into, err = app.ParseDuration(d.text); err != nil {
-			return t, invalid("", "--%s: %s", d.flag, err)
-		}
 	}
 	if f.runAt != "" {
 		if t.RunAt, err = readTime(f.runAt, now); err != nil {
@@ -136,11 +112,7 @@ func (e *env) taskSubmit() *cobra.Command {
 	}
 	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
 		o := e.output()
-		task, err := f.read(c, e.In, args[0], o.now)
-		if err != nil {
-			return err
-		}
-		spec, err := work.SpecOf(task)
+		spec, err := f.read(c, e.In, args[0], o.now)
 		if err != nil {
 			return err
 		}
@@ -163,6 +135,6 @@ func (e *env) taskSubmit() *cobra.Command {
 	f.register(c)
 	c.Flags().StringVar(&f.runAt, "run-at", "", "not before this `time`: 2026-01-31T08:00:00Z, or a duration from now")
 	c.Flags().BoolVar(&watch, "watch", false, "watch it until it has ended; the exit code is how it ended")
-	c.Flags().StringVar(&f.task.IdempotencyKey, "idempotency-key", "", "the same key gives the same task")
+	c.Flags().StringVar(&f.in.Body.IdempotencyKey, "idempotency-key", "", "the same key gives the same task")
 	return c
 }

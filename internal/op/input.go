@@ -105,8 +105,8 @@ func bound(f reflect.StructField, tag string, none int) int {
 // Emptied says that an empty text is a value: one that takes away what was there. A number
 // or a truth has none.
 func (f Field) Emptied() bool {
-	kind := f.Plain().Kind()
-	return kind != reflect.Int && kind != reflect.Bool
+	t := f.Plain()
+	return t != reflect.TypeFor[int]() && t != reflect.TypeFor[int64]() && t.Kind() != reflect.Bool
 }
 
 // Get reads the value of an input. One of a body that was left out is zero.
@@ -194,12 +194,12 @@ func (f Field) parse(text string) (value any, err error) {
 		if value, err = strconv.ParseBool(text); err != nil {
 			err = fmt.Errorf("%q is neither true nor false", text)
 		}
-	case reflect.Int:
-		n, err := strconv.Atoi(text)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%q is not a number", text)
-		case n < f.Least || n > f.Most:
+		case n < int64(f.Least) || n > int64(f.Most):
 			return nil, fmt.Errorf("%d is not from %d to %d", n, f.Least, f.Most)
 		}
 		return n, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -33,11 +34,14 @@ func (p *Period) UnmarshalText(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. An empty text is none.
+// UnmarshalJSON implements [json.Unmarshaler]. A number counts seconds, and an empty text is
+// none.
 func (p *Period) UnmarshalJSON(text []byte) error {
 	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return errors.New("expected a duration such as 90s, 12h or 30d")
+	if seconds, err := strconv.ParseFloat(string(text), 64); err == nil {
+		s = strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+	} else if json.Unmarshal(text, &s) != nil {
+		return errors.New("expected a duration such as 90s, 12h or 30d, or a number of seconds")
 	}
 	if *p = 0; s == "" {
 		return nil

@@ -24,7 +24,7 @@ type TaskSpec struct {
 	Key            string            `json:"key,omitempty" doc:"Names the task within its job."`
 	Needs          []string          `json:"needs,omitempty" doc:"Keys of tasks of the same job that come first."`
 	Rule           string            `json:"rule,omitempty" enum:"all_success,all_done,one_failed" doc:"When a task with needs may go on."`
-	Priority       int               `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Higher goes first."`
+	Priority       int               `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"From -100 to 100; higher goes first."`
 	Labels         map[string]string `json:"labels,omitempty" doc:"What the worker or its node must have."`
 	RunAt          time.Time         `json:"run_at,omitzero" doc:"The earliest time to start."`
 	Hold           string            `json:"hold,omitempty" doc:"Keeps the task back until it is released; says by whom."`
@@ -32,8 +32,8 @@ type TaskSpec struct {
 	Rank           *int64            `json:"rank,omitempty" doc:"The place in the lane."`
 	Exclusive      bool              `json:"exclusive,omitempty" doc:"Keeps everything else of the lane out."`
 	Pool           string            `json:"pool,omitempty" doc:"A limit that the task counts against."`
-	MaxAttempts    *int              `json:"max_attempts,omitempty" minimum:"1" maximum:"10000" doc:"How often it may run. Default: 3."`
-	Timeout        op.Period         `json:"timeout,omitzero" doc:"The longest time of an attempt."`
+	MaxAttempts    *int              `json:"max_attempts,omitempty" minimum:"1" maximum:"10000" doc:"How often it may run, 1 to 10000; default: 3."`
+	Timeout        op.Period         `json:"timeout,omitzero" doc:"The longest time of an attempt, such as 30s."`
 	Backoff        op.Period         `json:"backoff,omitzero" doc:"The longest wait before the second attempt."`
 	BackoffCap     op.Period         `json:"backoff_cap,omitzero" doc:"The longest wait before any attempt."`
 	Orphan         string            `json:"orphan,omitempty" enum:"requeue,stop" doc:"What happens when the worker is lost."`
@@ -55,37 +55,6 @@ func (s *TaskSpec) Task() weir.Task {
 		t.Params = s.Params
 	}
 	return t
-}
-
-// SpecOf is a task of the SDK as it is submitted.
-func SpecOf(t weir.Task) (TaskSpec, error) {
-	s := TaskSpec{
-		Service: t.Service, Key: t.Key, Needs: t.Needs, Rule: string(t.Rule), Priority: t.Priority, Labels: t.Labels, RunAt: t.RunAt,
-		Hold: t.Hold, Lane: t.Lane, Rank: t.Rank, Exclusive: t.Exclusive, Pool: t.Pool, Timeout: op.Period(t.Timeout),
-		Backoff: op.Period(t.Backoff), BackoffCap: op.Period(t.BackoffCap), Orphan: string(t.Orphan),
-		IdempotencyKey: t.IdempotencyKey, UniqueKey: t.UniqueKey, Trace: t.Trace, Run: t.Run,
-	}
-	if t.MaxAttempts != 0 {
-		s.MaxAttempts = &t.MaxAttempts
-	}
-	var err error
-	s.Params, err = Encode(t.Params)
-	return s, err
-}
-
-// Encode makes params JSON, as the SDK does.
-func Encode(v any) (json.RawMessage, error) {
-	switch v := v.(type) {
-	case nil:
-		return nil, nil
-	case json.RawMessage:
-		return v, nil
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, problem.Refuse("params", "", "they do not become JSON: %s", err)
-	}
-	return text, nil
 }
 
 // MayRun asks for one more right if a task says itself how agents run it: it starts
