@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/weirhq/weir/internal/auth"
 )
@@ -10,18 +9,6 @@ import (
 // Accounts is what commands manage people and credentials with: a database, or
 // a server's API.
 type Accounts interface {
-	Users(ctx context.Context, page auth.Page) ([]auth.User, error)
-	User(ctx context.Context, name string) (auth.User, error)
-	CreateUser(ctx context.Context, n auth.NewUser) (auth.User, error)
-	SetRole(ctx context.Context, name string, role auth.Role) error
-	SetPassword(ctx context.Context, name, old, password string) error
-	DisableUser(ctx context.Context, name string) error
-	EnableUser(ctx context.Context, name string) error
-	DeleteUser(ctx context.Context, name string) error
-	// NewLink makes a link that logs a user in once; without a name, one that
-	// makes the first user.
-	NewLink(ctx context.Context, name string, ttl time.Duration) (secret string, err error)
-
 	Tokens(ctx context.Context, all bool) ([]auth.Token, error)
 	CreateToken(ctx context.Context, n auth.NewToken) (auth.Token, string, error)
 	RevokeToken(ctx context.Context, id string) error
@@ -38,42 +25,6 @@ type Accounts interface {
 type databaseAccounts struct {
 	store *auth.Store
 	by    auth.Subject
-}
-
-func (a databaseAccounts) Users(ctx context.Context, page auth.Page) ([]auth.User, error) {
-	return a.store.Users(ctx, page)
-}
-
-func (a databaseAccounts) User(ctx context.Context, name string) (auth.User, error) {
-	return a.store.User(ctx, name)
-}
-
-func (a databaseAccounts) CreateUser(ctx context.Context, n auth.NewUser) (auth.User, error) {
-	return a.store.CreateUser(ctx, a.by, n)
-}
-
-func (a databaseAccounts) SetRole(ctx context.Context, name string, role auth.Role) error {
-	return a.store.SetRole(ctx, a.by, name, role)
-}
-
-func (a databaseAccounts) SetPassword(ctx context.Context, name, old, password string) error {
-	return a.store.SetPassword(ctx, a.by, name, old, password)
-}
-
-func (a databaseAccounts) DisableUser(ctx context.Context, name string) error {
-	return a.store.Disable(ctx, a.by, name)
-}
-
-func (a databaseAccounts) EnableUser(ctx context.Context, name string) error {
-	return a.store.Enable(ctx, a.by, name)
-}
-
-func (a databaseAccounts) DeleteUser(ctx context.Context, name string) error {
-	return a.store.DeleteUser(ctx, a.by, name)
-}
-
-func (a databaseAccounts) NewLink(ctx context.Context, name string, ttl time.Duration) (string, error) {
-	return a.store.NewLink(ctx, a.by, name, ttl)
 }
 
 // Tokens are everybody's: the database itself has none of its own.

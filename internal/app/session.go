@@ -75,14 +75,14 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 		pool.Close()
 		return nil, err
 	}
-	accounts := databaseAccounts{auth.New(pool, auth.Options{}), auth.System(who.Name)}
+	people := auth.New(pool, auth.Options{})
 	store := view.New(pool)
 	waker := wake.New(pool, wake.Config{Scripts: t.config.WakeScripts, URLs: t.config.WakeURLs, Broadcast: t.config.WakeBroadcast})
 	secrets := t.vault(pool)
 	defined := workflow.New(pool, workflow.Options{})
-	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t)}
+	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), people}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: accounts, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: databaseAccounts{people, auth.System(who.Name)}, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

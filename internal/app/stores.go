@@ -136,7 +136,8 @@ func (p *parts) operations() op.Local {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
 		secrets = vault.New(p.reads, vault.NoKeys(why), nil)
 	}
-	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets, p.waker, p.workspaces()}}
+	house := p.workspaces()
+	return op.Local{Stores: []any{p.work, p.flows, p.rollouts, p.fleets, secrets, p.waker, house, house.Users}}
 }
 
 // workspaces is where they are, for those who ask.

@@ -10,7 +10,7 @@ var imports = importRules{
 		{"cli", []string{"internal/cli"}, "commands are the outermost face: nothing depends on how it is typed"},
 		{"app", []string{"internal/app"}, "app is the one place that wires, so nothing below knows of it"},
 		{"faces", []string{"internal/httpapi", "internal/web", "internal/proxy", "internal/agent", "internal/coordinator", "internal/metrics", "internal/remote"}, "each face can be left out of a deployment, so none needs another"},
-		{"domains", []string{"internal/work", "internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
+		{"domains", []string{"internal/account", "internal/work", "internal/workflow", "internal/rollout", "internal/fleet", "internal/workspace"}, "domains never import one another: what two of them need belongs in engine"},
 		{"operations", []string{"internal/op"}, "an operation is described once, by its domain, and carried out by whoever has a store or a server"},
 		{"engine", []string{"internal/engine", "internal/node"}, "the engine contains no domain word, and machines are not tasks"},
 		{"facts", []string{"internal/timeline", "internal/vault", "internal/auth", "internal/trace"}, "what happened, what is stored, what is secret, who asks, where it is watched: none needs to know about work"},

@@ -32,14 +32,17 @@ type User struct {
 // Disabled reports whether the user may not log in.
 func (u User) Disabled() bool { return u.DisabledAt != nil }
 
+// Place are the parts of the address of a user.
+func (u User) Place() []string { return []string{"users", u.Name} }
+
 // NewUser is what a user is made of.
 type NewUser struct {
-	Name  string
-	Email string
+	Name string `json:"name"`
 	// Role is empty in a set-up link: the first user is an admin.
-	Role Role
+	Role  Role   `json:"role" enum:"viewer,operator,maintainer,admin"`
+	Email string `json:"email,omitempty"`
 	// Password may be empty: then the user needs a link to log in.
-	Password string
+	Password string `json:"password,omitempty" doc:"Left out: the user needs a link to log in."`
 }
 
 var (

@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -108,11 +110,10 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 	if err != nil {
 		return "", err
 	}
-	secret, err := s.Accounts.NewLink(ctx, name, 0)
+	address, err := newLink(ctx, s, name)
 	if err != nil {
 		return "", err
 	}
-	address := s.Target.LinkURL(secret)
 	if page != "/" {
 		address += "&next=" + url.QueryEscape(page)
 	}
@@ -122,13 +123,13 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 // self is the user that whoever works on the database most likely is; "": there
 // are no users yet.
 func self(ctx context.Context, s *app.Session) (string, error) {
-	users, err := s.Accounts.Users(ctx, auth.Page{Limit: 1000})
-	if err != nil || len(users) == 0 {
+	users, err := account.ListUsers.Call(ctx, s.Operations, &op.Paged{Limit: 1000})
+	if err != nil || len(users.Items) == 0 {
 		return "", err
 	}
 	me := whoami()
 	var admins []string
-	for _, u := range users {
+	for _, u := range users.Items {
 		switch {
 		case u.Disabled():
 		case u.Name == me:

@@ -101,7 +101,9 @@ func (e *env) flagged(c *cobra.Command, o *op.Operation, in any) func(given []st
 	c.Args = e.args(names...)
 	return func(given []string) error {
 		for i, f := range args {
-			f.Set(in, given[i])
+			if err := parse(c, in, f, given[i], f.Flag); err != nil {
+				return err
+			}
 		}
 		if t, ok := in.(typed); ok {
 			t.Typed()
@@ -191,15 +193,24 @@ func fill(c *cobra.Command, in any, f op.Field) error {
 		return invalid("give --"+f.Flag+" TEXT: "+flagWords(f.Doc), "--%s is missing", f.Flag)
 	}
 	for _, text := range given {
-		if err := f.Parse(in, text); err != nil {
-			next := "see: " + c.CommandPath() + " --help"
-			if len(f.Enum) > 0 {
-				next = "choose one of " + strings.Join(f.Enum, ", ")
-			}
-			return invalid(next, "--%s: %s", f.Flag, err)
+		if err := parse(c, in, f, text, "--"+f.Flag); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// parse sets a field to what was typed for it; called is the argument or flag.
+func parse(c *cobra.Command, in any, f op.Field, text, called string) error {
+	err := f.Parse(in, text)
+	if err == nil {
+		return nil
+	}
+	next := "see: " + c.CommandPath() + " --help"
+	if len(f.Enum) > 0 {
+		next = "choose one of " + strings.Join(f.Enum, ", ")
+	}
+	return invalid(next, "%s: %s", called, err)
 }
 
 // flagWords are the words of a field as the help of a flag has them.

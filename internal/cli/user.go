@@ -7,34 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) user() *cobra.Command {
 	return e.noun("user", "People: who may log in, and what they may do", []string{"users"},
-		e.userList(), e.userShow(), e.userCreate(), e.userRole(), e.userPassword(), e.userLink(),
-		e.userChange("disable NAME", "Let a user in no more; sessions and tokens end at once", "may not log in any more", func(ctx context.Context, s *app.Session, name string) error {
-			return s.Accounts.DisableUser(ctx, name)
-		}),
-		e.userChange("enable NAME", "Let a disabled user in again", "may log in again", func(ctx context.Context, s *app.Session, name string) error {
-			return s.Accounts.EnableUser(ctx, name)
-		}),
-		e.userDelete())
-}
-
-func (e *env) userList() *cobra.Command {
-	var page view.Page
-	c := &cobra.Command{Short: "List users"}
-	listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.User], error) {
-		return plainList(page, userListing, func(ctx context.Context, page view.Page) ([]auth.User, error) {
-			return s.Accounts.Users(ctx, auth.Page(page))
-		}), nil
-	})
-	pageFlags(c, &page, "name")
-	return c
+		lists(e, account.ListUsers, &cobra.Command{}, userListing), e.userShow(), e.userCreate(), e.userRole(), e.userPassword(), e.userLink(),
+		e.userChange(account.Disable, "Let a user in no more; sessions and tokens end at once", "may not log in any more"),
+		e.userChange(account.Enable, "Let a disabled user in again", "may log in again"), e.userDelete())
 }
 
 var userListing = listing[auth.User]{
@@ -78,39 +62,26 @@ func at(t *time.Time) time.Time {
 }
 
 func (e *env) userShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a user", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			u, err := s.Accounts.User(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(u)
-			case o.format == "name":
-				return o.did(u.Name, nil, "")
-			}
-			return o.details([]field{
-				{"User", u.Name},
-				{"Role", string(u.Role)},
-				{"State", userState(u)},
-				{"Email", u.Email},
-				{"Logs in by", loginBy(u)},
-				{"Id", u.ID},
-				{"Created", o.both(u.CreatedAt)},
-				{"Last login", o.both(at(u.LoginAt))},
-				{"Disabled", o.both(at(u.DisabledAt))},
-			})
-		}),
-	}
-}
-
-// roleFlag offers the roles.
-func roleFlag(c *cobra.Command, into *string, def string) {
-	c.Flags().StringVar(into, "role", def, "what the user may do: "+roleList())
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roleNames(), cobra.ShellCompDirectiveNoFileComp))
+	return operation(e, account.ShowUser, &cobra.Command{}, func(_ context.Context, _ *app.Session, _ *account.NamedUser, u auth.User) error {
+		o := e.output()
+		switch {
+		case o.data():
+			return o.value(u)
+		case o.format == "name":
+			return o.did(u.Name, nil, "")
+		}
+		return o.details([]field{
+			{"User", u.Name},
+			{"Role", string(u.Role)},
+			{"State", userState(u)},
+			{"Email", u.Email},
+			{"Logs in by", loginBy(u)},
+			{"Id", u.ID},
+			{"Created", o.both(u.CreatedAt)},
+			{"Last login", o.both(at(u.LoginAt))},
+			{"Disabled", o.both(at(u.DisabledAt))},
+		})
+	})
 }
 
 func roleNames() []string {
@@ -139,7 +110,8 @@ never an argument, as other people of the machine can read those. With --link
 the user gets no password but a link that logs in once and sets one.`,
 		Example: "  weir user create ada --role admin\n  weir user create ci --role operator --password-stdin <password.txt\n  weir user create bob --link",
 	}
-	roleFlag(c, &role, string(auth.Viewer))
+	c.Flags().StringVar(&role, "role", string(auth.Viewer), "what the user may do: "+roleList())
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roleNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&email, "email", "", "address of the user")
 	c.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
 	c.Flags().BoolVar(&link, "link", false, "no password: print a link that logs in once")
@@ -148,13 +120,13 @@ the user gets no password but a link that logs in once and sets one.`,
 		if err != nil {
 			return err
 		}
-		n := auth.NewUser{Name: args[0], Role: parsed, Email: email}
+		in := &account.CreatingUser{Body: auth.NewUser{Name: args[0], Role: parsed, Email: email}}
 		if !link {
-			if n.Password, err = e.newPassword(fromStdin); err != nil {
+			if in.Body.Password, err = e.newPassword(fromStdin); err != nil {
 				return err
 			}
 		}
-		u, err := s.Accounts.CreateUser(ctx, n)
+		u, err := account.CreateUser.Call(ctx, s.Operations, in)
 		if err != nil {
 			return err
 		}
@@ -162,7 +134,7 @@ the user gets no password but a link that logs in once and sets one.`,
 		if !link {
 			return o.did(u.Name, u, "User %s is made, with the role %s.", u.Name, u.Role)
 		}
-		address, err := newLink(ctx, s, u.Name, 0)
+		address, err := newLink(ctx, s, u.Name)
 		if err != nil {
 			return err
 		}
@@ -175,25 +147,17 @@ the user gets no password but a link that logs in once and sets one.`,
 }
 
 func (e *env) userRole() *cobra.Command {
-	c := &cobra.Command{
-		Use: "role NAME ROLE", Short: "Change what a user may do: " + roleList(), Args: e.args("NAME", "ROLE"),
-	}
+	c := operation(e, account.SetRole, &cobra.Command{Short: "Change what a user may do: " + roleList()},
+		func(ctx context.Context, s *app.Session, in *account.SettingRole, _ op.Nothing) error {
+			return e.didUser(ctx, s, in.User, "has the role "+string(in.Body.Role))
+		})
 	c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 1 {
 			return roleNames(), cobra.ShellCompDirectiveNoFileComp
 		}
 		return e.first(userNames)(cmd, args, begun)
 	}
-	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
-		role, err := auth.ParseRole(args[1])
-		if err != nil {
-			return err
-		}
-		if err := s.Accounts.SetRole(ctx, args[0], role); err != nil {
-			return err
-		}
-		return e.didUser(ctx, s, args[0], "has the role "+string(role))
-	})
+	return e.personal(c)
 }
 
 func (e *env) userPassword() *cobra.Command {
@@ -207,7 +171,8 @@ func (e *env) userPassword() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.Accounts.SetPassword(ctx, args[0], e.person.password, password); err != nil {
+		in := &account.SettingPassword{NamedUser: account.NamedUser{User: args[0]}, Body: account.PasswordBody{Old: e.person.password, New: password}}
+		if _, err := account.SetPassword.Call(ctx, s.Operations, in); err != nil {
 			return err
 		}
 		return e.didUser(ctx, s, args[0], "has a new password; sessions elsewhere have ended")
@@ -215,19 +180,15 @@ func (e *env) userPassword() *cobra.Command {
 }
 
 // userChange is a verb that changes one user and needs nothing more.
-func (e *env) userChange(use, short, said string, do func(ctx context.Context, s *app.Session, name string) error) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: e.args("NAME")}
-	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
-		if err := do(ctx, s, args[0]); err != nil {
-			return err
-		}
-		return e.didUser(ctx, s, args[0], said)
-	})
+func (e *env) userChange(o *op.Op[*auth.Store, account.NamedUser, op.Nothing], short, said string) *cobra.Command {
+	return e.personal(operation(e, o, &cobra.Command{Short: short}, func(ctx context.Context, s *app.Session, in *account.NamedUser, _ op.Nothing) error {
+		return e.didUser(ctx, s, in.User, said)
+	}))
 }
 
 // didUser says what became of a user.
 func (e *env) didUser(ctx context.Context, s *app.Session, name, said string) error {
-	u, err := s.Accounts.User(ctx, name)
+	u, err := account.ShowUser.Call(ctx, s.Operations, &account.NamedUser{User: name})
 	if err != nil {
 		return err
 	}
@@ -235,44 +196,29 @@ func (e *env) didUser(ctx context.Context, s *app.Session, name, said string) er
 }
 
 func (e *env) userDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm", "drop"}, Short: "Delete a user with its sessions and tokens; what it did stays in the timeline", Args: e.args("NAME")}
-	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
-		if err := s.Accounts.DeleteUser(ctx, args[0]); err != nil {
-			return err
-		}
-		return e.output().did(args[0], struct {
-			Name string `json:"name"`
-		}{args[0]}, "User %s is gone.", args[0])
-	})
+	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Delete a user with its sessions and tokens; what it did stays in the timeline"}
+	return e.personal(operation(e, account.DeleteUser, c, func(_ context.Context, _ *app.Session, in *account.NamedUser, _ op.Nothing) error {
+		return e.output().did(in.User, bare{in.User}, "User %s is gone.", in.User)
+	}))
 }
 
 func (e *env) userLink() *cobra.Command {
-	var ttl string
 	c := &cobra.Command{
-		Use: "link NAME", Short: "Make a link that logs a user in once, for example to set a new password", Args: e.args("NAME"),
+		Short: "Make a link that logs a user in once, for example to set a new password",
 		Long: `Make a link that logs a user in once. Whoever opens it is that user: send it on a
 way that only the user reads.`,
 	}
-	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 15m")
-	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
-		d, err := readTTL(ttl)
-		if err != nil {
-			return err
-		}
-		address, err := newLink(ctx, s, args[0], d)
-		if err != nil {
-			return err
-		}
-		o := e.output()
+	return e.personal(operation(e, account.NewLink, c, func(_ context.Context, s *app.Session, in *account.Linking, made account.Secret) error {
+		o, address := e.output(), s.Target.LinkURL(made.Secret)
 		if err := o.did(address, struct {
 			User string `json:"user"`
 			Link string `json:"link"`
-		}{args[0], address}, "%s", address); err != nil {
+		}{in.User, address}, "%s", address); err != nil {
 			return err
 		}
 		o.aboutLink(address)
 		return nil
-	})
+	}))
 }
 
 // readTTL reads how long a credential is good; "" leaves it to the server.
@@ -287,13 +233,13 @@ func readTTL(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// newLink makes a link that logs a user in once.
-func newLink(ctx context.Context, s *app.Session, name string, ttl time.Duration) (string, error) {
-	secret, err := s.Accounts.NewLink(ctx, name, ttl)
+// newLink makes a link that logs a user in once; without a name, one that makes the first user.
+func newLink(ctx context.Context, s *app.Session, name string) (string, error) {
+	made, err := account.NewLink.Call(ctx, s.Operations, &account.Linking{NamedUser: account.NamedUser{User: name}})
 	if err != nil {
 		return "", err
 	}
-	return s.Target.LinkURL(secret), nil
+	return s.Target.LinkURL(made.Secret), nil
 }
 
 // aboutLink says what to do where it is not known where the dashboard is.
@@ -304,6 +250,6 @@ func (o *output) aboutLink(address string) {
 }
 
 func userNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	users, err := s.Accounts.Users(ctx, auth.Page{Limit: completeMost})
-	return pairs(users, err, func(u auth.User) (string, string) { return u.Name, string(u.Role) })
+	users, err := account.ListUsers.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
+	return pairs(users.Items, err, func(u auth.User) (string, string) { return u.Name, string(u.Role) })
 }

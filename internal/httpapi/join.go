@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -22,12 +23,12 @@ type CreateJoinInput struct {
 	}
 }
 
-func (a *API) createJoin(ctx context.Context, in *CreateJoinInput) (*Made[Secret], error) {
+func (a *API) createJoin(ctx context.Context, in *CreateJoinInput) (*Made[account.Secret], error) {
 	secret, err := a.config.Auth.CreateJoin(ctx, auth.From(ctx), auth.NewJoin{Node: in.Body.Node, Bound: auth.Bound{Labels: in.Body.Labels, Services: in.Body.Services}, Any: in.Body.Any, TTL: time.Duration(in.Body.TTL)})
 	if err != nil {
 		return nil, err
 	}
-	return &Made[Secret]{Status: http.StatusCreated, Body: Secret{secret}}, nil
+	return &Made[account.Secret]{Status: http.StatusCreated, Body: account.Secret{Secret: secret}}, nil
 }
 
 func (a *API) listJoins(ctx context.Context, _ *struct{}) (*All[auth.Join], error) {

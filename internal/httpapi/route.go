@@ -156,7 +156,7 @@ func makes[S, In any, Out op.Made](o *op.Op[S, In, Out]) Route {
 			return nil, err
 		}
 		made := &Made[Out]{Status: http.StatusCreated, Location: location(out.Place()...), Body: out}
-		if out.Found() {
+		if again, ok := any(out).(op.Again); ok && again.Found() {
 			made.Status = http.StatusOK
 		}
 		return made, nil

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 )
 
@@ -19,11 +20,11 @@ func (a *API) listSessions(ctx context.Context, in *ListSessionsInput) (*All[aut
 	case in.All:
 		owner = ""
 	case in.User != "":
-		user, err := a.showUser(ctx, &UserInput{in.User})
+		user, err := account.ShowUser.Call(ctx, a.config.Operations, &account.NamedUser{User: in.User})
 		if err != nil {
 			return nil, err
 		}
-		owner = user.Body.ID
+		owner = user.ID
 	}
 	if err := auth.Allow(s, auth.Read, auth.Object{Kind: "session", Owner: owner}); err != nil {
 		return nil, err

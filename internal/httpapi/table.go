@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
@@ -138,16 +139,16 @@ func peopleRoutes() []Route {
 		{post, "/login", "", "", Open, "Log in with a password; the answer sets a cookie", handle((*API).login)},
 		{post, "/logout", "", "", Known, "Log out: end the session, or the token that asks", handle((*API).logout)},
 		{get, "/me", "", "", Known, "Say who asks", handle((*API).me)},
-		{put, "/me/password", auth.Manage, "user", Own, "Change one's own password", handle((*API).setOwnPassword)},
-		{get, "/users", auth.Read, "user", Granted, "List users", handle((*API).listUsers)},
-		{post, "/users", auth.Administer, "user", Granted, "Create a user", creates(handle((*API).createUser))},
-		{get, "/users/{user}", auth.Read, "user", Own, "Show a user", handle((*API).showUser)},
-		{put, "/users/{user}/role", auth.Administer, "user", Granted, "Give a user another role", handle((*API).setRole)},
-		{put, "/users/{user}/password", auth.Manage, "user", Own, "Set a user's password", handle((*API).setPassword)},
-		{post, "/users/{user}/disable", auth.Administer, "user", Granted, "Keep a user from logging in", handle((*API).disableUser)},
-		{post, "/users/{user}/enable", auth.Administer, "user", Granted, "Let a user log in again", handle((*API).enableUser)},
-		{post, "/users/{user}/link", auth.Administer, "user", Granted, "Make a one-time link that logs a user in", creates(handle((*API).createLink))},
-		{del, "/users/{user}", auth.Administer, "user", Granted, "Delete a user", handle((*API).deleteUser)},
+		described(account.SetOwnPassword),
+		lists(account.ListUsers),
+		makes(account.CreateUser),
+		described(account.ShowUser),
+		described(account.SetRole),
+		described(account.SetPassword),
+		described(account.Disable),
+		described(account.Enable),
+		created(described(account.NewLink)),
+		described(account.DeleteUser),
 		{get, "/tokens", auth.Read, "token", Own, "List one's own tokens, or everybody's", handle((*API).listTokens)},
 		{post, "/tokens", auth.Manage, "token", Own, "Create a token; the secret is told once", creates(handle((*API).createToken))},
 		{del, "/tokens/{token}", auth.Manage, "token", Own, "Revoke a token", handle((*API).revokeToken)},

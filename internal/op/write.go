@@ -41,10 +41,15 @@ func (k Keyed) Key(who auth.Subject, body string) (string, error) {
 	return "user:" + who.UserID + "/" + said, nil
 }
 
-// Made is the answer of a create that may find what it made before.
+// Made is the answer of a create.
 type Made interface {
 	// Place are the parts of its address.
 	Place() []string
+}
+
+// Again is the answer of a create that may find what it made before.
+type Again interface {
+	Made
 	// Found says that nothing new was made.
 	Found() bool
 }

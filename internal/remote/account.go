@@ -3,11 +3,8 @@ package remote
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"time"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 )
 
 // Version says what a server is.
@@ -49,52 +46,6 @@ func (c *Client) post(ctx context.Context, body, out any, path ...string) error 
 	return err
 }
 
-// Users lists users by name.
-func (c *Client) Users(ctx context.Context, p auth.Page) ([]auth.User, error) {
-	return list[auth.User](ctx, c, url.Values{}, view.Page(p), "users")
-}
-
-// User reads one user.
-func (c *Client) User(ctx context.Context, name string) (auth.User, error) {
-	return one[auth.User](ctx, c, nil, "users", name)
-}
-
-// CreateUser adds a user.
-func (c *Client) CreateUser(ctx context.Context, n auth.NewUser) (user auth.User, err error) {
-	err = c.post(ctx, struct {
-		Name     string    `json:"name"`
-		Role     auth.Role `json:"role"`
-		Email    string    `json:"email,omitempty"`
-		Password string    `json:"password,omitempty"`
-	}{n.Name, n.Role, n.Email, n.Password}, &user, "users")
-	return user, err
-}
-
-// SetRole gives a user another role.
-func (c *Client) SetRole(ctx context.Context, name string, role auth.Role) error {
-	return c.put(ctx, nil, map[string]auth.Role{"role": role}, "users", name, "role")
-}
-
-// SetPassword sets a password; the old one is wanted for one's own.
-func (c *Client) SetPassword(ctx context.Context, name, old, password string) error {
-	return c.put(ctx, nil, map[string]string{"old": old, "new": password}, "users", name, "password")
-}
-
-// DisableUser keeps a user from logging in.
-func (c *Client) DisableUser(ctx context.Context, name string) error {
-	return c.post(ctx, nil, nil, "users", name, "disable")
-}
-
-// EnableUser lets a user log in again.
-func (c *Client) EnableUser(ctx context.Context, name string) error {
-	return c.post(ctx, nil, nil, "users", name, "enable")
-}
-
-// DeleteUser removes a user.
-func (c *Client) DeleteUser(ctx context.Context, name string) error {
-	return c.drop(ctx, nil, "users", name)
-}
-
 // secret is told once.
 type secret struct {
 	Secret string `json:"secret"`
@@ -103,13 +54,6 @@ type secret struct {
 // ttl is how long something works; zero is the server's own idea.
 type ttl struct {
 	TTL period `json:"ttl,omitzero"`
-}
-
-// NewLink makes a link that logs a user in once.
-func (c *Client) NewLink(ctx context.Context, name string, d time.Duration) (string, error) {
-	var made secret
-	err := c.post(ctx, ttl{period(d)}, &made, "users", name, "link")
-	return made.Secret, err
 }
 
 // Tokens lists one's own tokens, or everybody's.
@@ -178,9 +122,4 @@ func (c *Client) Join(ctx context.Context, secret, node string) (credential stri
 // RevokeNode takes a node's credential away.
 func (c *Client) RevokeNode(ctx context.Context, node string) error {
 	return c.drop(ctx, nil, "nodes", node, "credential")
-}
-
-// DropNode removes a node that is gone.
-func (c *Client) DropNode(ctx context.Context, node, _ string) error {
-	return c.drop(ctx, nil, "nodes", node)
 }

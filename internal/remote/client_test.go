@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 	"github.com/weirhq/weir/internal/work"
@@ -156,6 +158,14 @@ func TestNoRedirect(t *testing.T) {
 	}
 }
 
+// done carries out what has nothing to say.
+func done[S, In any](t *testing.T, c op.Caller, o *op.Op[S, In, op.Nothing], in *In) {
+	t.Helper()
+	if _, err := o.Call(t.Context(), c, in); err != nil {
+		t.Errorf("%s %s: %v", o.Noun, o.Verb, err)
+	}
+}
+
 // A person logs in, does what tokens may not, and logs out.
 func TestPeople(t *testing.T) {
 	t.Parallel()
@@ -185,27 +195,29 @@ func TestPeople(t *testing.T) {
 	if _, err := work.ListTasks.Call(ctx, r.client(secret), &work.ListingTasks{}); err != nil {
 		t.Error(err)
 	}
-	user, err := c.CreateUser(ctx, auth.NewUser{Name: "ada", Role: auth.Viewer, Password: password, Email: "ada@example.org"})
+	user, err := account.CreateUser.Call(ctx, c, &account.CreatingUser{Body: auth.NewUser{Name: "ada", Role: auth.Viewer, Password: password, Email: "ada@example.org"}})
 	if err != nil || user.Name != "ada" || user.Email != "ada@example.org" {
 		t.Fatalf("%+v, %v", user, err)
 	}
-	link, err := c.NewLink(ctx, "ada", 0)
-	if err != nil || link == "" {
+	ada := account.NamedUser{User: "ada"}
+	link, err := account.NewLink.Call(ctx, c, &account.Linking{NamedUser: ada})
+	if err != nil || link.Secret == "" {
 		t.Errorf("link: %v", err)
 	}
-	for name, err := range map[string]error{
-		"role": c.SetRole(ctx, "ada", auth.Operator), "password": c.SetPassword(ctx, "ada", "", password+"!"),
-		"disable": c.DisableUser(ctx, "ada"), "enable": c.EnableUser(ctx, "ada"), "revoke": c.RevokeToken(ctx, token.ID),
-	} {
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	role := &account.SettingRole{NamedUser: ada}
+	role.Body.Role = auth.Operator
+	done(t, c, account.SetRole, role)
+	done(t, c, account.SetPassword, &account.SettingPassword{NamedUser: ada, Body: account.PasswordBody{New: password + "!"}})
+	done(t, c, account.Disable, &ada)
+	done(t, c, account.Enable, &ada)
+	if err := c.RevokeToken(ctx, token.ID); err != nil {
+		t.Error(err)
 	}
-	if u, err := c.User(ctx, "ada"); err != nil || u.Role != auth.Operator {
+	if u, err := account.ShowUser.Call(ctx, c, &ada); err != nil || u.Role != auth.Operator {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if users, err := c.Users(ctx, auth.Page{}); err != nil || len(users) != 2 {
-		t.Errorf("%d users, %v", len(users), err)
+	if users, err := account.ListUsers.Call(ctx, c, &op.Paged{}); err != nil || len(users.Items) != 2 {
+		t.Errorf("%d users, %v", len(users.Items), err)
 	}
 	if tokens, err := c.Tokens(ctx, true); err != nil || len(tokens) != 1 {
 		t.Errorf("%d tokens, %v", len(tokens), err)
@@ -229,7 +241,8 @@ func TestPeople(t *testing.T) {
 	if me, err := r.client(credential).Me(ctx); err != nil || me.Kind != auth.KindNode || me.Name != "n1" {
 		t.Errorf("%+v, %v", me, err)
 	}
-	if err := errors.Join(c.DeleteUser(ctx, "ada"), c.Logout(ctx)); err != nil {
+	done(t, c, account.DeleteUser, &ada)
+	if err := c.Logout(ctx); err != nil {
 		t.Error(err)
 	}
 	if me, err := c.Me(ctx); err != nil || me.Kind != auth.KindToken {

@@ -8,11 +8,6 @@ import (
 	"github.com/weirhq/weir"
 )
 
-func (c *Client) put(ctx context.Context, header http.Header, body any, path ...string) error {
-	_, err := c.do(ctx, call{method: http.MethodPut, path: path, header: header, body: body}, nil)
-	return err
-}
-
 // drop deletes something by its name.
 func (c *Client) drop(ctx context.Context, query url.Values, path ...string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, path: path, query: query}, nil)

@@ -17,36 +17,13 @@ type page[T any] struct {
 	Next  string `json:"next"`
 }
 
-// mostPage is how many items a list gives at a time, usualPage if nobody says.
-const mostPage, usualPage = 1000, 50
+// mostPage is how many items a list gives at a time.
+const mostPage = 1000
 
 // one reads one thing.
 func one[T any](ctx context.Context, c *Client, query url.Values, path ...string) (out T, err error) {
 	_, err = c.do(ctx, call{method: http.MethodGet, path: path, query: query}, &out)
 	return out, err
-}
-
-// list reads a page of a list. The server may give it in several parts.
-func list[T any](ctx context.Context, c *Client, query url.Values, p view.Page, path ...string) ([]T, error) {
-	limit := min(p.Limit, mostPage)
-	if limit <= 0 {
-		limit = usualPage
-	}
-	items := []T{}
-	for after := p.After; ; {
-		query.Set("limit", strconv.Itoa(limit-len(items)))
-		if after != "" {
-			query.Set("after", after)
-		}
-		got, err := one[page[T]](ctx, c, query, path...)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, got.Items...)
-		if after = got.Next; after == "" || len(items) >= limit {
-			return items, nil
-		}
-	}
 }
 
 // whole reads a list that has no pages.

@@ -90,7 +90,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
 		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
-		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, wake.New(r.db.Pool, wake.Config{Log: log}), newYard(t, r)}},
+		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, wake.New(r.db.Pool, wake.Config{Log: log}), newYard(t, r), r.auth}},
 	})
 	api := served.Handler()
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -119,7 +119,7 @@ type both struct {
 func served(c *remote.Client) both { return both{c, c, c} }
 
 func (r *rig) stored() both {
-	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled)}, Who: func(context.Context) auth.Subject { return system }}}
+	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.auth}, Who: func(context.Context) auth.Subject { return system }}}
 }
 
 // named names a task, ofJob a job.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -109,6 +110,7 @@ func TestSameAnswers(t *testing.T) {
 	all := taskReadings(f)
 	maps.Copy(all, jobReadings(f))
 	maps.Copy(all, machineReadings(r))
+	maps.Copy(all, peopleReadings())
 	for name, read := range all {
 		t.Run(name, func(t *testing.T) {
 			want, wantErr := read(t.Context(), r.stored())
@@ -231,6 +233,16 @@ func jobReadings(f found) map[string]reading {
 // called is an operation that reads.
 func called[S, In, Out any](o *op.Op[S, In, Out], in In) reading {
 	return func(ctx context.Context, x both) (any, error) { return o.Call(ctx, x, &in) }
+}
+
+// peopleReadings are about accounts.
+func peopleReadings() map[string]reading {
+	return map[string]reading{
+		"user":        called(account.ShowUser, account.NamedUser{User: "A-Admin"}),
+		"no user":     called(account.ShowUser, account.NamedUser{User: "ghost/of ?"}),
+		"users":       called(account.ListUsers, op.Paged{}),
+		"users, page": called(account.ListUsers, op.Paged{Limit: 1}),
+	}
 }
 
 // machineReadings are about everything else.

@@ -54,7 +54,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 	if s.client, err = weir.New(pool, &weir.Config{Logger: log}); err != nil {
 		return nil, err
 	}
-	operations := op.Local{Stores: []any{work.New(pool, s.client)}}
+	operations := op.Local{Stores: []any{work.New(pool, s.client), people}}
 	s.web, err = web.New(web.Config{
 		Operations: operations,
 		Store:      store, Commands: s.client, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
