@@ -9,9 +9,6 @@ import (
 // Accounts is what commands manage people and credentials with: a database, or
 // a server's API.
 type Accounts interface {
-	Tokens(ctx context.Context, all bool) ([]auth.Token, error)
-	CreateToken(ctx context.Context, n auth.NewToken) (auth.Token, string, error)
-	RevokeToken(ctx context.Context, id string) error
 	Sessions(ctx context.Context, user string) ([]auth.Session, error)
 	RevokeSession(ctx context.Context, id string) error
 	Joins(ctx context.Context) ([]auth.Join, error)
@@ -25,19 +22,6 @@ type Accounts interface {
 type databaseAccounts struct {
 	store *auth.Store
 	by    auth.Subject
-}
-
-// Tokens are everybody's: the database itself has none of its own.
-func (a databaseAccounts) Tokens(ctx context.Context, _ bool) ([]auth.Token, error) {
-	return a.store.Tokens(ctx, a.by, true)
-}
-
-func (a databaseAccounts) CreateToken(ctx context.Context, n auth.NewToken) (auth.Token, string, error) {
-	return a.store.CreateToken(ctx, a.by, n)
-}
-
-func (a databaseAccounts) RevokeToken(ctx context.Context, id string) error {
-	return a.store.RevokeToken(ctx, a.by, id)
 }
 
 func (a databaseAccounts) Sessions(ctx context.Context, user string) ([]auth.Session, error) {

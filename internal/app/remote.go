@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/remote"
 )
@@ -86,20 +88,22 @@ func enrolled(ctx context.Context, client *remote.Client, server string, c Crede
 	if u := os.Getenv("USER"); u != "" {
 		name = "weir login of " + u + " on " + hostname()
 	}
-	tokens, err := client.Tokens(ctx, false)
+	tokens, err := account.ListTokens.Call(ctx, client, &account.ListingTokens{})
 	if err != nil {
 		return Context{}, err
 	}
-	if i := slices.IndexFunc(tokens, func(t auth.Token) bool { return t.Name == name }); i >= 0 {
-		if err := client.RevokeToken(ctx, tokens[i].ID); err != nil {
+	if i := slices.IndexFunc(tokens.Items, func(t auth.Token) bool { return t.Name == name }); i >= 0 {
+		if _, err := account.RevokeToken.Call(ctx, client, &account.NamedToken{Token: tokens.Items[i].ID}); err != nil {
 			return Context{}, err
 		}
 	}
-	token, secret, err := client.CreateToken(ctx, auth.NewToken{Name: name, Scopes: []string{"*:*"}, TTL: c.TTL})
+	made, err := account.CreateToken.Call(ctx, client, &account.CreatingToken{
+		Body: account.TokenBody{Name: name, Scopes: []string{"*:*"}, TTL: op.Period(c.TTL)},
+	})
 	if err != nil {
 		return Context{}, err
 	}
-	return Context{Server: server, Token: secret, User: token.User, TokenID: token.ID}, nil
+	return Context{Server: server, Token: made.Secret, User: made.Token.User, TokenID: made.Token.ID}, nil
 }
 
 // Resign ends the token of a context at its server.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,8 @@ With --labels and --service the node is bound: its agent cannot say that it has
 other labels, or does more. One of them is needed, or --any: then the node takes
 whatever work its agent asks for, with its secrets.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
-			if n.TTL, err = readTTL(ttl); err != nil {
+			d, err := readTTL(ttl)
+			if n.TTL = time.Duration(d); err != nil {
 				return err
 			}
 			secret, err := s.Accounts.CreateJoin(ctx, n)

@@ -3,6 +3,7 @@ package cli
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +65,8 @@ func (e *env) credentials(server, user, ttl string, tokenStdin, passwordStdin bo
 		c.Token, err = e.stdinSecret("token")
 		return c, err
 	}
-	if c.TTL, err = readTTL(ttl); err != nil {
+	d, err := readTTL(ttl)
+	if c.TTL = time.Duration(d); err != nil {
 		return c, err
 	}
 	if c.Name = user; user == "" {

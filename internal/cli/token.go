@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
 )
 
 func (e *env) token() *cobra.Command {
@@ -17,17 +17,12 @@ func (e *env) token() *cobra.Command {
 }
 
 func (e *env) tokenList() *cobra.Command {
-	var all bool
-	c := &cobra.Command{
+	return e.personal(lists(e, account.ListTokens, &cobra.Command{
 		Short: "List tokens: your own, or everybody's with --all",
 		Long: `List tokens: your own, or everybody's with --all. On the database they are always
 everybody's. What a token is cannot be shown again: it is known once, when it is
 made.`,
-	}
-	c.Flags().BoolVar(&all, "all", false, "also those of other users")
-	return e.personal(listCommand(e, c, func(ctx context.Context, s *app.Session, _ []string) (list[auth.Token], error) {
-		return plainList(view.Page{}, tokenListing, func(ctx context.Context, _ view.Page) ([]auth.Token, error) { return s.Accounts.Tokens(ctx, all) }), nil
-	}))
+	}, tokenListing))
 }
 
 var tokenListing = listing[auth.Token]{
@@ -51,7 +46,7 @@ type madeToken struct {
 }
 
 func (e *env) tokenCreate() *cobra.Command {
-	n := auth.NewToken{}
+	in := &account.CreatingToken{}
 	var ttl string
 	c := &cobra.Command{
 		Use: "create NAME", Short: "Make a token and print it, once", Args: e.args("NAME"),
@@ -62,32 +57,32 @@ A scope is kind:verb, where a star is all of them: '*:read', 'task:submit',
 manages no users, tokens or sessions.`,
 		Example: "  weir token create ci --scope 'task:*' --scope 'job:*' --ttl 30d\n  weir token create ci --user ada --scope '*:*' -o name >token.txt",
 	}
-	c.Flags().StringArrayVar(&n.Scopes, "scope", nil, "what it may do: `KIND:VERB`; may be repeated")
-	c.Flags().StringVar(&n.User, "user", "", "on the database: whose token it is; default: the user with your name here, else the only admin there is")
+	c.Flags().StringArrayVar(&in.Body.Scopes, "scope", []string{}, "what it may do: `KIND:VERB`; may be repeated")
+	c.Flags().StringVar(&in.User, "user", "", "on the database: whose token it is; default: the user with your name here, else the only admin there is")
 	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 90d")
 	_ = c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopeExamples(), cobra.ShellCompDirectiveNoFileComp))
 	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) (err error) {
-		n.Name = args[0]
-		if n.TTL, err = readTTL(ttl); err != nil {
+		in.Body.Name = args[0]
+		if in.Body.TTL, err = readTTL(ttl); err != nil {
 			return err
 		}
-		if n.User == "" && !s.Target.Remote() {
-			if n.User, err = self(ctx, s); err != nil {
+		if in.User == "" && !s.Target.Remote() {
+			if in.User, err = self(ctx, s); err != nil {
 				return err
 			}
-			if n.User == "" {
+			if in.User == "" {
 				return invalid("make the first one with: weir open", "a token acts for a user, and there is none yet")
 			}
 		}
-		made, secret, err := s.Accounts.CreateToken(ctx, n)
+		made, err := account.CreateToken.Call(ctx, s.Operations, in)
 		if err != nil {
 			return err
 		}
-		o := e.output()
+		o, token := e.output(), made.Token
 		if o.table() {
-			o.say("Token %s of %s, good until %s. Keep it safe; it is not shown again.", made.Name, made.User, exact(made.ExpiresAt))
+			o.say("Token %s of %s, good until %s. Keep it safe; it is not shown again.", token.Name, token.User, exact(token.ExpiresAt))
 		}
-		return o.did(secret, madeToken{made, secret}, "%s", secret)
+		return o.did(made.Secret, madeToken{token, made.Secret}, "%s", made.Secret)
 	})
 }
 
@@ -109,7 +104,7 @@ func (e *env) tokenRevoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.Accounts.RevokeToken(ctx, id); err != nil {
+		if _, err := account.RevokeToken.Call(ctx, s.Operations, &account.NamedToken{Token: id}); err != nil {
 			return err
 		}
 		return e.output().did(id, struct {
@@ -120,12 +115,12 @@ func (e *env) tokenRevoke() *cobra.Command {
 
 // tokenID finds a token by its id, the end of it, or its name.
 func (e *env) tokenID(ctx context.Context, s *app.Session, text string) (string, error) {
-	tokens, err := s.Accounts.Tokens(ctx, false)
+	tokens, err := account.ListTokens.Call(ctx, s.Operations, &account.ListingTokens{})
 	if err != nil {
 		return "", err
 	}
 	var found []string
-	for _, t := range tokens {
+	for _, t := range tokens.Items {
 		if t.ID == text || t.Name == text || len(text) >= 6 && strings.HasSuffix(t.ID, text) {
 			found = append(found, t.ID)
 		}

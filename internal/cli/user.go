@@ -222,7 +222,7 @@ way that only the user reads.`,
 }
 
 // readTTL reads how long a credential is good; "" leaves it to the server.
-func readTTL(text string) (time.Duration, error) {
+func readTTL(text string) (op.Period, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -230,7 +230,7 @@ func readTTL(text string) (time.Duration, error) {
 	if err != nil || d == app.Forever {
 		return 0, problem.Refuse("ttl", "write it so: --ttl 12h or --ttl 30d", "%q is not a duration", text)
 	}
-	return d, nil
+	return op.Period(d), nil
 }
 
 // newLink makes a link that logs a user in once; without a name, one that makes the first user.

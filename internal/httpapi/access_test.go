@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 )
@@ -133,7 +134,7 @@ func TestForeignThings(t *testing.T) {
 	r.user("owner", auth.Viewer)
 	r.user("boss", auth.Admin)
 	owner, boss := r.login("owner"), r.login("boss")
-	var made TokenMade
+	var made account.TokenMade
 	owner.want(http.StatusCreated, "POST", "/tokens", map[string]any{"name": "mine", "scopes": []string{"*:read"}}).into(&made)
 	var sessions op.Page[auth.Session]
 	owner.want(http.StatusOK, "GET", "/sessions", nil).into(&sessions)

@@ -56,30 +56,6 @@ type ttl struct {
 	TTL period `json:"ttl,omitzero"`
 }
 
-// Tokens lists one's own tokens, or everybody's.
-func (c *Client) Tokens(ctx context.Context, all bool) ([]auth.Token, error) {
-	return whole[auth.Token](ctx, c, values("all", yes(all)), "tokens")
-}
-
-// CreateToken makes a token. Its secret is told once, here.
-func (c *Client) CreateToken(ctx context.Context, n auth.NewToken) (auth.Token, string, error) {
-	var made struct {
-		Token auth.Token `json:"token"`
-		secret
-	}
-	err := c.post(ctx, struct {
-		Name   string   `json:"name"`
-		Scopes []string `json:"scopes"`
-		ttl
-	}{n.Name, append([]string{}, n.Scopes...), ttl{period(n.TTL)}}, &made, "tokens")
-	return made.Token, made.Secret, err
-}
-
-// RevokeToken ends a token.
-func (c *Client) RevokeToken(ctx context.Context, id string) error {
-	return c.drop(ctx, nil, "tokens", id)
-}
-
 // Sessions lists the sessions of a user; without a name, one's own.
 func (c *Client) Sessions(ctx context.Context, user string) ([]auth.Session, error) {
 	return whole[auth.Session](ctx, c, values("user", user), "sessions")

@@ -176,7 +176,8 @@ func TestPeople(t *testing.T) {
 	if err != nil || me.Kind != auth.KindToken || me.By() != "a-admin (token t)" || me.Role != auth.Admin {
 		t.Fatalf("%+v, %v", me, err)
 	}
-	if _, _, err := c.CreateToken(ctx, auth.NewToken{Name: "x", Scopes: []string{"*:read"}}); problem.Explain(err).Kind != problem.Forbidden {
+	x := &account.CreatingToken{Body: account.TokenBody{Name: "x", Scopes: []string{"*:read"}}}
+	if _, err := account.CreateToken.Call(ctx, c, x); problem.Explain(err).Kind != problem.Forbidden {
 		t.Errorf("a token makes a token: %v", err)
 	}
 	if err := c.Login(ctx, "a-admin", "wrong password"); problem.Explain(err).Kind != problem.Unauthenticated {
@@ -188,11 +189,11 @@ func TestPeople(t *testing.T) {
 	if me, err := c.Me(ctx); err != nil || me.Kind != auth.KindUser || me.Session == "" {
 		t.Fatalf("%+v, %v", me, err)
 	}
-	token, secret, err := c.CreateToken(ctx, auth.NewToken{Name: "x", Scopes: []string{"*:read"}})
-	if err != nil || token.Name != "x" || !strings.HasPrefix(secret, "weir_pat_") {
-		t.Fatalf("%+v, %v", token, err)
+	made, err := account.CreateToken.Call(ctx, c, x)
+	if err != nil || made.Token.Name != "x" || !strings.HasPrefix(made.Secret, "weir_pat_") {
+		t.Fatalf("%+v, %v", made.Token, err)
 	}
-	if _, err := work.ListTasks.Call(ctx, r.client(secret), &work.ListingTasks{}); err != nil {
+	if _, err := work.ListTasks.Call(ctx, r.client(made.Secret), &work.ListingTasks{}); err != nil {
 		t.Error(err)
 	}
 	user, err := account.CreateUser.Call(ctx, c, &account.CreatingUser{Body: auth.NewUser{Name: "ada", Role: auth.Viewer, Password: password, Email: "ada@example.org"}})
@@ -210,17 +211,15 @@ func TestPeople(t *testing.T) {
 	done(t, c, account.SetPassword, &account.SettingPassword{NamedUser: ada, Body: account.PasswordBody{New: password + "!"}})
 	done(t, c, account.Disable, &ada)
 	done(t, c, account.Enable, &ada)
-	if err := c.RevokeToken(ctx, token.ID); err != nil {
-		t.Error(err)
-	}
+	done(t, c, account.RevokeToken, &account.NamedToken{Token: made.Token.ID})
 	if u, err := account.ShowUser.Call(ctx, c, &ada); err != nil || u.Role != auth.Operator {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if users, err := account.ListUsers.Call(ctx, c, &op.Paged{}); err != nil || len(users.Items) != 2 {
 		t.Errorf("%d users, %v", len(users.Items), err)
 	}
-	if tokens, err := c.Tokens(ctx, true); err != nil || len(tokens) != 1 {
-		t.Errorf("%d tokens, %v", len(tokens), err)
+	if tokens, err := account.ListTokens.Call(ctx, c, &account.ListingTokens{All: true}); err != nil || len(tokens.Items) != 1 {
+		t.Errorf("%d tokens, %v", len(tokens.Items), err)
 	}
 	sessions, err := c.Sessions(ctx, "")
 	if err != nil || len(sessions) != 1 {

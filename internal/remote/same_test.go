@@ -107,6 +107,9 @@ func TestSameAnswers(t *testing.T) {
 	r := newRig(t)
 	f := r.live()
 	c := r.as(auth.Admin)
+	if _, err := c.Me(t.Context()); err != nil { // notes the use of the token, which the list of tokens shows
+		t.Fatal(err)
+	}
 	all := taskReadings(f)
 	maps.Copy(all, jobReadings(f))
 	maps.Copy(all, machineReadings(r))
@@ -242,6 +245,7 @@ func peopleReadings() map[string]reading {
 		"no user":     called(account.ShowUser, account.NamedUser{User: "ghost/of ?"}),
 		"users":       called(account.ListUsers, op.Paged{}),
 		"users, page": called(account.ListUsers, op.Paged{Limit: 1}),
+		"tokens":      called(account.ListTokens, account.ListingTokens{}),
 	}
 }
 
