@@ -66,3 +66,43 @@ var (
 			return op.Nothing{}, s.RevokeToken(ctx, who, in.Token)
 		})
 )
+
+// ListingSessions says whose.
+type ListingSessions struct {
+	User string `query:"user" maxLength:"200" doc:"The name of the user; left out: one's own."`
+	All  bool   `query:"all" doc:"Everybody's; for admins."`
+}
+
+// NamedSession names a session.
+type NamedSession struct {
+	Session string `path:"session" flag:"ID" maxLength:"64"`
+}
+
+// Operations on sessions.
+var (
+	ListSessions = op.New(own(on("session", http.MethodGet, "list", "/sessions", auth.Read,
+		"List one's own sessions, or another's")), listSessions)
+	RevokeSession = op.New(own(on("session", http.MethodDelete, "revoke", "/sessions/{session}", auth.Manage, "End a session")),
+		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedSession) (op.Nothing, error) {
+			return op.Nothing{}, s.RevokeSession(ctx, who, in.Session)
+		})
+)
+
+func listSessions(ctx context.Context, s *auth.Store, who auth.Subject, in *ListingSessions) (op.Page[auth.Session], error) {
+	none, owner := op.Page[auth.Session]{}, who.UserID
+	switch {
+	case in.All:
+		owner = ""
+	case in.User != "":
+		user, err := seen(ctx, s, who, in.User)
+		if err != nil {
+			return none, err
+		}
+		owner = user.ID
+	}
+	if err := auth.Allow(who, auth.Read, auth.Object{Kind: "session", Owner: owner}); err != nil {
+		return none, err
+	}
+	sessions, err := s.Sessions(ctx, owner)
+	return op.PageOf(sessions, ""), err
+}

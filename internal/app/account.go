@@ -9,8 +9,6 @@ import (
 // Accounts is what commands manage people and credentials with: a database, or
 // a server's API.
 type Accounts interface {
-	Sessions(ctx context.Context, user string) ([]auth.Session, error)
-	RevokeSession(ctx context.Context, id string) error
 	Joins(ctx context.Context) ([]auth.Join, error)
 	CreateJoin(ctx context.Context, n auth.NewJoin) (secret string, err error)
 	RevokeJoin(ctx context.Context, id string) error
@@ -22,21 +20,6 @@ type Accounts interface {
 type databaseAccounts struct {
 	store *auth.Store
 	by    auth.Subject
-}
-
-func (a databaseAccounts) Sessions(ctx context.Context, user string) ([]auth.Session, error) {
-	if user == "" {
-		return a.store.Sessions(ctx, "")
-	}
-	found, err := a.store.User(ctx, user)
-	if err != nil {
-		return nil, err
-	}
-	return a.store.Sessions(ctx, found.ID)
-}
-
-func (a databaseAccounts) RevokeSession(ctx context.Context, id string) error {
-	return a.store.RevokeSession(ctx, a.by, id)
 }
 
 func (a databaseAccounts) Joins(ctx context.Context) ([]auth.Join, error) {

@@ -5,9 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) sessionNoun() *cobra.Command {
@@ -15,12 +16,11 @@ func (e *env) sessionNoun() *cobra.Command {
 }
 
 func (e *env) sessionList() *cobra.Command {
-	var user string
-	c := &cobra.Command{Short: "List sessions"}
-	c.Flags().StringVar(&user, "user", "", "only those of this user")
-	return e.personal(listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.Session], error) {
-		return plainList(view.Page{}, sessionListing, func(ctx context.Context, _ view.Page) ([]auth.Session, error) { return s.Accounts.Sessions(ctx, user) }), nil
-	}))
+	return e.personal(lists(e, account.ListSessions, &cobra.Command{
+		Short: "List sessions",
+		Long: `List sessions: your own, those of the user that --user names, or everybody's with
+--all. On the database they are everybody's unless --user is given.`,
+	}, sessionListing))
 }
 
 var sessionListing = listing[auth.Session]{
@@ -39,13 +39,13 @@ var sessionListing = listing[auth.Session]{
 }
 
 func (e *env) sessionRevoke() *cobra.Command {
-	c := &cobra.Command{Use: "revoke ID", Aliases: []string{"rm", "drop"}, Short: "Log a session out", Args: e.args("ID")}
-	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) error {
-		if err := s.Accounts.RevokeSession(ctx, args[0]); err != nil {
-			return err
-		}
-		return e.output().did(args[0], struct {
-			ID string `json:"id"`
-		}{args[0]}, "Session %s has ended.", args[0])
-	})
+	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Log a session out"}
+	return e.personal(operation(e, account.RevokeSession, c, func(_ context.Context, _ *app.Session, in *account.NamedSession, _ op.Nothing) error {
+		return e.output().did(in.Session, bareID{in.Session}, "Session %s has ended.", in.Session)
+	}))
+}
+
+// bareID is what programs read about a credential that is gone.
+type bareID struct {
+	ID string `json:"id"`
 }

@@ -107,9 +107,7 @@ func (e *env) tokenRevoke() *cobra.Command {
 		if _, err := account.RevokeToken.Call(ctx, s.Operations, &account.NamedToken{Token: id}); err != nil {
 			return err
 		}
-		return e.output().did(id, struct {
-			ID string `json:"id"`
-		}{id}, "Token %s is revoked.", id)
+		return e.output().did(id, bareID{id}, "Token %s is revoked.", id)
 	})
 }
 

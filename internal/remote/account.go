@@ -56,16 +56,6 @@ type ttl struct {
 	TTL period `json:"ttl,omitzero"`
 }
 
-// Sessions lists the sessions of a user; without a name, one's own.
-func (c *Client) Sessions(ctx context.Context, user string) ([]auth.Session, error) {
-	return whole[auth.Session](ctx, c, values("user", user), "sessions")
-}
-
-// RevokeSession ends a session.
-func (c *Client) RevokeSession(ctx context.Context, id string) error {
-	return c.drop(ctx, nil, "sessions", id)
-}
-
 // Joins lists the secrets with which nodes may join.
 func (c *Client) Joins(ctx context.Context) ([]auth.Join, error) {
 	return whole[auth.Join](ctx, c, nil, "joins")

@@ -221,9 +221,9 @@ func TestPeople(t *testing.T) {
 	if tokens, err := account.ListTokens.Call(ctx, c, &account.ListingTokens{All: true}); err != nil || len(tokens.Items) != 1 {
 		t.Errorf("%d tokens, %v", len(tokens.Items), err)
 	}
-	sessions, err := c.Sessions(ctx, "")
-	if err != nil || len(sessions) != 1 {
-		t.Errorf("%d sessions, %v", len(sessions), err)
+	sessions, err := account.ListSessions.Call(ctx, c, &account.ListingSessions{})
+	if err != nil || len(sessions.Items) != 1 {
+		t.Errorf("%d sessions, %v", len(sessions.Items), err)
 	}
 	join, err := c.CreateJoin(ctx, auth.NewJoin{Node: "n1", Any: true})
 	if err != nil {

@@ -110,6 +110,9 @@ func TestSameAnswers(t *testing.T) {
 	if _, err := c.Me(t.Context()); err != nil { // notes the use of the token, which the list of tokens shows
 		t.Fatal(err)
 	}
+	if err := r.client("").Login(t.Context(), "a-admin", password); err != nil {
+		t.Fatal(err)
+	}
 	all := taskReadings(f)
 	maps.Copy(all, jobReadings(f))
 	maps.Copy(all, machineReadings(r))
@@ -246,6 +249,9 @@ func peopleReadings() map[string]reading {
 		"users":       called(account.ListUsers, op.Paged{}),
 		"users, page": called(account.ListUsers, op.Paged{Limit: 1}),
 		"tokens":      called(account.ListTokens, account.ListingTokens{}),
+		"sessions":    called(account.ListSessions, account.ListingSessions{All: true}),
+		"his":         called(account.ListSessions, account.ListingSessions{User: "a-admin"}),
+		"nobody's":    called(account.ListSessions, account.ListingSessions{User: "ghost"}),
 	}
 }
 
