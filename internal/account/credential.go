@@ -106,3 +106,55 @@ func listSessions(ctx context.Context, s *auth.Store, who auth.Subject, in *List
 	sessions, err := s.Sessions(ctx, owner)
 	return op.PageOf(sessions, ""), err
 }
+
+// CreatingJoin is a new join token. A create that is sent again makes a second secret; the
+// first one expires unused.
+type CreatingJoin struct{ Body JoinBody }
+
+// JoinBody says for which node, and what it may be.
+type JoinBody struct {
+	Node string    `json:"node,omitempty" maxLength:"200" doc:"Only for the node of this name."`
+	TTL  op.Period `json:"ttl,omitzero" doc:"How long it works."`
+
+	Labels   map[string]string `json:"labels,omitzero" doc:"Labels the node has, whatever its agent says. Left out: those of the agent."`
+	Services map[string]int    `json:"services,omitzero" doc:"Services it may do, with the most slots of each. Left out: what the agent offers."`
+	Any      bool              `json:"any,omitempty" doc:"The node may take any work: its agent says what it is. Needed where neither labels nor services are named."`
+}
+
+// NamedJoin names a join token.
+type NamedJoin struct {
+	Join string `path:"join" flag:"ID" maxLength:"64"`
+}
+
+// NamedNode names a node that has joined.
+type NamedNode struct {
+	Node string `path:"node" flag:"NAME" maxLength:"200"`
+}
+
+// Operations on join tokens, and on what nodes got for them.
+var (
+	ListJoins = op.New(on("join", http.MethodGet, "list", "/joins", auth.Read,
+		"List the secrets with which nodes may join"),
+		func(ctx context.Context, s *auth.Store, who auth.Subject, _ *struct{}) (op.Page[auth.Join], error) {
+			joins, err := s.Joins(ctx, who)
+			return op.PageOf(joins, ""), err
+		})
+	CreateJoin = op.New(on("join", http.MethodPost, "create", "/joins", auth.Manage,
+		"Make a one-time secret with which a node joins"),
+		func(ctx context.Context, s *auth.Store, who auth.Subject, in *CreatingJoin) (Secret, error) {
+			b := &in.Body
+			secret, err := s.CreateJoin(ctx, who, auth.NewJoin{
+				Node: b.Node, Bound: auth.Bound{Labels: b.Labels, Services: b.Services}, Any: b.Any, TTL: time.Duration(b.TTL),
+			})
+			return Secret{secret}, err
+		})
+	RevokeJoin = op.New(on("join", http.MethodDelete, "revoke", "/joins/{join}", auth.Manage, "Take such a secret back"),
+		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedJoin) (op.Nothing, error) {
+			return op.Nothing{}, s.RevokeJoin(ctx, who, in.Join)
+		})
+	RevokeNode = op.New(on("node", http.MethodDelete, "revoke", "/nodes/{node}/credential", auth.Manage,
+		"Take a node's credential away"),
+		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedNode) (op.Nothing, error) {
+			return op.Nothing{}, s.RevokeNode(ctx, who, in.Node)
+		})
+)

@@ -35,9 +35,8 @@ type Commander interface {
 
 // Session is a command's connection to a database or a server.
 type Session struct {
-	Client   Commander
-	Store    Reader
-	Accounts Accounts
+	Client Commander
+	Store  Reader
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
 	// Target is where it is connected.
@@ -75,14 +74,13 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 		pool.Close()
 		return nil, err
 	}
-	people := auth.New(pool, auth.Options{})
 	store := view.New(pool)
 	waker := wake.New(pool, wake.Config{Scripts: t.config.WakeScripts, URLs: t.config.WakeURLs, Broadcast: t.config.WakeBroadcast})
 	secrets := t.vault(pool)
 	defined := workflow.New(pool, workflow.Options{})
-	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), people}
+	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), auth.New(pool, auth.Options{})}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Accounts: databaseAccounts{people, auth.System(who.Name)}, Target: t, close: func() {
+	return &Session{Operations: operations, Client: client, Store: store, view: store, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

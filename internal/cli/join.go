@@ -2,24 +2,18 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) join() *cobra.Command {
-	return e.noun("join", "Join tokens: each lets one machine become a node", []string{"joins"}, e.joinList(), e.joinCreate(), e.joinRevoke())
-}
-
-func (e *env) joinList() *cobra.Command {
-	c := &cobra.Command{Short: "List join tokens that nobody has used"}
-	return listCommand(e, c, func(_ context.Context, s *app.Session, _ []string) (list[auth.Join], error) {
-		return plainList(view.Page{}, joinListing, func(ctx context.Context, _ view.Page) ([]auth.Join, error) { return s.Accounts.Joins(ctx) }), nil
-	})
+	return e.noun("join", "Join tokens: each lets one machine become a node", []string{"joins"},
+		lists(e, account.ListJoins, &cobra.Command{Short: "List join tokens that nobody has used"}, joinListing), e.joinCreate(), e.joinRevoke())
 }
 
 var joinListing = listing[auth.Join]{
@@ -37,7 +31,8 @@ var joinListing = listing[auth.Join]{
 }
 
 func (e *env) joinCreate() *cobra.Command {
-	var n auth.NewJoin
+	in := &account.CreatingJoin{}
+	n := &in.Body
 	var ttl string
 	c := &cobra.Command{
 		Use: "create", Short: "Make a join token and print it, once", Args: e.noArgs,
@@ -49,18 +44,17 @@ With --labels and --service the node is bound: its agent cannot say that it has
 other labels, or does more. One of them is needed, or --any: then the node takes
 whatever work its agent asks for, with its secrets.`,
 		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) (err error) {
-			d, err := readTTL(ttl)
-			if n.TTL = time.Duration(d); err != nil {
+			if n.TTL, err = readTTL(ttl); err != nil {
 				return err
 			}
-			secret, err := s.Accounts.CreateJoin(ctx, n)
+			made, err := account.CreateJoin.Call(ctx, s.Operations, in)
 			if err != nil {
 				return err
 			}
-			return e.output().did(secret, struct {
-				Node   string `json:"node,omitempty"`
-				Secret string `json:"secret"`
-			}{n.Node, secret}, "%s", secret)
+			return e.output().did(made.Secret, struct {
+				Node string `json:"node,omitempty"`
+				account.Secret
+			}{n.Node, made}, "%s", made.Secret)
 		}),
 	}
 	c.Flags().StringToStringVar(&n.Labels, "labels", nil, "labels the node has, whatever its agent says: `KEY=VALUE,…`; default: those of the agent")
@@ -72,15 +66,8 @@ whatever work its agent asks for, with its secrets.`,
 }
 
 func (e *env) joinRevoke() *cobra.Command {
-	return &cobra.Command{
-		Use: "revoke ID", Aliases: []string{"rm", "drop"}, Short: "Take a join token back", Args: e.args("ID"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Accounts.RevokeJoin(ctx, args[0]); err != nil {
-				return err
-			}
-			return e.output().did(args[0], struct {
-				ID string `json:"id"`
-			}{args[0]}, "Join token %s is gone.", args[0])
-		}),
-	}
+	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Take a join token back"}
+	return operation(e, account.RevokeJoin, c, func(_ context.Context, _ *app.Session, in *account.NamedJoin, _ op.Nothing) error {
+		return e.output().did(in.Join, bareID{in.Join}, "Join token %s is gone.", in.Join)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -23,18 +24,15 @@ func (e *env) node() *cobra.Command {
 }
 
 func (e *env) nodeRevoke() *cobra.Command {
-	return &cobra.Command{
-		Use: "revoke NAME", Short: "Take a node's credential away: its calls fail at once", Args: e.args("NAME"),
+	c := &cobra.Command{
+		Short: "Take a node's credential away: its calls fail at once",
 		Long: `Take a node's credential away: every call of its agent over HTTPS fails from now
 on, and what it runs goes to others when its leases end. To let the machine join
 again: weir join create --node NAME --service SERVICE=N`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			if err := s.Accounts.RevokeNode(ctx, args[0]); err != nil {
-				return err
-			}
-			return e.output().did(args[0], bare{args[0]}, "Node %s has no credential any more.", clean(args[0]))
-		}),
 	}
+	return operation(e, account.RevokeNode, c, func(_ context.Context, _ *app.Session, in *account.NamedNode, _ op.Nothing) error {
+		return e.output().did(in.Node, bare{in.Node}, "Node %s has no credential any more.", clean(in.Node))
+	})
 }
 
 func (e *env) nodeDelete() *cobra.Command {

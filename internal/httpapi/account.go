@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/weirhq/weir/internal/auth"
 )
@@ -45,4 +46,25 @@ func (a *API) logout(ctx context.Context, _ *struct{}) (*Empty, error) {
 	}
 	x := exchangeOf(ctx)
 	return nil, a.config.Door.Logout(x.w, x.r)
+}
+
+// JoinInput is a node that wants to be known.
+type JoinInput struct {
+	Body struct {
+		Secret string `json:"secret" maxLength:"200"`
+		Node   string `json:"node" maxLength:"200"`
+	}
+}
+
+// Credential is what a node shows from now on.
+type Credential struct {
+	Credential string `json:"credential" doc:"Told once: keep it."`
+}
+
+func (a *API) join(ctx context.Context, in *JoinInput) (*Made[Credential], error) {
+	credential, err := a.config.Auth.Join(ctx, in.Body.Secret, in.Body.Node)
+	if err != nil {
+		return nil, err
+	}
+	return &Made[Credential]{Status: http.StatusCreated, Body: Credential{credential}}, nil
 }

@@ -113,7 +113,7 @@ func machineRoutes() []Route {
 		described(work.WakeNode),
 		described(work.SetMode),
 		described(work.DropNode),
-		{del, "/nodes/{node}/credential", auth.Manage, "node", Granted, "Take a node's credential away", handle((*API).revokeNode)},
+		described(account.RevokeNode),
 		lists(work.ListWorkers),
 		described(work.ShowWorker),
 	}
@@ -154,9 +154,9 @@ func peopleRoutes() []Route {
 		described(account.RevokeToken),
 		described(account.ListSessions),
 		described(account.RevokeSession),
-		{get, "/joins", auth.Read, "join", Granted, "List the secrets with which nodes may join", handle((*API).listJoins)},
-		{post, "/joins", auth.Manage, "join", Granted, "Make a one-time secret with which a node joins", creates(handle((*API).createJoin))},
-		{del, "/joins/{join}", auth.Manage, "join", Granted, "Take such a secret back", handle((*API).revokeJoin)},
+		described(account.ListJoins),
+		created(described(account.CreateJoin)),
+		described(account.RevokeJoin),
 		{post, "/join", "", "", Open, "Join as a node: a one-time secret for a credential", creates(handle((*API).join))},
 	}
 }

@@ -46,46 +46,9 @@ func (c *Client) post(ctx context.Context, body, out any, path ...string) error 
 	return err
 }
 
-// secret is told once.
-type secret struct {
-	Secret string `json:"secret"`
-}
-
-// ttl is how long something works; zero is the server's own idea.
-type ttl struct {
-	TTL period `json:"ttl,omitzero"`
-}
-
-// Joins lists the secrets with which nodes may join.
-func (c *Client) Joins(ctx context.Context) ([]auth.Join, error) {
-	return whole[auth.Join](ctx, c, nil, "joins")
-}
-
-// CreateJoin makes a secret with which a node joins. It is told once, here.
-func (c *Client) CreateJoin(ctx context.Context, n auth.NewJoin) (string, error) {
-	var made secret
-	err := c.post(ctx, struct {
-		Node string `json:"node,omitempty"`
-		auth.Bound
-		Any bool `json:"any,omitempty"`
-		ttl
-	}{n.Node, n.Bound, n.Any, ttl{period(n.TTL)}}, &made, "joins")
-	return made.Secret, err
-}
-
-// RevokeJoin takes such a secret back.
-func (c *Client) RevokeJoin(ctx context.Context, id string) error {
-	return c.drop(ctx, nil, "joins", id)
-}
-
 // Join turns a one-time secret into the credential of a node.
 func (c *Client) Join(ctx context.Context, secret, node string) (credential string, err error) {
 	var made struct{ Credential string }
 	err = c.post(ctx, map[string]string{"secret": secret, "node": node}, &made, "join")
 	return made.Credential, err
-}
-
-// RevokeNode takes a node's credential away.
-func (c *Client) RevokeNode(ctx context.Context, node string) error {
-	return c.drop(ctx, nil, "nodes", node, "credential")
 }

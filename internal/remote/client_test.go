@@ -225,15 +225,15 @@ func TestPeople(t *testing.T) {
 	if err != nil || len(sessions.Items) != 1 {
 		t.Errorf("%d sessions, %v", len(sessions.Items), err)
 	}
-	join, err := c.CreateJoin(ctx, auth.NewJoin{Node: "n1", Any: true})
+	join, err := account.CreateJoin.Call(ctx, c, &account.CreatingJoin{Body: account.JoinBody{Node: "n1", Any: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	joins, err := c.Joins(ctx)
-	if err != nil || len(joins) != 1 {
-		t.Errorf("%d joins, %v", len(joins), err)
+	joins, err := account.ListJoins.Call(ctx, c, &struct{}{})
+	if err != nil || len(joins.Items) != 1 {
+		t.Errorf("%d joins, %v", len(joins.Items), err)
 	}
-	credential, err := r.client("").Join(ctx, join, "n1")
+	credential, err := r.client("").Join(ctx, join.Secret, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}

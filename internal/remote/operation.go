@@ -7,9 +7,6 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// period is a duration as the API takes it.
-type period = op.Period
-
 // Call carries an operation out on the server, which knows who asks and what they may.
 func (c *Client) Call(ctx context.Context, o op.Any, in, out any) error {
 	d := o.Describe()

@@ -35,7 +35,6 @@ import (
 var (
 	_ app.Reader    = (*remote.Client)(nil)
 	_ app.Commander = (*remote.Client)(nil)
-	_ app.Accounts  = (*remote.Client)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }

@@ -113,6 +113,10 @@ func TestSameAnswers(t *testing.T) {
 	if err := r.client("").Login(t.Context(), "a-admin", password); err != nil {
 		t.Fatal(err)
 	}
+	bound := auth.Bound{Labels: map[string]string{"zone": "a"}, Services: map[string]int{"a.done": 2}}
+	if _, err := r.auth.CreateJoin(t.Context(), system, auth.NewJoin{Node: "n1", Bound: bound}); err != nil {
+		t.Fatal(err)
+	}
 	all := taskReadings(f)
 	maps.Copy(all, jobReadings(f))
 	maps.Copy(all, machineReadings(r))
@@ -248,6 +252,10 @@ func peopleReadings() map[string]reading {
 		"no user":     called(account.ShowUser, account.NamedUser{User: "ghost/of ?"}),
 		"users":       called(account.ListUsers, op.Paged{}),
 		"users, page": called(account.ListUsers, op.Paged{Limit: 1}),
+		"joins":       called(account.ListJoins, struct{}{}),
+		"no join":     called(account.RevokeJoin, account.NamedJoin{Join: none.String()}),
+		"no node's":   called(account.RevokeNode, account.NamedNode{Node: "ghost"}),
+		"a join":      called(account.CreateJoin, account.CreatingJoin{Body: account.JoinBody{Labels: map[string]string{}, Any: true}}),
 		"tokens":      called(account.ListTokens, account.ListingTokens{}),
 		"sessions":    called(account.ListSessions, account.ListingSessions{All: true}),
 		"his":         called(account.ListSessions, account.ListingSessions{User: "a-admin"}),
