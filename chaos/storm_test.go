@@ -91,7 +91,7 @@ func (s *storm) serve() {
 	}
 	hints := s.hints()
 	api := httpapi.New(httpapi.Config{
-		Store: view.New(s.pool), Commands: sdk, Auth: s.auth, Door: entrance, Version: "chaos", Log: log,
+		Store: view.New(s.pool), Auth: s.auth, Door: entrance, Version: "chaos", Log: log,
 		Desks: func(name string) httpapi.Desk {
 			return node.NewDesk(s.pool, name, node.Options{Bucket: s.bucket, Hints: hints, Log: log})
 		},

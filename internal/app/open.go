@@ -69,14 +69,14 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	s.group.Go(func() { p.houses.watch(life, s) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
 	dashboard, err := web.New(s.webConfig(p, web.Config{
-		Store: store, Commands: p.client, Auth: people, Door: entrance, Hub: hub,
+		Store: store, Auth: people, Door: entrance, Hub: hub,
 		Health: s.webHealth, Settings: s.webSettings, Version: s.options.Version, Log: s.log,
 	}))
 	if err != nil {
 		end()
 		return "", err
 	}
-	api := httpapi.New(s.apiConfig(p, httpapi.Config{Store: store, Commands: p.client, Auth: people, Door: entrance, Stream: streams, Hub: hub, Version: s.options.Version, Log: s.log}))
+	api := httpapi.New(s.apiConfig(p, httpapi.Config{Store: store, Auth: people, Door: entrance, Stream: streams, Hub: hub, Version: s.options.Version, Log: s.log}))
 	p.shut = func() {
 		api.Close()
 		streams.Close()

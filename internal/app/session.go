@@ -22,23 +22,17 @@ const commandConns = 4
 
 // Reader is what commands read with: a database, or a server's API.
 type Reader interface {
-	Events(ctx context.Context, job weir.ID, limit int) ([]view.Event, error)
-	EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error)
 	Doctor(ctx context.Context, deep bool) ([]view.Finding, error)
-}
-
-// Commander is what commands change things with: a database, or a server's API.
-type Commander interface {
-	Tail(ctx context.Context) (weir.Cursor, error)
-	Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 }
 
 // Session is a command's connection to a database or a server.
 type Session struct {
-	Client Commander
-	Store  Reader
+	Store Reader
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
+	// Follow calls f for every event after a cursor, until ctx ends or f fails. It is no
+	// operation, because it does not end.
+	Follow func(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error
 	// Target is where it is connected.
 	Target Target
 
@@ -80,7 +74,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	defined := workflow.New(pool, workflow.Options{})
 	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), auth.New(pool, auth.Options{})}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Client: client, Store: store, view: store, Target: t, close: func() {
+	return &Session{Operations: operations, Follow: client.Follow, Store: store, view: store, Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

@@ -152,7 +152,7 @@ func (p *parts) workspaces() *workspace.Host {
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Workflows, c.Bucket = p.flows, p.bucket
+	c.Bucket = p.bucket
 	return c
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 func (e *env) events() *cobra.Command {
@@ -51,7 +52,8 @@ says which partitions there are, --archive PARTITION prints one.`,
 			cursor := weir.Cursor(since)
 			if follow && since == "" {
 				// Before the last events are read, so that none falls between.
-				if cursor, err = s.Client.Tail(ctx); err != nil {
+				tail, err := work.ShowTail.Call(ctx, s.Operations, &struct{}{})
+				if cursor = tail.Cursor; err != nil {
 					return err
 				}
 			}
@@ -60,7 +62,7 @@ says which partitions there are, --archive PARTITION prints one.`,
 					return badCursor(err, since)
 				}
 			}
-			err = s.Client.Follow(ctx, cursor, filter, func(event weir.Event) error { return printEvent(o, fromFeed(event)) })
+			err = s.Follow(ctx, cursor, filter, func(event weir.Event) error { return printEvent(o, fromFeed(event)) })
 			if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 				return nil // Ctrl-C is how one stops following
 			}
@@ -97,12 +99,12 @@ func printEvents(ctx context.Context, o *output, s *app.Session, filter weir.Fil
 	var err error
 	switch {
 	case since != "":
-		events, err = s.Store.EventsAfter(ctx, since, filter.Job, filter.Task, limit)
+		events, err = work.EventsAfter(ctx, s.Operations, since, filter.Job, filter.Task, limit)
 	case !filter.Task.IsZero():
 		events, err = taskEvents(ctx, s, filter.Task)
 		events = events[max(0, len(events)-limit):]
 	default:
-		events, err = s.Store.Events(ctx, filter.Job, limit)
+		events, err = work.LastEvents(ctx, s.Operations, filter.Job, limit)
 	}
 	if err != nil {
 		return err

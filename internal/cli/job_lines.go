@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // attempt is one try of a task.
@@ -43,7 +44,7 @@ func (w *jobLines) watch(ctx context.Context) (view.Job, error) {
 		if err != nil {
 			return job, err
 		}
-		events, err := w.s.Store.EventsAfter(ctx, cursor, w.job, weir.ID{}, 500)
+		events, err := work.EventsAfter(ctx, w.s.Operations, cursor, w.job, weir.ID{}, 500)
 		if err != nil {
 			return job, err
 		}

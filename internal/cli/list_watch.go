@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 const (
@@ -73,11 +74,11 @@ func follow(ctx context.Context, s *app.Session, filter weir.Filter) (<-chan str
 	wake, ended := make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		cursor, err := s.Client.Tail(ctx)
+		tail, err := work.ShowTail.Call(ctx, s.Operations, &struct{}{})
 		if err != nil {
 			return
 		}
-		_ = s.Client.Follow(ctx, cursor, filter, func(weir.Event) error {
+		_ = s.Follow(ctx, tail.Cursor, filter, func(weir.Event) error {
 			select {
 			case wake <- struct{}{}:
 			default:

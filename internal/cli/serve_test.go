@@ -37,7 +37,7 @@ func serve(ts *testscript.TestScript, _ bool, _ []string) {
 	var group sync.WaitGroup
 	group.Go(func() { hub.Run(ctx) })
 	events := stream.New(stream.Config{Hub: hub, Subject: guard.Subject})
-	api := httpapi.New(httpapi.Config{Store: view.New(pool), Commands: client, Operations: op.Local{Stores: []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), vault.New(pool, vault.RandomKeys(), nil), store}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
+	api := httpapi.New(httpapi.Config{Store: view.New(pool), Operations: op.Local{Stores: []any{work.New(pool, client), workflow.New(pool, workflow.Options{}), vault.New(pool, vault.RandomKeys(), nil), store}}, Auth: store, Door: guard, Stream: events, Version: "v0.0.0-server", Log: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(api.Handler())
 	ts.Setenv("SERVER", server.URL)
 	ts.Defer(func() {

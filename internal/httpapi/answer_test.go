@@ -10,24 +10,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// failing is a client of the SDK one of whose commands fails as it is told.
+// failing has an operation, the one that reads the tail, end as it is told.
 type failing struct {
-	Commands
-	with func() error
+	op.Caller
+	with func(context.Context) error
 }
 
-func (f failing) Tail(context.Context) (weir.Cursor, error) { return "", f.with() }
+func (f failing) Call(ctx context.Context, o op.Any, in, out any) error {
+	if o.Describe().Verb == "tail" {
+		return f.with(ctx)
+	}
+	return f.Caller.Call(ctx, o, in, out)
+}
 
 // Our own troubles are logged and not told.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	var with func() error
-	r := newRig(t, func(c *Config) { c.Commands = failing{c.Commands, func() error { return with() }} })
+	r := newRig(t, func(c *Config) { c.Operations = failing{c.Operations, func(context.Context) error { return with() }} })
 	r.user("boss", auth.Admin)
 	boss := r.login("boss")
 	for name, c := range map[string]struct {
@@ -104,7 +109,10 @@ func TestTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) {
 		c.Timeout = 50 * time.Millisecond
-		c.Commands = slow{c.Commands}
+		c.Operations = failing{c.Operations, func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}
 	})
 	r.user("boss", auth.Admin)
 	_, secret, err := r.auth.CreateToken(t.Context(), system, auth.NewToken{Name: "t", Scopes: []string{"*:read"}, User: "boss"})
@@ -140,13 +148,6 @@ func TestSlowBody(t *testing.T) {
 	if response.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("status %d", response.StatusCode)
 	}
-}
-
-type slow struct{ Commands }
-
-func (slow) Tail(ctx context.Context) (weir.Cursor, error) {
-	<-ctx.Done()
-	return "", ctx.Err()
 }
 
 func TestAnswers(t *testing.T) {

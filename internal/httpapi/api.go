@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
@@ -19,16 +18,10 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/timeline"
-	"github.com/weirhq/weir/internal/workflow"
 )
 
 // timeout is how long a request may take.
 const timeout = 30 * time.Second
-
-// Commands is what changes things: the SDK's client.
-type Commands interface {
-	Tail(ctx context.Context) (weir.Cursor, error)
-}
 
 // Door is the HTTP side of auth: package door.
 type Door interface {
@@ -40,20 +33,17 @@ type Door interface {
 
 // Config says what the API asks.
 type Config struct {
-	// Store reads, Commands writes, Auth knows people. All three are needed.
-	Store    *view.Store
-	Commands Commands
-	Auth     *auth.Store
+	// Store reads what streams, Auth knows people. Both are needed.
+	Store *view.Store
+	Auth  *auth.Store
 	// Door finds out who asks, and logs people in and out. Needed.
 	Door Door
 	// Stream serves the live events. Nil: they are not there (404).
 	Stream http.Handler
 	// Desks gives the desk of a node, for its agent. Nil: no agents (404).
 	Desks func(node string) Desk
-	// Workflows says whether a schedule could run. Nil: nobody does.
-	Workflows *workflow.Store
 	// Operations carries out what is described by its domain.
-	Operations op.Local
+	Operations op.Caller
 	// Bucket has artifacts and logs. Nil: there are none to read (404).
 	Bucket blob.Bucket
 	// Hub says that a log may have grown. Nil: those who follow one look now and

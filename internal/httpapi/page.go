@@ -13,16 +13,6 @@ type Listed[T any] struct {
 	Body op.Page[T]
 }
 
-// listed makes the answer. A full page may have a next one, which begins after
-// the key of the last item.
-func listed[T any](ctx context.Context, items []T, limit int, key func(T) string) *Listed[T] {
-	next := ""
-	if len(items) > 0 && len(items) >= limit {
-		next = key(items[len(items)-1])
-	}
-	return pageOf(ctx, items, "after", next)
-}
-
 // pageOf makes the answer of a list whose next page is known.
 func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T] {
 	out := &Listed[T]{Body: op.PageOf(items, next)}

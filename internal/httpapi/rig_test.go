@@ -96,8 +96,8 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
 	flows := workflow.New(db.Pool, workflow.Options{Log: log})
 	config := Config{
-		Store: view.New(db.Pool), Commands: sdk, Auth: store, Door: d, Version: "test", Log: log,
-		Workflows: flows, Bucket: bucket, Operations: op.Local{Stores: []any{work.New(db.Pool, sdk).Checked(flows.CheckRun, fleet.CheckScheduled), rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}), flows, fleet.New(db.Pool), secrets, wake.New(db.Pool, wake.Config{Log: log}), store}},
+		Store: view.New(db.Pool), Auth: store, Door: d, Version: "test", Log: log,
+		Bucket: bucket, Operations: op.Local{Stores: []any{work.New(db.Pool, sdk).Checked(flows.CheckRun, fleet.CheckScheduled), rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}), flows, fleet.New(db.Pool), secrets, wake.New(db.Pool, wake.Config{Log: log}), store}},
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})
 		},

@@ -43,7 +43,7 @@ func (r *rig) target(name string) string {
 func (r *rig) executes() {
 	r.t.Helper()
 	w := weir.NewWorker(r.sdk, weir.WorkerConfig{PollFloor: time.Second})
-	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Operations.Stores[1].(*rollout.Store)})
+	rollout.Handle(w, rollout.ExecutorConfig{Store: r.api.config.Operations.(op.Local).Stores[1].(*rollout.Store)})
 	ctx, end := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() {
@@ -358,7 +358,7 @@ func TestRolloutRefusals(t *testing.T) {
 		t.Errorf("the document: %+v", dsn)
 	}
 	// A server without rollouts says so.
-	bare := newRig(t, func(c *Config) { c.Operations.Stores = nil })
+	bare := newRig(t, func(c *Config) { c.Operations = op.Local{} })
 	bare.user("boss", auth.Admin)
 	bare.login("boss").want(http.StatusNotFound, "GET", "/rollouts", nil)
 }

@@ -143,7 +143,11 @@ func lists[S, In, Row any](o *op.Op[S, In, op.Page[Row]]) Route {
 		if err != nil {
 			return nil, err
 		}
-		return pageOf(ctx, page.Items, "after", page.Next), nil
+		param := "after"
+		if p, ok := any(in).(op.Onward); ok {
+			param = p.Onward()
+		}
+		return pageOf(ctx, page.Items, param, page.Next), nil
 	}))
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
@@ -17,15 +18,17 @@ import (
 func newYard(t *testing.T, offers ...string) *rig {
 	t.Helper()
 	r := newRig(t)
+	local := r.api.config.Operations.(op.Local)
 	containers, err := docker.New(docker.Config{Install: "test", Host: "unix:///nowhere.sock", Images: []string{"go"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.api.config.Operations.Stores = append(r.api.config.Operations.Stores, &workspace.Host{
+	local.Stores = append(local.Stores, &workspace.Host{
 		Store: workspace.New(r.db.Pool), Users: auth.New(r.db.Pool, auth.Options{}), Offered: append(offers, "docker", "process"),
 		Providers: []provider.Provider{containers, process.New(process.Config{Dir: t.TempDir()})},
 		Address:   workspace.Address{Scheme: "http", Domain: "localhost", Port: "8470"},
 	})
+	r.api.config.Operations = local
 	return r
 }
 
@@ -211,7 +214,7 @@ func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 	if his.Provider != "docker" || hers.Provider != "process" {
 		t.Errorf("the operator's runs on %s, the admin's on %s", his.Provider, hers.Provider)
 	}
-	for _, store := range r.api.config.Operations.Stores {
+	for _, store := range r.api.config.Operations.(op.Local).Stores {
 		if host, ok := store.(*workspace.Host); ok {
 			host.Offered = []string{"process"}
 		}

@@ -24,6 +24,12 @@ type Page[T any] struct {
 	Next  string `json:"next,omitempty" doc:"Send it as after to get the next page; absent at the end. A page may be short before the end."`
 }
 
+// Onward is the input of a list whose next page does not always begin after something.
+type Onward interface {
+	// Onward is the parameter that takes the next of the page before.
+	Onward() string
+}
+
 // PageOf is a page whose next one is known; empty: there is none.
 func PageOf[T any](items []T, next string) Page[T] {
 	if items == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 var errEnough = errors.New("enough")
@@ -20,7 +21,7 @@ func TestFollowResumes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.as(auth.Admin)
-	tail, err := c.Tail(t.Context())
+	tail, err := work.ShowTail.Call(t.Context(), c, &struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestFollowResumes(t *testing.T) {
 			}
 		}
 	}()
-	err = c.Follow(ctx, tail, weir.Filter{}, func(e weir.Event) error {
+	err = c.Follow(ctx, tail.Cursor, weir.Filter{}, func(e weir.Event) error {
 		if e.Type != "submitted" {
 			return nil
 		}

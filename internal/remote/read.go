@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -16,9 +15,6 @@ type page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next"`
 }
-
-// mostPage is how many items a list gives at a time.
-const mostPage = 1000
 
 // one reads one thing.
 func one[T any](ctx context.Context, c *Client, query url.Values, path ...string) (out T, err error) {
@@ -56,37 +52,6 @@ func yes(b bool) string {
 		return "true"
 	}
 	return ""
-}
-
-// Events reads the end of the timeline, or of one job's part of it, oldest
-// first.
-func (c *Client) Events(ctx context.Context, job weir.ID, limit int) ([]view.Event, error) {
-	events := []view.Event{}
-	for before := ""; len(events) < limit; {
-		query := values("job", id(job), "before", before, "limit", strconv.Itoa(min(limit-len(events), mostPage)))
-		got, err := one[page[view.Event]](ctx, c, query, "timeline")
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, got.Items...)
-		if before = got.Next; before == "" {
-			break
-		}
-	}
-	slices.Reverse(events)
-	return events, nil
-}
-
-// EventsAfter reads on from a cursor, oldest first. An empty answer is the end.
-func (c *Client) EventsAfter(ctx context.Context, cursor string, job, task weir.ID, limit int) ([]view.Event, error) {
-	for {
-		query := values("after", cursor, "job", id(job), "task", id(task), "limit", strconv.Itoa(max(min(limit, mostPage), 1)))
-		got, err := one[page[view.Event]](ctx, c, query, "timeline")
-		if err != nil || len(got.Items) > 0 || got.Next == "" {
-			return got.Items, err
-		}
-		cursor = got.Next // all of it was hidden from us
-	}
 }
 
 // Doctor checks every invariant of the database.

@@ -33,8 +33,7 @@ import (
 
 // A client is everything that commands ask for.
 var (
-	_ app.Reader    = (*remote.Client)(nil)
-	_ app.Commander = (*remote.Client)(nil)
+	_ app.Reader = (*remote.Client)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -88,7 +87,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	r.fleets = fleet.New(r.db.Pool)
 	r.rolls = rollout.New(r.db.Pool, rollout.Options{Vault: secrets, Log: log})
 	served := httpapi.New(httpapi.Config{
-		Store: r.store, Commands: r.sdk, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Workflows: r.flows, Bucket: bucket, Hub: hub,
+		Store: r.store, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Bucket: bucket, Hub: hub,
 		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, wake.New(r.db.Pool, wake.Config{Log: log}), newYard(t, r), r.auth}},
 	})
 	api := served.Handler()
@@ -110,15 +109,14 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 // both is somebody who asks, and whom operations are carried out by.
 type both struct {
 	app.Reader
-	app.Commander
 	op.Caller
 }
 
 // served asks the server, stored the database.
-func served(c *remote.Client) both { return both{c, c, c} }
+func served(c *remote.Client) both { return both{c, c} }
 
 func (r *rig) stored() both {
-	return both{r.store, r.sdk, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.auth}, Who: func(context.Context) auth.Subject { return system }}}
+	return both{r.store, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.auth}, Who: func(context.Context) auth.Subject { return system }}}
 }
 
 // named names a task, ofJob a job.

@@ -223,19 +223,19 @@ func jobReadings(f found) map[string]reading {
 		"jobs, bad state": func(ctx context.Context, x both) (any, error) {
 			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{}, JobFilter: work.JobsOf(view.JobFilter{State: "asleep"})})
 		},
-		"events":      func(ctx context.Context, x both) (any, error) { return x.Events(ctx, weir.ID{}, 7) },
-		"events, job": func(ctx context.Context, x both) (any, error) { return x.Events(ctx, f.job, 100) },
+		"events":      func(ctx context.Context, x both) (any, error) { return work.LastEvents(ctx, x, weir.ID{}, 7) },
+		"events, job": func(ctx context.Context, x both) (any, error) { return work.LastEvents(ctx, x, f.job, 100) },
 		"events after": func(ctx context.Context, x both) (any, error) {
-			return x.EventsAfter(ctx, "0.0", weir.ID{}, weir.ID{}, 1000)
+			return work.EventsAfter(ctx, x, "0.0", weir.ID{}, weir.ID{}, 1000)
 		},
 		"events after, job": func(ctx context.Context, x both) (any, error) {
-			return x.EventsAfter(ctx, "0.0", f.job, weir.ID{}, 2)
+			return work.EventsAfter(ctx, x, "0.0", f.job, weir.ID{}, 2)
 		},
 		"events after, task": func(ctx context.Context, x both) (any, error) {
-			return x.EventsAfter(ctx, "0.0", weir.ID{}, f.running, 1000)
+			return work.EventsAfter(ctx, x, "0.0", weir.ID{}, f.running, 1000)
 		},
 		"events after, wrong": func(ctx context.Context, x both) (any, error) {
-			return x.EventsAfter(ctx, "x", weir.ID{}, weir.ID{}, 10)
+			return work.EventsAfter(ctx, x, "x", weir.ID{}, weir.ID{}, 10)
 		},
 	}
 }

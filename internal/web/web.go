@@ -25,13 +25,11 @@ import (
 	"github.com/weirhq/weir/internal/workspace"
 )
 
-// Config is what the dashboard needs: Store, Commands, Auth and Door. All else
-// may be left out.
+// Config is what the dashboard needs: Store, Auth and Door. All else may be left out.
 type Config struct {
-	Store    *view.Store
-	Commands Commander
-	Auth     *auth.Store
-	Door     *door.Door
+	Store *view.Store
+	Auth  *auth.Store
+	Door  *door.Door
 	// Hub says when something happened. Nil: live pages look every few seconds.
 	Hub *timeline.Hub
 	// Health says how this server is; Settings how it is set up.
@@ -52,9 +50,6 @@ type Config struct {
 	Env string
 	Log *slog.Logger
 }
-
-// Commander is what pages change things with. *weir.Client is one.
-type Commander interface{}
 
 // Health is how one server is.
 type Health struct {

@@ -57,7 +57,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 	operations := op.Local{Stores: []any{work.New(pool, s.client), people}}
 	s.web, err = web.New(web.Config{
 		Operations: operations,
-		Store:      store, Commands: s.client, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
+		Store:      store, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
 		Health: func(context.Context) web.Health { return web.Health{} }, Settings: func() []web.Setting { return nil },
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/", httpapi.New(httpapi.Config{Store: store, Commands: s.client, Operations: operations, Auth: people, Door: entrance, Version: "bench", Log: log}).Handler())
+	mux.Handle("/api/", httpapi.New(httpapi.Config{Store: store, Operations: operations, Auth: people, Door: entrance, Version: "bench", Log: log}).Handler())
 	mux.Handle("/", s.web.Handler())
 	s.server = httptest.NewServer(s.timed(entrance.Guard(mux)))
 	if err := s.logIn(ctx); err != nil {

@@ -69,7 +69,7 @@ func newServer(t *testing.T, p *agenttest.Parts, change ...func(*httptest.Server
 		t.Fatal(err)
 	}
 	api := httpapi.New(httpapi.Config{
-		Store: view.New(r.db.Pool), Commands: sdk, Auth: r.auth, Door: entrance, Version: "1.2.3", Log: r.log,
+		Store: view.New(r.db.Pool), Auth: r.auth, Door: entrance, Version: "1.2.3", Log: r.log,
 		Desks: func(name string) httpapi.Desk {
 			return node.NewDesk(r.db.Pool, name, node.Options{Bucket: p.Bucket, Vault: p.Vault, Hints: p.Hints, Log: r.log})
 		},

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -32,27 +31,6 @@ func eventInto(e *Event) []any {
 		(*maybe)(&e.Cursor), &e.Seq, (*moment)(&e.At), &e.Type, &e.Kind, (*maybe)(&e.Subject), &e.Job, &e.Task, &e.Attempt, (*maybe)(&e.Worker),
 		(*maybe)(&e.Source), &e.Level, (*maybe)(&e.Message), (*[]byte)(&e.Data),
 	}
-}
-
-// Events reads the end of the timeline, or of one job's part of it, oldest first.
-func (s *Store) Events(ctx context.Context, job weir.ID, limit int) ([]Event, error) {
-	var q query
-	order := "e.xid desc, e.seq desc"
-	if !job.IsZero() {
-		q.where("e.job = %s", job)
-		order = "e.seq desc"
-	}
-	n := q.arg(limit)
-	sql := `select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, u.task::text), e.job, u.task, coalesce(e.attempt, 0)::int, w.name, e.source,
-		coalesce(e.level, 'info'), e.message, e.data
-		from (select * from weir.events e` + q.text() + ` order by ` + order + ` limit ` + n + `) e
-		left join lateral unnest((coalesce(e.tasks, array[e.task]))[1:` + n + `]) u (task) on true left join weir.workers w on w.id = e.worker order by ` + order
-	events, err := list(ctx, s, "read the timeline", sql, q.args, eventInto)
-	if len(events) > limit {
-		events = events[:limit] // a row that tells of a batch is many lines
-	}
-	slices.Reverse(events)
-	return events, err
 }
 
 // EventsAfter reads on from a cursor, oldest first.

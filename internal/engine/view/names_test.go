@@ -24,7 +24,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(db.Pool)
-	events, err := s.Events(t.Context(), weir.ID{}, 100)
+	events, _, err := s.Timeline(t.Context(), TimelineFilter{}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,8 +157,8 @@ func TestDetails(t *testing.T) {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
-	last, err := s.Events(t.Context(), weir.ID{}, 3)
-	if err != nil || len(last) != 3 || last[0].Seq >= last[2].Seq {
+	last, _, err := s.Timeline(t.Context(), TimelineFilter{}, "", 3)
+	if err != nil || len(last) != 3 || last[0].Seq <= last[2].Seq {
 		t.Errorf("%+v, %v", last, err)
 	}
 	findings, err := s.Doctor(t.Context(), true)

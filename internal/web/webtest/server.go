@@ -82,7 +82,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	s.stores(t, log)
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
 	config := web.Config{
-		Store: s.Store, Commands: s.Client, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
+		Store: s.Store, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
 		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{work.New(s.DB.Pool, s.Client).Checked(s.Flows.CheckRun, fleet.CheckScheduled), s.Flows, s.Rollouts, s.Fleets, s.Vault, s.Waker, s.Workspaces, s.Auth}}, Fleets: s.Fleets, Workspaces: s.Workspaces, Bucket: s.Bucket, Secrets: s.Vault,
 	}
 	for _, change := range changes {
