@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // cron is a parsed line of five fields. Each field is a set of bits.
@@ -45,17 +47,17 @@ func parseCron(line string) (cron, error) {
 	parts := strings.Fields(line)
 	switch {
 	case strings.HasPrefix(line, "TZ="), strings.HasPrefix(line, "CRON_TZ="):
-		return cron{}, fmt.Errorf("%q: the zone is a field of its own", line)
+		return cron{}, refusal.New("spec", "%q: the zone is a field of its own", line)
 	case strings.HasPrefix(line, "@"):
-		return cron{}, fmt.Errorf("%q: there are @hourly, @daily, @weekly, @monthly, @yearly, @every with a duration, and @at with a time", line)
+		return cron{}, refusal.New("spec", "%q: there are @hourly, @daily, @weekly, @monthly, @yearly, @every with a duration, and @at with a time", line)
 	case len(parts) != len(fields):
-		return cron{}, fmt.Errorf("%q: a cron line has five fields: minute, hour, day, month, weekday", line)
+		return cron{}, refusal.New("spec", "%q: a cron line has five fields: minute, hour, day, month, weekday", line)
 	}
 	var bits [5]uint64
 	for i, f := range fields {
 		var err error
 		if bits[i], err = f.parse(parts[i]); err != nil {
-			return cron{}, fmt.Errorf("%q: %s: %w", line, f.name, err)
+			return cron{}, refusal.New("spec", "%q: %s: %s", line, f.name, err)
 		}
 	}
 	if bits[4]&(1<<7) != 0 { // 7 is Sunday too

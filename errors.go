@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir/internal/blame"
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // What the database answers. Test for them with [errors.Is]; the message is in
@@ -46,6 +47,9 @@ type Error struct {
 	Message string
 	// Hint says what to do next, if there is something to say.
 	Hint string
+	// Field is the part of the input that was refused, as a path such as pool or
+	// tasks[0].pool; empty if it is no part of it.
+	Field string
 
 	sentinel error
 	cause    error
@@ -89,7 +93,7 @@ func wrap(op string, err error) error {
 	if !errors.As(err, &pg) {
 		return fmt.Errorf("weir: %s: %w", op, err)
 	}
-	e := &Error{Op: op, Code: pg.Code, Message: pg.Message, Hint: pg.Hint, sentinel: sentinels[pg.Code], cause: pg}
+	e := &Error{Op: op, Code: pg.Code, Message: pg.Message, Hint: pg.Hint, sentinel: sentinels[pg.Code], cause: pg, Field: refusal.Read(pg.Detail).Field}
 	switch {
 	case e.sentinel != nil:
 	case blame.Of(pg) == blame.Value:
@@ -106,8 +110,17 @@ func wrap(op string, err error) error {
 	return e
 }
 
-// refusal turns the answer for one task into an error; ok and repeated are none.
-func refusal(op, answer string) error {
+// refused is a refusal by this package, before anything was asked of the database.
+func refused(op, code string, err error) *Error {
+	e := &Error{Op: op, Code: code, Message: err.Error(), sentinel: sentinels[code], cause: err}
+	if r := new(refusal.Refusal); errors.As(err, &r) {
+		e.Field = r.Field
+	}
+	return e
+}
+
+// answered turns the answer for one task into an error; ok and repeated are none.
+func answered(op, answer string) error {
 	sentinel, refused := refusals[answer]
 	if !refused {
 		return nil

@@ -321,7 +321,7 @@ func (w *Worker) ask(ctx context.Context, op string, batch []*lease, sql string,
 		return err
 	}
 	for f, answer := range refused {
-		if err := refusal(op, answer); err != nil {
+		if err := answered(op, answer); err != nil {
 			w.stats.lost.Add(1)
 			w.log.Warn("the end of an attempt was refused", "task", f.task, "attempt", f.attempt, "error", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // TaskInfo is a task as it stands: a row of the view weir.task.
@@ -77,7 +79,7 @@ func only[T any](what string, id ID, list []T, err error) (T, error) {
 		return none, err
 	}
 	if len(list) == 0 {
-		return none, &Error{Op: "read " + what, Code: "WR404", Message: "there is no " + what + " " + id.String(), sentinel: ErrNotFound}
+		return none, refused("read "+what, "WR404", refusal.New("", refusal.NoSuch, what, id))
 	}
 	return list[0], nil
 }

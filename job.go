@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // Job is a set of tasks that belong together and may need one another.
@@ -56,7 +58,7 @@ func (c *Client) submitJob(ctx context.Context, db querier, job Job, hint bool) 
 	}
 	params, err := encodeParams(job.Params)
 	if err != nil {
-		return ID{}, &Error{Op: "submit job", Message: "params: " + err.Error(), sentinel: ErrInvalid, cause: err}
+		return ID{}, refused("submit job", "WR422", refusal.New("params", "%s", err))
 	}
 	kind := job.Kind
 	if kind == "" {

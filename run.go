@@ -76,7 +76,7 @@ func (w *Worker) record(l *lease, kind, level, message string, data any) error {
 	if err != nil {
 		return wrap("record", err)
 	}
-	if err = refusal("record", answer); err != nil {
+	if err = answered("record", answer); err != nil {
 		w.lose(l)
 	}
 	return err

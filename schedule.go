@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // Schedule submits a task, or runs a workflow, again and again.
@@ -81,7 +83,7 @@ func (c *Client) SetSchedule(ctx context.Context, s Schedule) error {
 	}
 	next, err := s.First(now)
 	if err != nil {
-		return &Error{Op: op, Code: "WR422", Message: err.Error(), sentinel: ErrInvalid, cause: err}
+		return refused(op, "WR422", err)
 	}
 	task, options, err := s.encode()
 	if err != nil {
@@ -99,7 +101,7 @@ func (s Schedule) encode() (task, options any, err error) {
 	if s.Workflow != "" {
 		text, err := encodeParams(s.Options)
 		if err != nil {
-			return nil, nil, &Error{Op: "set schedule", Code: "WR422", Message: "options: " + err.Error(), sentinel: ErrInvalid, cause: err}
+			return nil, nil, refused("set schedule", "WR422", refusal.New("options", "%s", err))
 		}
 		if text == nil {
 			return nil, nil, nil
@@ -119,7 +121,7 @@ func (c *Client) PauseSchedule(ctx context.Context, name string, paused bool, by
 	var now time.Time
 	err := c.pool.QueryRow(ctx, `select s.spec, s.zone, clock_timestamp() from weir.schedules s where s.name = $1`, name).Scan(&s.Spec, &s.Zone, &now)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return &Error{Op: "pause schedule", Code: "WR404", Message: "there is no schedule '" + name + "'", sentinel: ErrNotFound}
+		return refused("pause schedule", "WR404", refusal.New("", refusal.NoSuch, "schedule", name))
 	}
 	if err != nil {
 		return wrap("pause schedule", err)

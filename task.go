@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // Task is one unit of work for one worker, as it is submitted. Only Service is
@@ -130,7 +132,9 @@ func encodeTasks(tasks []Task, trace string) ([]byte, error) {
 		t := &tasks[i]
 		params, err := encodeParams(t.Params)
 		if err != nil {
-			return nil, &Error{Op: "submit", Message: fmt.Sprintf("task %d: params: %v", i+1, err), sentinel: ErrInvalid, cause: err}
+			bad := refused("submit", "WR422", refusal.New(fmt.Sprintf("tasks[%d].params", i), "%s", err))
+			bad.Message = fmt.Sprintf("task %d: params: %v", i+1, err)
+			return nil, bad
 		}
 		specs[i] = spec{
 			Service: t.Service, Params: params, Key: t.Key, Needs: t.Needs, Rule: t.Rule, Priority: t.Priority, Labels: t.Labels,
@@ -144,7 +148,7 @@ func encodeTasks(tasks []Task, trace string) ([]byte, error) {
 	}
 	text, err := json.Marshal(specs)
 	if err != nil {
-		return nil, &Error{Op: "submit", Message: err.Error(), sentinel: ErrInvalid, cause: err}
+		return nil, refused("submit", "WR422", refusal.New("tasks", "%s", err))
 	}
 	return text, nil
 }

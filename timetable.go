@@ -1,10 +1,11 @@
 package weir
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 const (
@@ -106,10 +107,10 @@ func (s Schedule) First(now time.Time) (time.Time, error) {
 func (s Schedule) following(table timetable, t time.Time) (time.Time, error) {
 	next := table.next(t)
 	if _, once := table.(moment); once && next.IsZero() {
-		return next, fmt.Errorf("spec: %q is over", s.Spec)
+		return next, refusal.New("spec", "%q is over", s.Spec)
 	}
 	if next.IsZero() {
-		return next, fmt.Errorf("spec: %q names no time within five years", s.Spec)
+		return next, refusal.New("spec", "%q names no time within five years", s.Spec)
 	}
 	return next, nil
 }
@@ -123,30 +124,30 @@ type timetable interface {
 
 func (s Schedule) timetable() (timetable, error) {
 	if s.Zone == "Local" {
-		return nil, fmt.Errorf("zone: %q: name a place, such as Europe/Budapest: machines may stand in different ones", s.Zone)
+		return nil, refusal.New("zone", "%q: name a place, such as Europe/Budapest: machines may stand in different ones", s.Zone)
 	}
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
-		return nil, fmt.Errorf("zone: %w", err)
+		return nil, refusal.New("zone", "%s", err)
 	}
 	spec := strings.TrimSpace(s.Spec)
 	if text, ok := strings.CutPrefix(spec, "@every "); ok {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d < time.Second {
-			return nil, fmt.Errorf("spec: %q: @every wants a duration of at least 1s, such as 90s or 1h30m", s.Spec)
+			return nil, refusal.New("spec", "%q: @every wants a duration of at least 1s, such as 90s or 1h30m", s.Spec)
 		}
 		return pace(d.Truncate(time.Second)), nil
 	}
 	if text, ok := strings.CutPrefix(spec, "@at "); ok {
 		at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 		if err != nil || at.Year() < 1970 {
-			return nil, fmt.Errorf("spec: %q: @at wants a time with its zone, such as 2026-11-15T10:00:00Z", s.Spec)
+			return nil, refusal.New("spec", "%q: @at wants a time with its zone, such as 2026-11-15T10:00:00Z", s.Spec)
 		}
 		return moment(at.UTC()), nil
 	}
 	line, err := parseCron(spec)
 	if err != nil {
-		return nil, fmt.Errorf("spec: %w", err)
+		return nil, err
 	}
 	return calendar{line, zone}, nil
 }

@@ -1489,13 +1489,13 @@ function _awake(n weir.nodes, t timestamp with time zone) returns boolean
   sql immutable: Whether a node is awake.
 function _backoff(spent integer, base interval, cap interval, luck double precision DEFAULT random()) returns interval
   sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
-function _bad_count(field text, n bigint) returns text
+function _bad_count(field text, n bigint) returns jsonb
   sql immutable: What is wrong with a number of rows; null: nothing.
-function _bad_span(field text, span interval, zero boolean DEFAULT false) returns text
+function _bad_span(field text, span interval, zero boolean DEFAULT false) returns jsonb
   sql immutable: What is wrong with a span of time; null: nothing.
-function _bad_text(field text, value text, most integer DEFAULT 200) returns text
+function _bad_text(field text, value text, most integer DEFAULT 200) returns jsonb
   sql immutable: What is wrong with a text; null: nothing.
-function _bad_time(field text, moment timestamp with time zone) returns text
+function _bad_time(field text, moment timestamp with time zone) returns jsonb
   sql immutable: What is wrong with a time; null: nothing.
 function _be_patient(in_job uuid, patience jsonb) returns void
   sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
@@ -1513,7 +1513,7 @@ function _came_to_class() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the number of a task that came under -class.
 function _came_to_pool() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the place of a task that came to wait at a pool.
-function _check(VARIADIC wrong text[]) returns void
+function _check(VARIADIC wrong jsonb[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
   plpgsql stable: WR422 unless labels are an object with string values.
@@ -1537,6 +1537,8 @@ function _close_queued(of_job uuid, outcome weir.state, cause text, by text, t t
   plpgsql volatile set search_path=weir, pg_temp: queued → done, failed or canceled.
 function _cluster_identity() returns bigint
   plpgsql stable set search_path=weir, pg_temp: The system identifier of the cluster.
+function _conflict(pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text, field text DEFAULT NULL::text) returns void
+  sql volatile: Raises WR409.
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
 function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
@@ -1587,6 +1589,8 @@ function _expire(n integer, t timestamp with time zone, just uuid DEFAULT NULL::
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
+function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::text[]) returns jsonb
+  sql immutable: What is wrong with a value, for weir._check.
 function _fire(runs jsonb, t timestamp with time zone) returns jsonb
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Submits due runs of schedules exactly once.
 function _fire_fleet(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
@@ -1674,7 +1678,7 @@ function _fleet_worker_row() returns trigger
 function _flow_job() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
 function _flow_refuse() returns trigger
-  plpgsql volatile: Refuses to write to a view, and says what to use.
+  plpgsql volatile security definer set search_path=weir, pg_temp: Refuses to write to a view, and says what to use.
 function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _free(job uuid) returns void
@@ -1697,8 +1701,10 @@ function _id_at(at timestamp with time zone) returns uuid
   sql immutable: The lowest UUIDv7 of a time.
 function _id_time(id uuid) returns timestamp with time zone
   sql immutable: The time in a UUIDv7.
-function _invalid(message text, hint text DEFAULT NULL::text) returns void
-  plpgsql volatile: Raises WR422.
+function _invalid(field text, pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text) returns void
+  sql volatile: Raises WR422.
+function _invalid_task(n bigint, fault jsonb, hint text DEFAULT NULL::text) returns void
+  sql volatile: Raises WR422 for one of several tasks.
 function _jittered(name text, due timestamp with time zone, jitter interval) returns timestamp with time zone
   sql immutable: The time of a run, put off by its part of the jitter.
 function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
@@ -1725,8 +1731,8 @@ function _mark_pools(names text[]) returns void
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Counts pools and marks them anew.
 function _next_gate(plan boolean, run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
   sql immutable: The gate a task comes to stand at once its needs are met; null: none.
-function _not_found(what text, id text) returns void
-  plpgsql volatile: Raises WR404.
+function _not_found(noun text, name text, hint text DEFAULT 'it may be misspelt, or older than the retention'::text, command text DEFAULT NULL::text) returns void
+  sql volatile: Raises WR404.
 function _note(did text, by text, reason text) returns text
   sql stable: Who did it and why.
 function _note_wake(name text, step text, note text, data jsonb, by text, t timestamp with time zone) returns boolean
@@ -1757,6 +1763,8 @@ function _plain_key(key text) returns text
   sql immutable set search_path=weir, pg_temp: An idempotency key without its subject.
 function _planning(of_task uuid) returns weir.pending
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
+function _raise(code text, field text, pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text, data jsonb DEFAULT '{}'::jsonb, label text DEFAULT NULL::text) returns void
+  plpgsql volatile: Raises a refusal with its field, pattern and arguments.
 function _raise_floors() returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Moves the floors of the classes up. Writes only what moved.
 function _rate_room_at(of_pool text, per interval, t timestamp with time zone) returns timestamp with time zone
@@ -1765,8 +1773,6 @@ function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text
   plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
-function _refuse_state(task uuid, command text, state weir.state, hint text) returns void
-  plpgsql volatile: Raises WR409.
 function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
 function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void

@@ -103,7 +103,7 @@ func (c *Contexts) Names() []string { return slices.Sorted(maps.Keys(c.Servers))
 func (c *Contexts) Get(name string) (Context, error) {
 	found, ok := c.Servers[name]
 	if !ok {
-		return Context{}, problem.New(problem.NotFound, "see what there is: weir context list", "there is no context %q", name)
+		return Context{}, problem.New(problem.NotFound, "see what there is", "there is no context %q", name).Run("weir context list")
 	}
 	return found, nil
 }

@@ -178,7 +178,7 @@ func (s *Server) metrics(entrance *door.Door, measured *metrics.Metrics) http.Ha
 	return entrance.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := auth.Allow(auth.From(r.Context()), auth.Read, auth.Object{Kind: "metrics"}); err != nil {
 			p := problem.Explain(err)
-			http.Error(w, p.What+"\n"+p.Next, door.Status(p))
+			http.Error(w, p.What+"\n"+p.Advice(), door.Status(p))
 			return
 		}
 		measured.Handler().ServeHTTP(w, r)

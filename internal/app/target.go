@@ -182,7 +182,7 @@ func contradiction(said map[string]Value) error {
 	case len(flags) > 1:
 		return problem.New(problem.Invalid, "give only one of them", "%s each say where to work", strings.Join(flags, " and "))
 	case rank(said["token"]) == 3 && rank(said["server"]) == 0:
-		return problem.New(problem.Invalid, "give --server too, or keep both as a context: weir context add NAME --server URL --token-stdin", "--token is for a server, and none is named")
+		return problem.New(problem.Invalid, "give --server too, or keep both as a context", "--token is for a server, and none is named").Run("weir context add NAME --server URL --token-stdin")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ var imports = importRules{
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection and the address are what the SDK and the server share"},
 		{"address", []string{"internal/dsn"}, "whoever connects reads the address in one place"},
-		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern", "internal/uptime", "internal/leasing"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is, how long the machine is up: they stand on nothing"},
+		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern", "internal/uptime", "internal/leasing", "internal/refusal"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is, what a refusal says to programs, how long the machine is up: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",
@@ -42,7 +42,7 @@ var imports = importRules{
 		"scripts":   "is a tool of the developer",
 	},
 	only: []only{
-		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame", "github.com/weirhq/weir/internal/dsn", "github.com/weirhq/weir/internal/uptime", "github.com/weirhq/weir/internal/leasing"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
+		{".", []string{"github.com/jackc/pgx/v5", "github.com/weirhq/weir/internal/listen", "github.com/weirhq/weir/internal/clean", "github.com/weirhq/weir/internal/blame", "github.com/weirhq/weir/internal/dsn", "github.com/weirhq/weir/internal/uptime", "github.com/weirhq/weir/internal/leasing", "github.com/weirhq/weir/internal/refusal"}, "the SDK is the standard library and pgx: every further dependency would be forced on its users"},
 		{"schema", nil, "schema is SQL and its embedding, nothing else"},
 		{"internal/loop", nil, "a clock needs the standard library only"},
 		{"internal/request", nil, "what everything may import imports nothing"},
@@ -137,7 +137,6 @@ var sentences = wordRule{
 	words: regexp.MustCompile(`\blike '[a-z][^']* [^']*'`),
 	why:   "a sentence is for people, and decides nothing",
 	known: allowed{
-		"schema/functions/engine/_parse.sql":         "chooses the hint of a refusal by its text",
 		"schema/functions/engine/_why_unclaimed.sql": "chooses between two reasons by their text",
 		"schema/functions/fleet/_fleet_late.sql":     "an agent says by text alone that it ran out of time",
 		"schema/functions/fleet/_fleet_taken.sql":    "an agent says by text alone that a machine failed, not the work",

@@ -173,7 +173,7 @@ func Allow(s Subject, v Verb, o Object) error {
 		return nil
 	}
 	if s.Nobody() {
-		return problem.New(problem.Unauthenticated, "log in, or send a token: weir token create", "it is not known who asks")
+		return problem.New(problem.Unauthenticated, "log in, or send a token", "it is not known who asks").Run("weir token create")
 	}
 	r, known := find(v, o.Kind)
 	foreign := o.Owner != "" && !s.owns(o) && (s.Kind != KindNode || o.Owner != s.ID)

@@ -63,7 +63,7 @@ func (s *Store) NewLink(ctx context.Context, by Subject, name string, ttl time.D
 			return err
 		}
 		if u.Disabled() {
-			return problem.New(problem.Conflict, "enable it first: weir user enable "+u.Name, "%s is disabled", u.Name)
+			return problem.New(problem.Conflict, "enable it first", "%s is disabled", u.Name).Run("weir user enable "+u.Name)
 		}
 		if err := s.insertLink(ctx, tx, hash, &u.ID, ttl); err != nil {
 			return err
@@ -105,7 +105,7 @@ func lockSetup(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if users {
-		return problem.New(problem.Conflict, "log in, or make a link for a user: weir user link NAME", "Weir is set up already")
+		return problem.New(problem.Conflict, "log in, or make a link for a user", "Weir is set up already").Run("weir user link NAME")
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *Store) account(ctx context.Context, name string) (u User, hash string, 
 }
 
 func wrong() error {
-	return problem.New(problem.Unauthenticated, "check both; an admin can give you a link to log in: weir user link NAME", "the name or the password is wrong")
+	return problem.New(problem.Unauthenticated, "check both; an admin can give you a link to log in", "the name or the password is wrong").Run("weir user link NAME")
 }
 
 // noteFailed notes a login that failed. The name is told only if it is a user's:

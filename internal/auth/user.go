@@ -94,7 +94,7 @@ func (s *Store) User(ctx context.Context, name string) (User, error) {
 func (s *Store) user(ctx context.Context, db querier, name, lock string) (u User, err error) {
 	err = db.QueryRow(ctx, `select `+userColumns+` from weir.users u where u.name = $1 `+lock, fold(name)).Scan(userInto(&u)...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return u, problem.New(problem.NotFound, "see who there is: weir user list", "there is no user %q", oneLine(fold(name), 64))
+		return u, problem.New(problem.NotFound, "see who there is", "there is no user %q", oneLine(fold(name), 64)).Run("weir user list")
 	}
 	if err != nil {
 		return u, fmt.Errorf("read user: %w", err)
@@ -187,7 +187,7 @@ func keepAdmin(ctx context.Context, tx pgx.Tx, u User) error {
 	if err != nil || others {
 		return err
 	}
-	p := problem.New(problem.Conflict, "make somebody else an admin first: weir user role NAME admin", "%s is the last admin", u.Name)
+	p := problem.New(problem.Conflict, "make somebody else an admin first", "%s is the last admin", u.Name).Run("weir user role NAME admin")
 	p.Err = ErrLastAdmin
 	return p
 }

@@ -82,7 +82,7 @@ func (e *env) download(ctx context.Context, o *output, s *app.Session, all []vie
 	for _, a := range all {
 		local := filepath.FromSlash(path.Join(artifactTask(a), a.Name))
 		if !filepath.IsLocal(local) {
-			return problem.New(problem.Failed, "fetch it by hand: weir artifact get ID --to FILE", "artifact %d has a name that leads out of the folder", a.ID)
+			return problem.New(problem.Failed, "fetch it by hand", "artifact %d has a name that leads out of the folder", a.ID).Run("weir artifact get ID --to FILE")
 		}
 		file := filepath.Join(into, local)
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {

@@ -40,7 +40,7 @@ func (e *env) fleetInit() *cobra.Command {
 				path = args[0]
 			}
 			if _, err := os.Stat(path); err == nil {
-				return problem.New(problem.Conflict, "edit it, or name another file: weir fleet init FILE", "%s is there already", path)
+				return problem.New(problem.Conflict, "edit it, or name another file", "%s is there already", path).Run("weir fleet init FILE")
 			}
 			text := strings.NewReplacer("{{FILE}}", path, "{{NAME}}", stemOf(path)).Replace(fleetStarter)
 			if _, err := fleet.ParseSpec([]byte(text)); err != nil {

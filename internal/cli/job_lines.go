@@ -123,7 +123,7 @@ func (w *jobLines) printLog(ctx context.Context, event view.Event) error {
 			if !w.refused {
 				w.refused = true
 				p := problem.Explain(err)
-				w.o.say("What tasks print cannot be read: %s\n%s", clean(p.What), clean(p.Next))
+				w.o.say("What tasks print cannot be read: %s\n%s", clean(p.What), clean(p.Advice()))
 			}
 			return nil
 		}

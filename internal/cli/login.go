@@ -101,7 +101,7 @@ with --token-stdin stays good: others may use it.`,
 			name = args[0]
 		}
 		if name == "" {
-			return problem.New(problem.NotFound, "see what there is: weir context list", "you are logged in nowhere: no context is current")
+			return problem.New(problem.NotFound, "see what there is", "you are logged in nowhere: no context is current").Run("weir context list")
 		}
 		found, err := contexts.Get(name)
 		if err != nil {

@@ -82,7 +82,7 @@ func (e *env) report(err error) int {
 		return int(ended)
 	}
 	p := problem.Explain(err)
-	kind, next := p.Kind, p.Next
+	kind, next := p.Kind, p.Advice()
 	if !e.began {
 		// Nothing has run: the command line itself was refused.
 		kind = problem.Invalid

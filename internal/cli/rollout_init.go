@@ -44,7 +44,7 @@ A file that is there already stays as it is.`,
 			}
 			path := filepath.Join(dir, planFile)
 			if _, err := os.Stat(path); err == nil {
-				return problem.New(problem.Conflict, "edit it, or name another folder: weir rollout init FOLDER", "%s is there already", path)
+				return problem.New(problem.Conflict, "edit it, or name another folder", "%s is there already", path).Run("weir rollout init FOLDER")
 			}
 			changes, wrote, err := changesIn(dir)
 			if err != nil {
@@ -86,7 +86,7 @@ func changesIn(dir string) (folder, wrote string, err error) {
 func writeNew(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
 	if errors.Is(err, fs.ErrExist) {
-		return problem.New(problem.Conflict, "edit it, or name another folder: weir rollout init FOLDER", "%s is there already", path)
+		return problem.New(problem.Conflict, "edit it, or name another folder", "%s is there already", path).Run("weir rollout init FOLDER")
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -56,7 +57,7 @@ fleet, with the file of the job as --params-file.`,
 		in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: args[0]}, Body: s}
 		made, err := op.Over(ctx, session.Operations, work.PutSchedule, &in, &in.Matched)
 		if err != nil {
-			return single(err)
+			return problem.Below(err, "tasks[0]")
 		}
 		return e.scheduled(made, "is set and paused", "is set")
 	})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -94,13 +93,6 @@ func readJSON(text string, in io.Reader) (json.RawMessage, error) {
 		return nil, invalid(`quote it for the shell: --params '{"name": "you"}'`, "params are not JSON: %s", err)
 	}
 	return data, nil
-}
-
-// single leaves out which task it was, where there is only one.
-func single(err error) error {
-	p := problem.Explain(err)
-	p.What = strings.TrimPrefix(p.What, "task 1: ")
-	return p
 }
 
 func (e *env) taskSubmit() *cobra.Command {

@@ -38,7 +38,7 @@ func (e *env) workflowInit() *cobra.Command {
 			}
 			file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
 			if errors.Is(err, fs.ErrExist) {
-				return problem.New(problem.Conflict, "give another name: weir workflow init NAME", "%s is there already", path)
+				return problem.New(problem.Conflict, "give another name", "%s is there already", path).Run("weir workflow init NAME")
 			}
 			if err != nil {
 				return err

@@ -259,7 +259,7 @@ func (t Target) check() error {
 	}
 	for _, serial := range t.Devices {
 		if err := (node.Device{Serial: serial}).Check(); err != nil {
-			return problem.Refuse("target.devices", "see what there is: weir device list", "%q is no serial", serial)
+			return problem.Refuse("target.devices", "see what there is", "%q is no serial", serial).Run("weir device list")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Labels)) {

@@ -3,8 +3,8 @@ package httpapi
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -188,8 +188,8 @@ func (a *API) input(w http.ResponseWriter, r *http.Request) error {
 	if len(text) == 0 {
 		text = []byte("{}")
 	}
-	if err := json.Unmarshal(text, &in); err != nil {
-		return problem.New(problem.Invalid, "", "%s", decode(text, &in))
+	if err := decode(text, &in); err != nil {
+		return fmt.Errorf("%w: %w", weir.ErrInvalid, err)
 	}
 	if !in.Through {
 		url, err := desk.PresignInput(r.Context(), in.Lease.Node(), in.Key)

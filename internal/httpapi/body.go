@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 const (
@@ -107,7 +108,6 @@ func checkJSON(body []byte) error {
 }
 
 // decode reads JSON into a value, and says of an error which field it is in.
-// The form is "field: what"; see refusalOf.
 func decode(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	var kind *json.UnmarshalTypeError
@@ -115,18 +115,22 @@ func decode(data []byte, into any) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s: expected %s, got %s", kind.Field, wanted(kind.Type), kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("expected %s, got %s", wanted(kind.Type), kind.Value)
+		return refusal.New(kind.Field, "expected %s, got %s", wanted(kind.Type), kind.Value)
 	case errors.As(err, &date):
 		err = errors.New("expected a time such as 2026-01-31T08:00:00Z")
 	}
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "weir: ")
-	if at := place(data, reflect.TypeOf(into)); at != "" {
-		text = at + ": " + text
+	return refusal.New(place(data, reflect.TypeOf(into)), "%s", text)
+}
+
+// decodeInput is decode for huma, which keeps of an error its text alone: that is the
+// refusal as the database would send it; see located.
+func decodeInput(data []byte, into any) error {
+	if r := new(refusal.Refusal); errors.As(decode(data, into), &r) {
+		return errors.New(r.Detail())
 	}
-	return errors.New(text)
+	return nil
 }
 
 // place finds where in JSON a type that reads itself refused its part, which the

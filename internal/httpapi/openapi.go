@@ -29,7 +29,7 @@ func openAPIConfig(version string) huma.Config {
 			encoder.SetEscapeHTML(false)
 			return encoder.Encode(v)
 		},
-		Unmarshal: decode,
+		Unmarshal: decodeInput,
 	}
 	if version == "" {
 		version = "dev"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/refusal"
 	"github.com/weirhq/weir/internal/request"
 )
 
@@ -25,14 +25,16 @@ const retryAfter = 2
 // Refusal is a problem as it is sent: RFC 9457 with a code that programs branch
 // on, advice, and the field that was refused.
 type Refusal struct {
-	Type     string `json:"type" doc:"Where the code is explained."`
-	Title    string `json:"title" doc:"The status in words."`
-	Status   int    `json:"status" doc:"The HTTP status."`
-	Code     string `json:"code" doc:"What programs branch on. It never changes its meaning."`
-	Detail   string `json:"detail" doc:"What is wrong, for people."`
-	Next     string `json:"next,omitempty" doc:"What to do about it."`
-	Field    string `json:"field,omitempty" doc:"The part of the input that was refused."`
-	Instance string `json:"instance,omitempty" doc:"The id of the request, which the log knows too."`
+	Type   string `json:"type" doc:"Where the code is explained."`
+	Title  string `json:"title" doc:"The status in words."`
+	Status int    `json:"status" doc:"The HTTP status."`
+	Code   string `json:"code" doc:"What programs branch on. It never changes its meaning."`
+	Detail string `json:"detail" doc:"What is wrong, for people."`
+	Next   string `json:"next,omitempty" doc:"What to do about it."`
+	Field  string `json:"field,omitempty" doc:"The part of the input that was refused."`
+	// Args are what stands in the open places of the sentence.
+	Args     []string `json:"args,omitempty" doc:"What the sentence in detail speaks of, in its order: names and numbers."`
+	Instance string   `json:"instance,omitempty" doc:"The id of the request, which the log knows too."`
 	// Data is what a program needs to know beyond the words, by the code.
 	Data json.RawMessage `json:"data,omitempty" doc:"More about it for programs; with code too_many the limit, and what runs."`
 
@@ -130,8 +132,8 @@ func located(err error) (field, what string) {
 	if what == "unexpected property" || what == "unknown query parameter" {
 		return field, "is not a field here"
 	}
-	if name, rest, ok := strings.Cut(what, ": "); ok && field == "" && detail.Location == "body" && !strings.Contains(name, " ") {
-		return name, rest // from decode
+	if r := refusal.Read(what); r.Pattern != "" { // from decodeInput
+		return r.Field, problem.New(problem.Invalid, "", r.Pattern, r.Args...).What
 	}
 	return field, what
 }
@@ -141,7 +143,10 @@ func newRefusal(status int, p *problem.Problem) *Refusal {
 	if title == "" {
 		title = p.Kind.Code()
 	}
-	return &Refusal{Type: prefix + "/docs#code-" + p.Kind.Code(), Title: title, Status: status, Code: p.Kind.Code(), Detail: p.What, Next: p.Next, Field: p.Field, Data: p.Data}
+	return &Refusal{
+		Type: prefix + "/docs#code-" + p.Kind.Code(), Title: title, Status: status, Code: p.Kind.Code(), Detail: p.What, Next: p.Advice(), Field: p.Field,
+		Args: p.Texts(), Data: p.Data,
+	}
 }
 
 // refusal is what a client is told of an error. What is our own trouble is
@@ -170,27 +175,8 @@ func judge(err error) (*problem.Problem, int) {
 	if errors.As(err, &unmatched) {
 		return unmatched.Problem, unmatched.Status
 	}
-	found, hidden := problem.Public(err)
-	if hidden {
-		return found, found.Kind.Status()
-	}
-	p := *found
-	p.Field = fieldOf(&p)
-	return &p, p.Kind.Status()
-}
-
-var fieldForm = regexp.MustCompile(`^(?:bad input: )?(?:task (\d+): )?([a-z][a-z_]*(?:\.[a-z_]+)*)(?: ".*")?: `)
-
-// fieldOf reads the field out of the engine's refusals, which begin with it.
-func fieldOf(p *problem.Problem) string {
-	found := fieldForm.FindStringSubmatch(p.What)
-	if p.Field != "" || p.Kind != problem.Invalid || found == nil {
-		return p.Field
-	}
-	if n, err := strconv.Atoi(found[1]); err == nil {
-		return fmt.Sprintf("tasks[%d].%s", n-1, found[2])
-	}
-	return found[2]
+	p, _ := problem.Public(err)
+	return p, p.Kind.Status()
 }
 
 // refuse writes an error.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +23,7 @@ func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, 
 	for i, device := range report.Devices {
 		if err := device.Check(); err != nil {
 			p := problem.Explain(err)
-			return orders, problem.Refuse(fmt.Sprintf("devices[%d].%s", i, p.Field), p.Next, "%s", strings.TrimPrefix(p.What, p.Field+": "))
+			return orders, p.At(fmt.Sprintf("devices[%d].%s", i, p.Field))
 		}
 	}
 	// A node that may not serve devices must not take those of others either, by

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -16,16 +15,25 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // Problem is an error in two lines: what is wrong and what to do next.
 type Problem struct {
 	Kind Kind
 	What string
-	// Next may be empty when the error speaks for itself.
-	Next string
+	// Next may be empty when the error speaks for itself. Command is what to run next,
+	// where a command does it.
+	Next, Command string
 	// Field is the part of the input that was refused, if one was.
 	Field string
+	// Pattern is the sentence with its places open, without the field: the key of the
+	// sentence in other languages. Args stand in the places. Pattern is empty where the
+	// words are those of somebody else.
+	Pattern string
+	Args    []any
+	// part is which part of the field it is, as Within says it.
+	part string
 	// Data is more about it, for programs: an object, if there is any.
 	Data json.RawMessage
 	// Err is the error behind it, if there is one.
@@ -34,12 +42,26 @@ type Problem struct {
 
 // New makes a problem of our own.
 func New(kind Kind, next, format string, args ...any) *Problem {
-	return &Problem{Kind: kind, What: fmt.Sprintf(format, args...), Next: next}
+	return &Problem{Kind: kind, What: fmt.Sprintf(format, args...), Next: next, Pattern: format, Args: args}
 }
 
 // Refuse names the field that is wrong, and how to mend it.
 func Refuse(field, next, format string, args ...any) *Problem {
-	return &Problem{Kind: Invalid, Field: field, What: field + ": " + fmt.Sprintf(format, args...), Next: next}
+	return New(Invalid, next, format, args...).At(field)
+}
+
+// Run names the command to run next.
+func (p *Problem) Run(command string) *Problem {
+	p.Command = command
+	return p
+}
+
+// Advice is what to do next, with the command if there is one.
+func (p *Problem) Advice() string {
+	if p.Command == "" {
+		return p.Next
+	}
+	return refusal.At(p.Next, p.Command)
 }
 
 func (p *Problem) Error() string { return p.What }
@@ -89,7 +111,8 @@ func Explain(err error) *Problem {
 	}
 	p := &Problem{Kind: Failed, What: strings.TrimPrefix(err.Error(), "weir: "), Err: err}
 	var (
-		refusal *weir.Error
+		ours    *weir.Error
+		own     *refusal.Refusal
 		state   *pgconn.PgError
 		connect *pgconn.ConnectError
 		address *net.OpError
@@ -99,8 +122,8 @@ func Explain(err error) *Problem {
 		p.Kind, p.What = Canceled, "canceled"
 	case errors.As(err, &state):
 		p.fromState(state)
-	case errors.As(err, &refusal):
-		p.What, p.Next = refusal.Message, refusal.Hint
+	case errors.As(err, &ours):
+		p.What, p.Next = ours.Message, ours.Hint
 		p.fromSentinel(err)
 	case errors.As(err, &connect), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		p.Kind, p.Next = Unreachable, "is it running? start Weir with: weir up"
@@ -121,7 +144,16 @@ func Explain(err error) *Problem {
 	if p.Kind == Failed {
 		p.fromSentinel(err)
 	}
-	p.nameCommand()
+	if errors.As(err, &own) {
+		p.fromRefusal(*own)
+		if ours == nil {
+			p.What = own.Error()
+		}
+		if p.Kind == Failed {
+			p.Kind = Invalid
+		}
+	}
+	p.advise()
 	return p
 }
 
@@ -157,21 +189,6 @@ func Public(err error) (p *Problem, hidden bool) {
 	return p, false
 }
 
-var noSuch = regexp.MustCompile(`there is no (task|job|pool|node|schedule|worker) (?:'([^']*)')?`)
-
-// nameCommand gives the advice as a command, where the database speaks of its
-// own functions or of nothing.
-func (p *Problem) nameCommand() {
-	found := noSuch.FindStringSubmatch(p.What)
-	switch {
-	case found == nil:
-	case p.Kind == NotFound:
-		p.Next = strings.TrimPrefix(p.Next+"; ", "; ") + "see what there is: weir " + found[1] + " list"
-	case p.Kind == Invalid && found[1] == "pool" && found[2] != "":
-		p.Next = "create it first: weir pool set " + found[2] + " --size 10"
-	}
-}
-
 // OwnerOnly gives the right advice where only the owner of the schema may do
 // what was asked.
 func OwnerOnly(err error) error {
@@ -186,8 +203,9 @@ func OwnerOnly(err error) error {
 
 func (p *Problem) fromState(state *pgconn.PgError) {
 	p.What, p.Next = state.Message, state.Hint
-	if strings.HasPrefix(state.Code, "WR") && json.Valid([]byte(state.Detail)) {
-		p.Data = json.RawMessage(state.Detail)
+	if strings.HasPrefix(state.Code, "WR") {
+		p.fromRefusal(refusal.Read(state.Detail))
+		p.Next = strings.TrimSuffix(p.Next, ": "+p.Command)
 	}
 	known, ok := sqlStates[state.Code]
 	switch {
@@ -204,6 +222,10 @@ func (p *Problem) fromState(state *pgconn.PgError) {
 	case strings.HasPrefix(state.Code, "08"):
 		p.Kind = Unreachable
 	}
+}
+
+func (p *Problem) fromRefusal(r refusal.Refusal) {
+	p.Field, p.Pattern, p.Args, p.Command, p.Data = r.Field, r.Pattern, r.Args, r.Command, r.Data
 }
 
 func (p *Problem) fromSentinel(err error) {

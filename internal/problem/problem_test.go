@@ -14,17 +14,23 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	state := func(code, message, hint string) error {
-		return fmt.Errorf("list tasks: %w", &pgconn.PgError{Code: code, Message: message, Hint: hint})
+	refuse := func(code, message, hint, detail string) error {
+		return fmt.Errorf("list tasks: %w", &pgconn.PgError{Code: code, Message: message, Hint: hint, Detail: detail})
 	}
+	state := func(code, message, hint string) error { return refuse(code, message, hint, "") }
 	for name, c := range map[string]struct {
 		err        error
 		kind       Kind
 		what, next string
 	}{
-		"refusal":     {state("WR422", "pool: there is no pool", "create it"), Invalid, "pool: there is no pool", "create it"},
-		"not found":   {state("WR404", "there is no task 1", ""), NotFound, "there is no task", "weir task list"},
-		"no pool":     {state("WR422", "pool: there is no pool 'gpu'", "create it first: weir.set_pool"), Invalid, "no pool 'gpu'", "weir pool set gpu --size 10"},
+		"refusal": {state("WR422", "pool: there is no pool", "create it"), Invalid, "pool: there is no pool", "create it"},
+		"not found": {
+			refuse("WR404", "there is no task 1", "", `{"pattern": "there is no %s %s", "args": ["task", "1"]}`), NotFound, "there is no task", "weir task list",
+		},
+		"no pool": {
+			refuse("WR422", "pool: there is no pool 'gpu'", "create it first: weir.set_pool", `{"field": "pool", "pattern": "there is no %s %L", "args": ["pool", "gpu"]}`),
+			Invalid, "no pool 'gpu'", "weir pool set gpu --size 10",
+		},
 		"owner only":  {OwnerOnly(state("42501", "permission denied", "")), Forbidden, "permission denied", "connect as the owner of the schema"},
 		"owner fails": {OwnerOnly(state("57P01", "terminating connection", "")), Unreachable, "terminating", "try again"},
 		"sentinel":    {fmt.Errorf("read: %w", weir.ErrNotFound), NotFound, "read: not found", ""},
@@ -104,7 +110,7 @@ func TestPublic(t *testing.T) {
 // What a program needs to know beyond the words comes along, from the database to the
 // client of a server.
 func TestData(t *testing.T) {
-	const limit = `{"max": 2}`
+	const limit = `{"max":2}`
 	p := Explain(fmt.Errorf("start: %w", &pgconn.PgError{Code: "WR429", Message: "2 run", Hint: "stop one first", Detail: limit}))
 	if p.Kind != TooMany || p.Kind.Status() != 429 || string(p.Data) != limit || p.Next != "stop one first" {
 		t.Errorf("%+v", p)

@@ -15,12 +15,13 @@ var sentinels = map[Kind]error{NotFound: weir.ErrNotFound, Conflict: weir.ErrCon
 func Received(contentType string, text []byte) (p *Problem, instance string, ok bool) {
 	var r struct {
 		Code, Detail, Next, Field, Instance string
+		Args                                []any
 		Data                                json.RawMessage
 	}
 	if !strings.HasPrefix(contentType, "application/problem+json") || json.Unmarshal(text, &r) != nil || r.Code == "" {
 		return nil, "", false
 	}
-	p = &Problem{Kind: FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field, Data: r.Data}
+	p = &Problem{Kind: FromCode(r.Code), What: r.Detail, Next: r.Next, Field: r.Field, Args: r.Args, Data: r.Data}
 	p.Err = sentinels[p.Kind]
 	return p, r.Instance, true
 }

@@ -25,7 +25,7 @@ func (s *Store) reachWith(ctx context.Context, engine, secret string, o target.O
 		return nil, noVault()
 	}
 	if secret == "" {
-		return nil, problem.New(problem.NotFound, "register it again: weir database add", "the database is not registered any more")
+		return nil, problem.New(problem.NotFound, "register it again", "the database is not registered any more").Run("weir database add")
 	}
 	values, err := s.vault.Open(ctx, []string{secret})
 	if err != nil {

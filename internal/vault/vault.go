@@ -168,7 +168,7 @@ func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, er
 	}
 	for _, name := range names {
 		if _, ok := values[name]; !ok {
-			return nil, problem.New(problem.NotFound, "set it: weir secret set NAME", "there is no secret %.120q", name)
+			return nil, problem.New(problem.NotFound, "set it", "there is no secret %.120q", name).Run("weir secret set NAME")
 		}
 	}
 	return values, nil

@@ -109,7 +109,7 @@ func (w *Web) putDatabase(r *Request, d rollout.Database, dsn string, m op.Match
 		Body: rollout.DatabaseBody{Engine: d.Engine, Environment: d.Environment, Labels: d.Labels, DSN: dsn, Secret: d.Secret, Note: d.Note},
 	})
 	if err != nil {
-		return Done{}, placed(err, "name", "engine", "environment", "dsn", "secret", "labels", "note")
+		return Done{}, err
 	}
 	if made.Fault != "" {
 		return Done{To: databasePath(made.Name), Say: say(r.Context(), "said.unreached", plain(made.Fault))}, nil

@@ -146,5 +146,5 @@ func (w *Web) setPolicy(r *Request) (Done, error) {
 		c.Health = json.RawMessage(text)
 	}
 	_, err = fleet.ChangePolicy.Call(r.Context(), w.config.Operations, &fleet.Changing{Body: c})
-	return Done{To: "/fleet/policy", Say: say(r.Context(), "said.policy")}, placed(err, "policy", "slots", "overlap", "health")
+	return Done{To: "/fleet/policy", Say: say(r.Context(), "said.policy")}, err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
@@ -104,7 +103,7 @@ func hashOf(s fleet.Spec) (string, error) {
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p fleetPage) refused(r *Request, err error) (Done, error) {
-	said, _ := problem.Public(placed(err, fleetFields...))
+	said, _ := problem.Public(err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err
@@ -113,9 +112,8 @@ func (p fleetPage) refused(r *Request, err error) (Done, error) {
 		p.problem = said
 		return p.shown(r, status), nil
 	}
-	what := plain(strings.TrimPrefix(said.What, said.Field+": "))
-	// The command that a problem advises is no way on for a page.
-	if next, _, _ := strings.Cut(plain(said.Next), ": weir "); next != "" {
+	what := plain(said.Sentence())
+	if next := plain(said.Next); next != "" {
 		what += ": " + next
 	}
 	p.blame(said.Field, what)

@@ -104,19 +104,9 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 		*into = op.Period(d)
 	}
 	if _, err := work.SetWake.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, placedWake(err)
+		return Done{}, problem.Below(err, "params") // the engine calls it params.mac
 	}
 	return Done{To: nodePath(in.Node), Say: "How " + in.Node + " is woken is set."}, nil
-}
-
-// placedWake puts a refusal at its field: the engine calls it params.mac.
-func placedWake(err error) error {
-	p := problem.Explain(err)
-	if p.Kind == problem.Invalid && p.Field == "" {
-		what := strings.TrimPrefix(p.What, "params.")
-		err = &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Err: err}
-	}
-	return placed(err, "method", "mac", "broadcast", "url", "script", "args", "timeout", "sleep_after")
 }
 
 // spanField reads a duration; an empty field is zero. The form shows what the
@@ -218,7 +208,7 @@ func (w *Web) changeNode(r *Request) (_ Done, err error) {
 		return Done{}, err
 	}
 	if _, err := work.SetNode.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, placed(err, "labels", "capacity")
+		return Done{}, err
 	}
 	return Done{To: nodePath(in.Node), Say: in.Node + " is changed."}, nil
 }

@@ -218,7 +218,9 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
 	if p.Next == "" {
-		p = &problem.Problem{Kind: p.Kind, What: p.What, Next: next, Field: p.Field, Err: p.Err}
+		advised := *p
+		advised.Next = next
+		p = &advised
 	}
 	v := View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
 	if r.Subject.Nobody() {

@@ -2,9 +2,7 @@ package web
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
@@ -46,27 +44,13 @@ func (w *Web) putPool(r *Request, name string, m op.Matched, say string) (Done, 
 		return Done{}, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
 	}
 	if _, err := work.PutPool.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, placed(err, "name", "size", "rate", "per", "note")
+		return Done{}, err
 	}
 	return Done{To: poolPath(name), Say: say}, nil
 }
 
 // spanText is a duration as people write it: without the zeros of 1h0m0s.
 func spanText(d time.Duration) string { return op.Period(d).String() }
-
-// placed puts a refusal of the engine at its field: it begins with the name of
-// one, as in "size: -1 is negative".
-func placed(err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	p := problem.Explain(err)
-	name, _, found := strings.Cut(p.What, ": ")
-	if p.Kind != problem.Invalid || p.Field != "" || !found || !slices.Contains(fields, name) {
-		return err
-	}
-	return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: name, Err: err}
-}
 
 func askNewPool(*Request) (ui.Question, error) {
 	name := ui.Field{Name: "name", Label: "Name", Example: "encoders", Hint: "Tasks name it to count against it.", Focus: true, Auto: "off"}

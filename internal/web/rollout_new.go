@@ -238,7 +238,7 @@ var planFields = map[string]string{"name": "name", "stages": "stages", "changes"
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p planPage) refused(r *Request, err error) (Done, error) {
-	said, _ := problem.Public(placed(err, "name", "stages", "changes", "files", "parallel", "run_at", "note"))
+	said, _ := problem.Public(err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err
@@ -248,9 +248,8 @@ func (p planPage) refused(r *Request, err error) (Done, error) {
 		p.problem = said
 		return p.shown(r, status), nil
 	}
-	what := plain(strings.TrimPrefix(said.What, said.Field+": "))
-	// The command that a problem advises is no way on for a page.
-	if next, _, _ := strings.Cut(plain(said.Next), ": weir "); next != "" {
+	what := plain(said.Sentence())
+	if next := plain(said.Next); next != "" {
 		what += ": " + next
 	}
 	p.blame(field, what)

@@ -279,11 +279,10 @@ func placedParam(err error, fields []ui.Field) error {
 	if !strings.HasPrefix(p.Field, "params") {
 		return err
 	}
-	what := strings.TrimPrefix(p.What, p.Field+": ")
-	if inner := strings.TrimPrefix(p.Field, field+"."); inner != p.Field {
-		what = inner + ": " + what
+	if below := p.Below(field); below != p {
+		return below.Within(field)
 	}
-	return &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Field: field, Err: err}
+	return p.At(field)
 }
 
 // decode reads one JSON value and keeps large numbers as they are.

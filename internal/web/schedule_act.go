@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -156,22 +156,23 @@ func (w *Web) createSchedule(r *Request) (Done, error) {
 	return done, err
 }
 
+// engineFields are those that the engine calls as the form does.
+var engineFields = []string{"name", "spec", "zone", "missed", "workflow", "options", "overlap", "catch_up", "jitter"}
+
 // placedSchedule puts a refusal at its field. What a workflow would refuse is about its
 // params, and what the engine says of the task is about that.
 func placedSchedule(err error, workflow string) error {
 	p := problem.Explain(err)
-	what, task := strings.CutPrefix(p.What, "task 1: ")
+	task := p.Below("tasks[0]")
 	switch {
 	case workflow != "" && p.Kind == problem.NotFound:
 		return problem.Refuse("workflow", "choose one of the page of workflows, or activate a version of it", "no active workflow is called %q", workflow)
-	case p.Kind != problem.Invalid || p.Field == "" && !task:
-		return placed(err, "name", "spec", "zone", "missed", "workflow", "options", "overlap", "catch_up", "jitter")
-	case task:
-		return &problem.Problem{Kind: p.Kind, What: what, Next: p.Next, Field: "task", Err: err}
+	case p.Kind != problem.Invalid || p.Field == "" || slices.Contains(engineFields, p.Field):
+		return err
 	case workflow != "":
-		return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "params", Err: err}
+		return p.Within("params")
 	}
-	return &problem.Problem{Kind: p.Kind, What: p.What, Next: p.Next, Field: "task", Err: err}
+	return task.Within("task")
 }
 
 func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {

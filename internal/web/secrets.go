@@ -82,7 +82,7 @@ func (w *Web) setSecret(r *Request) (Done, error) {
 	}
 	in := &work.PuttingSecret{NamedSecret: work.NamedSecret{Secret: name}, Body: work.SecretBody{Value: value, Note: r.Field("note")}}
 	if _, err := work.PutSecret.Call(r.Context(), w.config.Operations, in); err != nil {
-		return Done{}, placed(err, "name", "value", "note")
+		return Done{}, err
 	}
 	return Done{To: "/secrets", Say: "The secret " + name + " is set."}, nil
 }

@@ -30,19 +30,15 @@ func movedTo(want ladder.Phase) func(*Request, workspace.Answer) Done {
 	}
 }
 
-// onWorkspace makes an action name what runs, where there is no room for one more, and the
-// field of its form that is refused.
-func onWorkspace(a Action, fields ...string) Action {
+// onWorkspace makes an action name what runs, where there is no room for one more.
+func onWorkspace(a Action) Action {
 	do := a.Do
 	a.Do = func(r *Request) (Done, error) {
 		done, err := do(r)
-		return done, placed(limited(r.Context(), err), fields...)
+		return done, limited(r.Context(), err)
 	}
 	return a
 }
-
-// workspaceFields are those of the forms of a workspace.
-var workspaceFields = []string{"name", "description", "provider", "image", "standby_ttl", "archive_ttl"}
 
 // limited names what runs, for those who are over the limit. What it is goes with it, so
 // that a page can lead there.

@@ -46,9 +46,6 @@ func lifeSaid(ctx context.Context, p workspace.Policy) string {
 	return ttlSaid(p.MaxLife)
 }
 
-// policyFields are the fields of the form, by their names in the policy.
-var policyFields = []string{"per_user", "in_all", "standby_ttl", "archive_ttl", "max_life", "busy_most"}
-
 func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
 	store, err := w.workspaces()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -138,7 +137,7 @@ var (
 				return out, err
 			}
 			receipt, err := s.Client.Submit(ctx, task)
-			return Submitted(receipt), single(err)
+			return Submitted(receipt), problem.Below(err, "tasks[0]")
 		})
 	SubmitTasks = op.New(large(on("task", http.MethodPost, "batch", "/tasks/batch", auth.Submit, "Submit up to 5,000 tasks, all or none")),
 		func(ctx context.Context, s *Store, who auth.Subject, in *SubmittingMany) (op.Page[Submitted], error) {
@@ -187,17 +186,4 @@ func nth(who auth.Subject, in op.Keyed, own string, i int) string {
 	}
 	key, _ := op.Keyed{}.Key(who, own) // one key cannot contradict itself
 	return key
-}
-
-// single leaves out which task it was, where there is only one.
-func single(err error) error {
-	if err == nil {
-		return nil
-	}
-	p := *problem.Explain(err)
-	if p.Kind != problem.Invalid {
-		return err
-	}
-	p.What, p.Err = strings.TrimPrefix(p.What, "task 1: "), err
-	return &p
 }

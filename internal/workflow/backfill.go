@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -74,14 +73,10 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	case r.To.After(time.Now()):
 		return none, problem.Refuse("to", "give a time that is over", "it is in the future: a backfill makes up for the past")
 	}
-	// Asked by itself, so that which field is wrong is not read out of the sentence.
-	if _, err := (weir.Schedule{Spec: "@daily", Zone: table.Zone}).Next(r.From); err != nil {
-		return none, problem.Refuse("zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
-	}
 	times, more, err := table.Between(r.From, r.To, backfillMost)
 	switch {
 	case err != nil:
-		return none, problem.Refuse("spec", "", "%s", strings.TrimPrefix(err.Error(), "spec: "))
+		return none, problem.Explain(err)
 	case more:
 		return none, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
 	case r.DryRun || len(times) == 0:

@@ -52,9 +52,7 @@ func (may MaySkip) Judge(o definition.Options) error {
 			continue
 		}
 		if err := may(); err != nil {
-			p := *problem.Explain(err)
-			p.Field, p.What = "steps."+key+".skip", fmt.Sprintf("steps.%s.skip: %s", key, p.What)
-			return &p
+			return problem.Explain(err).At("steps." + key + ".skip")
 		}
 	}
 	return nil

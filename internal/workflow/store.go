@@ -58,7 +58,7 @@ func said(err error) string {
 	if p.Next == "" {
 		return p.What
 	}
-	return p.What + " (" + p.Next + ")"
+	return p.What + " (" + p.Advice() + ")"
 }
 
 // --- workflows
@@ -199,7 +199,7 @@ func (s *Store) scheduleNamed(ctx context.Context, name string) (x weir.Schedule
 	err = s.pool.QueryRow(ctx, `select s.name, s.spec, s.zone, coalesce(s.workflow, ''), s.options from weir.schedules s where s.name = $1`, name).
 		Scan(&x.Name, &x.Spec, &x.Zone, &x.Workflow, (*[]byte)(&options))
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = problem.New(problem.NotFound, "see what there is: weir schedule list", "there is no schedule %q", name)
+		err = problem.New(problem.NotFound, "see what there is", "there is no schedule %q", name).Run("weir schedule list")
 	}
 	return x, options, err
 }
@@ -331,7 +331,7 @@ func (s *Store) jobOf(ctx context.Context, id weir.ID) (jobRow, error) {
 	}
 	job, ok := j[id]
 	if !ok {
-		return jobRow{}, problem.New(problem.NotFound, "see what there is: weir job list", "there is no job %s", id)
+		return jobRow{}, problem.New(problem.NotFound, "see what there is", "there is no job %s", id).Run("weir job list")
 	}
 	err = s.pool.QueryRow(ctx, `select j.state from weir.job j where j.id = $1`, id).Scan(&job.State)
 	return job, err

@@ -157,7 +157,7 @@ func (h *Host) owner(ctx context.Context, who auth.Subject, verb auth.Verb, name
 	case err == nil:
 		return id, nil
 	case who.Kind == auth.KindSystem:
-		return id, problem.Refuse("owner", "make the first user: weir open", "there is nobody yet whose workspace it could be")
+		return id, problem.Refuse("owner", "make the first user", "there is nobody yet whose workspace it could be").Run("weir open")
 	}
 	return id, problem.Refuse("owner", "name a user", "who asks is no user")
 }

@@ -92,7 +92,7 @@ func (s *Store) Workspace(ctx context.Context, id weir.ID) (Workspace, error) {
 }
 
 func notFound(what string) error {
-	return problem.New(problem.NotFound, "see what there is: weir workspace list", "there is no workspace %s", what)
+	return problem.New(problem.NotFound, "see what there is", "there is no workspace %s", what).Run("weir workspace list")
 }
 
 // Find reads one by what a person calls it: its id, its name, or the owner's name and

@@ -69,7 +69,7 @@ func parseLines(text []byte) (Listing, error) {
 		}
 		if err := d.Check(); err != nil {
 			p := problem.Explain(err)
-			return Listing{}, fault("line "+fmt.Sprint(number), 0, p.Field, p.Next, "%s", without(p))
+			return Listing{}, fault("line "+fmt.Sprint(number), 0, p.Field, p.Next, "%s", p.Sentence())
 		}
 		devices = append(devices, d)
 	}

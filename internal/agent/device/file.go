@@ -109,6 +109,3 @@ func fault(path string, line int, field, next, format string, args ...any) *prob
 	fmt.Fprintf(&b, format, args...)
 	return &problem.Problem{Kind: problem.Invalid, What: b.String(), Next: next, Field: field}
 }
-
-// without is what a problem says after the name of its field.
-func without(p *problem.Problem) string { return strings.TrimPrefix(p.What, p.Field+": ") }

@@ -130,7 +130,7 @@ func checked(path, at string, item *yaml.Node, lines map[string]int, d node.Devi
 			line = in
 		}
 	}
-	return fault(path, line, at+"."+p.Field, p.Next, "%s", without(p))
+	return fault(path, line, at+"."+p.Field, p.Next, "%s", p.Sentence())
 }
 
 // followed is the value that an alias stands for.

@@ -49,7 +49,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- both begin with our own path
 	case person:
-		http.Error(w, p.What+"\n"+p.Next, status)
+		http.Error(w, p.What+"\n"+p.Advice(), status)
 	default:
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="weir"`)
@@ -66,7 +66,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem, st
 	document := map[string]any{
 		"type": "/api/v1/docs#code-" + p.Kind.Code(), "title": http.StatusText(status), "status": status, "code": p.Kind.Code(), "detail": p.What,
 	}
-	for name, value := range map[string]string{"next": p.Next, "field": p.Field, "instance": request.ID(r.Context())} {
+	for name, value := range map[string]string{"next": p.Advice(), "field": p.Field, "instance": request.ID(r.Context())} {
 		if value != "" {
 			document[name] = value
 		}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -63,7 +62,7 @@ func (s *Store) Artifacts(ctx context.Context, f ArtifactFilter, page Page) ([]A
 	if page.After != "" {
 		after, err := strconv.ParseInt(page.After, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%w: after: %.40q is not the id of an artifact", weir.ErrInvalid, page.After)
+			return nil, refuse("after", "%.40q is not the id of an artifact", page.After)
 		}
 		q.where("a.id < %s", after)
 	}
@@ -91,7 +90,7 @@ func (s *Store) Artifacts(ctx context.Context, f ArtifactFilter, page Page) ([]A
 func (s *Store) Artifact(ctx context.Context, id int64) (Artifact, error) {
 	rows, err := list(ctx, s, "read artifact", `select `+artifactColumns+` from weir.artifacts a`+artifactTables+` where a.id = $1`, []any{id}, artifactInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no artifact %d, or it went with its job", weir.ErrNotFound, id)
+		err = missing("there is no artifact %d, or it went with its job", id)
 	}
 	if err != nil {
 		return Artifact{}, err

@@ -49,16 +49,16 @@ func (s *Store) resolve(ctx context.Context, what, among, text string) (weir.ID,
 		return id, nil
 	}
 	if !isEnd(text) {
-		return weir.ID{}, fmt.Errorf("%w: %q is not the id of a %s: give the whole id, or at least its last %d characters", weir.ErrInvalid, text, what, suffixLeast)
+		return weir.ID{}, refuse("", "%q is not the id of a %s: give the whole id, or at least its last %d characters", text, what, suffixLeast)
 	}
 	ids, err := s.ending(ctx, "find "+what, among, text)
 	switch {
 	case err != nil:
 		return weir.ID{}, err
 	case len(ids) == 0:
-		return weir.ID{}, fmt.Errorf("%w: there is no %s whose id ends in %s among the newest and those that wait, run or failed: give the whole id", weir.ErrNotFound, what, text)
+		return weir.ID{}, missing("there is no %s whose id ends in %s among the newest and those that wait, run or failed: give the whole id", what, text)
 	case len(ids) > 1:
-		return weir.ID{}, fmt.Errorf("%w: several ids end in %s, such as %s and %s: give more of it", weir.ErrInvalid, text, ids[0], ids[1])
+		return weir.ID{}, refuse("", "several ids end in %s, such as %s and %s: give more of it", text, ids[0], ids[1])
 	}
 	return ids[0], nil
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -86,7 +85,7 @@ func (s *Store) JobPage(ctx context.Context, f JobFilter, page Page) (jobs []Job
 // jobIDs is a page of the ids of jobs.
 func (s *Store) jobIDs(ctx context.Context, op string, f JobFilter, page Page) (ids []weir.ID, next string, err error) {
 	if f.State != "" && !slices.Contains(JobStates, f.State) {
-		return nil, "", fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(JobStates, ", "))
+		return nil, "", refuse("state", "%q: choose one of %s", f.State, strings.Join(JobStates, ", "))
 	}
 	w, err := s.jobWalk(ctx, op, f)
 	if err != nil {
@@ -108,7 +107,7 @@ func (s *Store) listedJobs(ctx context.Context, op string, ids []weir.ID) ([]Job
 func (s *Store) Job(ctx context.Context, id weir.ID) (Job, error) {
 	rows, err := list(ctx, s, "read job", `select `+jobColumns+` from weir.job j where j.id = $1`, []any{id}, jobInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no job %s", weir.ErrNotFound, id)
+		err = noSuch("job", id)
 	}
 	if err != nil {
 		return Job{}, err

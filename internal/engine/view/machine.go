@@ -3,10 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
-
-	"github.com/weirhq/weir"
 )
 
 // Node is a row of the view weir.node.
@@ -54,7 +51,7 @@ func (s *Store) Nodes(ctx context.Context, page Page) ([]Node, error) {
 func (s *Store) Node(ctx context.Context, name string) (Node, error) {
 	rows, err := list(ctx, s, "read node", `select `+nodeColumns+` from weir.node n where n.name = $1`, []any{name}, nodeInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no node %q", weir.ErrNotFound, name)
+		err = noSuch("node", name)
 	}
 	if err != nil {
 		return Node{}, err
@@ -67,7 +64,7 @@ func (s *Store) Node(ctx context.Context, name string) (Node, error) {
 func (s *Store) Waking(ctx context.Context, node string) (params json.RawMessage, err error) {
 	rows, err := list(ctx, s, "read how a node is woken", `select n.wake from weir.nodes n where n.name = $1`, []any{node}, func(p *[]byte) []any { return []any{p} })
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no node %q", weir.ErrNotFound, node)
+		err = noSuch("node", node)
 	}
 	if err != nil {
 		return nil, err
@@ -143,7 +140,7 @@ func (s *Store) Workers(ctx context.Context, f WorkerFilter, page Page) ([]Worke
 func (s *Store) Worker(ctx context.Context, name string) (Worker, error) {
 	rows, err := list(ctx, s, "read worker", `select `+workerColumns+` from weir.worker w where w.name = $1`, []any{name}, workerInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no worker %q", weir.ErrNotFound, name)
+		err = noSuch("worker", name)
 	}
 	if err != nil {
 		return Worker{}, err

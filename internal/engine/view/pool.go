@@ -2,10 +2,7 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/weirhq/weir"
 )
 
 // Pool is a row of the view weir.pool.
@@ -37,7 +34,7 @@ func (s *Store) Pools(ctx context.Context, page Page) ([]Pool, error) {
 func (s *Store) Pool(ctx context.Context, name string) (Pool, error) {
 	rows, err := list(ctx, s, "read pool", `select `+poolColumns+` from weir.pool p where p.name = $1`, []any{name}, poolInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no pool %q", weir.ErrNotFound, name)
+		err = noSuch("pool", name)
 	}
 	if err != nil {
 		return Pool{}, err

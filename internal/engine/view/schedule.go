@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -55,7 +54,7 @@ func (s *Store) Schedules(ctx context.Context, page Page) ([]Schedule, error) {
 func (s *Store) Schedule(ctx context.Context, name string) (Schedule, error) {
 	rows, err := list(ctx, s, "read schedule", `select `+scheduleColumns+` from weir.schedules s where s.name = $1`, []any{name}, scheduleInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no schedule %q", weir.ErrNotFound, name)
+		err = noSuch("schedule", name)
 	}
 	if err != nil {
 		return Schedule{}, err

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -78,7 +77,7 @@ func taskInto(t *Task) []any {
 func (s *Store) Task(ctx context.Context, id weir.ID) (Task, error) {
 	rows, err := list(ctx, s, "read task", `select `+taskColumns+` from weir.task t where t.id = $1`, []any{id}, taskInto)
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%w: there is no task %s", weir.ErrNotFound, id)
+		err = noSuch("task", id)
 	}
 	if err != nil {
 		return Task{}, err

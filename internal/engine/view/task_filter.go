@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -36,20 +35,23 @@ var (
 // check refuses a filter that can match nothing.
 func (f *TaskFilter) check() error {
 	if f.State != "" && !slices.Contains(States, f.State) {
-		return fmt.Errorf("%w: state %q: choose one of %s", weir.ErrInvalid, f.State, strings.Join(States, ", "))
+		return refuse("state", "%q: choose one of %s", f.State, strings.Join(States, ", "))
 	}
 	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
-		return fmt.Errorf("%w: gate %q: choose one of %s", weir.ErrInvalid, f.Gate, strings.Join(Gates, ", "))
+		return refuse("gate", "%q: choose one of %s", f.Gate, strings.Join(Gates, ", "))
 	}
 	if f.Gate != "" {
 		if f.State != "" && f.State != "pending" {
-			return fmt.Errorf("%w: gate: only pending tasks stand at one", weir.ErrInvalid)
+			return refuse("gate", "only pending tasks stand at one")
 		}
 		f.State = "pending"
 	}
 	if f.Worker != "" || f.Node != "" {
-		if f.State != "" && f.State != "running" {
-			return fmt.Errorf("%w: worker, node: only running tasks are on one", weir.ErrInvalid)
+		if field := "node"; f.State != "" && f.State != "running" {
+			if f.Worker != "" {
+				field = "worker"
+			}
+			return refuse(field, "only running tasks are on one")
 		}
 		f.State = "running"
 	}

@@ -153,7 +153,7 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 	if page.After != "" {
 		after, err := weir.ParseID(page.After)
 		if err != nil {
-			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
+			return nil, "", refuse("after", "%s", err)
 		}
 		q.where("s.position > (select a.position from weir.tasks a where a.id = %s)", after)
 	}
@@ -207,7 +207,7 @@ func (s *Store) availableTasks(ctx context.Context, op string, f known, page Pag
 	if page.After != "" {
 		after, err := weir.ParseID(page.After)
 		if err != nil {
-			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
+			return nil, "", refuse("after", "%s", err)
 		}
 		before = fmt.Sprintf("(a.order_seq, a.position) < (select t.order_seq, t.position from weir.tasks t where t.id = %s)", q.arg(after))
 	}

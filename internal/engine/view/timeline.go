@@ -33,7 +33,7 @@ func (p place) String() string { return fmt.Sprintf("%d.%d+%d", p.xid, p.seq, p.
 func parsePlace(text string) (p place, err error) {
 	var rest string
 	if n, _ := fmt.Sscanf(text+"\n", "%d.%d+%d\n%s", &p.xid, &p.seq, &p.line, &rest); n != 3 || p.String() != text || p.xid < 0 || p.seq < 0 || p.line < 1 || p.line > math.MaxInt32 {
-		return place{}, fmt.Errorf("%w: before: %q is not one of ours: give the next of the page before", weir.ErrInvalid, text)
+		return place{}, refuse("before", "%q is not one of ours: give the next of the page before", text)
 	}
 	return p, nil
 }
@@ -50,7 +50,7 @@ func (s *Store) Timeline(ctx context.Context, f TimelineFilter, before string, l
 		}
 	}
 	if f.Level != "" && !slices.Contains(Levels, f.Level) {
-		return nil, "", fmt.Errorf("%w: level %q: choose one of %s", weir.ErrInvalid, f.Level, strings.Join(Levels, ", "))
+		return nil, "", refuse("level", "%q: choose one of %s", f.Level, strings.Join(Levels, ", "))
 	}
 	limit = Page{Limit: limit}.Most()
 	if id, err := weir.ParseID(f.Subject); err == nil && f.Kind == "task" {

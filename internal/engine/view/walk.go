@@ -67,7 +67,7 @@ func (w *walk) ids(ctx context.Context, s *Store, op string, page Page) (ids []w
 	if page.After != "" {
 		after, err := weir.ParseID(page.After)
 		if err != nil {
-			return nil, "", fmt.Errorf("%w: after: %w", weir.ErrInvalid, err)
+			return nil, "", refuse("after", "%s", err)
 		}
 		w.key(w.id+" < %s", after)
 	}

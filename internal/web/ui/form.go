@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strings"
-
 	"github.com/a-h/templ"
 
 	"github.com/weirhq/weir/internal/problem"
@@ -53,7 +51,7 @@ func Fault(fields []Field, p *problem.Problem) *problem.Problem {
 	for i := range fields {
 		if fields[i].Name == p.Field {
 			// The name of the field stands above it already.
-			fields[i].Fault = strings.TrimPrefix(p.What, p.Field+": ")
+			fields[i].Fault = p.Sentence()
 			if p.Next != "" {
 				fields[i].Fault += ": " + p.Next
 			}

@@ -181,7 +181,7 @@ func (l *linter) refused(err error, own, next, what string) {
 	at, text := own, err.Error()
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		field := strings.TrimPrefix(strings.TrimPrefix(p.Field, "params"), ".")
-		text = strings.TrimPrefix(p.What, p.Field+": ")
+		text = p.Sentence()
 		at = join(own, field)
 		if field == "" {
 			at = own
@@ -217,10 +217,10 @@ func (l *linter) schedules() {
 				l.add(spec, "write @at 2026-11-15T10:00:00Z", "%q names no time", s.Spec)
 			}
 		} else if _, err := (weir.Schedule{Spec: s.Spec}).Next(someday); err != nil {
-			l.add(spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`, "%s", strings.TrimPrefix(err.Error(), "spec: "))
+			l.add(spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`, "%s", problem.Explain(err).Sentence())
 		}
 		if _, err := (weir.Schedule{Spec: "@daily", Zone: s.Zone}).Next(someday); err != nil {
-			l.add(path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", strings.TrimPrefix(err.Error(), "zone: "))
+			l.add(path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", problem.Explain(err).Sentence())
 		}
 		if _, err := l.Input(Options{Params: s.Params}); err != nil {
 			l.refused(err, path+".params", "a schedule gives what nobody else can: add it to its params", "its jobs would be refused")

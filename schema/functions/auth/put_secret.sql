@@ -10,7 +10,7 @@ declare
   t timestamptz := weir._clock(put_secret.at);
 begin
   if put_secret.name is null or put_secret.name !~ '^[A-Za-z_][A-Za-z0-9_]{0,99}$' then
-    perform weir._invalid('name: letters, digits and _, not a digit first, at most 100');
+    perform weir._invalid('name', 'letters, digits and _, not a digit first, at most 100');
   end if;
   if put_secret.version = 1 then
     insert into weir.secrets as s (name, sealed, key_id, version, by, note, created_at, changed_at)

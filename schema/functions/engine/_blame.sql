@@ -10,7 +10,7 @@ begin
     begin
       perform jsonb_populate_record(null::weir.task_spec, jsonb_build_object(x.key, x.value));
     exception when data_exception then
-      perform weir._invalid(format('task %s: %s: %s', x.n, x.key, sqlerrm));
+      perform weir._invalid_task(x.n, weir._fault(x.key, '%s', sqlerrm));
     end;
   end loop;
 end $$;

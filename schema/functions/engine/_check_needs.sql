@@ -12,18 +12,19 @@ declare
   want text;
 begin
   if cardinality(specs) = 0 then
-    perform weir._invalid('tasks: a job needs at least one task');
+    perform weir._invalid('tasks', 'a job needs at least one task');
   end if;
   if cardinality(specs) > most then
-    perform weir._invalid(format('tasks: %s are over the limit of %s for one job', cardinality(specs), most), 'split the job, or map over the items');
+    perform weir._invalid('tasks', '%s are over the limit of %s for one job',
+      jsonb_build_array(cardinality(specs), most), hint => 'split the job, or map over the items');
   end if;
   select s.key into bad from unnest(specs) s where s.key is not null group by s.key having count(*) > 1 limit 1;
   if bad is not null then
-    perform weir._invalid(format('key: two tasks are called %L', bad));
+    perform weir._invalid('key', 'two tasks are called %L', jsonb_build_array(bad));
   end if;
   select case when s.unique_key is not null then 'unique_key' else 'idempotency_key' end into bad from unnest(specs) s where s.unique_key is not null or s.idempotency_key is not null limit 1;
   if bad is not null then
-    perform weir._invalid(format('%s: tasks of a job have no keys of their own', bad), 'give the job an idempotency_key');
+    perform weir._invalid(bad, 'tasks of a job have no keys of their own', hint => 'give the job an idempotency_key');
   end if;
   if not exists (select from unnest(specs) s where cardinality(s.needs) > 0) then
     return;
@@ -33,15 +34,16 @@ begin
   )
   select n.task, n.need into bad, want from named n where not exists (select from unnest(specs) k where k.key = n.need) and n.need not in (select k from unnest(known) k) limit 1;
   if want is not null then
-    perform weir._invalid(format('needs: task %L needs %L, which is not a task of this job', bad, want));
+    perform weir._invalid('needs', 'task %L needs %L, which is not a task of this job', jsonb_build_array(bad, want));
   end if;
   select coalesce(s.key, s.service), w into bad, want from unnest(specs) with ordinality s, unnest(s.needs) w group by s.ordinality, s.key, s.service, w having count(*) > 1 limit 1;
   if want is not null then
-    perform weir._invalid(format('needs: task %L names %L twice', bad, want));
+    perform weir._invalid('needs', 'task %L names %L twice', jsonb_build_array(bad, want));
   end if;
   bad := weir._ring(specs);
   if bad is not null then
-    perform weir._invalid(format('needs: these tasks wait for one another in a ring: %s', bad), 'remove one of the needs');
+    perform weir._invalid('needs', 'these tasks wait for one another in a ring: %s', jsonb_build_array(bad),
+      hint => 'remove one of the needs');
   end if;
 end $$;
 comment on function weir._check_needs is 'WR422 unless the needs of a job form a graph without rings.';

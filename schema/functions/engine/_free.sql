@@ -9,8 +9,8 @@ declare
 begin
   select j.kind, j.name, j.id into owner from weir.jobs j where j.id = _free.job and j.watched;
   if found and owner.kind is distinct from current_setting('weir.acts', true) then
-    raise exception using errcode = 'WR409', message = format('it belongs to %s %s (%s)', owner.kind, owner.id, owner.name),
-      hint = format('use the commands of the %s: weir %1$s --help', owner.kind);
+    perform weir._conflict('it belongs to %s %s (%s)', jsonb_build_array(owner.kind, owner.id, owner.name),
+      hint => 'use its own commands', command => format('weir %s --help', owner.kind));
   end if;
 end $$;
 comment on function weir._free is 'WR409 for what has commands of its own.';

@@ -10,16 +10,18 @@ declare
   said text := weir._text(nullif(_note_wake.note, ''));
 begin
   if _note_wake.step not in ('waking', 'called', 'awake', 'failed', 'asleep') then
-    perform weir._invalid(format('step: %L is not waking, called, awake, failed or asleep', _note_wake.step));
+    perform weir._invalid('step', '%L is not waking, called, awake, failed or asleep',
+      jsonb_build_array(_note_wake.step));
   end if;
   select * into was from weir.nodes n where n.name = _note_wake.name for no key update;
   if was.id is null then
-    raise exception using errcode = 'WR404', message = format('there is no node %L', _note_wake.name);
+    perform weir._not_found('node', _note_wake.name, hint => null);
   end if;
   case _note_wake.step
     when 'waking' then
       if was.wake_method is null then
-        raise exception using errcode = 'WR409', message = format('nobody knows how to wake node %s', was.name), hint = 'say how: weir.set_wake';
+        perform weir._conflict('nobody knows how to wake node %s', jsonb_build_array(was.name),
+          hint => 'say how: weir.set_wake');
       end if;
       if weir._awake(was, t) or was.wake_state = 'waking' then
         return false;

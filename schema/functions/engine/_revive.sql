@@ -17,7 +17,8 @@ declare
   jobs uuid[];
 begin
   if exists (select from weir.fleet_units u where u.task = any (given)) then
-    raise exception using errcode = 'WR409', message = 'a run of a fleet job is not run again by itself', hint = 'submit the job again, with those devices as its target';
+    perform weir._conflict('a run of a fleet job is not run again by itself',
+      hint => 'submit the job again, with those devices as its target');
   end if;
   while cardinality(ended) > 0 loop
     wave := array(select e.task from unnest(ended) e);

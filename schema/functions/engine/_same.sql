@@ -25,7 +25,8 @@ begin
 
     select min(x.n) into bad from unnest(keys, bodies) with ordinality x (key, body, n) join weir.idempotency k on k.key = x.key and not k.job where k.body <> x.body;
     if bad is not null then
-      perform weir._invalid(format('task %s: idempotency_key: it was used before with another body', bad), 'use another key, or send what was sent before');
+      perform weir._invalid_task(bad, weir._fault('idempotency_key', 'it was used before with another body'),
+        hint => 'use another key, or send what was sent before');
     end if;
 
     insert into weir.unique_keys (service, key, task)

@@ -33,7 +33,8 @@ begin
   into new_class, keyed, gated, linked, fleet
   from unnest(specs) s left join weir.classes c on c.service = s.service and c.priority = coalesce(s.priority, job_priority) and c.labels = coalesce(s.labels, '{}');
   if fleet then
-    perform weir._invalid('service: tasks of the fleet are made when a PC asks for them', 'submit a fleet job: weir.fleet_submit');
+    perform weir._invalid('service', 'tasks of the fleet are made when a PC asks for them',
+      hint => 'submit a fleet job: weir.fleet_submit');
   end if;
   if new_class then
     insert into weir.classes (service, priority, labels)

@@ -17,7 +17,8 @@ begin
   insert into weir.idempotency as k (key, id, job, body) values (mine, _take_key.id, true, hash) on conflict do nothing;
   select * into was from weir.idempotency k where k.key = mine and k.job;
   if was.body <> hash then
-    perform weir._invalid('idempotency_key: it was used before with another body', 'use another key, or send what was sent before');
+    perform weir._invalid('idempotency_key', 'it was used before with another body',
+      hint => 'use another key, or send what was sent before');
   end if;
   return was.id;
 end $$;

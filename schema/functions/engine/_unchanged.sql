@@ -4,7 +4,8 @@ language plpgsql
 as $$
 begin
   if seen is distinct from is_at and seen is not null then
-    raise exception using errcode = 'WR409', message = format('%s %L was changed by somebody else', what, name), hint = 'read it again, then decide';
+    perform weir._conflict('%s %L was changed by somebody else', jsonb_build_array(what, name),
+      hint => 'read it again, then decide');
   end if;
 end $$;
 comment on function weir._unchanged is 'Refuses a change to what somebody else changed meanwhile.';

@@ -7,10 +7,10 @@ declare
   w weir.workers;
 begin
   if coalesce(worker, '') = '' or length(worker) > 200 then
-    perform weir._invalid('worker: a name of 1 to 200 characters');
+    perform weir._invalid('worker', 'a name of 1 to 200 characters');
   end if;
   if array_position(services, null) is not null then
-    perform weir._invalid('services: expected a list of names');
+    perform weir._invalid('services', 'expected a list of names');
   end if;
   insert into weir.workers as x (name, services, started_at, seen_at) values (worker, services, t, t)
   on conflict (name) do update set seen_at = excluded.seen_at returning * into w;

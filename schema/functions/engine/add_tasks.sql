@@ -22,7 +22,7 @@ declare
   base int := 0;
 begin
   if array_position(keys, null) is not null then
-    perform weir._invalid('key: tasks that join a job need one', 'a repeated call finds them by it');
+    perform weir._invalid('key', 'tasks that join a job need one', hint => 'a repeated call finds them by it');
   end if;
   perform weir._classes(specs, array_fill(add_tasks.job, array[cardinality(specs)]));
   select * into l from weir.job_live x where x.job = add_tasks.job for update;
@@ -38,10 +38,13 @@ begin
   end if;
   if cardinality(new_specs) > 0 or l.due is not null then
     if l.job is null or l.cancel_at is not null then
-      raise exception using errcode = 'WR409', message = format('job %s %s: nothing can join it', add_tasks.job, case when l.job is null then 'has ended' else 'is being canceled' end);
+      perform weir._conflict('job %s %s: nothing can join it',
+        jsonb_build_array(add_tasks.job, case when l.job is null then 'has ended' else 'is being canceled' end));
     end if;
     if l.total + cardinality(new_specs) > most then
-      perform weir._invalid(format('tasks: %s and %s more are over the limit of %s for one job', l.total, cardinality(new_specs), most), 'give parts of the work to jobs of their own');
+      perform weir._invalid('tasks', '%s and %s more are over the limit of %s for one job',
+        jsonb_build_array(l.total, cardinality(new_specs), most),
+        hint => 'give parts of the work to jobs of their own');
     end if;
     perform weir._check_needs(new_specs, known, most);
     known_ids := known_ids || weir._join(new_specs, array_fill(l.job, array[cardinality(new_specs)]), base, jsonb_build_object(l.job, add_tasks.params), known, known_ids, t);

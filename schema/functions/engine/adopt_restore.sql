@@ -19,7 +19,8 @@ begin
     return 0;
   end if;
   if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
-    raise exception using errcode = 'WR409', message = 'adopt_restore: it needs a transaction of its own, in read committed', hint = 'call it outside of a transaction block: select weir.adopt_restore()';
+    perform weir._conflict('adopt_restore: it needs a transaction of its own, in read committed',
+      hint => 'call it outside of a transaction block: select weir.adopt_restore()');
   end if;
   perform pg_advisory_xact_lock(86, 2);
   select c.identity into was from weir.cluster c;

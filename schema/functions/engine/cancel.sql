@@ -38,9 +38,10 @@ begin
   if state is null then
     perform weir._not_found('task', cancel.task::text);
   elsif state = 'running' then
-    raise exception using errcode = 'WR409', message = format('task %s is ending just now', cancel.task), hint = 'look again';
+    perform weir._conflict('task %s is ending just now', jsonb_build_array(cancel.task), hint => 'look again');
   elsif state <> 'canceled' then
-    perform weir._refuse_state(cancel.task, 'canceled', state, 'it has already ended');
+    perform weir._conflict('task %s is %s: it cannot be canceled', jsonb_build_array(cancel.task, state),
+      hint => 'it has already ended');
   end if;
   return 'canceled';
 end $$;

@@ -26,7 +26,7 @@ begin
   update weir.job_live j set cancel_at = coalesce(j.cancel_at, t) where j.job = cancel_job.job;
   if not found then
     if (select f.outcome from weir.job_finished f where f.job = cancel_job.job) <> 'canceled' then
-      raise exception using errcode = 'WR409', message = format('job %s has already ended', cancel_job.job);
+      perform weir._conflict('job %s has already ended', jsonb_build_array(cancel_job.job));
     end if;
     canceled := 0; requested := 0;
     return;

@@ -36,11 +36,12 @@ declare
   newest bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
   if coalesce(n, 0) < 1 or coalesce(cardinality(services), 0) = 0 or coalesce(lease, '0') <= interval '0' or cardinality(slots) <> cardinality(services) then
-    perform weir._invalid('claim: n and lease must be positive, services not empty, slots as many as services');
+    perform weir._invalid('claim', 'n and lease must be positive, services not empty, slots as many as services');
   end if;
   perform weir._check(weir._bad_span('lease', lease));
   if 'fleet' = any (services) then
-    perform weir._invalid('services: tasks of the fleet need a device', 'claim them for a PC: weir.fleet_claim');
+    perform weir._invalid('services', 'tasks of the fleet need a device',
+      hint => 'claim them for a PC: weir.fleet_claim');
   end if;
   if claim.at is not null then
     perform weir._clock(claim.at); -- not everybody may say so, also when there is nothing to claim

@@ -12,7 +12,8 @@ begin
   returning * into r;
   if not found then
     if exists (select from weir.running x where x.task = confirm_cancel.task and x.attempt = confirm_cancel.attempt and x.token = confirm_cancel.token) then
-      raise exception using errcode = 'WR409', message = format('nobody asked to cancel task %s', confirm_cancel.task), hint = 'call weir.cancel first, or weir.fail';
+      perform weir._conflict('nobody asked to cancel task %s', jsonb_build_array(confirm_cancel.task),
+        hint => 'call weir.cancel first, or weir.fail');
     end if;
     return (select refusal from weir._refuse('confirm_cancel', array[confirm_cancel.task], array[confirm_cancel.attempt], array[confirm_cancel.token], null, null, t));
   end if;

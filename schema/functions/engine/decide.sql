@@ -12,13 +12,13 @@ declare
   was record;
 begin
   if decide.outcome is null or decide.outcome not in ('done', 'failed', 'skipped') then
-    perform weir._invalid('outcome: done, failed or skipped', 'to cancel it, use weir.cancel');
+    perform weir._invalid('outcome', 'done, failed or skipped', hint => 'to cancel it, use weir.cancel');
   end if;
   if decide.outcome <> 'done' and coalesce(decide.cause, '') = '' then
-    perform weir._invalid(format('cause: say why it is %s', decide.outcome));
+    perform weir._invalid('cause', 'say why it is %s', jsonb_build_array(decide.outcome));
   end if;
   if decide.passes and decide.outcome <> 'skipped' then
-    perform weir._invalid('passes: only what is skipped can let others pass');
+    perform weir._invalid('passes', 'only what is skipped can let others pass');
   end if;
   select * into was from weir._take(decide.task);
   if was.was is null then

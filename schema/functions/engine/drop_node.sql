@@ -15,14 +15,16 @@ begin
   perform from weir.node_credentials c where c.node = drop_node.name for update;
   select * into n from weir.nodes x where x.name = drop_node.name for update;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no node %L', drop_node.name);
+    perform weir._not_found('node', drop_node.name, hint => null);
   end if;
   if n.seen_at > t - interval '30 s' and exists (select from weir.workers w where w.node = n.id and w.stopped_at is null and w.seen_at > t - interval '30 s') then
-    raise exception using errcode = 'WR409', message = format('node %s is alive', n.name), hint = format('stop its agent first; to keep it from working, weir node drain %s', n.name);
+    perform weir._conflict('node %s is alive', jsonb_build_array(n.name),
+      hint => format('stop its agent first; to keep it from working, weir node drain %s', n.name));
   end if;
   select count(*) into held from weir.running r where r.node = n.id;
   if held > 0 then
-    raise exception using errcode = 'WR409', message = format('node %s still holds %s tasks', n.name, held), hint = 'wait until their leases have run out';
+    perform weir._conflict('node %s still holds %s tasks', jsonb_build_array(n.name, held),
+      hint => 'wait until their leases have run out');
   end if;
   update weir.workers w set node = null, stopped_at = coalesce(w.stopped_at, t) where w.node = n.id;
   delete from weir.node_credentials c where c.node = n.name;

@@ -13,7 +13,7 @@ declare
   young boolean;
 begin
   if keep < interval '1 hour' then
-    perform weir._invalid('keep: at least one hour');
+    perform weir._invalid('keep', 'at least one hour');
   end if;
   perform weir._check(weir._bad_span('keep', keep));
   cut := weir._clock(at) - keep;

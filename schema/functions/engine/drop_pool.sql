@@ -11,14 +11,15 @@ declare
   holds int;
 begin
   if not exists (select from weir.pools p where p.name = drop_pool.name) then
-    raise exception using errcode = 'WR404', message = format('there is no pool %L', drop_pool.name);
+    perform weir._not_found('pool', drop_pool.name, hint => null);
   end if;
   perform weir._hold_keys(array[drop_pool.name], false);
   select count(*) into waits from weir.pending p where p.pool = drop_pool.name;
   select (select count(*) from weir.available a where a.pool = drop_pool.name) + (select count(*) from weir.running r where r.pool = drop_pool.name) into holds;
   if waits + holds > 0 and not force then
-    raise exception using errcode = 'WR409', message = format('pool %L is in use: %s tasks wait for it, %s hold it', drop_pool.name, waits, holds),
-      hint = 'let them end, or force: they then go on without a pool';
+    perform weir._conflict('pool %L is in use: %s tasks wait for it, %s hold it',
+      jsonb_build_array(drop_pool.name, waits, holds),
+      hint => 'let them end, or force: they then go on without a pool');
   end if;
   delete from weir.starts s where s.pool = drop_pool.name;
   delete from weir.pools p where p.name = drop_pool.name;

@@ -18,10 +18,10 @@ declare
   bounds text;
 begin
   if days not between 1 and 366 then
-    perform weir._invalid('days: 1 to 366');
+    perform weir._invalid('days', '1 to 366');
   end if;
   if ahead not between interval '0' and interval '2 years' then
-    perform weir._invalid('ahead: 0 to 2 years');
+    perform weir._invalid('ahead', '0 to 2 years');
   end if;
   perform pg_advisory_xact_lock(85, 0);
   perform set_config('lock_timeout', '5s', true);

@@ -18,13 +18,15 @@ declare
 begin
   perform weir._check(weir._bad_count('n', n));
   if after !~ '^[0-9]{1,18}\.[0-9]{1,19}$' then
-    perform weir._invalid(format('after: %L is not one of ours', after), 'start with 0.0, or with weir.events_tail() for what comes next');
+    perform weir._invalid('after', '%L is not one of ours', jsonb_build_array(after),
+      hint => 'start with 0.0, or with weir.events_tail() for what comes next');
   end if;
   after_xid := split_part(after, '.', 1)::bigint;
   after_seq := split_part(after, '.', 2)::bigint;
   if after_xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint or exists (select from weir.cluster c where after_xid > c.since_xid and after_seq < c.since_seq) then
-    raise exception using errcode = 'WR409', message = format('after: %s is ahead of this database, or of another one', after),
-      hint = 'the database was restored or failed over: load what you show afresh, then go on from weir.events_tail(), or from 0.0 for everything that is kept';
+    perform weir._conflict('%s is ahead of this database, or of another one', jsonb_build_array(after),
+      hint => 'the database was restored or failed over: load what you show afresh, then go on from weir.events_tail(), or from 0.0 for everything that is kept',
+      field => 'after');
   end if;
   return query
   select e.xid || '.' || e.seq, e.seq, e.at, e.type, coalesce(e.kind, 'task'), coalesce(e.subject, x.task::text), e.job, x.task, e.attempt::int, w.name, e.source,

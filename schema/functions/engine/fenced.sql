@@ -10,7 +10,8 @@ declare
 begin
   select l.epoch into now_epoch from weir.system_locks l where l.lock_name = fenced.lock_name for key share;
   if now_epoch is distinct from fenced.epoch then
-    raise exception using errcode = 'WR410', message = format('epoch %s of %s is over, epoch %s leads', fenced.epoch, fenced.lock_name, now_epoch);
+    perform weir._raise('WR410', null, 'epoch %s of %s is over, epoch %s leads',
+      jsonb_build_array(fenced.epoch, fenced.lock_name, now_epoch));
   end if;
 end $$;
 comment on function weir.fenced is 'Refuses the writes of a leader whose term is over.';

@@ -18,7 +18,7 @@ begin
   capacity := nd.capacity;
   update weir.workers w set seen_at = t, stopped_at = null where w.name = heartbeat.worker;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no worker %L', heartbeat.worker), hint = 'register it first: weir.register_worker';
+    perform weir._not_found('worker', heartbeat.worker, hint => 'register it first: weir.register_worker');
   end if;
   sleep := coalesce(weir._sleepy(nd.id, t), false);
   tended := exists (select from weir.system_locks l where l.lock_name = 'coordinator' and l.expires_at > t);

@@ -11,14 +11,15 @@ declare
 begin
   perform weir._free((select q.job from weir.tasks q where q.id = hold.task));
   if coalesce(hold.by, '') = '' then
-    perform weir._invalid('by: say who must release it');
+    perform weir._invalid('by', 'say who must release it');
   end if;
   select * into was from weir._take(hold.task);
   if was.was is null then
     if weir._state_of(hold.task) is null then
       perform weir._not_found('task', hold.task::text);
     end if;
-    perform weir._refuse_state(hold.task, 'held', weir._state_of(hold.task), 'only a task that waits can be held');
+    perform weir._conflict('task %s is %s: it cannot be held', jsonb_build_array(hold.task, weir._state_of(hold.task)),
+      hint => 'only a task that waits can be held');
   end if;
   p := was.p;
   p.hold := concat_ws(': ', hold.by, hold.reason);

@@ -11,8 +11,9 @@ begin
   select q.job, q.key, q.run from weir.running r join weir.nodes n on n.id = r.node, lateral (select * from weir.tasks q where q.id = r.task offset 0) q
   where r.task = leased.task and r.attempt = leased.attempt and r.token = leased.token and n.name = leased.node;
   if not found then
-    raise exception using errcode = 'WR410', message = format('node %s does not hold attempt %s of task %s', leased.node, leased.attempt, leased.task),
-      hint = 'the lease ran out or was ended: stop the work';
+    perform weir._raise('WR410', null, 'node %s does not hold attempt %s of task %s',
+      jsonb_build_array(leased.node, leased.attempt, leased.task),
+      hint => 'the lease ran out or was ended: stop the work');
   end if;
 end $$;
 comment on function weir.leased is 'The job, key and run of a task that the node holds; WR410 if it does not.';

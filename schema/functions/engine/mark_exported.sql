@@ -10,14 +10,15 @@ declare
   held bigint;
 begin
   if coalesce(mark_exported.location, '') = '' then
-    perform weir._invalid('location: say where the rows were written');
+    perform weir._invalid('location', 'say where the rows were written');
   end if;
   if not exists (select from weir._partitions() p where p.parent = 'events' and p.name = mark_exported.partition and p.hi <= t) then
     perform weir._not_found('ended partition of the timeline', mark_exported.partition);
   end if;
   execute format('select count(*) from weir.%I', mark_exported.partition) into held;
   if held is distinct from mark_exported.rows then
-    raise exception using errcode = 'WR409', message = format('partition %s has %s rows, %s were exported', mark_exported.partition, held, mark_exported.rows), hint = 'export it again';
+    perform weir._conflict('partition %s has %s rows, %s were exported',
+      jsonb_build_array(mark_exported.partition, held, mark_exported.rows), hint => 'export it again');
   end if;
   insert into weir.exports as x (partition, location, rows, exported_at) values (mark_exported.partition, mark_exported.location, held, t)
   on conflict (partition) do update set location = excluded.location, rows = excluded.rows, exported_at = excluded.exported_at;

@@ -11,13 +11,13 @@ declare
   words text;
 begin
   if coalesce(note_bulk.kind, '') not in ('task', 'job') then
-    perform weir._invalid(format('kind: %L is neither task nor job', note_bulk.kind));
+    perform weir._invalid('kind', '%L is neither task nor job', jsonb_build_array(note_bulk.kind));
   end if;
   if coalesce(note_bulk.action, '') !~ '^[a-z]{1,20}$' then
-    perform weir._invalid(format('action: %L is no word for what was done', note_bulk.action));
+    perform weir._invalid('action', '%L is no word for what was done', jsonb_build_array(note_bulk.action));
   end if;
   if jsonb_typeof(note_bulk.filter) is distinct from 'object' or note_bulk.filter = '{}' or pg_column_size(note_bulk.filter) > 16384 then
-    perform weir._invalid('filter: expected an object that names what was chosen');
+    perform weir._invalid('filter', 'expected an object that names what was chosen');
   end if;
   words := (select string_agg(f.key || ' ' || f.value, ', ' order by f.key) from jsonb_each_text(note_bulk.filter) f);
   insert into weir.events (at, type, kind, subject, source, message, data)

@@ -16,13 +16,14 @@ declare
   starts timestamptz := coalesce(open_job.due, t);
 begin
   if coalesce(open_job.name, '') = '' then
-    perform weir._invalid('name: a job needs a name');
+    perform weir._invalid('name', 'a job needs a name');
   end if;
   if coalesce(open_job.priority, 1000) not between -100 and 100 then
-    perform weir._invalid(format('priority: %s is outside -100 .. 100', open_job.priority));
+    perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(open_job.priority));
   end if;
   if substr(new_id::text, 15, 1) <> '7' then
-    perform weir._invalid(format('id: %s is not a UUIDv7', new_id), 'leave it out, and it is made');
+    perform weir._invalid('id', '%s is not a UUIDv7', jsonb_build_array(new_id),
+      hint => 'leave it out, and it is made');
   end if;
   perform weir._check(weir._bad_time('due', starts), weir._bad_time('scheduled_at', open_job.scheduled_at), weir._bad_text('name', open_job.name, 500), weir._bad_text('kind', open_job.kind),
     weir._bad_text('schedule', open_job.schedule), weir._bad_text('idempotency_key', open_job.idempotency_key, 500), weir._bad_text('trace', open_job.trace, 1000));

@@ -12,10 +12,11 @@ declare
   p weir.pending;
 begin
   if pg_column_size(plan_task.params) > 16 * 1024 * 1024 then
-    perform weir._invalid(format('params: %s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(plan_task.params)));
+    perform weir._invalid('params', '%s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key',
+      jsonb_build_array(pg_column_size(plan_task.params)));
   end if;
   if jsonb_typeof(plan_task.run) <> 'object' or pg_column_size(plan_task.run) > 1024 * 1024 then
-    perform weir._invalid('run: expected an object of at most 1 MiB');
+    perform weir._invalid('run', 'expected an object of at most 1 MiB');
   end if;
   perform weir._check(weir._bad_time('run_at', plan_task.run_at));
   perform weir._check_labels(plan_task.labels);

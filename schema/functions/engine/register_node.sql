@@ -16,13 +16,14 @@ declare
   withheld jsonb;
 begin
   if coalesce(register_node.name, '') = '' or length(register_node.name) > 200 then
-    perform weir._invalid('name: a node has a name of 1 to 200 characters');
+    perform weir._invalid('name', 'a node has a name of 1 to 200 characters');
   end if;
   register_node.labels := coalesce(register_node.labels, '{}');
   register_node.capacity := coalesce(register_node.capacity, '{}');
   perform weir._check_node(register_node.labels, register_node.capacity);
-  if length(register_node.version) > 200 or cardinality(register_node.drivers) > 100 or array_position(register_node.drivers, null) is not null then
-    perform weir._invalid('version, drivers: at most 200 characters, at most 100 names of drivers');
+  perform weir._check(weir._bad_text('version', register_node.version));
+  if cardinality(register_node.drivers) > 100 or array_position(register_node.drivers, null) is not null then
+    perform weir._invalid('drivers', 'at most 100 names of drivers');
   end if;
   perform weir._own_node(register_node.name);
   -- Before the node's row, as weir.set_node locks them.
@@ -30,8 +31,9 @@ begin
   has.labels := coalesce(bound.labels, register_node.labels);
   has.capacity := weir._bound_capacity(register_node.capacity, bound.services);
   if register_node.capacity <> '{}' and bound.services is not null and not exists (select from jsonb_each_text(has.capacity) s where s.value::int > 0) then
-    perform weir._invalid(format('capacity: node %s may do none of these services: %s', register_node.name, (select string_agg(s, ', ' order by s) from jsonb_object_keys(register_node.capacity) s)),
-      coalesce('start its agent with ' || (select string_agg(format('--service %s=%s', s.key, s.value), ' ' order by s.key) from jsonb_each_text(bound.services) s where s.value::int > 0) || ', or let', 'let')
+    perform weir._invalid('capacity', 'node %s may do none of these services: %s',
+      jsonb_build_array(register_node.name, (select string_agg(s, ', ' order by s) from jsonb_object_keys(register_node.capacity) s)),
+      hint => coalesce('start its agent with ' || (select string_agg(format('--service %s=%s', s.key, s.value), ' ' order by s.key) from jsonb_each_text(bound.services) s where s.value::int > 0) || ', or let', 'let')
       || format(' it join with another token: weir join create --node %s --service NAME=N', register_node.name));
   end if;
   withheld := jsonb_strip_nulls(jsonb_build_object(

@@ -15,17 +15,17 @@ declare
   was weir.workers;
 begin
   if coalesce(register_worker.name, '') = '' or length(register_worker.name) > 200 then
-    perform weir._invalid('name: a worker has a name of 1 to 200 characters');
+    perform weir._invalid('name', 'a worker has a name of 1 to 200 characters');
   end if;
   if register_worker.services is null or array_position(register_worker.services, null) is not null then
-    perform weir._invalid('services: expected a list of names');
+    perform weir._invalid('services', 'expected a list of names');
   end if;
   perform weir._check(weir._bad_text('holder', register_worker.holder));
   perform weir._check_labels(register_worker.labels);
   if register_worker.node is not null then
     select x.id into n from weir.nodes x where x.name = register_worker.node;
     if n is null then
-      raise exception using errcode = 'WR404', message = format('there is no node %L', register_worker.node), hint = 'register it first: weir.register_node';
+      perform weir._not_found('node', register_worker.node, hint => 'register it first: weir.register_node');
     end if;
     perform weir._own_node(register_worker.node);
     does := coalesce((select array(select s from unnest(does) s where c.services ? s) from weir.node_credentials c where c.node = register_worker.node and c.services is not null), does);
@@ -33,8 +33,9 @@ begin
   select * into was from weir.workers x where x.name = register_worker.name for no key update;
   -- Who does not say which process it is, is another one. A name that nobody ever held this way is everybody's.
   if was.holder is not null and was.holder is distinct from register_worker.holder and was.stopped_at is null and was.seen_at > t - interval '30 s' then
-    raise exception using errcode = 'WR409', message = format('%s is another process, which was heard %s ago', register_worker.name, weir._span(t - was.seen_at)),
-      hint = 'take another name, or stop the other one; once it is silent for 30 s this one takes its place';
+    perform weir._conflict('%s is another process, which was heard %s ago',
+      jsonb_build_array(register_worker.name, weir._span(t - was.seen_at)),
+      hint => 'take another name, or stop the other one; once it is silent for 30 s this one takes its place');
   end if;
   insert into weir.workers as w (name, services, node, labels, holder, started_at, seen_at)
   values (register_worker.name, does, n, coalesce(register_worker.labels, '{}'), register_worker.holder, t, t)

@@ -14,7 +14,7 @@ begin
     if weir._state_of(release.task) is null then
       perform weir._not_found('task', release.task::text);
     end if;
-    raise exception using errcode = 'WR409', message = format('task %s is %s and not held', release.task, weir._state_of(release.task));
+    perform weir._conflict('task %s is %s and not held', jsonb_build_array(release.task, weir._state_of(release.task)));
   end if;
   insert into weir.events (at, type, attempt, job, task, source) values (t, 'released', p.attempt, p.job, p.task, release.by);
   if p.gate = 'hold' then

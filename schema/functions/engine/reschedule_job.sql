@@ -9,7 +9,7 @@ declare
   was timestamptz;
 begin
   if reschedule_job.priority not between -100 and 100 then
-    perform weir._invalid(format('priority: %s is outside -100 .. 100', reschedule_job.priority));
+    perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(reschedule_job.priority));
   end if;
   perform weir._check(weir._bad_time('due', reschedule_job.due));
   select l.due into was from weir.job_live l where l.job = reschedule_job.job for update;
@@ -17,7 +17,8 @@ begin
     if not exists (select from weir.jobs j where j.id = reschedule_job.job) then
       perform weir._not_found('job', reschedule_job.job::text);
     end if;
-    raise exception using errcode = 'WR409', message = format('job %s is not queued any more', reschedule_job.job), hint = 'its tasks that wait: weir.set_priority, weir.hold; the whole job: weir.cancel_job';
+    perform weir._conflict('job %s is not queued any more', jsonb_build_array(reschedule_job.job),
+      hint => 'its tasks that wait: weir.set_priority, weir.hold; the whole job: weir.cancel_job');
   end if;
   update weir.job_live l set due = coalesce(reschedule_job.due, l.due), note = null where l.job = reschedule_job.job;
   update weir.jobs j set priority = coalesce(reschedule_job.priority, j.priority), scheduled_at = coalesce(reschedule_job.due, j.scheduled_at) where j.id = reschedule_job.job;

@@ -22,7 +22,8 @@ begin
     if weir._state_of(retry.task) is null then
       perform weir._not_found('task', retry.task::text);
     end if;
-    perform weir._refuse_state(retry.task, 'retried', weir._state_of(retry.task), 'only a task that failed, was canceled or was skipped can be retried');
+    perform weir._conflict('task %s is %s: it cannot be retried', jsonb_build_array(retry.task, weir._state_of(retry.task)),
+      hint => 'only a task that failed, was canceled or was skipped can be retried');
   end if;
   select c.service, q.unique_key as key into name from weir.tasks q join weir.classes c on c.id = q.class where q.id = retry.task;
   while name.key is not null and holder is null loop
@@ -31,7 +32,8 @@ begin
     select u.task into holder from weir.unique_keys u where u.service = name.service and u.key = name.key;
   end loop;
   if holder <> retry.task then
-    raise exception using errcode = 'WR409', message = format('task %s cannot be retried: another live task has its unique key', retry.task);
+    perform weir._conflict('task %s cannot be retried: another live task has its unique key',
+      jsonb_build_array(retry.task));
   end if;
   with d as (
     delete from weir.finished x where x.task = any (array(select unnest(q.awaits) from weir.tasks q where q.id = retry.task and q.plan)) and x.outcome in ('failed', 'canceled') returning x.*

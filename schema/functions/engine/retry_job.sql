@@ -17,14 +17,16 @@ begin
     perform weir._not_found('job', retry_job.job::text);
   end if;
   if l.due is not null or l.cancel_at is not null then
-    raise exception using errcode = 'WR409', message = format('job %s is %s: it cannot be retried', retry_job.job, case when l.due is not null then 'queued' else 'being canceled' end),
-      hint = case when l.due is not null then 'it has not run yet' else 'wait until it has ended' end;
+    perform weir._conflict('job %s is %s: it cannot be retried',
+      jsonb_build_array(retry_job.job, case when l.due is not null then 'queued' else 'being canceled' end),
+      hint => case when l.due is not null then 'it has not run yet' else 'wait until it has ended' end);
   end if;
   with d as (
     delete from weir.finished x where x.task = any (array(select q.id from weir.tasks q where q.job = retry_job.job)) and x.outcome in ('failed', 'canceled') returning x.*
   ) select array_agg(row(d.*)::weir.finished order by d.task) into back from d;
   if back is null then
-    raise exception using errcode = 'WR409', message = format('job %s has no task that failed or was canceled', retry_job.job), hint = 'to run all of it again, submit it again';
+    perform weir._conflict('job %s has no task that failed or was canceled', jsonb_build_array(retry_job.job),
+      hint => 'to run all of it again, submit it again');
   end if;
   perform weir._revive(back, retry_job.by, t, true, weir._text(retry_job.reason));
   perform weir._again(back, t);

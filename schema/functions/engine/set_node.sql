@@ -17,7 +17,7 @@ begin
   where c.node = set_node.name and (c.labels is not null and set_node.labels is not null or c.services is not null and set_node.capacity is not null);
   update weir.nodes n set labels = coalesce(set_node.labels, n.labels), capacity = coalesce(set_node.capacity, n.capacity) where n.name = set_node.name returning * into n;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no node %L', set_node.name);
+    perform weir._not_found('node', set_node.name, hint => null);
   end if;
   insert into weir.events (at, type, kind, subject, source, data)
   values (t, 'changed', 'node', set_node.name, set_node.by, jsonb_build_object('labels', n.labels, 'capacity', n.capacity));

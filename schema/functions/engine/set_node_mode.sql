@@ -8,12 +8,12 @@ declare
   t timestamptz := weir._clock(set_node_mode.at);
 begin
   if set_node_mode.mode is null or set_node_mode.mode not in ('active', 'draining', 'paused') then
-    perform weir._invalid(format('mode: %L is not active, draining or paused', set_node_mode.mode));
+    perform weir._invalid('mode', '%L is not active, draining or paused', jsonb_build_array(set_node_mode.mode));
   end if;
   perform weir._check(weir._bad_time('until', set_node_mode.until), weir._bad_text('by', set_node_mode.by, 500), weir._bad_text('note', set_node_mode.note, 8000));
   update weir.nodes n set mode = set_node_mode.mode, mode_at = t, note = set_node_mode.note, mode_until = set_node_mode.until where n.name = set_node_mode.name;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no node %L', set_node_mode.name);
+    perform weir._not_found('node', set_node_mode.name, hint => null);
   end if;
   if set_node_mode.mode = 'active' then
     -- A PC that was paused because it lost many devices at once: somebody has seen to it.

@@ -11,16 +11,17 @@ declare
   t timestamptz := weir._clock(set_pool.at);
 begin
   if coalesce(set_pool.name, '') = '' or length(set_pool.name) > 200 then
-    perform weir._invalid('name: 1 to 200 characters');
+    perform weir._invalid('name', '1 to 200 characters');
   end if;
   if set_pool.size is null and set_pool.rate is null then
-    perform weir._invalid('size: give a pool a size, a rate or both');
+    perform weir._invalid('size', 'give a pool a size, a rate or both');
   end if;
   if set_pool.size < 0 then
-    perform weir._invalid(format('size: %s is negative', set_pool.size), '0 stops the pool');
+    perform weir._invalid('size', '%s is negative', jsonb_build_array(set_pool.size), hint => '0 stops the pool');
   end if;
   if (set_pool.rate is null) <> (set_pool.per is null) or set_pool.rate < 1 or set_pool.per <= interval '0' then
-    perform weir._invalid('rate: give a positive rate together with a positive interval', 'for example rate => 10, per => ''1 min''');
+    perform weir._invalid('rate', 'give a positive rate together with a positive interval',
+      hint => 'for example rate => 10, per => ''1 min''');
   end if;
   perform weir._check(weir._bad_span('per', set_pool.per));
   -- The lock before the row, as weir._open_pools takes them.

@@ -8,10 +8,11 @@ declare
   t timestamptz := weir._clock(set_priority.at);
 begin
   if coalesce(set_priority.priority, 1000) not between -100 and 100 then
-    perform weir._invalid(format('priority: %s is outside -100 .. 100', set_priority.priority));
+    perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(set_priority.priority));
   end if;
   if not weir._reclass(set_priority.task, set_priority.priority, null, 'priority', set_priority.by, t) then
-    perform weir._refuse_state(set_priority.task, 'given another priority', weir._state_of(set_priority.task), 'only a task that waits can change its place');
+    perform weir._conflict('task %s is %s: it cannot be given another priority', jsonb_build_array(set_priority.task, weir._state_of(set_priority.task)),
+      hint => 'only a task that waits can change its place');
   end if;
 end $$;
 comment on function weir.set_priority is 'Changes the priority of a waiting task.';

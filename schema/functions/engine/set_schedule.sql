@@ -14,36 +14,39 @@ declare
   was weir.schedules;
 begin
   if coalesce(set_schedule.name, '') = '' or length(set_schedule.name) > 200 then
-    perform weir._invalid('name: 1 to 200 characters');
+    perform weir._invalid('name', '1 to 200 characters');
   end if;
   if set_schedule.missed not in ('skip', 'one', 'all') then
-    perform weir._invalid('missed: skip, one or all');
+    perform weir._invalid('missed', 'skip, one or all');
   end if;
   if set_schedule.overlap not in ('skip', 'queue_one', 'queue_all', 'cancel_running', 'allow') then
-    perform weir._invalid('overlap: skip, queue_one, queue_all, cancel_running or allow');
+    perform weir._invalid('overlap', 'skip, queue_one, queue_all, cancel_running or allow');
   end if;
   -- Infinity as the next time says that there is none, or that it is always due.
   perform weir._check(weir._bad_span('catch_up', set_schedule.catch_up), weir._bad_span('jitter', set_schedule.jitter, true), weir._bad_time('next_at', case when isfinite(set_schedule.next_at) then set_schedule.next_at end));
   if (set_schedule.task is null) = (set_schedule.workflow is null) then
-    perform weir._invalid('task: say what to run: a task or a workflow');
+    perform weir._invalid('task', 'say what to run: a task or a workflow');
   end if;
   if set_schedule.workflow is null then
     perform weir._parse(jsonb_build_array(set_schedule.task));
     if set_schedule.task ->> 'service' = 'fleet' then
       perform weir._fleet_spec(set_schedule.task -> 'params');
       if set_schedule.jitter > interval '0' then
-        perform weir._invalid('jitter: a fleet job starts when it is its turn', 'leave it out');
+        perform weir._invalid('jitter', 'a fleet job starts when it is its turn', hint => 'leave it out');
       end if;
     elsif set_schedule.overlap <> 'allow' then
-      perform weir._invalid('overlap: only the runs of a workflow can wait for one another', 'give the task a unique_key, a lane or a pool');
+      perform weir._invalid('overlap', 'only the runs of a workflow can wait for one another',
+        hint => 'give the task a unique_key, a lane or a pool');
     end if;
     if set_schedule.options is not null then
-      perform weir._invalid('options: only a workflow has options', 'a task has params');
+      perform weir._invalid('options', 'only a workflow has options', hint => 'a task has params');
     end if;
   elsif not exists (select from weir.workflows w where w.name = set_schedule.workflow and w.deleted_at is null) then
-    perform weir._invalid(format('workflow: there is no workflow %L', set_schedule.workflow), 'put its definition first');
+    perform weir._invalid('workflow', 'there is no workflow %L', jsonb_build_array(set_schedule.workflow),
+      hint => 'put its definition first');
   elsif jsonb_typeof(set_schedule.options) <> 'object' then
-    perform weir._invalid('options: expected a JSON object, got ' || jsonb_typeof(set_schedule.options));
+    perform weir._invalid('options', 'expected a JSON object, got %s',
+      jsonb_build_array(jsonb_typeof(set_schedule.options)));
   end if;
   if set_schedule.seen is not null then
     perform weir._unchanged('schedule', set_schedule.name, set_schedule.seen,

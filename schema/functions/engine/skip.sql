@@ -13,7 +13,7 @@ declare
 begin
   perform weir._free((select q.job from weir.tasks q where q.id = skip.task));
   if coalesce(skip.reason, '') = '' then
-    perform weir._invalid('reason: say why the task need not run');
+    perform weir._invalid('reason', 'say why the task need not run');
   end if;
   -- The job comes before its tasks: see weir._settle.
   perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = skip.task) for update;
@@ -27,7 +27,8 @@ begin
     if weir._state_of(skip.task) is null then
       perform weir._not_found('task', skip.task::text);
     end if;
-    perform weir._refuse_state(skip.task, 'skipped', weir._state_of(skip.task), 'only a task that waits or has failed can be skipped');
+    perform weir._conflict('task %s is %s: it cannot be skipped', jsonb_build_array(skip.task, weir._state_of(skip.task)),
+      hint => 'only a task that waits or has failed can be skipped');
   end if;
   delete from weir.edges e where e.task = skip.task;
   perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], skip.by);

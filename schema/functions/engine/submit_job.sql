@@ -17,11 +17,11 @@ declare
   seq bigint;
 begin
   if coalesce(submit_job.name, '') = '' then
-    perform weir._invalid('name: a job needs a name');
+    perform weir._invalid('name', 'a job needs a name');
   end if;
   submit_job.kind := coalesce(submit_job.kind, 'job');
   if coalesce(submit_job.priority, 1000) not between -100 and 100 then
-    perform weir._invalid(format('priority: %s is outside -100 .. 100', submit_job.priority));
+    perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(submit_job.priority));
   end if;
   perform weir._check(weir._bad_time('scheduled_at', submit_job.scheduled_at), weir._bad_text('name', submit_job.name, 500), weir._bad_text('kind', submit_job.kind),
     weir._bad_text('schedule', submit_job.schedule), weir._bad_text('idempotency_key', submit_job.idempotency_key, 500), weir._bad_text('trace', submit_job.trace, 1000));

@@ -11,7 +11,7 @@ declare
 begin
   select s.key into bad from unnest(specs) s where cardinality(s.needs) > 0 or s.rule is not null limit 1;
   if found then
-    perform weir._invalid('needs: only tasks of a job can need one another', 'use weir.submit_job');
+    perform weir._invalid('needs', 'only tasks of a job can need one another', hint => 'use weir.submit_job');
   end if;
   return query select * from weir._submit(specs, null, null, weir._clock(at));
   if hint then

@@ -18,8 +18,8 @@ declare
   of_job uuid;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception using errcode = 'WR409', message = format('weir.tend in a transaction that is %s: its snapshot is older than the locks that keep limits', current_setting('transaction_isolation')),
-      hint = 'begin isolation level read committed';
+    perform weir._conflict('weir.tend in a transaction that is %s: its snapshot is older than the locks that keep limits',
+      jsonb_build_array(current_setting('transaction_isolation')), hint => 'begin isolation level read committed');
   end if;
   opened := 0; expired := 0; more := false;
   if not pg_try_advisory_xact_lock(86, 0) then

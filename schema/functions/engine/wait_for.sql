@@ -18,12 +18,13 @@ begin
     return false;
   end if;
   if coalesce(cardinality(wait_for.needs), 0) = 0 then
-    perform weir._invalid('needs: say which tasks of its job it waits for', 'to end it, use weir.decide');
+    perform weir._invalid('needs', 'say which tasks of its job it waits for', hint => 'to end it, use weir.decide');
   end if;
   ids := weir._with_keys(p.job, wait_for.needs);
   select w.key into bad from unnest(wait_for.needs, ids) w (key, id) where w.id is null limit 1;
   if found then
-    perform weir._invalid(format('needs: there is no task %L in its job', bad), 'add it first: weir.add_tasks');
+    perform weir._invalid('needs', 'there is no task %L in its job', jsonb_build_array(bad),
+      hint => 'add it first: weir.add_tasks');
   end if;
   ids := array(select distinct x from unnest(ids) x);
   live := array(select x.id from unnest(ids) x (id) where (select true from weir.finished f where f.task = x.id) is null order by 1);
@@ -33,7 +34,8 @@ begin
       select unnest(ids) union select n from up, lateral (select q.needs, q.awaits from weir.tasks q where q.id = up.id offset 0) q, unnest(q.needs || q.awaits) n
     ) select from up where up.id = p.task)
   then
-    perform weir._invalid('needs: one of these tasks needs the task itself', 'items need what the task needs, not the task');
+    perform weir._invalid('needs', 'one of these tasks needs the task itself',
+      hint => 'items need what the task needs, not the task');
   end if;
   update weir.tasks q set awaits = ids where q.id = p.task;
   insert into weir.events (at, type, attempt, job, task, message, data)

@@ -9,11 +9,11 @@ declare
   d weir.devices;
 begin
   if coalesce(_device_command.reason, '') = '' then
-    perform weir._invalid('reason: say why', 'whoever finds the device so wants to know');
+    perform weir._invalid('reason', 'say why', hint => 'whoever finds the device so wants to know');
   end if;
   select * into d from weir.devices x where x.serial = _device_command.serial;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no device %L', _device_command.serial), hint = 'see what there is: weir device list';
+    perform weir._not_found('device', _device_command.serial, hint => 'see what there is', command => 'weir device list');
   end if;
   perform from weir.nodes n where n.id = d.node for no key update;
   select * into d from weir.devices x where x.id = d.id for update;
@@ -21,8 +21,8 @@ begin
     return false;
   end if;
   if d.health <> all (from_states) then
-    raise exception using errcode = 'WR409', message = format('device %s is %s: it cannot be %s', d.serial, d.health, did),
-      hint = case d.health when 'good' then 'nothing keeps it from working' when 'retired' then 'release it first, if it is back' when 'suspect' then 'it works; a success clears it' else 'release it first' end;
+    perform weir._conflict('device %s is %s: it cannot be %s', jsonb_build_array(d.serial, d.health, did),
+      hint => case d.health when 'good' then 'nothing keeps it from working' when 'retired' then 'release it first, if it is back' when 'suspect' then 'it works; a success clears it' else 'release it first' end);
   end if;
   perform weir._device_health(d.id, _device_command.health, weir._note(did, _device_command.by, _device_command.reason), coalesce(nullif(_device_command.by, ''), session_user::text), null, null, t);
   if _device_command.health in ('good', 'unknown') then

@@ -9,17 +9,19 @@ declare
   n weir.nodes;
 begin
   if tg_op = 'DELETE' then
-    raise exception using errcode = 'WR422', message = 'delete of fleet.devices: what ran on a device is kept, and so is the device', hint = 'for one that is gone for good: weir device retire SERIAL --reason …';
+    perform weir._invalid(null, 'delete of fleet.devices: what ran on a device is kept, and so is the device',
+      hint => 'for one that is gone for good', command => 'weir device retire SERIAL --reason …');
   end if;
   if tg_op = 'UPDATE' and new.serial <> old.serial then
-    perform weir._invalid('serial: it is what a device is known by', 'insert the other device');
+    perform weir._invalid('serial', 'it is what a device is known by', hint => 'insert the other device');
   end if;
   if new.pc_id is null then
-    perform weir._invalid('pc_id: say which PC sees the device');
+    perform weir._invalid('pc_id', 'say which PC sees the device');
   end if;
   if tg_op = 'UPDATE' and lower(new.status) <> old.status and lower(new.status) not in ('online', 'offline') or tg_op = 'INSERT' and lower(coalesce(new.status, 'online')) <> 'online' then
-    perform weir._invalid(format('status: %L follows from what runs on the device and from its health', new.status),
-      'a PC says online and offline; busy and error come by themselves, and a person takes a device out and back with weir device');
+    perform weir._invalid('status', '%L follows from what runs on the device and from its health',
+      jsonb_build_array(new.status),
+      hint => 'a PC says online and offline; busy and error come by themselves, and a person takes a device out and back with weir device');
   end if;
   if tg_op = 'UPDATE' and lower(new.status) = 'offline' then
     select x.* into n from weir.nodes x join weir.devices d on d.node = x.id where d.id = old.id for no key update of x;

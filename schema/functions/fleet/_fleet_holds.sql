@@ -16,11 +16,12 @@ declare
 begin
   repeated := false;
   if of_attempt not between 1 and 32767 then
-    perform weir._invalid(format('attempt: %s is none', of_attempt), 'it is in the row that was claimed');
+    perform weir._invalid('attempt', '%s is none', jsonb_build_array(of_attempt),
+      hint => 'it is in the row that was claimed');
   end if;
   select x.* into n from weir.nodes x join weir.pcs p on p.node = x.id where x.name = _fleet_holds.pc;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no PC %L', _fleet_holds.pc), hint = 'insert its devices first, into fleet.devices';
+    perform weir._not_found('PC', _fleet_holds.pc, hint => 'insert its devices first, into fleet.devices');
   end if;
   select x.job, x.key into q from weir.tasks x join weir.classes c on c.id = x.class where x.id = of_task and c.service = 'fleet';
   if not found then

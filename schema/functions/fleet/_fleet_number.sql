@@ -7,7 +7,8 @@ begin
     return usual;
   end if;
   if jsonb_typeof(spec -> field) <> 'number' or spec ->> field !~ '^-?[0-9]{1,9}$' or (spec ->> field)::int not between lowest and highest then
-    perform weir._invalid(format('%s: %s is no whole number between %s and %s', field, spec -> field, lowest, highest));
+    perform weir._invalid(field, '%s is no whole number between %s and %s',
+      jsonb_build_array((spec -> field)::text, lowest, highest));
   end if;
   return (spec ->> field)::int;
 end $$;

@@ -10,7 +10,7 @@ begin
   select * into n from weir.nodes x where x.name = _fleet_pc.pc;
   if not found then
     if coalesce(_fleet_pc.pc, '') = '' or length(_fleet_pc.pc) > 200 then
-      perform weir._invalid('pc: a PC has a name of 1 to 200 characters');
+      perform weir._invalid('pc', 'a PC has a name of 1 to 200 characters');
     end if;
     insert into weir.nodes as x (name, registered_at, seen_at, registered_by) values (_fleet_pc.pc, t, t, coalesce(weir._caller(), session_user)) on conflict (name) do update set seen_at = excluded.seen_at returning * into n;
     insert into weir.events (at, type, kind, subject) values (t, 'registered', 'node', _fleet_pc.pc);

@@ -18,8 +18,8 @@ begin
     select * into o from weir.nodes x where x.id = d.node;
     device := device || jsonb_build_object('target', coalesce(device ->> 'target', d.target), 'hub', coalesce(device ->> 'hub', d.hub), 'labels', coalesce(nullif(device -> 'labels', 'null'), d.labels, '{}'));
     if o.id <> n.id and d.online and d.missing_at is null and o.seen_at >= t - interval '45 s' then
-      raise exception using errcode = 'WR409', message = format('device %s is at %s: %s cannot have it too', d.serial, o.name, n.name),
-        hint = 'two devices with one serial, or one that moved: let the first PC say that it is offline';
+      perform weir._conflict('device %s is at %s: %s cannot have it too', jsonb_build_array(d.serial, o.name, n.name),
+        hint => 'two devices with one serial, or one that moved: let the first PC say that it is offline');
     end if;
     exit when turn = 2;
     if d.node = n.id and d.online and d.missing_at is null and (d.target, d.hub, d.labels) is not distinct from (device ->> 'target', device ->> 'hub', device -> 'labels') then

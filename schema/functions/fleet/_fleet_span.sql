@@ -14,7 +14,9 @@ begin
     span := null;
   end;
   if span is null or jsonb_typeof(spec -> field) <> 'string' or span < lowest or span > highest then
-    perform weir._invalid(format('%s: %s is no span of time between %s and %s', field, spec -> field, weir._span(lowest), weir._span(highest)), 'write it as 90s, 20m or 1h30m');
+    perform weir._invalid(field, '%s is no span of time between %s and %s',
+      jsonb_build_array((spec -> field)::text, weir._span(lowest), weir._span(highest)),
+      hint => 'write it as 90s, 20m or 1h30m');
   end if;
   return span;
 end $$;

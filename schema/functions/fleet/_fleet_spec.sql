@@ -11,26 +11,27 @@ declare
   bad text;
 begin
   if jsonb_typeof(spec) is distinct from 'object' then
-    perform weir._invalid('spec: expected a JSON object', 'a fleet job has at least run and target');
+    perform weir._invalid('spec', 'expected a JSON object', hint => 'a fleet job has at least run and target');
   end if;
   if pg_column_size(spec) > 1000000 then
-    perform weir._invalid('spec: it is over 1 MB', 'give data as files, not as params');
+    perform weir._invalid('spec', 'it is over 1 MB', hint => 'give data as files, not as params');
   end if;
   if jsonb_typeof(spec -> 'run') is distinct from 'object' or spec -> 'run' = '{}' then
-    perform weir._invalid('run: say what runs on a device', 'for example {"argv": ["./test.sh"]}');
+    perform weir._invalid('run', 'say what runs on a device', hint => 'for example {"argv": ["./test.sh"]}');
   end if;
   if jsonb_typeof(target) <> 'object' then
-    perform weir._invalid('target: expected an object with all, devices, labels or tag');
+    perform weir._invalid('target', 'expected an object with all, devices, labels or tag');
   end if;
   select k into bad from jsonb_object_keys(target) k where k not in ('all', 'devices', 'labels', 'tag') limit 1;
   if bad is not null then
-    perform weir._invalid(format('target.%s: there is no such field', bad), 'use all, devices, labels or tag');
+    perform weir._invalid('target.' || bad, 'there is no such field', hint => 'use all, devices, labels or tag');
   end if;
   if target = '{}' or target = '{"all": false}' then
-    perform weir._invalid('target: say on which devices', 'for example {"all": true}, {"devices": ["SERIAL"]}, {"labels": {"model": "x"}} or {"tag": "x"}');
+    perform weir._invalid('target', 'say on which devices',
+      hint => 'for example {"all": true}, {"devices": ["SERIAL"]}, {"labels": {"model": "x"}} or {"tag": "x"}');
   end if;
   if target ? 'all' and jsonb_typeof(target -> 'all') <> 'boolean' or target ? 'tag' and (jsonb_typeof(target -> 'tag') <> 'string' or target ->> 'tag' = '') then
-    perform weir._invalid('target: all is true, tag is text');
+    perform weir._invalid('target', 'all is true, tag is text');
   end if;
   if target ? 'labels' then
     perform weir._check_labels(target -> 'labels');
@@ -38,27 +39,28 @@ begin
   if target ? 'devices' then
     if jsonb_typeof(target -> 'devices') <> 'array' or jsonb_array_length(target -> 'devices') not between 1 and 100000
       or exists (select from jsonb_array_elements(target -> 'devices') d where jsonb_typeof(d) <> 'string') then
-      perform weir._invalid('target.devices: expected 1 to 100,000 serials');
+      perform weir._invalid('target.devices', 'expected 1 to 100,000 serials');
     end if;
     select d into bad from jsonb_array_elements_text(target -> 'devices') d where not exists (select from weir.devices x where x.serial = d and x.health <> 'retired') limit 1;
     if bad is not null then
-      perform weir._invalid(format('target.devices: there is no device %s', bad), 'see what there is: weir device list');
+      perform weir._invalid('target.devices', 'there is no device %s', jsonb_build_array(bad),
+        hint => 'see what there is', command => 'weir device list');
     end if;
   end if;
   if jsonb_typeof(infra) <> 'object' then
-    perform weir._invalid('infra: expected an object with attempts, exit and place');
+    perform weir._invalid('infra', 'expected an object with attempts, exit and place');
   end if;
   j.place := coalesce(infra ->> 'place', 'same');
   if j.place not in ('same', 'other_device', 'other_pc') then
-    perform weir._invalid(format('infra.place: %L is not same, other_device or other_pc', j.place));
+    perform weir._invalid('infra.place', '%L is not same, other_device or other_pc', jsonb_build_array(j.place));
   end if;
   if coalesce(spec ->> 'join', 'pending') not in ('pending', 'running') then
-    perform weir._invalid(format('join: %L is not pending or running', spec ->> 'join'));
+    perform weir._invalid('join', '%L is not pending or running', jsonb_build_array(spec ->> 'join'));
   end if;
   perform weir._fleet_number(spec, 'any', null, 1, 100000), weir._fleet_number(spec, 'repeat', 1, 1, 10000);
   if infra ? 'exit' then
     if jsonb_typeof(infra -> 'exit') <> 'array' or exists (select from jsonb_array_elements(infra -> 'exit') e where e::text !~ '^[0-9]{1,3}$') then
-      perform weir._invalid('infra.exit: expected an array of exit codes');
+      perform weir._invalid('infra.exit', 'expected an array of exit codes');
     end if;
     -- The agent knows them by this name.
     spec := jsonb_set(spec, '{run,infra_on}', infra -> 'exit');

@@ -10,25 +10,28 @@ declare
   made uuid;
 begin
   if tg_op = 'DELETE' then
-    raise exception using errcode = 'WR422', message = 'delete of fleet.tasks: history goes by its age', hint = 'to stop a task: update fleet.tasks set status = ''cancelled'' where id = …';
+    perform weir._invalid(null, 'delete of fleet.tasks: history goes by its age',
+      hint => 'to stop a task: update fleet.tasks set status = ''cancelled'' where id = …');
   end if;
   if tg_op = 'UPDATE' then
     if new.status = 'cancelled' and old.status in ('pending', 'running') and to_jsonb(new) - 'status' = to_jsonb(old) - 'status' then
       perform weir.fleet_cancel(old.id, session_user::text);
     elsif new is distinct from old then
-      raise exception using errcode = 'WR422', message = 'update of fleet.tasks: a task is a snapshot, and only its status can become cancelled, while it has not ended',
-        hint = 'the oldest task is running by itself when the one before has ended; submit another one for what should be different';
+      perform weir._invalid(null, 'update of fleet.tasks: a task is a snapshot, and only its status can become cancelled, while it has not ended',
+        hint => 'the oldest task is running by itself when the one before has ended; submit another one for what should be different');
     end if;
     return new;
   end if;
   if new.id is not null then
-    perform weir._invalid('id: it is given by Weir', 'leave id out and read it back: INSERT … RETURNING id');
+    perform weir._invalid('id', 'it is given by Weir', hint => 'leave id out and read it back: INSERT … RETURNING id');
   end if;
   if coalesce(new.status, 'pending') <> 'pending' or new.started_at is not null or new.completed_at is not null or new.error is not null then
-    perform weir._invalid('status: a task begins pending', 'leave out status and all that tells how it went; the oldest one is running by itself');
+    perform weir._invalid('status', 'a task begins pending',
+      hint => 'leave out status and all that tells how it went; the oldest one is running by itself');
   end if;
   if coalesce(jsonb_typeof(new.config), 'object') <> 'object' then
-    perform weir._invalid('config: expected an object', 'the fields of a fleet job, for example {"run": {"argv": ["./test.sh"]}, "backoff": "10s"}');
+    perform weir._invalid('config', 'expected an object',
+      hint => 'the fields of a fleet job, for example {"run": {"argv": ["./test.sh"]}, "backoff": "10s"}');
   end if;
   spec := jsonb_build_object('run', jsonb_build_object('driver', 'runner'), 'target', jsonb_build_object('all', true)) || coalesce(new.config, '{}')
     || jsonb_strip_nulls(jsonb_build_object('target', new.target, 'priority', new.priority, 'attempts', new.max_attempts, 'timeout', trim_scale(extract(epoch from new.timeout)) || 's'))

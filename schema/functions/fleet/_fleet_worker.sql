@@ -16,7 +16,8 @@ begin
     select * into w from weir.workers x where x.id = w.id;
   end if;
   if w.node <> n.id then
-    raise exception using errcode = 'WR409', message = format('worker %s belongs to another PC than %s', _fleet_worker.worker, n.name), hint = 'claim under a name of its own';
+    perform weir._conflict('worker %s belongs to another PC than %s', jsonb_build_array(_fleet_worker.worker, n.name),
+      hint => 'claim under a name of its own');
   end if;
   return w;
 end $$;

@@ -27,16 +27,17 @@ declare
   picks weir.fleet_units[] := '{}';
 begin
   if coalesce(fleet_claim.max, 0) < 1 or coalesce(lease, '0') <= interval '0' then
-    perform weir._invalid('claim: max and lease must be positive');
+    perform weir._invalid('claim', 'max and lease must be positive');
   end if;
   perform weir._check(weir._bad_span('lease', lease));
   if current_setting('transaction_isolation') <> 'read committed' then
-    perform weir._invalid('claim: slots can be counted in a READ COMMITTED transaction alone', 'set the isolation level of the transaction');
+    perform weir._invalid('claim', 'slots can be counted in a READ COMMITTED transaction alone',
+      hint => 'set the isolation level of the transaction');
   end if;
   select * into n from weir.nodes x where x.name = fleet_claim.pc;
   select * into p from weir.pcs x where x.node = n.id;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no PC %L', fleet_claim.pc), hint = 'report its devices first: weir.fleet_report';
+    perform weir._not_found('PC', fleet_claim.pc, hint => 'report its devices first: weir.fleet_report');
   end if;
   select * into w from weir.workers x where x.name = fleet_claim.worker;
   if w.node is distinct from n.id then

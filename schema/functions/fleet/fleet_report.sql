@@ -24,7 +24,7 @@ declare
 begin
   perform weir._fleet_seen(fleet_report.devices);
   if fleet_report.slots not between 1 and 1000 then
-    perform weir._invalid('slots: 1 to 1000');
+    perform weir._invalid('slots', '1 to 1000');
   end if;
   serials := array(select x ->> 'serial' from jsonb_array_elements(fleet_report.devices) x);
   n := weir._fleet_pc(fleet_report.pc, fleet_report.slots, t);

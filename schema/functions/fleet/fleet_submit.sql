@@ -13,7 +13,7 @@ declare
   was uuid;
 begin
   if coalesce(fleet_submit.name, '') = '' or length(fleet_submit.name) > 200 then
-    perform weir._invalid('name: a fleet job has a name of 1 to 200 characters');
+    perform weir._invalid('name', 'a fleet job has a name of 1 to 200 characters');
   end if;
   j.job := weir._id(t);
   if fleet_submit.idempotency_key is not null then

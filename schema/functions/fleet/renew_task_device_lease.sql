@@ -11,7 +11,7 @@ declare
   row fleet.task_devices;
 begin
   if coalesce(renew_task_device_lease.lease, '0') <= interval '0' then
-    perform weir._invalid('lease: it must be positive');
+    perform weir._invalid('lease', 'it must be positive');
   end if;
   -- A PC before its leases: see weir.fleet_report.
   update weir.nodes n set seen_at = greatest(n.seen_at, t) where n.name = renew_task_device_lease.pc and n.seen_at < t - interval '10 s';

@@ -11,21 +11,22 @@ declare
   has weir.fleet_policy;
 begin
   if jsonb_typeof(change) is distinct from 'object' then
-    perform weir._invalid('policy: expected an object with policy, health, overlap or slots');
+    perform weir._invalid('policy', 'expected an object with policy, health, overlap or slots');
   end if;
   select k into bad from jsonb_object_keys(change) k where k not in ('policy', 'health', 'overlap', 'slots') limit 1;
   if bad is not null then
-    perform weir._invalid(format('%s: there is no such field', bad), 'use policy, health, overlap or slots');
+    perform weir._invalid(bad, 'there is no such field', hint => 'use policy, health, overlap or slots');
   end if;
   if change ? 'policy' and coalesce(change ->> 'policy', '') not in ('strict', 'evidence') then
-    perform weir._invalid(format('policy: %s is not strict or evidence', change -> 'policy'));
+    perform weir._invalid('policy', '%s is not strict or evidence', jsonb_build_array((change -> 'policy')::text));
   end if;
   if change ? 'overlap' and jsonb_typeof(change -> 'overlap') <> 'boolean' then
-    perform weir._invalid('overlap: true or false');
+    perform weir._invalid('overlap', 'true or false');
   end if;
   if change ? 'health' and change -> 'health' <> 'null' then
     if jsonb_typeof(change -> 'health') <> 'object' or jsonb_typeof(change -> 'health' -> 'run') is distinct from 'object' or change -> 'health' -> 'run' = '{}' then
-      perform weir._invalid('health.run: say what the health task runs', 'for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}; null: there is none');
+      perform weir._invalid('health.run', 'say what the health task runs',
+        hint => 'for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}; null: there is none');
     end if;
     perform weir._fleet_span(change -> 'health', 'timeout', '5 min', '1 s', '1 day');
   end if;

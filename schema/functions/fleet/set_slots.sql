@@ -9,12 +9,12 @@ declare
   of_node int;
 begin
   if set_slots.slots not between 0 and 1000 then
-    perform weir._invalid('slots: 0 to 1000', 'to keep a PC from work for a while, pause its node');
+    perform weir._invalid('slots', '0 to 1000', hint => 'to keep a PC from work for a while, pause its node');
   end if;
   -- The PC's row, under which slots are counted.
   select n.id into of_node from weir.nodes n join weir.pcs p on p.node = n.id where n.name = set_slots.pc for no key update of n;
   if not found then
-    raise exception using errcode = 'WR404', message = format('there is no PC %L', set_slots.pc), hint = 'a node is a PC from its first report of devices on';
+    perform weir._not_found('PC', set_slots.pc, hint => 'a node is a PC from its first report of devices on');
   end if;
   update weir.pcs p set slots = set_slots.slots where p.node = of_node and p.slots is distinct from set_slots.slots;
   if not found then

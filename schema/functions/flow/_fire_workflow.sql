@@ -12,7 +12,8 @@ declare
 begin
   select x.* into w from weir.workflows x where x.name = s.workflow and x.active order by x.version desc limit 1;
   if not found then
-    raise exception using errcode = 'WR409', message = format('workflow %L has no active version', s.workflow), hint = 'activate one, or drop the schedule';
+    perform weir._conflict('workflow %L has no active version', jsonb_build_array(s.workflow),
+      hint => 'activate one, or drop the schedule');
   end if;
   if s.overlap = 'cancel_running' then
     due := due[cardinality(due):];

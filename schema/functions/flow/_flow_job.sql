@@ -9,14 +9,15 @@ declare
   flow weir.workflows;
 begin
   if tg_op = 'DELETE' then
-    raise exception using errcode = 'WR422', message = 'delete of flow.jobs: history goes by its age', hint = 'to stop a job: select weir.cancel_job(id)';
+    perform weir._invalid(null, 'delete of flow.jobs: history goes by its age',
+      hint => 'to stop a job: select weir.cancel_job(id)');
   end if;
   if tg_op = 'UPDATE' then
     if (new.id, new.workflow_id, new.status, new.progress, new.current_task_key, new.order_seq, new.options, new.error_code, new.error_message, new.started_at, new.finished_at)
       is distinct from (old.id, old.workflow_id, old.status, old.progress, old.current_task_key, old.order_seq, old.options, old.error_code, old.error_message, old.started_at, old.finished_at)
     then
-      raise exception using errcode = 'WR422', message = 'update of flow.jobs: only priority and scheduled_at change, and only while the job is queued',
-        hint = 'a job moves by its tasks: weir.finish, weir.fail; to stop it: weir.cancel_job; to let it try again: weir.retry_job';
+      perform weir._invalid(null, 'update of flow.jobs: only priority and scheduled_at change, and only while the job is queued',
+        hint => 'a job moves by its tasks: weir.finish, weir.fail; to stop it: weir.cancel_job; to let it try again: weir.retry_job');
     end if;
     if (new.priority, new.scheduled_at) is distinct from (old.priority, old.scheduled_at) then
       perform weir.reschedule_job(old.id, due => coalesce(new.scheduled_at, t), priority => new.priority, by => session_user::text);
@@ -24,10 +25,10 @@ begin
     return new;
   end if;
   if coalesce(new.status, 'queued') <> 'queued' or new.started_at is not null or new.finished_at is not null or new.error_code is not null or new.error_message is not null then
-    perform weir._invalid('status: a job begins queued', 'leave out status and all that tells how it went');
+    perform weir._invalid('status', 'a job begins queued', hint => 'leave out status and all that tells how it went');
   end if;
   if new.workflow_id is null then
-    perform weir._invalid('workflow_id: say what to run', 'a job without a workflow: weir.submit_job');
+    perform weir._invalid('workflow_id', 'say what to run', hint => 'a job without a workflow: weir.submit_job');
   end if;
   select * into flow from weir.workflows w where w.id = new.workflow_id;
   if not found then
@@ -40,14 +41,16 @@ begin
       return new;
     end if;
     if substr(new.id::text, 15, 1) <> '7' or abs(extract(epoch from weir._id_time(new.id) - t)) > 86400 then
-      perform weir._invalid(format('id: %s is not a UUIDv7 of today, and history is kept by the time in the id', new.id), 'leave id out and read it back: INSERT … RETURNING id');
+      perform weir._invalid('id', '%s is not a UUIDv7 of today, and history is kept by the time in the id',
+        jsonb_build_array(new.id), hint => 'leave id out and read it back: INSERT … RETURNING id');
     end if;
   end if;
   if not flow.active then
-    raise exception using errcode = 'WR409', message = format('version %s of workflow %s is not active', flow.version, flow.name), hint = 'activate it: weir.set_workflow';
+    perform weir._conflict('version %s of workflow %s is not active', jsonb_build_array(flow.version, flow.name),
+      hint => 'activate it: weir.set_workflow');
   end if;
   if jsonb_typeof(new.options) not in ('object', 'null') then
-    perform weir._invalid('options: expected an object', 'for example {"params": {"preset": "720p"}}');
+    perform weir._invalid('options', 'expected an object', hint => 'for example {"params": {"preset": "720p"}}');
   end if;
   -- A number of flow.order_seq only says "the next".
   if new.order_seq >= 4611686018427387904 then
@@ -55,7 +58,8 @@ begin
   elsif new.order_seq is not null then
     perform pg_advisory_xact_lock(91, (new.order_seq % 2147483647)::int);
     if new.order_seq < 1 or new.order_seq > (select last_value from weir.order_seq) or exists (select from weir.jobs j where j.order_seq = new.order_seq) then
-      perform weir._invalid(format('order_seq: %s is taken, or was never given out', new.order_seq), 'leave it out, or write nextval(''flow.order_seq'')');
+      perform weir._invalid('order_seq', '%s is taken, or was never given out', jsonb_build_array(new.order_seq),
+        hint => 'leave it out, or write nextval(''flow.order_seq'')');
     end if;
   end if;
   new.id := weir.open_job(flow.name, kind => 'workflow', priority => coalesce(new.priority, 0), due => new.scheduled_at, definition => flow.id,

@@ -26,24 +26,28 @@ begin
   end if;
   select count(*) filter (where l.due is null) as running, count(*) filter (where l.due is not null) as queued into n from weir.job_live l where l.definition = any (ids);
   if n.running + n.queued > 0 then
-    raise exception using errcode = 'WR409', message = format('%s has jobs that have not ended: %s running, %s queued', what, n.running, n.queued),
-      hint = 'cancel them or let them end; to start no more of them, deactivate it';
+    perform weir._conflict('%s has jobs that have not ended: %s running, %s queued',
+      jsonb_build_array(what, n.running, n.queued),
+      hint => 'cancel them or let them end; to start no more of them, deactivate it');
   end if;
   if not last and drop_workflow.version = (select max(w.version) from weir.workflows w where w.name = drop_workflow.name and w.active) then
-    raise exception using errcode = 'WR409', message = format('%s is what a run of it takes', what), hint = 'deactivate it first, or delete all versions';
+    perform weir._conflict('%s is what a run of it takes', jsonb_build_array(what),
+      hint => 'deactivate it first, or delete all versions');
   end if;
   select array_agg(s.name order by s.name) into names from weir.schedules s where last and s.workflow = drop_workflow.name and not starts_with(s.name, own);
   if names is not null then
-    raise exception using errcode = 'WR409', message = format('%s is what schedule %s runs%s', what, names[1], case when cardinality(names) > 1 then format(', and %s others', cardinality(names) - 1) else '' end),
-      hint = 'drop the schedule first';
+    perform weir._conflict('%s is what schedule %s runs%s',
+      jsonb_build_array(what, names[1], case when cardinality(names) > 1 then format(', and %s others', cardinality(names) - 1) else '' end),
+      hint => 'drop the schedule first');
   end if;
   select array_agg(distinct w.name) into names
   from weir.workflows w, jsonb_array_elements(case when jsonb_typeof(w.definition -> 'steps') = 'array' then w.definition -> 'steps' else '[]' end) s
   where w.active and w.id <> all (ids)
     and (last and s ->> 'workflow' = drop_workflow.name or s ->> 'workflow' in (select d.name || '@' || d.version from weir.workflows d where d.id = any (ids)));
   if names is not null then
-    raise exception using errcode = 'WR409', message = format('%s is a step of workflow %s%s', what, names[1], case when cardinality(names) > 1 then format(', and of %s others', cardinality(names) - 1) else '' end),
-      hint = 'delete that one first, or deactivate its versions that name it';
+    perform weir._conflict('%s is a step of workflow %s%s',
+      jsonb_build_array(what, names[1], case when cardinality(names) > 1 then format(', and of %s others', cardinality(names) - 1) else '' end),
+      hint => 'delete that one first, or deactivate its versions that name it');
   end if;
   update weir.workflows w set active = false, deleted_at = t, updated_at = t where w.id = any (ids);
   insert into weir.events (at, type, kind, subject, source, message)

@@ -13,14 +13,15 @@ declare
   was weir.workflows;
 begin
   if coalesce(put_workflow.name, '') = '' or length(put_workflow.name) > 200 then
-    perform weir._invalid('name: 1 to 200 characters');
+    perform weir._invalid('name', '1 to 200 characters');
   end if;
   perform weir._check(weir._bad_text('by', put_workflow.by, 500), weir._bad_text('source', put_workflow.source, 16 * 1024 * 1024));
   if put_workflow.version < 1 then
-    perform weir._invalid(format('version: %s is not positive', put_workflow.version));
+    perform weir._invalid('version', '%s is not positive', jsonb_build_array(put_workflow.version));
   end if;
   if jsonb_typeof(put_workflow.definition) is distinct from 'object' then
-    perform weir._invalid('definition: expected a JSON object, got ' || coalesce(jsonb_typeof(put_workflow.definition), 'null'));
+    perform weir._invalid('definition', 'expected a JSON object, got %s',
+      jsonb_build_array(coalesce(jsonb_typeof(put_workflow.definition), 'null')));
   end if;
   -- Two that put the same workflow come one after the other.
   perform pg_advisory_xact_lock(96, hashtext(put_workflow.name));
@@ -28,8 +29,9 @@ begin
   select w.* into was from weir.workflows w where w.name = put_workflow.name and (put_workflow.version is null and w.deleted_at is null or w.version = put_workflow.version)
   order by w.version desc limit 1;
   if was.deleted_at is not null then
-    raise exception using errcode = 'WR409', message = format('version %s of workflow %L was deleted', put_workflow.version, put_workflow.name),
-      hint = 'a number is used once: give it a higher version, or none';
+    perform weir._conflict('version %s of workflow %L was deleted',
+      jsonb_build_array(put_workflow.version, put_workflow.name),
+      hint => 'a number is used once: give it a higher version, or none');
   end if;
   if was.id is not null and was.definition - 'version' - 'name' = put_workflow.definition - 'version' - 'name' then
     id := was.id; stored := was.version;
@@ -39,8 +41,9 @@ begin
     return;
   end if;
   if was.id is not null and put_workflow.version is not null then
-    raise exception using errcode = 'WR409', message = format('version %s of workflow %L has another content', put_workflow.version, put_workflow.name),
-      hint = 'a version is never changed: give it a higher version, or none';
+    perform weir._conflict('version %s of workflow %L has another content',
+      jsonb_build_array(put_workflow.version, put_workflow.name),
+      hint => 'a version is never changed: give it a higher version, or none');
   end if;
   stored := coalesce(put_workflow.version, (select max(w.version) from weir.workflows w where w.name = put_workflow.name) + 1, 1);
   id := weir._id(t);

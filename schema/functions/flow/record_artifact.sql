@@ -12,20 +12,20 @@ declare
   was weir.artifacts;
 begin
   if record_artifact.kind is null or record_artifact.kind not in ('input', 'output', 'log') then
-    perform weir._invalid('kind: input, output or log');
+    perform weir._invalid('kind', 'input, output or log');
   end if;
   if coalesce(record_artifact.name, '') = '' or length(record_artifact.name) > 1000 then
-    perform weir._invalid('name: 1 to 1000 characters');
+    perform weir._invalid('name', '1 to 1000 characters');
   end if;
   if coalesce(record_artifact.bucket, '') = '' or coalesce(record_artifact.key, '') = '' then
-    perform weir._invalid('key: say which bucket and which key the object has');
+    perform weir._invalid('key', 'say which bucket and which key the object has');
   end if;
   perform weir._check(weir._bad_text('bucket', record_artifact.bucket, 1000), weir._bad_text('key', record_artifact.key, 2000), weir._bad_text('content_type', record_artifact.content_type));
   if record_artifact.size is null or record_artifact.size < 0 then
-    perform weir._invalid('size: how many bytes the object has');
+    perform weir._invalid('size', 'how many bytes the object has');
   end if;
   if record_artifact.sha256 !~ '^[0-9a-f]{64}$' then
-    perform weir._invalid('sha256: 64 hexadecimal digits in lower case');
+    perform weir._invalid('sha256', '64 hexadecimal digits in lower case');
   end if;
   select * into r from weir.running x where x.task = record_artifact.task and x.attempt = record_artifact.attempt and x.token = record_artifact.token;
   if not found then
@@ -34,7 +34,7 @@ begin
   select * into was from weir.artifacts a
   where a.task = r.task and a.attempt = r.attempt and a.kind = record_artifact.kind and a.name = record_artifact.name;
   if not found and (select count(*) from weir.artifacts a where a.task = r.task and a.attempt = r.attempt) >= 10000 then
-    perform weir._invalid('artifacts: an attempt may have 10,000', 'put them into one archive');
+    perform weir._invalid('artifacts', 'an attempt may have 10,000', hint => 'put them into one archive');
   end if;
   insert into weir.artifacts as a (job, task, attempt, kind, name, bucket, key, size, content_type, sha256, at)
   values (r.job, r.task, r.attempt, record_artifact.kind, record_artifact.name, record_artifact.bucket, record_artifact.key, record_artifact.size,

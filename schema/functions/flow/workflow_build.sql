@@ -25,7 +25,7 @@ begin
     jsonb_array_elements(case when jsonb_typeof(x.tasks) = 'array' then x.tasks else jsonb_build_array(x.tasks) end) with ordinality e (task, n);
   specs := weir._parse(tasks);
   if exists (select from unnest(specs) s where s.key is null) then
-    perform weir._invalid('key: tasks that join a job need one', 'a repeated call finds them by it');
+    perform weir._invalid('key', 'tasks that join a job need one', hint => 'a repeated call finds them by it');
   end if;
   perform weir._classes(specs, of);
   held := array(select l.job from weir.job_live l where l.job = any (jobs) and l.due is not null and l.cancel_at is null order by l.job for update);

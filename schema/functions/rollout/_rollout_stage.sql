@@ -9,8 +9,9 @@ declare
 begin
   select * into s from weir.rollout_stages x where x.rollout = _rollout_stage.id and x.name = _rollout_stage.stage;
   if not found then
-    raise exception using errcode = 'WR404', message = format('rollout %s has no stage %s', _rollout_stage.id, _rollout_stage.stage),
-      hint = format('it has: %s', (select string_agg(x.name, ', ' order by x.n) from weir.rollout_stages x where x.rollout = _rollout_stage.id));
+    perform weir._raise('WR404', null, 'rollout %s has no stage %s',
+      jsonb_build_array(_rollout_stage.id, _rollout_stage.stage),
+      hint => format('it has: %s', (select string_agg(x.name, ', ' order by x.n) from weir.rollout_stages x where x.rollout = _rollout_stage.id)));
   end if;
   return s;
 end $$;

@@ -11,14 +11,15 @@ declare
   n int;
 begin
   if coalesce(rollout_approve.by, '') = '' then
-    perform weir._invalid('by: say who approves');
+    perform weir._invalid('by', 'say who approves');
   end if;
   perform weir._rollout_lives(r);
   if rollout_approve.hash <> r.hash then
-    raise exception using errcode = 'WR409', message = format('rollout %s has another plan than the one you saw', r.job), hint = 'look at it again, then approve';
+    perform weir._conflict('rollout %s has another plan than the one you saw', jsonb_build_array(r.job),
+      hint => 'look at it again, then approve');
   end if;
   if s.approvals = 0 then
-    raise exception using errcode = 'WR409', message = format('stage %s needs no approval', s.name), hint = 'there is nothing to do';
+    perform weir._conflict('stage %s needs no approval', jsonb_build_array(s.name), hint => 'there is nothing to do');
   end if;
   changed := not exists (select from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.hash = r.hash and a.by = rollout_approve.by);
   if not changed then
@@ -27,7 +28,8 @@ begin
   end if;
   select count(*) into n from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.hash = r.hash;
   if n >= s.approvals then
-    raise exception using errcode = 'WR409', message = format('stage %s has its approvals: %s of %s', s.name, n, s.approvals), hint = 'no more are needed';
+    perform weir._conflict('stage %s has its approvals: %s of %s', jsonb_build_array(s.name, n, s.approvals),
+      hint => 'no more are needed');
   end if;
   perform from weir.job_live l where l.job = r.job for update;
   insert into weir.rollout_approvals (rollout, stage, by, hash, note, at) values (r.job, s.n, rollout_approve.by, r.hash, rollout_approve.note, t)

@@ -15,11 +15,14 @@ begin
     return;
   end if;
   if x.status in ('PENDING', 'AVAILABLE') and exists (select from weir.rollout_runs g where g.task = x.id and g.attempt = x.attempt and g.code = 'applied') then
-    raise exception using errcode = 'WR409', message = format('%s was applied: it cannot be canceled', x.key), hint = 'it ends as DONE by itself, nothing is run';
+    perform weir._conflict('%s was applied: it cannot be canceled', jsonb_build_array(x.key),
+      hint => 'it ends as DONE by itself, nothing is run');
   end if;
   if x.status not in ('PENDING', 'AVAILABLE', 'RUNNING') then
-    raise exception using errcode = 'WR409', message = format('%s is %s: there is no run to cancel', x.key, x.status),
-      hint = case x.status when 'NOT_STARTED' then 'skip it if it need not run' when 'UNKNOWN' then format('its session is gone or lost; say what became of it: weir rollout resolve %s', x.id) else 'it has ended' end;
+    perform weir._conflict('%s is %s: there is no run to cancel', jsonb_build_array(x.key, x.status),
+      hint => case x.status when 'NOT_STARTED' then 'skip it if it need not run'
+        when 'UNKNOWN' then 'its session is gone or lost; say what became of it' else 'it has ended' end,
+      command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s', x.id) end);
   end if;
   changed := true;
   perform weir._acts('rollout');

@@ -23,7 +23,7 @@ begin
   select c.value ->> 'checksum' into bad from jsonb_array_elements(frozen -> 'changes') c
   where c.value ->> 'checksum' is distinct from encode(sha256(convert_to(replace(rollout_create.texts ->> (c.value ->> 'checksum'), E'\r\n', E'\n'), 'UTF8')), 'hex') limit 1;
   if bad is not null then
-    perform weir._invalid(format('changes: the text of %s is not the one of its checksum', bad));
+    perform weir._invalid('changes', 'the text of %s is not the one of its checksum', jsonb_build_array(bad));
   end if;
   if rollout_create.replaces is not null then
     was := weir._rollout_replaced(rollout_create.replaces, sum);
@@ -32,12 +32,15 @@ begin
   names := array(select d.value ->> 'name' from jsonb_array_elements(frozen -> 'stages') s, jsonb_array_elements(s.value -> 'databases') d);
   kept := array(select d.name from weir.databases d where d.name = any (names) order by d.name for key share);
   if cardinality(kept) < cardinality(names) then
-    raise exception using errcode = 'WR409', message = format('database %s was dropped meanwhile', (select n from unnest(names) n where n <> all (kept) order by n limit 1)), hint = 'look at the plan again';
+    perform weir._conflict('database %s was dropped meanwhile',
+      jsonb_build_array((select n from unnest(names) n where n <> all (kept) order by n limit 1)),
+      hint => 'look at the plan again');
   end if;
   made := weir.open_job(frozen ->> 'name', 'rollout', id => id, idempotency_key => rollout_create.idempotency_key, origin => rollout_create.replaces, hint => false, at => rollout_create.at);
   if made <> id then
     if not exists (select from weir.rollouts r where r.job = made and r.hash = sum) then
-      perform weir._invalid('idempotency_key: it was used before with another body', 'use another key, or send what was sent before');
+      perform weir._invalid('idempotency_key', 'it was used before with another body',
+        hint => 'use another key, or send what was sent before');
     end if;
     return made;
   end if;

@@ -11,7 +11,8 @@ declare
 begin
   perform weir._rollout_lives(r);
   if r.started_at is null then
-    raise exception using errcode = 'WR409', message = format('rollout %s was not started: there is nothing to pause', r.job), hint = 'it starts when somebody starts it';
+    perform weir._conflict('rollout %s was not started: there is nothing to pause', jsonb_build_array(r.job),
+      hint => 'it starts when somebody starts it');
   end if;
   changed := r.paused_at is null;
   if not changed then

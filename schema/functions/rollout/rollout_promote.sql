@@ -18,20 +18,25 @@ begin
   end if;
   perform weir._rollout_lives(r);
   if s.n = 1 or not s.manual then
-    raise exception using errcode = 'WR409', message = format('stage %s needs no promotion: it begins %s', s.name, case when s.n = 1 then 'with the rollout' else 'by itself' end),
-      hint = case when r.started_at is null then format('start it: weir rollout run %s', r.job) else 'there is nothing to do' end;
+    perform weir._conflict('stage %s needs no promotion: it begins %s',
+      jsonb_build_array(s.name, case when s.n = 1 then 'with the rollout' else 'by itself' end),
+      hint => case when r.started_at is null then 'start it' else 'there is nothing to do' end,
+      command => case when r.started_at is null then format('weir rollout run %s', r.job) end);
   end if;
   if r.started_at is null then
-    raise exception using errcode = 'WR409', message = format('rollout %s was not started', r.job), hint = format('start it: weir rollout run %s', r.job);
+    perform weir._conflict('rollout %s was not started', jsonb_build_array(r.job),
+      hint => 'start it', command => format('weir rollout run %s', r.job));
   end if;
   perform from weir.job_live l where l.job = r.job for update;
   select * into o from weir.rollout_stages x where x.rollout = r.job and x.n < s.n and x.state <> 'done' order by x.n limit 1;
   if found then
-    raise exception using errcode = 'WR409', message = format('stage %s comes first, and it is %s', o.name, replace(o.state, '_', ' ')), hint = coalesce(o.waits, format('promote %s when %s is done', s.name, o.name));
+    perform weir._conflict('stage %s comes first, and it is %s', jsonb_build_array(o.name, replace(o.state, '_', ' ')),
+      hint => coalesce(o.waits, format('promote %s when %s is done', s.name, o.name)));
   end if;
   select count(*) into approved from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.hash = r.hash;
   if approved < s.approvals then
-    raise exception using errcode = 'WR409', message = format('stage %s has %s of %s approvals', s.name, approved, s.approvals), hint = format('approve it first: weir rollout approve %s %s', r.job, s.name);
+    perform weir._conflict('stage %s has %s of %s approvals', jsonb_build_array(s.name, approved, s.approvals),
+      hint => 'approve it first', command => format('weir rollout approve %s %s', r.job, s.name));
   end if;
   changed := true;
   update weir.rollout_stages x set promoted_at = t, promoted_by = coalesce(rollout_promote.by, session_user) where x.rollout = r.job and x.n = s.n;

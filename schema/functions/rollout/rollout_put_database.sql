@@ -12,13 +12,15 @@ declare
   was weir.databases;
 begin
   if coalesce(rollout_put_database.name, '') !~ '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,79}$' then
-    perform weir._invalid('name: letters, digits, and _ . : - inside, at most 80', 'such as orders-eu');
+    perform weir._invalid('name', 'letters, digits, and _ . : - inside, at most 80', hint => 'such as orders-eu');
   elsif rollout_put_database.engine is null or rollout_put_database.engine not in ('postgres', 'mysql') then
-    perform weir._invalid(format('engine: %L is not known', rollout_put_database.engine), 'postgres or mysql');
+    perform weir._invalid('engine', '%L is not known', jsonb_build_array(rollout_put_database.engine),
+      hint => 'postgres or mysql');
   elsif coalesce(rollout_put_database.environment, '') !~ '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,59}$' then
-    perform weir._invalid('environment: letters, digits, and _ . : - inside, at most 60', 'such as test, staging or prod');
+    perform weir._invalid('environment', 'letters, digits, and _ . : - inside, at most 60',
+      hint => 'such as test, staging or prod');
   elsif coalesce(rollout_put_database.secret, '') = '' then
-    perform weir._invalid('secret: say under which name the vault keeps the address');
+    perform weir._invalid('secret', 'say under which name the vault keeps the address');
   end if;
   perform weir._check_labels(rollout_put_database.labels);
   perform weir._rollout_database_lock(rollout_put_database.name);
@@ -26,7 +28,8 @@ begin
   perform from weir.secrets s where s.name = rollout_put_database.secret for key share;
   select * into was from weir.databases d where d.name = rollout_put_database.name;
   if was.engine <> rollout_put_database.engine then
-    perform weir._invalid(format('engine: database %s is %s', was.name, was.engine), 'register another engine under another name');
+    perform weir._invalid('engine', 'database %s is %s', jsonb_build_array(was.name, was.engine),
+      hint => 'register another engine under another name');
   end if;
   insert into weir.databases as d (name, engine, environment, labels, secret, note, by, created_at, changed_at)
   values (rollout_put_database.name, rollout_put_database.engine, rollout_put_database.environment, coalesce(rollout_put_database.labels, '{}'), rollout_put_database.secret, rollout_put_database.note, rollout_put_database.by, t, t)

@@ -9,12 +9,12 @@ declare
   x record;
 begin
   if coalesce(rollout_resolve.reason, '') = '' then
-    perform weir._invalid('reason: say how you know');
+    perform weir._invalid('reason', 'say how you know');
   end if;
   select * into x from weir.rollout_task y where y.id = rollout_resolve.task;
   if x.status <> 'UNKNOWN' then
-    raise exception using errcode = 'WR409', message = format('%s is %s: there is nothing to resolve', x.key, x.status),
-      hint = case when x.code in ('applied', 'not_applied', 'partial') then 'it was resolved before' else 'only an UNKNOWN run is resolved' end;
+    perform weir._conflict('%s is %s: there is nothing to resolve', jsonb_build_array(x.key, x.status),
+      hint => case when x.code in ('applied', 'not_applied', 'partial') then 'it was resolved before' else 'only an UNKNOWN run is resolved' end);
   end if;
   changed := true;
   perform weir._rollout_resolved(r, x.id, case when rollout_resolve.applied then 'applied' else 'not_applied' end, rollout_resolve.reason, coalesce(rollout_resolve.by, session_user), rollout_resolve.at);

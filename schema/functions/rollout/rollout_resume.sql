@@ -10,7 +10,8 @@ declare
 begin
   perform weir._rollout_lives(r);
   if r.started_at is null then
-    raise exception using errcode = 'WR409', message = format('rollout %s was not started: there is nothing to resume', r.job), hint = format('start it: weir rollout run %s', r.job);
+    perform weir._conflict('rollout %s was not started: there is nothing to resume', jsonb_build_array(r.job),
+      hint => 'start it', command => format('weir rollout run %s', r.job));
   end if;
   changed := r.paused_at is not null;
   if not changed then

@@ -11,12 +11,15 @@ declare
 begin
   perform weir._rollout_lives(r);
   if not exists (select from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
-    raise exception using errcode = 'WR409', message = format('%s has not approved stage %s', coalesce(nullif(rollout_revoke.by, ''), 'nobody'), s.name), hint = 'only what was approved can be taken back, by whoever did';
+    perform weir._conflict('%s has not approved stage %s',
+      jsonb_build_array(coalesce(nullif(rollout_revoke.by, ''), 'nobody'), s.name),
+      hint => 'only what was approved can be taken back, by whoever did');
   end if;
   perform from weir.job_live l where l.job = r.job for update;
   select * into s from weir.rollout_stages x where x.rollout = r.job and x.n = s.n;
   if s.begun_at is not null then
-    raise exception using errcode = 'WR409', message = format('stage %s has begun: its approvals stand', s.name), hint = 'pause or abort the rollout';
+    perform weir._conflict('stage %s has begun: its approvals stand', jsonb_build_array(s.name),
+      hint => 'pause or abort the rollout');
   end if;
   changed := true;
   delete from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by;

@@ -10,7 +10,7 @@ declare
   stays text;
 begin
   if coalesce(rollout_skip.reason, '') = '' then
-    perform weir._invalid('reason: say why the change need not run');
+    perform weir._invalid('reason', 'say why the change need not run');
   end if;
   select * into x from weir.rollout_task y where y.id = rollout_skip.task;
   if x.status = 'SKIPPED' then
@@ -19,11 +19,13 @@ begin
     return;
   end if;
   if x.status in ('PENDING', 'AVAILABLE') and exists (select from weir.rollout_runs g where g.task = x.id and g.attempt = x.attempt and g.code = 'applied') then
-    raise exception using errcode = 'WR409', message = format('%s was applied: it cannot be skipped', x.key), hint = 'it ends as DONE by itself, nothing is run';
+    perform weir._conflict('%s was applied: it cannot be skipped', jsonb_build_array(x.key),
+      hint => 'it ends as DONE by itself, nothing is run');
   end if;
   if x.status in ('RUNNING', 'DONE', 'UNKNOWN') then
-    raise exception using errcode = 'WR409', message = format('%s is %s: it cannot be skipped', x.key, x.status), hint = case x.status
-      when 'UNKNOWN' then format('it may have been applied; say which: weir rollout resolve %s --applied or --not-applied', x.id) when 'DONE' then 'it has run' else 'cancel it first' end;
+    perform weir._conflict('%s is %s: it cannot be skipped', jsonb_build_array(x.key, x.status),
+      hint => case x.status when 'UNKNOWN' then 'it may have been applied; say which' when 'DONE' then 'it has run' else 'cancel it first' end,
+      command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s --applied or --not-applied', x.id) end);
   end if;
   if x.status = 'CANCELED' then
     -- With its rollout aborted it is given up anyhow.

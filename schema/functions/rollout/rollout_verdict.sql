@@ -9,7 +9,7 @@ declare
   r weir.rollouts := weir._rollout_of(rollout_verdict.task);
 begin
   if rollout_verdict.verdict not in ('applied', 'not_applied', 'partial', 'later') then
-    perform weir._invalid(format('verdict: %L is none', rollout_verdict.verdict));
+    perform weir._invalid('verdict', '%L is none', jsonb_build_array(rollout_verdict.verdict));
   end if;
   if not exists (select from weir.rollout_runs g where g.task = rollout_verdict.task and g.attempt = rollout_verdict.attempt and g.unknown) then
     return false;

@@ -19,11 +19,13 @@ begin
     return;
   end if;
   own := mine >= p.per_user;
-  raise exception using errcode = 'WR429',
-    message = case when own then format('%s of your workspaces run, and no more than %s may', mine, p.per_user) else format('%s workspaces run here, and no more than %s may', every, p.in_all) end,
-    hint = case when own or mine > 0 then 'stop one first' else 'try again when one has stopped, or ask who runs this Weir for more' end,
-    detail = jsonb_build_object('limit_type', case when own then 'user' else 'all' end, 'current', case when own then mine else every end, 'max', case when own then p.per_user else p.in_all end,
+  perform weir._raise('WR429', null,
+    case when own then '%s of your workspaces run, and no more than %s may' else '%s workspaces run here, and no more than %s may' end,
+    jsonb_build_array(case when own then mine else every end, case when own then p.per_user else p.in_all end),
+    hint => case when own or mine > 0 then 'stop one first' else 'try again when one has stopped, or ask who runs this Weir for more' end,
+    data => jsonb_build_object('limit_type', case when own then 'user' else 'all' end, 'current', case when own then mine else every end,
+      'max', case when own then p.per_user else p.in_all end,
       'running', (select coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name, 'phase', w.phase) order by w.name), '[]') from weir.workspaces w
-        where w.owner = of_user and w.deleted_at is null and (w.phase = 'RUNNING' or w.desired = 'RUNNING') and w.id is distinct from except_for))::text;
+        where w.owner = of_user and w.deleted_at is null and (w.phase = 'RUNNING' or w.desired = 'RUNNING') and w.id is distinct from except_for)));
 end $$;
 comment on function weir._workspace_room is 'Refuses a start over a limit.';

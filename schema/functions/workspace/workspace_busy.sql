@@ -11,7 +11,7 @@ declare
   ends timestamptz;
 begin
   if lasts is null or lasts < interval '0 s' then
-    perform weir._invalid('lasts: how long it is busy, or 0 to give that back');
+    perform weir._invalid('lasts', 'how long it is busy, or 0 to give that back');
   end if;
   perform weir._check(weir._bad_span('lasts', lasts, true));
   select * into w from weir.workspaces x where x.id = workspace_busy.workspace and x.deleted_at is null for no key update;
@@ -20,8 +20,9 @@ begin
   end if;
   select least(t + lasts, greatest(w.last_access_at + p.busy_most, t)) into ends from weir.workspace_policy p;
   if lasts > interval '0 s' and ends <= t then
-    raise exception using errcode = 'WR409', message = format('nobody has used it since %s, and it was busy as long as it may be', to_char(w.last_access_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')),
-      hint = 'use it, or let the policy allow more: busy_most';
+    perform weir._conflict('nobody has used it since %s, and it was busy as long as it may be',
+      jsonb_build_array(to_char(w.last_access_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')),
+      hint => 'use it, or let the policy allow more: busy_most');
   end if;
   update weir.workspaces x set busy_until = case when lasts > interval '0 s' then ends end where x.id = w.id;
   insert into weir.events (at, type, kind, subject, source, message, data) values (t, 'busy', 'workspace', w.id, workspace_busy.by, weir._text(workspace_busy.reason),

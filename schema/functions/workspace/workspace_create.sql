@@ -13,29 +13,30 @@ declare
   once text;
 begin
   if coalesce(workspace_create.name, '') !~ '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$' then
-    perform weir._invalid('name: 1 to 40 small letters, digits and hyphens, with a letter or digit at both ends');
+    perform weir._invalid('name', '1 to 40 small letters, digits and hyphens, with a letter or digit at both ends');
   end if;
   if workspace_create.desired is null or workspace_create.desired not in ('ARCHIVED', 'STANDBY', 'RUNNING') then
-    perform weir._invalid('desired: ARCHIVED, STANDBY or RUNNING');
+    perform weir._invalid('desired', 'ARCHIVED, STANDBY or RUNNING');
   end if;
   if least(workspace_create.standby_ttl, workspace_create.archive_ttl) < interval '10 s' then
-    perform weir._invalid('ttl: 10 s is the shortest');
+    perform weir._invalid('ttl', '10 s is the shortest');
   end if;
   perform weir._check(weir._bad_span('standby_ttl', workspace_create.standby_ttl), weir._bad_span('archive_ttl', workspace_create.archive_ttl));
   if length(workspace_create.idempotency_key) > 200 then
-    perform weir._invalid('idempotency_key: at most 200 characters');
+    perform weir._invalid('idempotency_key', 'at most 200 characters');
   end if;
   if not exists (select from weir.users u where u.id = workspace_create.owner and u.disabled_at is null) then
-    perform weir._invalid('owner: there is no such user, or they may not log in any more');
+    perform weir._invalid('owner', 'there is no such user, or they may not log in any more');
   end if;
   if coalesce(workspace_create.provider, '') !~ '^[a-z0-9][a-z0-9-]{0,38}$' then
-    perform weir._invalid('provider: say what runs it, such as docker or process');
+    perform weir._invalid('provider', 'say what runs it, such as docker or process');
   end if;
   if length(workspace_create.description) > 1000 or length(workspace_create.image) > 512 then
-    perform weir._invalid('description: at most 1000 characters; image: at most 512');
+    perform weir._invalid('description', 'at most 1000 characters; image: at most 512');
   end if;
   if workspace_create.provider = 'process' and workspace_create.image <> '' then
-    perform weir._invalid('image: process runs only the built-in workspace', 'leave it out, or choose docker');
+    perform weir._invalid('image', 'process runs only the built-in workspace',
+      hint => 'leave it out, or choose docker');
   end if;
   if workspace_create.idempotency_key is not null then
     -- Keys of jobs are other keys, and so are those of other people.
@@ -58,6 +59,8 @@ begin
   return made;
 exception
   when unique_violation then
-    raise exception using errcode = 'WR409', message = format('name: there is a workspace %L already', workspace_create.name), hint = 'choose another name, or delete that one first';
+    perform weir._conflict('there is a workspace %L already', jsonb_build_array(workspace_create.name),
+      hint => 'choose another name, or delete that one first',
+      field => 'name');
 end $$;
 comment on function weir.workspace_create is 'Makes a workspace and returns its id.';

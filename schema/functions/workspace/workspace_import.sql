@@ -21,11 +21,12 @@ declare
   notes text[] := '{}';
 begin
   if coalesce(r ->> 'id', '') !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-    perform weir._invalid('id: a row of workspaces has a UUID');
+    perform weir._invalid('id', 'a row of workspaces has a UUID');
   end if;
   w.id := (r ->> 'id')::uuid;
   if was is null or was not in ('PENDING', 'STANDBY', 'RUNNING', 'ERROR', 'DELETED', 'CREATED', 'PROVISIONING', 'STOPPING', 'STOPPED', 'DELETING') then
-    perform weir._invalid(format('status: %s is none of the earlier schema: PENDING, STANDBY, RUNNING, ERROR or DELETED; or, of the one before, CREATED, PROVISIONING, STOPPING, STOPPED or DELETING', coalesce(quote_literal(was), 'nothing')));
+    perform weir._invalid('status', '%s is none of the earlier schema: PENDING, STANDBY, RUNNING, ERROR or DELETED; or, of the one before, CREATED, PROVISIONING, STOPPING, STOPPED or DELETING',
+      jsonb_build_array(coalesce(quote_literal(was), 'nothing')));
   end if;
   if exists (select from weir.workspaces x where x.id = w.id) then
     return query select 'known', 'it is here already';
@@ -38,10 +39,12 @@ begin
   select u.id into w.owner from weir.users u where u.id::text = r ->> 'owner_user_id';
   w.owner := coalesce(w.owner, workspace_import.owner);
   if w.owner is null then
-    perform weir._invalid(format('owner_user_id: %s is nobody here: say whose such workspaces are to be with --owner', coalesce(quote_literal(r ->> 'owner_user_id'), 'nothing')));
+    perform weir._invalid('owner_user_id', '%s is nobody here: say whose such workspaces are to be with --owner',
+      jsonb_build_array(coalesce(quote_literal(r ->> 'owner_user_id'), 'nothing')));
   end if;
   if wanted not in ('PENDING', 'STANDBY', 'RUNNING') then
-    perform weir._invalid(format('desired_state: %s is none of the earlier schema: PENDING, STANDBY or RUNNING', coalesce(quote_literal(r ->> 'desired_state'), 'nothing')));
+    perform weir._invalid('desired_state', '%s is none of the earlier schema: PENDING, STANDBY or RUNNING',
+      jsonb_build_array(coalesce(quote_literal(r ->> 'desired_state'), 'nothing')));
   end if;
 
   -- Where it was at rest. Transitions were statuses once, and an error hides where it was.
@@ -59,7 +62,7 @@ begin
     w.desired := 'DELETED';
   end if;
   if rest = 'volume' and not kept and w.desired <> 'DELETED' then
-    perform weir._invalid('archive_key: its home was not in an archive: archive it there first, then import again');
+    perform weir._invalid('archive_key', 'its home was not in an archive: archive it there first, then import again');
   end if;
   if was = 'ERROR' then
     w.error_reason := 'RetryExceeded';

@@ -20,21 +20,24 @@ begin
   end if;
   if w.phase <> 'ERROR' and w.error_reason is null then
     if fresh or archive is not null then
-      raise exception using errcode = 'WR409', message = 'it has no error', hint = 'nothing of its home is lost: leave it as it is';
+      perform weir._conflict('it has no error', hint => 'nothing of its home is lost: leave it as it is');
     end if;
     return false;
   end if;
   if (fresh or archive is not null) and w.operation <> 'NONE' then
-    raise exception using errcode = 'WR409', message = format('%s is under way, and may yet succeed', w.operation), hint = 'try again when that is done';
+    perform weir._conflict('%s is under way, and may yet succeed', jsonb_build_array(w.operation),
+      hint => 'try again when that is done');
   end if;
   if (fresh or archive is not null) and coalesce((w.conditions -> 'storage.volume_ready' ->> 'status')::boolean, false) then
-    raise exception using errcode = 'WR409', message = format('its home is there, and nothing of it is lost: %s', concat_ws(', ', w.error_reason, w.error_message)), hint = 'recover it as it is';
+    perform weir._conflict('its home is there, and nothing of it is lost: %s',
+      jsonb_build_array(concat_ws(', ', w.error_reason, w.error_message)), hint => 'recover it as it is');
   end if;
   if archive is not null then
     -- From here on the collector keeps it.
     update weir.workspace_archives x set orphan_since = null where x.key = archive and x.workspace = w.id and x.verified_at is not null returning * into a;
     if not found then
-      perform weir._invalid('archive: there is no such archive of it', 'see what there is: weir workspace show ' || w.name);
+      perform weir._invalid('archive', 'there is no such archive of it',
+        hint => 'see what there is', command => 'weir workspace show ' || w.name);
     end if;
   end if;
   nothing := fresh and a.key is null and (w.error_reason is not distinct from 'ArchiveCorrupted' or not coalesce((w.conditions -> 'storage.archive_ready' ->> 'status')::boolean, false));

@@ -11,24 +11,27 @@ declare
   w weir.workspaces;
 begin
   if want is null or want not in ('ARCHIVED', 'STANDBY', 'RUNNING', 'DELETED') then
-    perform weir._invalid('desired: ARCHIVED, STANDBY, RUNNING or DELETED');
+    perform weir._invalid('desired', 'ARCHIVED, STANDBY, RUNNING or DELETED');
   end if;
   select * into w from weir.workspaces x where x.id = workspace_want.workspace for no key update;
   if not found or w.deleted_at is not null and want <> 'DELETED' then
     perform weir._not_found('workspace', workspace_want.workspace::text);
   end if;
   if expected is not null and w.desired <> expected then
-    raise exception using errcode = 'WR409', message = format('%s is wanted by now, not %s', w.desired, expected), hint = 'look again';
+    perform weir._conflict('%s is wanted by now, not %s', jsonb_build_array(w.desired, expected), hint => 'look again');
   end if;
   if w.desired = want then
     return false;
   end if;
   if w.operation <> 'NONE' then
-    raise exception using errcode = 'WR409', message = format('%s is under way since %s', w.operation, to_char(w.op_started_at at time zone 'UTC', 'HH24:MI:SS UTC')), hint = 'try again when that is done';
+    perform weir._conflict('%s is under way since %s',
+      jsonb_build_array(w.operation, to_char(w.op_started_at at time zone 'UTC', 'HH24:MI:SS UTC')),
+      hint => 'try again when that is done');
   end if;
   if w.phase = 'ERROR' and w.error_reason is not null and want <> 'DELETED'
     and (want = 'RUNNING' or coalesce((w.conditions -> 'infra.container_ready' ->> 'status')::boolean, false)) then
-    raise exception using errcode = 'WR409', message = format('it is in error: %s', concat_ws(', ', w.error_reason, w.error_message)), hint = 'recover it first: weir workspace recover ' || w.name;
+    perform weir._conflict('it is in error: %s', jsonb_build_array(concat_ws(', ', w.error_reason, w.error_message)),
+      hint => 'recover it first', command => 'weir workspace recover ' || w.name);
   end if;
   if want = 'RUNNING' then
     perform weir._workspace_room(w.owner, w.id);

@@ -159,7 +159,7 @@ func (d *Driver) begin(ctx context.Context, u *unit, t target, work driver.Work,
 	r, err := d.http.Call(work, address, out)
 	// The url of a step is in its compose part here.
 	if p := new(problem.Problem); errors.As(err, &p) && p.Field == "url" {
-		p.Field, p.What = "compose.url", "compose."+p.What
+		err = p.At("compose.url")
 	}
 	return r, err
 }
