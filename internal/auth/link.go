@@ -63,7 +63,7 @@ func (s *Store) NewLink(ctx context.Context, by Subject, name string, ttl time.D
 			return err
 		}
 		if u.Disabled() {
-			return problem.New(problem.Conflict, "enable it first", "%s is disabled", u.Name).Run("weir user enable "+u.Name)
+			return problem.New(problem.Conflict, "enable it first", "%s is disabled", u.Name).Run("weir user enable " + u.Name)
 		}
 		if err := s.insertLink(ctx, tx, hash, &u.ID, ttl); err != nil {
 			return err

@@ -61,7 +61,7 @@ func (s *Store) Again(ctx context.Context, id weir.ID, which string) (Spec, erro
 	}
 	switch {
 	case runs == 0:
-		return spec, problem.New(problem.Conflict, "run all of it again, or look at it", "fleet job %s has no run that is %s", j.Name, orList(states)).Run("weir fleet show "+id.String())
+		return spec, problem.New(problem.Conflict, "run all of it again, or look at it", "fleet job %s has no run that is %s", j.Name, orList(states)).Run("weir fleet show " + id.String())
 	case spec.Any > 0:
 		spec.Any, spec.Repeat = runs, 0
 	default:

@@ -20,6 +20,11 @@ var advice = map[Kind]map[string]string{
 	Invalid: {"pool": "weir pool set %[2]s --size 10"},
 }
 
+const (
+	seeAll      = "see what there is"
+	createFirst = "create it first"
+)
+
 // noun is the kind of the thing that is not there; empty if the problem is another.
 func (p *Problem) noun() string {
 	if !noSuch[p.Pattern] || len(p.Args) == 0 {
@@ -36,11 +41,11 @@ func (p *Problem) advise() {
 	case command == "":
 		return
 	case p.Kind == NotFound && p.Next != "":
-		p.Next += "; see what there is"
+		p.Next += "; " + seeAll
 	case p.Kind == NotFound:
-		p.Next = "see what there is"
+		p.Next = seeAll
 	default:
-		p.Next = "create it first"
+		p.Next = createFirst
 	}
 	p.Command = fmt.Sprintf(command, p.Args...)
 }

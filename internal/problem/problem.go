@@ -174,19 +174,26 @@ func Public(err error) (p *Problem, hidden bool) {
 	}
 	switch {
 	case kind == Unreachable && errors.Is(err, context.DeadlineExceeded):
-		return &Problem{Kind: kind, What: "it took too long", Next: "ask for less, or try again", Err: err}, true
+		return hide(err, kind, "ask for less, or try again", "it took too long"), true
 	case kind == Unreachable && ours && own.Err == nil:
 		return p, false // our own words, with nothing behind them
 	case kind == Unreachable && ours:
-		return &Problem{Kind: kind, What: "something that is needed for it does not answer", Next: "try again in a moment", Err: err}, true
+		return hide(err, kind, "try again in a moment", "something that is needed for it does not answer"), true
 	case kind == Unreachable && state != nil:
-		return &Problem{Kind: kind, What: "the database cannot do it at the moment", Next: "try again in a moment", Err: err}, true
+		return hide(err, kind, "try again in a moment", "the database cannot do it at the moment"), true
 	case kind == Unreachable:
-		return &Problem{Kind: kind, What: "the database does not answer", Next: "try again in a moment", Err: err}, true
+		return hide(err, kind, "try again in a moment", "the database does not answer"), true
 	case kind == Failed:
-		return &Problem{Kind: kind, What: "something went wrong on the server", Next: "tell whoever runs this Weir: its log has more", Err: err}, true
+		return hide(err, kind, "tell whoever runs this Weir: its log has more", "something went wrong on the server"), true
 	}
 	return p, false
+}
+
+// hide says something else of an error.
+func hide(err error, kind Kind, next, format string, args ...any) *Problem {
+	p := New(kind, next, format, args...)
+	p.Err = err
+	return p
 }
 
 // OwnerOnly gives the right advice where only the owner of the schema may do

@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Explain(c.err)
-			if p.Kind != c.kind || !strings.Contains(p.What, c.what) || !strings.Contains(p.Next, c.next) {
+			if p.Kind != c.kind || !strings.Contains(p.What, c.what) || !strings.Contains(p.Advice(), c.next) {
 				t.Errorf("got %+v", p)
 			}
 			if c.next == "" && p.Next != "" {
@@ -121,5 +121,35 @@ func TestData(t *testing.T) {
 	got, _, ok := Received("application/problem+json", []byte(`{"code": "too_many", "detail": "2 run", "data": `+limit+`}`))
 	if !ok || got.Kind != TooMany || string(got.Data) != limit {
 		t.Errorf("%+v, %v", got, ok)
+	}
+}
+
+// A refusal of the database is said in the language of the page, with what it speaks of in
+// its places, and moves to the field that a face knows.
+func TestIn(t *testing.T) {
+	refuse := func(code, detail string) *Problem {
+		return Explain(&pgconn.PgError{Code: code, Message: "said in English", Hint: "it may be misspelt, or older than the retention", Detail: detail})
+	}
+	gone := refuse("WR404", `{"pattern": "there is no %s %s", "args": ["task", "7"]}`).In("ko")
+	if gone.What != "작업 7이(가) 없습니다" || gone.Next != "철자가 틀렸거나 보관 기간이 지났을 수 있습니다; 무엇이 있는지 확인하세요" || gone.Command != "weir task list" {
+		t.Errorf("%+v", gone)
+	}
+	pool := refuse("WR422", `{"field": "tasks[0].pool", "pattern": "there is no %s %L", "args": ["pool", "it's"]}`)
+	if got := pool.Below("tasks[0]"); got.Field != "pool" || got.What != "pool: there is no pool 'it''s'" {
+		t.Errorf("%+v", got)
+	}
+	if got := pool.Below("tasks[0]").Within("task").In("ko"); got.Field != "task" || got.What != "task: pool: 풀 'it''s'이(가) 없습니다" {
+		t.Errorf("%+v", got)
+	}
+	version := refuse("WR409", `{"pattern": "version %s of workflow %L was deleted", "args": ["3", null]}`).In("ko")
+	if version.What != "워크플로 NULL의 버전 3은(는) 삭제되었습니다" {
+		t.Errorf("%+v", version)
+	}
+	other := New(Failed, "", "no sentence of ours %d", 1)
+	if got := other.In("ko"); got.What != other.What {
+		t.Errorf("%+v", got)
+	}
+	if pool.In("en") != pool {
+		t.Error("English is not what it was")
 	}
 }

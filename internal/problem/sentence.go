@@ -88,6 +88,8 @@ func (p *Problem) In(language string) *Problem {
 	}
 	if next, ok := words[p.Next]; ok {
 		said.Next = next
+	} else if first, ok := strings.CutSuffix(p.Next, "; "+seeAll); ok && words[first] != "" {
+		said.Next = words[first] + "; " + words[seeAll]
 	}
 	return &said
 }

@@ -86,7 +86,7 @@ func enter(ctx context.Context, client *http.Client, link, workspace string) (*u
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // the page is for browsers
 	if answer.StatusCode >= http.StatusBadRequest {
-		return nil, problem.New(problem.Failed, "see why", "the workspace answers %s", answer.Status).Run("weir workspace why "+workspace)
+		return nil, problem.New(problem.Failed, "see why", "the workspace answers %s", answer.Status).Run("weir workspace why " + workspace)
 	}
 	return answer.Request.URL, nil
 }
@@ -132,7 +132,7 @@ func (t *Terminal) Print(ctx context.Context, out io.Writer) (code int, err erro
 		case err != nil && ctx.Err() != nil:
 			return 0, ctx.Err()
 		case err != nil:
-			return 0, problem.New(problem.Unreachable, "the workspace may have been stopped", "the terminal broke off: %s", err).Run("weir workspace why "+t.of)
+			return 0, problem.New(problem.Unreachable, "the workspace may have been stopped", "the terminal broke off: %s", err).Run("weir workspace why " + t.of)
 		}
 		if kind != websocket.MessageBinary {
 			continue

@@ -62,7 +62,7 @@ func first(tasks []Task) (id weir.ID) {
 }
 
 func noTask(of weir.ID, text string) error {
-	return problem.New(problem.NotFound, "see what it has", "rollout %s has no task %q", of, text).Run("weir rollout show "+of.String())
+	return problem.New(problem.NotFound, "see what it has", "rollout %s has no task %q", of, text).Run("weir rollout show " + of.String())
 }
 
 func (n Named) find(ctx context.Context, s *Store) (weir.ID, error) { return s.Find(ctx, n.Rollout) }

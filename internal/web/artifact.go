@@ -86,13 +86,13 @@ func (w *Web) artifact(r *Request) (View, error) {
 func (w *Web) preview(ctx context.Context, v *artifactView) {
 	bucket, err := w.bucketOf(v.Artifact)
 	if err != nil {
-		v.why = reason(err)
+		v.why = reason(ctx, err)
 		return
 	}
 	head, err := beginning(ctx, bucket, v.Key, previewBytes)
 	switch {
 	case err != nil:
-		v.why = "It cannot be read: " + reason(err)
+		v.why = "It cannot be read: " + reason(ctx, err)
 	case imageType(v.Artifact, head) != "":
 		v.image = true
 	case v.Size > previewBytes:
@@ -107,8 +107,8 @@ func (w *Web) preview(ctx context.Context, v *artifactView) {
 }
 
 // reason is an error in words.
-func reason(err error) string {
-	p, _ := problem.Public(err)
+func reason(ctx context.Context, err error) string {
+	p := told(ctx, err)
 	if p.Next == "" {
 		return ui.Sentence(p.What) + "."
 	}

@@ -143,7 +143,7 @@ func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, erro
 	}
 	// A database that cannot be reached is no error of the page.
 	if err != nil {
-		h.fault, _ = problem.Public(err)
+		h.fault = told(r.Context(), err)
 	}
 	h.rows, h.newest, h.older = entriesPaged(r, rows)
 	return databaseHistoryTab(v, h), nil
@@ -156,7 +156,7 @@ func (w *Web) databaseDrift(r *Request, v databaseView) (templ.Component, error)
 	report, err := w.config.Rollouts.Drift(r.Context(), v.Name)
 	var fault *problem.Problem
 	if err != nil {
-		fault, _ = problem.Public(err)
+		fault = told(r.Context(), err)
 	}
 	return databaseDriftTab(v, report, fault), nil
 }

@@ -103,7 +103,7 @@ func hashOf(s fleet.Spec) (string, error) {
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p fleetPage) refused(r *Request, err error) (Done, error) {
-	said, _ := problem.Public(err)
+	said := told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err

@@ -74,7 +74,7 @@ func (w *Web) login(rw http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	v := loginView{fields: loginFields(name), next: door.Next(hr)}
-	v.problem = ui.Fault(v.fields, p)
+	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
 	w.showLogin(rw, r, v, p.Kind.Status())
 }
 
@@ -95,7 +95,7 @@ func (w *Web) returnOIDC(rw http.ResponseWriter, hr *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	w.showLogin(rw, r, loginView{fields: loginFields(""), next: "/", problem: p}, p.Kind.Status())
+	w.showLogin(rw, r, loginView{fields: loginFields(""), next: "/", problem: spokenProblem(r.Context(), p)}, p.Kind.Status())
 }
 
 func (w *Web) logout(rw http.ResponseWriter, hr *http.Request) {
@@ -168,6 +168,6 @@ func (w *Web) setup(rw http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	v := setupView{code: code, link: link, next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(user.Name)}
-	v.problem = ui.Fault(v.fields, p)
+	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
 	w.showBare(rw, r, setupTitle(link), setupForm(v), p.Kind.Status())
 }

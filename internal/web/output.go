@@ -71,7 +71,7 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 	}
 	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), v.lines+1)
 	if err != nil {
-		v.why = "The log cannot be read. " + reason(err)
+		v.why = "The log cannot be read. " + reason(r.Context(), err)
 		return v, nil
 	}
 	if v.cut = len(lines) > v.lines; v.cut {

@@ -217,7 +217,7 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 	} else if seconds := p.Kind.RetryAfter(); seconds > 0 {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
-	if p.Next == "" {
+	if p = spokenProblem(r.Context(), p); p.Next == "" {
 		advised := *p
 		advised.Next = next
 		p = &advised

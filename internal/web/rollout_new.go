@@ -238,7 +238,7 @@ var planFields = map[string]string{"name": "name", "stages": "stages", "changes"
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p planPage) refused(r *Request, err error) (Done, error) {
-	said, _ := problem.Public(err)
+	said := told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/locale"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -41,6 +42,17 @@ func spokenDo(do func(*Request) (Done, error)) func(*Request) (Done, error) {
 		speak(r)
 		return do(r)
 	}
+}
+
+// spokenProblem is a problem in the language of the page.
+func spokenProblem(ctx context.Context, p *problem.Problem) *problem.Problem {
+	return p.In(locale.From(ctx).Code)
+}
+
+// told is what a reader may know of an error, in the language of the page.
+func told(ctx context.Context, err error) *problem.Problem {
+	p, _ := problem.Public(err)
+	return spokenProblem(ctx, p)
 }
 
 func speak(r *Request) {

@@ -180,7 +180,7 @@ func (w *Web) workspaceOutput(r *Request, host *workspace.Host, v workspaceView)
 		if hidden {
 			w.log.WarnContext(r.Context(), "the output of a workspace cannot be read", "workspace", v.ID, "error", err)
 		}
-		return workspaceOutputTab("", p.What), nil
+		return workspaceOutputTab("", spokenProblem(r.Context(), p).What), nil
 	}
 	return workspaceOutputTab(text.String(), ""), nil
 }

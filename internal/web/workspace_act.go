@@ -52,6 +52,7 @@ func limited(ctx context.Context, err error) error {
 		names = append(names, plain(x.Name))
 	}
 	said := *problem.Explain(err)
+	said.Pattern = "" // the page says more
 	said.What, said.Next = say(ctx, "workspace.limit."+limit.Type, limit.Current, limit.Max), say(ctx, "workspace.limit.next", strings.Join(names, ", "))
 	return &said
 }

@@ -1,0 +1,7 @@
+package problem
+
+// What advise says.
+const (
+	SeeAll      = seeAll
+	CreateFirst = createFirst
+)
