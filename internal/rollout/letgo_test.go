@@ -133,7 +133,7 @@ func TestCommandsOfTheEngineAreRefused(t *testing.T) {
 	} {
 		_, err := r.db.Pool.Exec(t.Context(), c.sql, c.id)
 		p := problem.Explain(err)
-		if err == nil || p.Kind != problem.Conflict || !strings.Contains(p.What, "belongs to rollout") || !strings.Contains(p.Next, "weir rollout") {
+		if err == nil || p.Kind != problem.Conflict || !strings.Contains(p.What, "belongs to rollout") || !strings.Contains(p.Command, "weir rollout") {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
