@@ -255,9 +255,9 @@ func (r *planYAML) check(n *yaml.Node, at map[string]*yaml.Node) {
 		if place == nil {
 			place = whole
 		}
-		what := f.What
+		what := f.Said(r.source.Plan)
 		if f.Stage < 0 {
-			what = f.Field + ": " + what
+			what = f.What
 		}
 		r.fault(place, "%s; %s", what, f.Next)
 	}

@@ -148,7 +148,7 @@ func (s *Store) DevicesOf(ctx context.Context, pcs []string, health string, most
 func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
 	list, err := s.devices(ctx, deviceOf, serial)
 	if err == nil && len(list) == 0 {
-		err = notFound("device", serial, "see what there is: weir device list")
+		err = notFound("device", serial, "see what there is", "weir device list")
 	}
 	if err != nil {
 		return Device{}, fmt.Errorf("read device: %w", err)

@@ -192,7 +192,7 @@ func (s *Store) Active(ctx context.Context) (Job, error) {
 func (s *Store) Job(ctx context.Context, id weir.ID) (Job, error) {
 	list, err := s.jobs(ctx, jobOf, id)
 	if err == nil && len(list) == 0 {
-		err = notFound("fleet job", id.String(), "see what there is: weir fleet list")
+		err = notFound("fleet job", id.String(), "see what there is", "weir fleet list")
 	}
 	if err != nil {
 		return Job{}, fmt.Errorf("read fleet job: %w", err)

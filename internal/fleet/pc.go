@@ -98,7 +98,7 @@ func (s *Store) Sum(ctx context.Context) (Sum, error) {
 func (s *Store) PC(ctx context.Context, name string) (PC, error) {
 	list, err := s.pcs(ctx, pcOf, name)
 	if err == nil && len(list) == 0 {
-		err = notFound("PC", name, "a node is a PC from its first report of devices on")
+		err = notFound("PC", name, "a node is a PC from its first report of devices on", "")
 	}
 	if err != nil {
 		return PC{}, fmt.Errorf("read PC: %w", err)

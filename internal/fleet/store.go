@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // Store keeps fleet jobs, devices and PCs. It is safe for concurrent use. All SQL of
@@ -34,8 +35,8 @@ func numberAfter(text string) (int, error) {
 	return n, nil
 }
 
-func notFound(what, name, next string) error {
-	return problem.New(problem.NotFound, next, "there is no %s %s", what, name)
+func notFound(noun, name, next, command string) error {
+	return problem.New(problem.NotFound, next, refusal.NoSuch, noun, name).Run(command)
 }
 
 // --- jobs

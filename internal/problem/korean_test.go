@@ -102,6 +102,10 @@ func (s sentences) ofGo(t *testing.T) {
 		for _, file := range files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
+					if name := called(call.Fun); name == "noSuch" || name == "notFound" {
+						s.argument(call, 0, dir) // the noun, and the advice if there is one
+						s.argument(call, 2, dir)
+					}
 					if at, ok := known[called(call.Fun)]; ok {
 						s.argument(call, at.pattern, dir)
 						s.argument(call, at.next, dir)

@@ -121,7 +121,7 @@ func (s *Store) Databases(ctx context.Context, f DatabaseFilter, page view.Page)
 func (s *Store) Database(ctx context.Context, name string) (Database, error) {
 	list, err := s.databases(ctx, databaseNamed, name)
 	if err == nil && len(list) == 0 {
-		err = notFound("database", name, "see what there is: weir database list")
+		err = notFound("database", name, "see what there is", "weir database list")
 	}
 	if err != nil {
 		return Database{}, fmt.Errorf("read database: %w", err)

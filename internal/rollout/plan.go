@@ -103,7 +103,7 @@ func (p Plan) check() error {
 	field, what, next := faults[0].field(), []string{}, []string{}
 	for _, f := range faults {
 		if f.field() == field {
-			what, next = append(what, f.What), append(next, f.Next)
+			what, next = append(what, f.Said(p)), append(next, f.Next)
 		}
 	}
 	return problem.Refuse(field, strings.Join(slices.Compact(next), "; "), "%s", strings.Join(what, "; "))
@@ -113,9 +113,16 @@ func (p Plan) check() error {
 type PlanFault struct {
 	// Stage is the place of the stage that it is about; -1: the plan itself.
 	Stage int
-	// Field is a field of the stage or of the plan.
-	Field      string
-	What, Next string
+	// Problem is at a field of the stage or of the plan.
+	*problem.Problem
+}
+
+// Said is what is wrong to a reader of the whole plan, which may have other stages.
+func (f PlanFault) Said(p Plan) string {
+	if f.Stage < 0 || f.Field == "name" {
+		return f.Sentence()
+	}
+	return fmt.Sprintf("stage %s: %s", p.Stages[f.Stage].Name, f.Sentence())
 }
 
 // field is the field of the plan that a program reads of.
@@ -129,7 +136,7 @@ func (f PlanFault) field() string {
 // Faults are all that is wrong with a plan, in its order. Its changes are not looked at.
 func (p Plan) Faults() (faults []PlanFault) {
 	add := func(field, next, format string, args ...any) {
-		faults = append(faults, PlanFault{Stage: -1, Field: field, What: fmt.Sprintf(format, args...), Next: next})
+		faults = append(faults, PlanFault{-1, problem.Refuse(field, next, format, args...)})
 	}
 	if strings.TrimSpace(p.Name) == "" || len(p.Name) > nameMost {
 		add("name", "such as orders-2026-11", "a rollout has a name of at most %d bytes", nameMost)
@@ -144,33 +151,32 @@ func (p Plan) Faults() (faults []PlanFault) {
 	for i, s := range p.Stages {
 		found := s.faults()
 		if seen[s.Name] && s.Name != "" {
-			found = append(found, PlanFault{Field: "name", What: fmt.Sprintf("two stages are called %s", s.Name), Next: "give each a name of its own"})
+			found = append(found, problem.Refuse("name", "give each a name of its own", "two stages are called %s", s.Name))
 		}
 		seen[s.Name] = true
 		for _, f := range found {
-			f.Stage = i
-			faults = append(faults, f)
+			faults = append(faults, PlanFault{i, f})
 		}
 	}
 	return faults
 }
 
-func (s Stage) faults() (faults []PlanFault) {
-	add := func(wrong bool, field, next, format string, args ...any) {
+func (s Stage) faults() (faults []*problem.Problem) {
+	refuse := func(wrong bool, field, next, format string, args ...any) {
 		if wrong {
-			faults = append(faults, PlanFault{Field: field, What: fmt.Sprintf(format, args...), Next: next})
+			faults = append(faults, problem.Refuse(field, next, format, args...))
 		}
 	}
-	add(!goodStage.MatchString(s.Name), "name", "letters, digits, and _ . : - inside, at most 60: such as prod", "%.80q is not a name for a stage", s.Name)
-	add(s.Approvals < 0 || s.Approvals > approvalsMost, "approvals", "0 needs nobody", "stage %s: %d approvals are not 0 to %d", s.Name, s.Approvals, approvalsMost)
-	add(s.Promote != "" && s.Promote != PromoteAuto && s.Promote != PromoteManual, "promote", "auto or manual", "stage %s: promote %.40q is not known", s.Name, s.Promote)
+	refuse(!goodStage.MatchString(s.Name), "name", "letters, digits, and _ . : - inside, at most 60: such as prod", "%.80q is not a name for a stage", s.Name)
+	refuse(s.Approvals < 0 || s.Approvals > approvalsMost, "approvals", "0 needs nobody", "%d approvals are not 0 to %d", s.Approvals, approvalsMost)
+	refuse(s.Promote != "" && s.Promote != PromoteAuto && s.Promote != PromoteManual, "promote", "auto or manual", "promote %.40q is not known", s.Promote)
 	known := slices.Contains([]string{"", OnFailureStop, OnFailureContinue, OnFailureAtMost}, s.OnFailure)
-	add(!known, "on_failure", "stop, continue or at_most", "stage %s: on_failure %.40q is not known", s.Name, s.OnFailure)
-	add(s.OnFailure == OnFailureAtMost && s.MaxFailures < 1, "on_failure", "or on_failure stop", "stage %s: at_most needs max_failures of 1 or more", s.Name)
-	add(known && s.OnFailure != OnFailureAtMost && s.MaxFailures != 0, "max_failures", "set on_failure to at_most", "stage %s: max_failures means something with at_most alone", s.Name)
-	add(s.Canary < 0, "canary", "0 is none", "stage %s: %d canaries", s.Name, s.Canary)
-	add(len(s.Databases) > 0 && s.Canary > len(s.Databases), "canary", "canaries go before the others: give fewer", "stage %s: canary is %d, and it has %s", s.Name, s.Canary, counted(len(s.Databases), "database"))
-	add(len(s.Databases) > 0 && len(s.Labels) > 0, "labels", "give one of the two", "stage %s: databases are named, or chosen by labels", s.Name)
+	refuse(!known, "on_failure", "stop, continue or at_most", "on_failure %.40q is not known", s.OnFailure)
+	refuse(s.OnFailure == OnFailureAtMost && s.MaxFailures < 1, "on_failure", "or on_failure stop", "at_most needs max_failures of 1 or more")
+	refuse(known && s.OnFailure != OnFailureAtMost && s.MaxFailures != 0, "max_failures", "set on_failure to at_most", "max_failures means something with at_most alone")
+	refuse(s.Canary < 0, "canary", "0 is none", "%d canaries", s.Canary)
+	refuse(len(s.Databases) > 0 && s.Canary > len(s.Databases), "canary", "canaries go before the others: give fewer", "canary is %d, and it has %s", s.Canary, counted(len(s.Databases), "database"))
+	refuse(len(s.Databases) > 0 && len(s.Labels) > 0, "labels", "give one of the two", "databases are named, or chosen by labels")
 	return faults
 }
 

@@ -153,7 +153,7 @@ func (s *Store) Rollouts(ctx context.Context, f Filter, page view.Page) ([]Rollo
 func (s *Store) Rollout(ctx context.Context, id weir.ID) (Rollout, error) {
 	list, err := s.rollouts(ctx, rolloutOf, id)
 	if err == nil && len(list) == 0 {
-		err = notFound("rollout", id.String(), "see what there is: weir rollout list")
+		err = notFound("rollout", id.String(), "see what there is", "weir rollout list")
 	}
 	if err != nil {
 		return Rollout{}, fmt.Errorf("read rollout: %w", err)
@@ -172,7 +172,7 @@ func (s *Store) Rollout(ctx context.Context, id weir.ID) (Rollout, error) {
 func (s *Store) Change(ctx context.Context, id weir.ID, change string) (ChangeState, error) {
 	list, _, err := s.frozen(ctx, id, change)
 	if err == nil && len(list) == 0 {
-		err = notFound("change", change+" in rollout "+id.String(), "see what it has: weir rollout show "+id.String())
+		err = notFound("change", change+" in rollout "+id.String(), "see what it has", "weir rollout show "+id.String())
 	}
 	if err != nil {
 		return ChangeState{}, fmt.Errorf("read change: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/refusal"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
@@ -276,7 +277,7 @@ type frozenStage struct {
 func (s *Store) planned(ctx context.Context, id weir.ID) (plan json.RawMessage, note string, err error) {
 	err = s.pool.QueryRow(ctx, `select r.plan, coalesce(r.note, '') from weir.rollouts r where r.job = $1`, id).Scan((*[]byte)(&plan), &note)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = notFound("rollout", id.String(), "see what there is: weir rollout list")
+		err = notFound("rollout", id.String(), "see what there is", "weir rollout list")
 	}
 	return plan, note, err
 }
@@ -528,6 +529,6 @@ func orZero(id *weir.ID) weir.ID {
 	return *id
 }
 
-func notFound(what, name, next string) error {
-	return problem.New(problem.NotFound, next, "there is no %s %s", what, name)
+func notFound(noun, name, next, command string) error {
+	return problem.New(problem.NotFound, next, refusal.NoSuch, noun, name).Run(command)
 }

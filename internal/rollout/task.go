@@ -131,7 +131,7 @@ func (s *Store) TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page vie
 	case err != nil:
 		return nil, fmt.Errorf("list tasks: %w", err)
 	case !there:
-		return nil, notFound("rollout", id.String(), "see what there is: weir rollout list")
+		return nil, notFound("rollout", id.String(), "see what there is", "weir rollout list")
 	case after != nil && !has:
 		return nil, problem.Refuse("after", "use the id of the last row of the page before", "rollout %s has no task %s", id, after)
 	}
@@ -142,7 +142,7 @@ func (s *Store) TaskPage(ctx context.Context, id weir.ID, f TaskFilter, page vie
 func (s *Store) Task(ctx context.Context, task weir.ID) (Task, error) {
 	list, err := s.tasks(ctx, taskOf, task)
 	if err == nil && len(list) == 0 {
-		err = notFound("task of a rollout", task.String(), "see what a rollout has: weir rollout show ID")
+		err = notFound("task of a rollout", task.String(), "see what a rollout has", "weir rollout show ID")
 	}
 	if err != nil {
 		return Task{}, fmt.Errorf("read task: %w", err)
@@ -187,7 +187,7 @@ func (s *Store) Run(ctx context.Context, task weir.ID, attempt int) (RunReport, 
 		r.Attempt = r.Attempts[len(r.Attempts)-1].Attempt
 	}
 	if attempt != 0 && !slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return a.Attempt == attempt }) {
-		return r, notFound("attempt", strconv.Itoa(attempt)+" of "+t.Key, "it has "+strconv.Itoa(len(r.Attempts)))
+		return r, notFound("attempt", strconv.Itoa(attempt)+" of "+t.Key, "it has "+strconv.Itoa(len(r.Attempts)), "")
 	}
 	if r.Log, err = s.lines(ctx, task, r.Attempt); err != nil {
 		return r, fmt.Errorf("read log: %w", err)

@@ -198,10 +198,11 @@ func (f *planForm) plan(r *Request, was rollout.Plan) rollout.Plan {
 	}
 	rows := f.planStages(r, &p)
 	for _, fault := range p.Faults() {
-		field, what := planFields[fault.Field], plain(fault.What+": "+fault.Next)
+		said := spokenProblem(ctx, fault.Problem)
+		field, what := planFields[fault.Field], plain(said.Sentence()+": "+said.Next)
 		if fault.Stage >= 0 {
 			row := rows[fault.Stage]
-			field, what = "stages", strings.TrimPrefix(what, "stage "+plain(f.stages[row].name)+": ")
+			field = "stages"
 			if slices.Contains(stageFields, fault.Field) {
 				field = f.stages[row].field(row, fault.Field)
 			}

@@ -18,8 +18,9 @@ begin
     perform weir._rollout_lives(r);
   elsif x.status not in ('FAILED', 'CANCELED') then
     perform weir._conflict('%s is %s: it cannot be retried', jsonb_build_array(x.key, x.status),
-      hint => case x.status when 'UNKNOWN' then format('it may have been applied; say which: weir rollout resolve %s --applied or --not-applied', x.id) when 'DONE' then 'what is applied is not applied again'
-      when 'SKIPPED' then 'what was skipped never runs; create another rollout' when 'RUNNING' then 'it runs; cancel it first' else 'it has not run yet' end);
+      hint => case x.status when 'UNKNOWN' then 'it may have been applied; say which' when 'DONE' then 'what is applied is not applied again'
+      when 'SKIPPED' then 'what was skipped never runs; create another rollout' when 'RUNNING' then 'it runs; cancel it first' else 'it has not run yet' end,
+      command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s --applied or --not-applied', x.id) end);
   end if;
   changed := true;
   perform weir._rollout_again(r, x.id, rollout_retry.by, rollout_retry.at);
