@@ -52,11 +52,11 @@ func TestConnectionLost(t *testing.T) {
 		t.Errorf("read: %v after %d tries", err, seen.Load())
 	}
 	lose(1)
-	if _, err := submit(t.Context(), c, weir.Task{Service: "x", IdempotencyKey: "k"}); err != nil || seen.Load() != 2 {
+	if _, err := submit(t.Context(), c, work.TaskSpec{Service: "x", IdempotencyKey: "k"}); err != nil || seen.Load() != 2 {
 		t.Errorf("submit with a key: %v after %d tries", err, seen.Load())
 	}
 	lose(1)
-	_, err := submit(t.Context(), c, weir.Task{Service: "x"})
+	_, err := submit(t.Context(), c, work.TaskSpec{Service: "x"})
 	if p := problem.Explain(err); p.Kind != problem.Unreachable || seen.Load() != 1 {
 		t.Errorf("submit without a key: %v after %d tries", err, seen.Load())
 	}
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 		"wrong token": {r.client("weir_pat_nonsense"), problem.Unauthenticated},
 		"viewer":      {r.as(auth.Viewer), problem.Forbidden},
 	} {
-		_, err := submit(t.Context(), c.client, weir.Task{Service: "x"})
+		_, err := submit(t.Context(), c.client, work.TaskSpec{Service: "x"})
 		if p := problem.Explain(err); p.Kind != c.kind || p.Next == "" {
 			t.Errorf("%s: %+v", name, p)
 		}

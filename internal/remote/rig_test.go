@@ -134,12 +134,8 @@ func decidingJob(id weir.ID, reason string) *work.DecidingJob {
 }
 
 // submit submits a task, submitJob a job.
-func submit(ctx context.Context, x op.Caller, task weir.Task) (work.Submitted, error) {
-	spec, err := work.SpecOf(task)
-	if err != nil {
-		return work.Submitted{}, err
-	}
-	return work.SubmitTask.Call(ctx, x, &work.Submitting{Keyed: op.Keyed{IdempotencyKey: task.IdempotencyKey}, Body: spec})
+func submit(ctx context.Context, x op.Caller, task work.TaskSpec) (work.Submitted, error) {
+	return work.SubmitTask.Call(ctx, x, &work.Submitting{Keyed: op.Keyed{IdempotencyKey: task.IdempotencyKey}, Body: task})
 }
 
 func submitJob(ctx context.Context, x op.Caller, job work.JobSpec) (weir.ID, error) {
