@@ -215,3 +215,14 @@ func TestWorkspaceRecovery(t *testing.T) {
 		t.Errorf("recovered: %+v, %v", w, err)
 	}
 }
+
+// What is refused is said in the language of the page, by the database and by us.
+func TestWorkspaceRefusalsInKorean(t *testing.T) {
+	s := webtest.Start(t)
+	otto := s.Login(t, "otto", auth.Operator)
+	otto.Post(t, "/language", form("language", "ko", "back", "/workspaces")).Is(t, http.StatusSeeOther)
+	otto.Post(t, "/new-workspace", form("name", "Bad Name", "provider", "docker")).Is(t, http.StatusUnprocessableEntity).Has(t, "영문 소문자, 숫자, 하이픈 1자에서 40자까지")
+	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "docker", "standby_ttl", "1s")).Is(t, http.StatusUnprocessableEntity).Has(t, "너무 짧습니다")
+	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "docker")).Is(t, http.StatusSeeOther)
+	otto.Post(t, "/new-workspace", form("name", "notes", "provider", "docker")).Is(t, http.StatusConflict).Has(t, "워크스페이스 &#39;notes&#39;이(가) 이미 있습니다")
+}
