@@ -143,6 +143,18 @@ var sentences = wordRule{
 	},
 }
 
+// refusals carry their field, pattern and arguments. See decision 0023.
+var refusals = wordRule{
+	name:  "refusals",
+	dirs:  []string{"schema/functions"},
+	words: regexp.MustCompile(`\braise exception\b|\b_(invalid|fault)\((format\(|'[^']*[: ])`),
+	why:   "a refusal is weir._invalid(field, pattern, arguments), or another that calls weir._raise",
+	known: allowed{
+		"schema/functions/engine/_raise.sql":  "the others call it",
+		"schema/functions/auth/_own_node.sql": "an error of PostgreSQL, not one of ours",
+	},
+}
+
 // domains are who uses the engine. The exceptions are what is left of the time when they
 // had no folders.
 var domains = wordRule{

@@ -83,7 +83,7 @@ func fixtureFindings(t *tree) []finding {
 			break
 		}
 	}
-	for _, rule := range []wordRule{domains, positions, sentences} {
+	for _, rule := range []wordRule{domains, positions, sentences, refusals} {
 		rule.known = nil
 		out = append(out, checkWords(t, rule)...)
 	}
