@@ -85,7 +85,7 @@ func (s *Store) JobPage(ctx context.Context, f JobFilter, page Page) (jobs []Job
 // jobIDs is a page of the ids of jobs.
 func (s *Store) jobIDs(ctx context.Context, op string, f JobFilter, page Page) (ids []weir.ID, next string, err error) {
 	if f.State != "" && !slices.Contains(JobStates, f.State) {
-		return nil, "", refuse("state", "%q: choose one of %s", f.State, strings.Join(JobStates, ", "))
+		return nil, "", refuse("state", "%q is none of %s", f.State, strings.Join(JobStates, ", "))
 	}
 	w, err := s.jobWalk(ctx, op, f)
 	if err != nil {

@@ -35,10 +35,10 @@ var (
 // check refuses a filter that can match nothing.
 func (f *TaskFilter) check() error {
 	if f.State != "" && !slices.Contains(States, f.State) {
-		return refuse("state", "%q: choose one of %s", f.State, strings.Join(States, ", "))
+		return refuse("state", "%q is none of %s", f.State, strings.Join(States, ", "))
 	}
 	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
-		return refuse("gate", "%q: choose one of %s", f.Gate, strings.Join(Gates, ", "))
+		return refuse("gate", "%q is none of %s", f.Gate, strings.Join(Gates, ", "))
 	}
 	if f.Gate != "" {
 		if f.State != "" && f.State != "pending" {

@@ -50,7 +50,7 @@ func (s *Store) Timeline(ctx context.Context, f TimelineFilter, before string, l
 		}
 	}
 	if f.Level != "" && !slices.Contains(Levels, f.Level) {
-		return nil, "", refuse("level", "%q: choose one of %s", f.Level, strings.Join(Levels, ", "))
+		return nil, "", refuse("level", "%q is none of %s", f.Level, strings.Join(Levels, ", "))
 	}
 	limit = Page{Limit: limit}.Most()
 	if id, err := weir.ParseID(f.Subject); err == nil && f.Kind == "task" {
