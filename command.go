@@ -81,23 +81,34 @@ type Reason struct {
 	Gate string
 	// Open says that this is not what the task waits for.
 	Open bool
-	// Text is for people.
+	// Text is for people: Code and Args as an English sentence.
 	Text string
+	// Code is the kind of reason, such as pool_full or not_before, for programs.
+	Code string
+	// Args are what the code is about: names, counts, spans in seconds, times as RFC 3339
+	// has them. One that is an object with a code is a reason of its own.
+	Args map[string]any
 	// Blocker is the task that stands in the way, if one does.
 	Blocker ID
 	// Since is when the gate closed; zero if it is open.
 	Since time.Time
 }
 
+const reasonColumns = `gate, open, reason, code, args, blocker, coalesce(since, '-infinity')`
+
+func (r *Reason) columns() []any {
+	return []any{&r.Gate, &r.Open, &r.Text, &r.Code, &r.Args, &r.Blocker, (*instant)(&r.Since)}
+}
+
 // Why says, gate by gate, why a task is where it is.
 func (c *Client) Why(ctx context.Context, task ID) ([]Reason, error) {
-	rows, err := c.pool.Query(ctx, `select gate, open, reason, blocker, coalesce(since, '-infinity') from weir.why($1)`, task)
-	return collect("why", rows, err, func(r *Reason) []any { return []any{&r.Gate, &r.Open, &r.Text, &r.Blocker, (*instant)(&r.Since)} })
+	rows, err := c.pool.Query(ctx, `select `+reasonColumns+` from weir.why($1)`, task)
+	return collect("why", rows, err, (*Reason).columns)
 }
 
 // WhyJob says why a job is where it is: of a queued one what it waits for, of one
 // that runs what stops its tasks, gate by gate.
 func (c *Client) WhyJob(ctx context.Context, job ID) ([]Reason, error) {
-	rows, err := c.pool.Query(ctx, `select gate, open, reason, blocker, coalesce(since, '-infinity') from weir.why_job($1)`, job)
-	return collect("why job", rows, err, func(r *Reason) []any { return []any{&r.Gate, &r.Open, &r.Text, &r.Blocker, (*instant)(&r.Since)} })
+	rows, err := c.pool.Query(ctx, `select `+reasonColumns+` from weir.why_job($1)`, job)
+	return collect("why job", rows, err, (*Reason).columns)
 }

@@ -1049,6 +1049,7 @@ view device: Devices, whether they are there and well, and what they do.
   deadline timestamp with time zone
   why text
   eligible boolean
+  reason jsonb
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -1170,6 +1171,7 @@ view pc: PCs, their slots and their devices.
   registered_at timestamp with time zone
   set_slots integer
   labels jsonb
+  reason jsonb
 view pool: Pools and their use.
   name text
   size integer
@@ -1553,12 +1555,12 @@ function _device_lost(ids integer[], reason text, t timestamp with time zone) re
   plpgsql volatile set search_path=weir, pg_temp: Ends attempts whose device is gone.
 function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Registers devices.
+function _device_reason(d weir.devices, checked boolean) returns jsonb
+  sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
 function _device_valid(devices jsonb) returns void
   plpgsql stable: WR422 unless each device can be taken.
-function _device_why(d weir.devices, checked boolean) returns text
-  sql stable: Why a device gets no work, or null.
 function _device_worked(of_device integer, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: suspect or unknown → good.
 function _doctor(name text, found text[], level text DEFAULT 'invariant'::text) returns TABLE(name text, ok boolean, level text, detail text)
@@ -1667,8 +1669,10 @@ function _fleet_taken(of_task uuid, of_node integer, from_attempt integer, to_at
   sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
 function _fleet_task_row() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
-function _fleet_unit_why(of_device integer, checked boolean, t timestamp with time zone) returns text
+function _fleet_unit_reason(of_device integer, checked boolean, t timestamp with time zone) returns jsonb
   sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
+function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
+  plpgsql stable set search_path=weir, pg_temp: Why a fleet job is not further, with reasons for programs.
 function _fleet_words() returns text[]
   sql immutable: Words that runners cannot write.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
@@ -1707,11 +1711,13 @@ function _invalid_task(n bigint, fault jsonb, hint text DEFAULT NULL::text) retu
   sql volatile: Raises WR422 for one of several tasks.
 function _jittered(name text, due timestamp with time zone, jitter interval) returns timestamp with time zone
   sql immutable: The time of a run, put off by its part of the jitter.
+function _job_places(of_job uuid) returns TABLE(place text, nth integer, n bigint, task uuid, name text, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: How many tasks of a job stand where.
 function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
 function _key_bucket(lane boolean, key text) returns integer
   sql immutable: The bucket of a key.
-function _key_holder(lane boolean, key text) returns text
+function _key_holder(lane boolean, key text) returns jsonb
   sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
@@ -1749,12 +1755,12 @@ function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
   sql stable set TimeZone=UTC, search_path=weir, pg_temp: Partitions and their range in time.
+function _pc_reason(n weir.nodes, p weir.pcs, t timestamp with time zone) returns jsonb
+  sql stable: Why a PC gets no work, or null.
 function _pc_slots(p weir.pcs) returns integer
   sql stable: The slots of a PC.
 function _pc_state(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
   sql stable: The state of a PC in one word.
-function _pc_why(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
-  sql stable: Why a PC gets no work, or null.
 function _percentile(samples real[], p double precision) returns real
   sql immutable: The p-th part of the samples is not above this.
 function _pick(keys integer[], firsts bigint[], priorities smallint[], of integer[], free integer[], n integer) returns tid[]
@@ -1829,8 +1835,14 @@ function _rollout_wrong(ids uuid[]) returns TABLE(rollout uuid, state text, hold
   plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
+function _said(value jsonb, form text) returns text
+  plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
 function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _seconds(span interval) returns numeric
+  sql immutable: A span in a reason.
+function _sentence(reason jsonb) returns text
+  plpgsql stable set search_path=weir, pg_temp: A reason in English.
 function _serves(n weir.nodes, service text, labels jsonb, t timestamp with time zone) returns boolean
   sql stable set search_path=weir, pg_temp: Whether a node could do work of a service with these labels.
 function _set_aside(of_task uuid, doing text, code text, message text, t timestamp with time zone) returns void
@@ -1887,18 +1899,32 @@ function _wake_timeout(n weir.nodes) returns interval
   sql immutable: How long a node may take to wake.
 function _wanted(within interval, t timestamp with time zone, without integer DEFAULT NULL::integer) returns TABLE(service text, labels jsonb, due timestamp with time zone, what text)
   sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
-function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason text, OUT since timestamp with time zone) returns record
+function _why(of_task uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a task waits, with reasons for programs.
+function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason jsonb, OUT since timestamp with time zone) returns record
   sql stable set search_path=weir, pg_temp: Which sleeping node a task waits for.
-function _why_name(task uuid, job uuid) returns text
+function _why_ended(of_task uuid) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: How a task ended.
+function _why_job(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a job is where it is, with reasons for programs.
+function _why_lane(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a task waits at its lane.
+function _why_name(task uuid, job uuid) returns jsonb
   sql stable set search_path=weir, pg_temp: What people call a task that stands in the way of another.
-function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+function _why_needs(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: Why a task waits for others.
+function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at the gate plan.
-function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its pool.
-function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
+function _why_time(q weir.tasks, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: Why a task waits for its time.
+function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why an available task has not started.
 function _with_keys(of_job uuid, keys text[]) returns uuid[]
   sql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: Tasks of a job by their keys.
+function _words(code text) returns text
+  sql immutable: The words of a reason, with places for its arguments.
 function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The row of a worker, made if it is new.
 function _workspace_conditions(was jsonb, seen jsonb, t timestamp with time zone) returns jsonb
@@ -1991,8 +2017,8 @@ function fleet_tidy(at timestamp with time zone DEFAULT NULL::timestamp with tim
   plpgsql volatile security definer set search_path=weir, pg_temp: Forgets fleet jobs that the engine has forgotten.
 function fleet_trouble(pc text, trouble text DEFAULT NULL::text, blind boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: What a PC says of its look for devices.
-function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(device text, pc text, why text)
-  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a fleet job is not further: in one line, and per device.
+function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(device text, pc text, why text, code text, args jsonb)
+  sql stable security definer set jit=off, search_path=weir, pg_temp: Why a fleet job is not further: in one line, and per device.
 function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: One pass of what time brings about.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
@@ -2147,10 +2173,10 @@ function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT N
   plpgsql volatile security definer set lock_timeout=200ms, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
 function wait_for(task uuid, needs text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set enable_nestloop=on, jit=off, search_path=weir, pg_temp: A task at the gate plan waits for tasks of its job, then stands there again. False: it does not stand there any more.
-function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
-  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a task waits: each gate, open or closed, with reason, blocker and since when.
-function why_job(job uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone)
-  plpgsql stable security definer set jit=off, search_path=weir, pg_temp: Why a job is where it is: its time, its gates, its workers.
+function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone, code text, args jsonb)
+  sql stable security definer set jit=off, search_path=weir, pg_temp: Why a task waits: each gate, open or closed, with reason, blocker and since when.
+function why_job(job uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone, code text, args jsonb)
+  sql stable security definer set jit=off, search_path=weir, pg_temp: Why a job is where it is: its time, its gates, its workers.
 function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, depth integer)
   sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
 function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -2205,13 +2231,18 @@ function workspace_want(workspace uuid, want text, by text DEFAULT NULL::text, e
   plpgsql volatile security definer set search_path=weir, pg_temp: Wants another phase of a workspace. Refused while an operation is under way.
 
 -- Grants
-weir_client: execute on function _device_why
+weir_client: execute on function _device_reason
 weir_client: execute on function _fleet_late
 weir_client: execute on function _fleet_words
 weir_client: execute on function _id_time
+weir_client: execute on function _instant
+weir_client: execute on function _pc_reason
 weir_client: execute on function _pc_slots
 weir_client: execute on function _pc_state
-weir_client: execute on function _pc_why
+weir_client: execute on function _said
+weir_client: execute on function _sentence
+weir_client: execute on function _span
+weir_client: execute on function _words
 weir_client: execute on function add_tasks
 weir_client: execute on function cancel
 weir_client: execute on function cancel_job
@@ -2329,10 +2360,15 @@ weir_client: delete, insert, select, update on view flow.nodes
 weir_client: delete, insert, select, update on view flow.task_artifacts
 weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
-weir_worker: execute on function _device_why
+weir_worker: execute on function _device_reason
 weir_worker: execute on function _fleet_late
 weir_worker: execute on function _id_time
-weir_worker: execute on function _pc_why
+weir_worker: execute on function _instant
+weir_worker: execute on function _pc_reason
+weir_worker: execute on function _said
+weir_worker: execute on function _sentence
+weir_worker: execute on function _span
+weir_worker: execute on function _words
 weir_worker: execute on function bound_slots
 weir_worker: execute on function claim
 weir_worker: execute on function confirm_cancel

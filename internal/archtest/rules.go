@@ -21,7 +21,7 @@ var imports = importRules{
 		{"ground", []string{"schema", "internal/loop", "."}, "the ground knows nothing above it: schema is data, loop is a clock, the SDK is what users vendor"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection and the address are what the SDK and the server share"},
 		{"address", []string{"internal/dsn"}, "whoever connects reads the address in one place"},
-		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/blame", "internal/pattern", "internal/uptime", "internal/leasing", "internal/refusal"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages, whose fault an error is, what a refusal says to programs, how long the machine is up: they stand on nothing"},
+		{"request", []string{"internal/request", "internal/clean", "internal/near", "internal/locale", "internal/reason", "internal/blame", "internal/pattern", "internal/uptime", "internal/leasing", "internal/refusal"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages and reasons, whose fault an error is, what a refusal says to programs, how long the machine is up: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",
@@ -137,9 +137,8 @@ var sentences = wordRule{
 	words: regexp.MustCompile(`\blike '[a-z][^']* [^']*'`),
 	why:   "a sentence is for people, and decides nothing",
 	known: allowed{
-		"schema/functions/engine/_why_unclaimed.sql": "chooses between two reasons by their text",
-		"schema/functions/fleet/_fleet_late.sql":     "an agent says by text alone that it ran out of time",
-		"schema/functions/fleet/_fleet_taken.sql":    "an agent says by text alone that a machine failed, not the work",
+		"schema/functions/fleet/_fleet_late.sql":  "an agent says by text alone that it ran out of time",
+		"schema/functions/fleet/_fleet_taken.sql": "an agent says by text alone that a machine failed, not the work",
 	},
 }
 
@@ -171,8 +170,8 @@ var domains = wordRule{
 		"schema/functions/engine/set_node_mode.sql": "a PC that is let go on is not paused any more",
 		"schema/functions/engine/set_schedule.sql":  "a schedule may start a workflow or a fleet job, which it checks",
 		"schema/functions/engine/stop_worker.sql":   "a PC leaves with its worker",
-		"schema/functions/engine/why.sql":           "a run of a rollout waits inside the database that it changes",
-		"schema/functions/engine/why_job.sql":       "a fleet job waits for devices, and a workflow for a node that can do its steps",
+		"schema/functions/engine/_why.sql":          "a run of a rollout waits inside the database that it changes",
+		"schema/functions/engine/_why_job.sql":      "a fleet job waits for devices, and a workflow for a node that can do its steps",
 	},
 }
 

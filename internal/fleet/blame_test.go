@@ -79,7 +79,7 @@ func TestABlindPC(t *testing.T) {
 	blind(false)
 	r.want("claimed by a blind PC", len(r.claim("PC-01", 10)), 0)
 	var why string
-	r.scan(&why, `select weir._pc_why(n, p, $1) from weir.nodes n join weir.pcs p on p.node = n.id`, r.now)
+	r.scan(&why, `select weir._sentence(weir._pc_reason(n, p, $1)) from weir.nodes n join weir.pcs p on p.node = n.id`, r.now)
 	if want := "cannot see its devices since"; len(why) < len(want) || why[6:6+len(want)] != want {
 		t.Errorf("why: %s", why)
 	}

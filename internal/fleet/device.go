@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // The health of a device.
@@ -67,6 +68,8 @@ type Device struct {
 	// Eligible: it may get work. Why says why not.
 	Eligible bool   `json:"eligible"`
 	Why      string `json:"why,omitempty"`
+	// Reason is Why for programs.
+	Reason *reason.Coded `json:"reason,omitempty"`
 
 	// Task is what runs on it, Job the fleet job of that; zero: nothing, a health task.
 	Task      weir.ID    `json:"task,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // The states of a fleet job.
@@ -123,8 +124,9 @@ type UnitFilter struct {
 // Why says why a job is not further: in one line, and for each device that waits or
 // was missed.
 type Why struct {
-	ID      weir.ID     `json:"id"`
-	Summary string      `json:"summary"`
+	ID      weir.ID `json:"id"`
+	Summary string  `json:"summary"`
+	reason.Coded
 	Devices []WhyDevice `json:"devices,omitempty"`
 }
 
@@ -134,6 +136,7 @@ type WhyDevice struct {
 	Device string `json:"device,omitempty"`
 	PC     string `json:"pc,omitempty"`
 	Why    string `json:"why"`
+	reason.Coded
 }
 
 // Canceled is what a cancel did: so many ended, so many were asked to stop.

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // The states of a PC.
@@ -25,6 +26,8 @@ type PC struct {
 	State string `json:"state"`
 	// Why says why it gets no work. Empty: it may.
 	Why string `json:"why,omitempty"`
+	// Reason is Why for programs.
+	Reason *reason.Coded `json:"reason,omitempty"`
 	// Trouble is what people should see to: it cannot see its devices, or not all.
 	Trouble string `json:"trouble,omitempty"`
 	Slots   int    `json:"slots"`

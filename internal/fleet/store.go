@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 	"github.com/weirhq/weir/internal/refusal"
 )
 
@@ -112,21 +113,24 @@ func or(id *weir.ID) weir.ID {
 }
 
 func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error) {
-	rows, err := s.pool.Query(ctx, `select coalesce(x.device, ''), coalesce(x.pc, ''), x.why from weir.fleet_why($1, $2) x`, id, most)
+	rows, err := s.pool.Query(ctx, `select coalesce(x.device, ''), coalesce(x.pc, ''), x.why, x.code, x.args from weir.fleet_why($1, $2) x`, id, most)
 	if err != nil {
 		return w, err
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WhyDevice])
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d WhyDevice, err error) {
+		err = row.Scan(&d.Device, &d.PC, &d.Why, &d.Code, &d.Args)
+		return d, err
+	})
 	if err != nil || len(list) == 0 {
 		return w, err
 	}
-	return Why{Summary: list[0].Why, Devices: list[1:]}, nil
+	return Why{Summary: list[0].Why, Coded: list[0].Coded, Devices: list[1:]}, nil
 }
 
 // waits names what each unit waits for as weir.fleet_why does, in one word.
 func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
-		when weir._pc_why(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_why(d, m.checked) is not null then 'check'
+		when weir._pc_reason(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_reason(d, m.checked) is not null then 'check'
 		when r.device is not null then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
 		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = u.device,
 		`+moment+` where u.job = $1 and u.state in ('waiting', 'retrying')) w group by w.kind`, id)
@@ -144,14 +148,19 @@ func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 }
 
 func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p Preview, err error) {
-	const some = `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''), 'why', coalesce(x.why, case when x.busy then 'busy' else '' end)) order by x.serial) from `
+	some := func(which string) string {
+		return `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''),
+			'why', coalesce(weir._sentence(x.said), ''), 'code', x.said ->> 'code', 'args', x.said - 'code') order by x.serial)
+			from (select d.*, jsonb_strip_nulls(coalesce(why, case when busy then '{"code": "busy"}'::jsonb end)) as said
+				from d where ` + which + ` order by serial limit $2) x), '[]')`
+	}
 	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority from weir._fleet_spec($1) x),
 		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
-			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_why(d, m.checked) end, weir._pc_why(n, p, m.now), weir._device_why(d, m.checked)) as why
+			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
-			(select count(*) from d where why is not null), `+some+`(select * from d where why is null order by serial limit $2) x), '[]'), `+some+`(select * from d where why is not null order by serial limit $2) x), '[]'),
+			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`,
 			(select count(*) from weir.fleet_jobs j, s where j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority)`, spec, most).
 		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
 	return p, err
@@ -160,7 +169,7 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),
-	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline`
+	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline`
 
 const (
 	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
@@ -181,10 +190,12 @@ func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Device, err error) {
 		var blamed, task, job *weir.ID
+		var code *string
+		var args map[string]any
 		err = row.Scan(&d.Serial, &d.PC, &d.Hub, &d.Target, &d.Labels, &d.Online, &d.OnlineAt, &d.MissingAt, &d.Health, &d.HealthAt, &d.HealthNote, &d.HealthBy, &blamed, &d.Evidence, &d.Checks, &d.CheckAt,
-			&d.RegisteredAt, &d.Eligible, &d.Why, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline)
+			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline)
 		d.HealthJob, d.Task, d.Job = or(blamed), or(task), or(job)
-		d.Presence = presenceOf(d)
+		d.Reason, d.Presence = reason.Of(code, args), presenceOf(d)
 		return d, err
 	})
 }
@@ -219,14 +230,14 @@ func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string)
 
 // --- PCs
 
-const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.slots, p.set_slots, p.target, p.running, p.eligible, p.devices, p.online, p.quarantined, p.paused_until, coalesce(p.trouble, ''), p.reported_at, p.seen_at`
+const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.reason ->> 'code', p.reason - 'code', p.slots, p.set_slots, p.target, p.running, p.eligible, p.devices, p.online, p.quarantined, p.paused_until, coalesce(p.trouble, ''), p.reported_at, p.seen_at`
 
 const (
 	pcOf = `where p.name = $1`
 	// The PCs are chosen first: the view counts the devices of each.
 	pcPage = `where p.name = any(array(select n.name from weir.pcs x join weir.nodes n on n.id = x.node, ` + moment + ` where n.name > $1 collate "C" and ($2 = '' or strpos(lower(n.name), lower($2)) > 0)
 		and ($3 = '' or exists (select from weir.devices d where d.node = n.id and d.health = $3))
-		and (not $4 or weir._pc_why(n, x, m.now) is not null or exists (select from weir.devices d where d.node = n.id
+		and (not $4 or weir._pc_reason(n, x, m.now) is not null or exists (select from weir.devices d where d.node = n.id
 			and (d.health in ('suspect', 'quarantined') or d.health <> 'retired' and (not d.online or d.missing_at is not null)))) order by n.name limit $5)) order by p.name`
 	// moment is now and whether there is a health task. A function that is given a column
 	// becomes part of the plan; one that is given a call of a clock is called for each row.
@@ -237,9 +248,9 @@ func (s *Store) sum(ctx context.Context) (t Sum, err error) {
 	err = s.pool.QueryRow(ctx, `select count(p.node), count(p.node) filter (where p.still), coalesce(sum(r.running) filter (where p.node is not null), 0),
 		coalesce(sum(least(p.slots, case when p.still then 0 else d.well end)), 0), coalesce(sum(d.well) filter (where not p.still), 0), coalesce(sum(d.devices), 0), coalesce(sum(d.online), 0),
 		coalesce(sum(d.quarantined), 0), coalesce(sum(d.devices) filter (where p.node is null), 0)
-		from (select p.node, weir._pc_slots(p) as slots, weir._pc_why(n, p, m.now) is not null as still from weir.pcs p join weir.nodes n on n.id = p.node, `+moment+`) p
+		from (select p.node, weir._pc_slots(p) as slots, weir._pc_reason(n, p, m.now) is not null as still from weir.pcs p join weir.nodes n on n.id = p.node, `+moment+`) p
 		full join (select d.node, count(*) filter (where d.health <> 'retired') as devices, count(*) filter (where d.online and d.missing_at is null and d.health <> 'retired') as online,
-			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_why(d, m.checked) is null) as well from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
+			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_reason(d, m.checked) is null) as well from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
 		left join (select r.node, count(*) as running from weir.running r where r.device is not null group by r.node) r on r.node = p.node`).
 		Scan(&t.PCs, &t.Still, &t.Running, &t.Target, &t.Eligible, &t.Devices, &t.Online, &t.Quarantined, &t.WithoutPC)
 	return t, err
@@ -251,7 +262,10 @@ func (s *Store) pcs(ctx context.Context, rest string, args ...any) ([]PC, error)
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p PC, err error) {
-		err = row.Scan(&p.Name, &p.State, &p.Why, &p.Slots, &p.SetSlots, &p.Target, &p.Running, &p.Eligible, &p.Devices, &p.Online, &p.Quarantined, &p.PausedUntil, &p.Trouble, &p.ReportedAt, &p.SeenAt)
+		var code *string
+		var args map[string]any
+		err = row.Scan(&p.Name, &p.State, &p.Why, &code, &args, &p.Slots, &p.SetSlots, &p.Target, &p.Running, &p.Eligible, &p.Devices, &p.Online, &p.Quarantined, &p.PausedUntil, &p.Trouble, &p.ReportedAt, &p.SeenAt)
+		p.Reason = reason.Of(code, args)
 		return p, err
 	})
 }

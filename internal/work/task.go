@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // NamedTask names a task.
@@ -70,11 +71,18 @@ type CancelOutput struct {
 
 // Reason is one gate of a task or a job.
 type Reason struct {
-	Gate    string    `json:"gate"`
-	Open    bool      `json:"open"`
-	Text    string    `json:"reason"`
-	Blocker weir.ID   `json:"blocker,omitzero"`
-	Since   time.Time `json:"since,omitzero"`
+	Gate    string         `json:"gate"`
+	Open    bool           `json:"open"`
+	Text    string         `json:"reason" doc:"The reason for people, in English."`
+	Code    string         `json:"code,omitempty" doc:"The kind of reason, for programs."`
+	Args    map[string]any `json:"args,omitempty" doc:"What the code is about: names, counts, seconds, times."`
+	Blocker weir.ID        `json:"blocker,omitzero"`
+	Since   time.Time      `json:"since,omitzero"`
+}
+
+// In is the reason for people in a language.
+func (r Reason) In(language string) string {
+	return reason.Coded{Code: r.Code, Args: r.Args}.In(language, r.Text)
 }
 
 func reasonsOf(reasons []weir.Reason, err error) (op.Page[Reason], error) {

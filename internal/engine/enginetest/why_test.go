@@ -13,6 +13,8 @@ type cause struct {
 	Reason  string
 	Blocker *string
 	Since   *time.Time
+	Code    string
+	Args    map[string]any
 }
 
 // why returns the line of one gate.

@@ -22,7 +22,8 @@ begin
   return query select * from weir._doctor('every lane and pool can be opened', array(
     select format('%s %s: %s', case when l.lane then 'lane' else 'pool' end, l.key, l.error) from weir.left_keys l where l.error is not null
     union all
-    select format('%s %s waits since %s for %s', case when l.lane then 'lane' else 'pool' end, l.key, l.at, coalesce(weir._key_holder(l.lane, l.key), 'the next pass: no server and no worker tends the engine'))
+    select format('%s %s waits since %s for %s', case when l.lane then 'lane' else 'pool' end, l.key, l.at,
+      coalesce(weir._sentence(weir._key_holder(l.lane, l.key)), 'the next pass: no server and no worker tends the engine'))
     from weir.left_keys l where l.error is null and l.at < t - interval '10 s'), 'health');
   return query select * from weir._doctor('the end of a task is told on in time', array(
     select format('%s tasks ended more than 60 s ago and their dependents have not heard of it: no server and no worker tends the engine', count(*)) from weir.unsettled u

@@ -1,52 +1,69 @@
--- Why an available task has not been taken: the floor of its class hides it, nobody serves it, the node that does sleeps, nobody who does may claim, or others come first.
+-- Why an available task has not been taken: the floor of its class hides it, nobody serves it, the node that does
+-- sleeps, nobody who does may claim, or others come first.
 create or replace function weir._why_unclaimed(q weir.tasks, c weir.classes, t timestamptz)
-returns table (gate text, open boolean, reason text, blocker uuid, since timestamptz)
+returns table (gate text, open boolean, reason jsonb, blocker uuid, since timestamptz)
 language plpgsql stable
 set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  opened timestamptz := coalesce((select a.opened_at from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position), weir._id_time(q.id));
-  needs text := case when c.labels = '{}' then '' else ' with labels ' || (select string_agg(k || '=' || v, ',' order by k) from jsonb_each_text(c.labels) l (k, v)) end;
+  opened timestamptz := coalesce((select a.opened_at from weir.available a
+    where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position),
+      weir._id_time(q.id));
+  -- What it asks for stands in most reasons.
+  what jsonb := jsonb_build_object('service', c.service,
+    'labels', (select string_agg(k || '=' || v, ',' order by k) from jsonb_each_text(c.labels) l (k, v)));
   hidden bigint;
   able int;
   idle int;
   ahead int;
   blocked record;
 begin
-  select h.floor into hidden from weir._hidden h where h.class in (q.class, -q.class) and h.order_seq = q.order_seq and h.task = q.id;
+  select h.floor into hidden from weir._hidden h where h.class in (q.class, -q.class) and h.order_seq = q.order_seq
+    and h.task = q.id;
   if found then
-    return query select 'floor', false, format('hidden: its number %s is below the floor %s of its class, and no claim looks there; an operator brings it back with select weir.repair_floors()',
-      q.order_seq, hidden), null::uuid, opened;
+    return query select 'floor', false, jsonb_build_object('code', 'floor_hidden', 'number', q.order_seq,
+      'floor', hidden), null::uuid, opened;
     return;
   end if;
-  select count(*), count(*) filter (where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
+  select count(*), count(*) filter (
+    where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
   from weir.workers w left join weir.nodes n on n.id = w.node
-  where c.service = any (w.services) and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}')) and w.stopped_at is null and w.seen_at > t - interval '30 s'
+  where c.service = any (w.services)
+    and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
+    and w.stopped_at is null and w.seen_at > t - interval '30 s'
     and (n.id is null or n.wake_state not in ('waking', 'asleep') or weir._awake(n, t));
   if able = 0 then
     select * into blocked from weir._why_asleep(c.service, c.labels, t);
-    if blocked.reason like 'waiting for %' then
+    if blocked.reason ->> 'code' = 'node_waking' then
       return query select 'worker', false, blocked.reason, null::uuid, blocked.since;
     else
-      return query select 'worker', false, concat_ws(': ', format('no live worker serves %s%s', c.service, needs), blocked.reason), null::uuid, opened;
+      return query select 'worker', false, what || jsonb_build_object('code', 'no_worker', 'node', blocked.reason),
+        null::uuid, opened;
     end if;
   elsif able = idle then
-    select string_agg(format('node %s is %s%s%s', x.name, x.mode, coalesce(' (' || x.note || ')', ''),
-      coalesce(' until ' || to_char(x.mode_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'), '')), ', ' order by x.mode_at) as nodes, max(x.mode_at) as since
+    select jsonb_agg(jsonb_build_object('code', 'node_mode', 'name', x.name, 'mode', x.mode, 'note', x.note,
+      'until', weir._instant(x.mode_until))
+      order by x.mode_at) as nodes, max(x.mode_at) as since
     into blocked from (
-      select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at from weir.workers w join weir.nodes n on n.id = w.node
-      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name)) and w.stopped_at is null and w.seen_at > t - interval '30 s') x;
-    return query select 'worker', false, format('no node takes %s%s: %s', c.service, needs, blocked.nodes), null::uuid, blocked.since;
+      select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at
+      from weir.workers w join weir.nodes n on n.id = w.node
+      where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name))
+        and w.stopped_at is null and w.seen_at > t - interval '30 s') x;
+    return query select 'worker', false, what || jsonb_build_object('code', 'node_drained', 'nodes', blocked.nodes),
+      null::uuid, blocked.since;
   else
     select count(*) into ahead from (
       select from weir.available a join weir.classes o on o.id = abs(a.class)
       where o.service = c.service and exists (select from weir.workers w left join weir.nodes n on n.id = w.node
-          where c.service = any (w.services) and (c.labels || o.labels) <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
+          where c.service = any (w.services)
+            and (c.labels || o.labels) <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
             and c.labels || o.labels @> c.labels and w.stopped_at is null and w.seen_at > t - interval '30 s')
-        and (o.priority > c.priority or o.priority = c.priority and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
-    return query select 'worker', true, format('%s for %s%s; %s tasks come first', case when able - idle = 1 then '1 live worker' else format('%s live workers', able - idle) end, c.service, needs,
-      case when ahead = 1000 then 'over 1000' else ahead::text end), null::uuid, opened;
+        and (o.priority > c.priority or o.priority = c.priority
+          and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
+    return query select 'worker', true, what || jsonb_build_object('code', 'queued', 'n', able - idle,
+      'ahead', case when ahead = 1000 then '{"code": "over", "n": 1000}'::jsonb else to_jsonb(ahead) end), null::uuid,
+        opened;
   end if;
 end $$;
 comment on function weir._why_unclaimed is 'Why an available task has not started.';

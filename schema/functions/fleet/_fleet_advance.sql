@@ -39,10 +39,10 @@ begin
   if cardinality(again) > 0 then
     late := weir._end_waiting(again, 'skipped', 'missed: its device did not come back in time', t);
     -- Those that ended here; the trigger on job_live would do it too, without the reason.
-    update weir.fleet_units u set state = 'missed', cause = coalesce(weir._fleet_unit_why(u.device, checked, t), 'no device of its target could serve it')
+    update weir.fleet_units u set state = 'missed', cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)), 'no device of its target could serve it')
     where u.job = of_job and u.state = 'retrying' and exists (select from weir.finished f where f.task = u.task);
   end if;
-  update weir.fleet_units u set state = 'missed', cause = coalesce(weir._fleet_unit_why(u.device, checked, t), 'no device of its target could serve it') where u.job = of_job and u.state = 'waiting';
+  update weir.fleet_units u set state = 'missed', cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)), 'no device of its target could serve it') where u.job = of_job and u.state = 'waiting';
   get diagnostics n = row_count;
   if n + late = 0 then
     return 0;

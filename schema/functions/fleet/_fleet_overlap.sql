@@ -9,7 +9,7 @@ declare
   next weir.fleet_jobs;
 begin
   select * into next from weir.fleet_jobs j where j.state = 'waiting' order by j.priority desc, j.order_seq limit 1;
-  if not found or not exists (select from weir.devices d where d.node = of_node and weir._device_why(d, checked) is null and not exists (select from weir.running r where r.device = d.id)) then
+  if not found or not exists (select from weir.devices d where d.node = of_node and weir._device_reason(d, checked) is null and not exists (select from weir.running r where r.device = d.id)) then
     return null;
   end if;
   if next.planned_at is null then

@@ -15,7 +15,7 @@ declare
   d record;
 begin
   for d in
-    select x.id from weir.devices x where x.node = of_node and weir._device_why(x, checked) is null and x.id <> all (taken) and weir._fleet_matches(wants, x.serial, x.labels)
+    select x.id from weir.devices x where x.node = of_node and weir._device_reason(x, checked) is null and x.id <> all (taken) and weir._fleet_matches(wants, x.serial, x.labels)
       and not exists (select from weir.running r where r.device = x.id) and not exists (select from weir.fleet_units o where o.device = x.id and o.state = 'retrying')
     order by x.id limit room
   loop

@@ -60,7 +60,7 @@ begin
   end if;
 
   -- The lock is a write, and an idle poll writes nothing: look first.
-  if s.room <= 0 or weir._pc_why(n, p, t) is not null then
+  if s.room <= 0 or weir._pc_reason(n, p, t) is not null then
     return;
   end if;
   picks := array(
@@ -77,7 +77,7 @@ begin
   t := weir._clock(fleet_claim.at);
   -- What was picked before the lock is taken if it fills the room and each device still can: only claims of this PC give them work, and now there is no other. Units are looked at
   -- again when they are taken.
-  select weir._pc_why(n, x, t) as why, least(fleet_claim.max, coalesce(x.slots, x.reported_slots, f.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room,
+  select weir._pc_reason(n, x, t) as why, least(fleet_claim.max, coalesce(x.slots, x.reported_slots, f.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room,
     exists (
       select from unnest(picks) k left join weir.devices d on d.id = k.device and d.node = n.id and d.online and d.missing_at is null
         and case when k.job is null then d.check_at <= t and d.health in ('unknown', 'suspect', 'quarantined') else d.health in ('good', 'suspect') or d.health = 'unknown' and not s.checked end

@@ -35,7 +35,7 @@ begin
     get diagnostics k = row_count;
     offline := offline + k;
     insert into weir.events (at, type, kind, subject, level, message, data)
-    values (t, 'lost', 'pc', n.name, 'warn', format('%s: its %s devices are offline', weir._pc_why(n, (select p from weir.pcs p where p.node = n.id), t), k), jsonb_build_object('devices', k));
+    values (t, 'lost', 'pc', n.name, 'warn', format('%s: its %s devices are offline', weir._sentence(weir._pc_reason(n, (select p from weir.pcs p where p.node = n.id), t)), k), jsonb_build_object('devices', k));
   end loop;
   if offline > 0 then
     -- Jobs come before devices, so they have a turn of their own.

@@ -8,7 +8,7 @@ from fleet.workers w join weir.nodes n on n.name = w.pc_id join weir.pcs p on p.
   lateral (select count(*)::int as device_count, count(*) filter (where d.status = 'online')::int as online_count, count(*) filter (where d.status = 'busy')::int as busy_count,
     count(*) filter (where d.status = 'offline')::int as offline_count, count(*) filter (where d.status = 'error')::int as error_count from fleet.devices d where d.pc_id = w.pc_id) x,
   lateral (select count(*)::int as eligible_device_count from weir.devices d
-    where d.node = n.id and weir._device_why(d, (select f.health is not null from weir.fleet_policy f)) is null and weir._pc_why(n, p, clock_timestamp()) is null) e,
+    where d.node = n.id and weir._device_reason(d, (select f.health is not null from weir.fleet_policy f)) is null and weir._pc_reason(n, p, clock_timestamp()) is null) e,
   lateral (select count(*)::int as running_count from weir.running r where r.node = n.id and r.device is not null) r;
 comment on view fleet.pc_device_summary is 'Devices, runs and the target of each PC.';
 

@@ -1,0 +1,66 @@
+-- The rows of weir.why, with reasons as objects: code and arguments. The gates are the same conditions that weir._open
+-- tests.
+create or replace function weir._why(of_task uuid, t timestamptz)
+returns table (gate text, open boolean, reason jsonb, blocker uuid, since timestamptz)
+language plpgsql stable
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  q weir.tasks;
+  p weir.pending;
+  c weir.classes;
+  state weir.state := weir._state_of(of_task);
+begin
+  if state is null then
+    perform weir._not_found('task', of_task::text);
+  end if;
+  select * into q from weir.tasks x where x.id = of_task;
+  select * into p from weir.pending x where x.task = of_task;
+  select * into c from weir.classes x where x.id = q.class;
+
+  if state in ('done', 'failed', 'canceled', 'skipped') then
+    return query select * from weir._why_ended(q.id);
+    return;
+  end if;
+  -- First what is wrong with it, if anything is.
+  return query select 'engine', false, jsonb_build_object('code', 'set_aside', 'error', s.error, 'tries', s.tries,
+    'next', weir._instant(s.next_at)),
+    null::uuid, s.since
+  from weir.set_aside s where s.task = q.id;
+  q.needs := coalesce(q.awaits, q.needs);
+  if q.needs is not null then
+    return query select * from weir._why_needs(q, p);
+  end if;
+  if q.plan is not null then
+    return query select * from weir._why_plan(q, p);
+  end if;
+  if p.run_at is not null or q.run_at is not null then
+    return query select * from weir._why_time(q, p, t);
+  end if;
+  if p.hold is not null or q.hold is not null then
+    return query select 'hold', p.hold is null, jsonb_build_object('hold', p.hold, 'code', case
+        when p.hold is null then 'released'
+        when exists (select from weir.jobs j where j.id = q.job and j.watched) then 'held_job' else 'held' end),
+      null::uuid, case when p.hold is not null then p.since end;
+  end if;
+  if q.lane is not null then
+    return query select * from weir._why_lane(q, p);
+  end if;
+  if p.pool is not null or q.pool is not null then
+    return query select * from weir._why_pool(coalesce(p.pool, q.pool), p, t);
+  end if;
+  if state = 'available' then
+    return query select * from weir._why_unclaimed(q, c, t);
+  elsif state = 'running' then
+    return query select 'lease', true, jsonb_build_object('code', 'lease', 'attempt', r.attempt, 'worker', w.name,
+      'until', weir._instant(r.until),
+      'stopping', case when r.cancel_at is not null then '{"code": "stopping"}'::jsonb end), null::uuid, r.claimed_at
+    from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
+    return query select 'database', false, jsonb_build_object('code', 'run_waits', 'says', g.says), null::uuid,
+      g.says_since
+    from weir.running r join weir.rollout_runs g on g.task = r.task and g.attempt = r.attempt
+    where r.task = q.id and g.says is not null;
+  end if;
+end $$;
+comment on function weir._why is 'Why a task waits, with reasons for programs.';
