@@ -157,14 +157,19 @@ func (w *Worker) reportFailed(ctx context.Context, batch []*lease, r *reporting)
 		return
 	}
 	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
+	reasons := make([]*string, len(batch))
 	for i, l := range batch {
 		causes[i], final[i] = l.ending.cause, l.ending.final
+		if l.ending.reason != "" {
+			reasons[i] = &l.ending.reason
+		}
 		if l.ending.setAfter {
 			after[i] = &l.ending.after
 		}
 	}
 	err := w.ask(ctx, "fail", batch, `select task, attempt, refusal from weir.fail_many($1, $2, $3, $4, $5,
-		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n), hint => false)`, causes, final, after)
+		array(select clock_timestamp() + d from unnest($6::interval[]) with ordinality u (d, n) order by n), hint => false,
+		reasons => $7)`, causes, final, after, reasons)
 	switch {
 	case err == nil:
 	case r.split(batch, err):

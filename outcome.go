@@ -55,6 +55,9 @@ const (
 	dropped // say nothing: the lease is gone
 )
 
+// byTimeout is what an attempt failed by whose time was over.
+const byTimeout = "timeout"
+
 // ending is how an attempt ended.
 type ending struct {
 	verdict verdict
@@ -65,6 +68,8 @@ type ending struct {
 	// after is the delay of asSnoozed, and of asFailed if it is set.
 	after    time.Duration
 	setAfter bool
+	// reason is what it failed by, for programs, if that is known.
+	reason string
 	// late: the handler returned a result when its time was over.
 	late bool
 }
@@ -82,7 +87,7 @@ func judge(result any, err, cause error, timeout time.Duration) ending {
 	case errors.Is(cause, ErrCanceled) && (err != nil || !ok):
 		return ending{verdict: asCanceled, cause: text(err)}
 	case errors.Is(cause, errTimedOut):
-		e := ending{verdict: asFailed, cause: fmt.Sprintf("timed out after %s", timeout), late: err == nil}
+		e := ending{verdict: asFailed, cause: fmt.Sprintf("timed out after %s", timeout), reason: byTimeout, late: err == nil}
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errTimedOut) {
 			e.cause += ": " + text(err)
 		}

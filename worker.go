@@ -299,7 +299,8 @@ func (w *Worker) giveUp(l *lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !l.ended && !l.lost {
-		w.end(l, ending{verdict: asFailed, cause: fmt.Sprintf("timed out after %s, and the handler goes on", l.timeout)})
+		cause := fmt.Sprintf("timed out after %s, and the handler goes on", l.timeout)
+		w.end(l, ending{verdict: asFailed, cause: cause, reason: byTimeout})
 	}
 }
 

@@ -1531,7 +1531,7 @@ function _classes(specs weir.task_spec[], of uuid[]) returns void
   plpgsql volatile set enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Makes the classes of tasks that join jobs.
 function _clock(at timestamp with time zone) returns timestamp with time zone
   sql volatile: The database clock, or the time a test sets.
-function _close(ended weir.finished[], source text DEFAULT NULL::text) returns void
+function _close(ended weir.finished[], source text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Terminal rows, their events and their keys.
 function _close_jobs(jobs uuid[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Closes jobs that are complete.
@@ -1589,7 +1589,7 @@ function _event_xid() returns bigint
   plpgsql volatile: The place of an event in the timeline.
 function _expire(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
-function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone) returns boolean
+function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone, reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
 function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::text[]) returns jsonb
   sql immutable: What is wrong with a value, for weir._check.
@@ -1629,7 +1629,7 @@ function _fleet_infra(r weir.running, error text, harmless boolean, t timestamp 
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
 function _fleet_join(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
-function _fleet_late(message text, lasted interval, allowed interval) returns text
+function _fleet_late(reason text, allowed interval) returns text
   sql immutable: The words for a timeout, or null.
 function _fleet_lives(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
   plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
@@ -1985,9 +1985,9 @@ function events_tail() returns text
   sql stable security definer set search_path=weir, pg_temp: The cursor of the end of the timeline.
 function expire(n integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends leases that ran out. Returns how many.
-function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+function fail(task uuid, attempt integer, token uuid, error text, final boolean DEFAULT false, retry_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased attempt as failed: ok, repeated, lease_lost or unknown.
-function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+function fail_many(tasks uuid[], attempts integer[], tokens uuid[], errors text[], final boolean[] DEFAULT NULL::boolean[], retry_at timestamp with time zone[] DEFAULT NULL::timestamp with time zone[], hint boolean DEFAULT true, reasons text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.
 function fleet.fail_or_retry_task_device(task_device_id uuid, pc text, error text DEFAULT NULL::text, attempt integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns fleet.task_devices
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends an attempt as failed: it is tried again, or has failed for good.
@@ -2005,7 +2005,7 @@ function fleet_cancel(job uuid, by text DEFAULT NULL::text, reason text DEFAULT 
   plpgsql volatile security definer set search_path=weir, pg_temp: Cancels a fleet job.
 function fleet_claim(worker text, pc text, max integer DEFAULT 20, lease interval DEFAULT '00:00:45'::interval, claim_id uuid DEFAULT NULL::uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Leases work to a PC for its idle devices, within its slots. The same claim_id again returns the same leases.
-function fleet_fail(task uuid, attempt integer, token uuid, error text, infra boolean DEFAULT false, harmless boolean DEFAULT false, final boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+function fleet_fail(task uuid, attempt integer, token uuid, error text, infra boolean DEFAULT false, harmless boolean DEFAULT false, final boolean DEFAULT false, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends an attempt on a device as failed, by the test or by the infrastructure.
 function fleet_report(pc text, devices jsonb, slots integer DEFAULT NULL::integer, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The devices that a PC sees. Returns attempts that it must stop.

@@ -230,7 +230,7 @@ func (at *attempt) start() (driver.Running, error) {
 	}
 	limit := time.Duration(at.run.Timeout.Start)
 	if limit > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, tooLong("it did not start within %s (timeout.start)", limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, tooLong(node.ByStartTimeout, "it did not start within %s (timeout.start)", limit))
 	}
 	defer cancel()
 	work, err := at.launch(ctx)

@@ -20,12 +20,14 @@ var (
 	errLeaving  = errors.New("the agent leaves")
 )
 
-// timedOut is a limit that an attempt did not keep.
-type timedOut struct{ what string }
+// timedOut is a limit that an attempt did not keep, and which: node.ByTimeout or another.
+type timedOut struct{ reason, what string }
 
 func (t *timedOut) Error() string { return t.what }
 
-func tooLong(format string, span time.Duration) error { return &timedOut{fmt.Sprintf(format, span)} }
+func tooLong(reason, format string, span time.Duration) error {
+	return &timedOut{reason, fmt.Sprintf(format, span)}
+}
 
 // refused is a fault of what was asked: another attempt would not mend it.
 type refused struct{ error }
@@ -99,9 +101,13 @@ func verdict(e evidence) node.Outcome {
 	case errors.As(e.cause, &gone):
 		return node.Outcome{Verdict: node.Failed, Error: gone.Error(), Infra: true}
 	case errors.As(e.cause, &late):
-		return node.Outcome{Verdict: node.Failed, Error: withLast(late.what, e.last)}
+		return node.Outcome{Verdict: node.Failed, Error: withLast(late.what, e.last), Reason: late.reason}
 	case e.err != nil:
-		return node.Outcome{Verdict: node.Failed, Error: e.err.Error(), Final: errors.As(e.err, &bad) || lasting(e.err)}
+		o := node.Outcome{Verdict: node.Failed, Error: e.err.Error()}
+		if o.Final = errors.As(e.err, &bad) || lasting(e.err); o.Final {
+			o.Reason = node.ByRefusal
+		}
+		return o
 	case e.exit.Code != 0:
 		return node.Outcome{
 			Verdict: node.Failed, Error: withLast(describe(e.exit), e.last),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -25,7 +26,7 @@ func TestJudge(t *testing.T) {
 		"unsure":                     {evidence{cause: errUnsure}, "returned", errUnsure.Error(), false},
 		"leaving":                    {evidence{cause: errLeaving}, "returned", errLeaving.Error(), false},
 		"canceled":                   {evidence{cause: errCanceled, err: errors.New("x")}, "canceled", "", false},
-		"too long":                   {evidence{cause: tooLong("after %s", time.Second), last: "hm"}, "failed", "after 1s: hm", false},
+		"too long":                   {evidence{cause: tooLong(node.ByTimeout, "after %s", time.Second), last: "hm"}, "failed", "after 1s: hm", false},
 		"it could not be run":        {evidence{err: errors.New("no driver")}, "failed", "no driver", false},
 		"it can never be run":        {evidence{err: &refused{errors.New("bad")}}, "failed", "bad", true},
 		"a driver that refuses it":   {evidence{err: problem.Refuse("image", "", "no such")}, "failed", "image: no such", true},

@@ -136,10 +136,6 @@ var sentences = wordRule{
 	dirs:  []string{"schema/functions", "schema/views"},
 	words: regexp.MustCompile(`\blike '[a-z][^']* [^']*'`),
 	why:   "a sentence is for people, and decides nothing",
-	known: allowed{
-		"schema/functions/fleet/_fleet_late.sql":  "an agent says by text alone that it ran out of time",
-		"schema/functions/fleet/_fleet_taken.sql": "an agent says by text alone that a machine failed, not the work",
-	},
 }
 
 // refusals carry their field, pattern and arguments. See decision 0023.

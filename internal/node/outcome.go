@@ -21,12 +21,22 @@ const (
 	Canceled = "canceled" // after somebody asked for it
 )
 
+// What an attempt can fail by, where that is known.
+const (
+	ByTimeout          = "timeout"
+	ByStartTimeout     = "start_timeout"
+	ByHeartbeatTimeout = "heartbeat_timeout"
+	ByRefusal          = "refused" // what was asked cannot be done
+)
+
 // Outcome is how an attempt ended.
 type Outcome struct {
 	Lease
 	Verdict string
 	Result  json.RawMessage // of Done
 	Error   string
+	// Reason is what a failure was by, if that is known: ByTimeout and its kin.
+	Reason string
 	// Final: a failure that no further attempt would mend.
 	Final bool
 	// Infra: what the work ran on failed, and not the work itself. Only work on a

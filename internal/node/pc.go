@@ -94,7 +94,9 @@ func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.
 func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	var refused []Refusal
 	for _, o := range batch {
-		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5, infra => $6, harmless => $7, final => $8) from g`, clean.Text(o.Error), o.Infra, o.Harmless, o.Final)
+		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5,
+			infra => $6, harmless => $7, final => $8, reason => nullif($9, '')) from g`,
+			clean.Text(o.Error), o.Infra, o.Harmless, o.Final, o.Reason)
 		refused = append(refused, more...)
 		if err != nil {
 			return refused, err

@@ -160,8 +160,9 @@ func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Ref
 		return nil, nil
 	}
 	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
+	reasons := make([]string, len(batch))
 	for i, o := range batch {
-		causes[i], final[i] = clean.Text(o.Error), o.Final
+		causes[i], final[i], reasons[i] = clean.Text(o.Error), o.Final, o.Reason
 		if o.RetryIn > 0 {
 			after[i] = &o.RetryIn
 		}
@@ -169,7 +170,9 @@ func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Ref
 	return d.askFor(ctx, "fail", nodes, held(batch), ours+`select x.task, x.attempt, x.refusal from a, weir.fail_many(a.tasks, a.attempts, a.tokens,
 		array(select ($5::text[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
 		array(select ($6::boolean[])[i] from unnest(a.rows) with ordinality r (i, n) order by n),
-		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false) x`, causes, final, after)
+		array(select clock_timestamp() + ($7::interval[])[i] from unnest(a.rows) with ordinality r (i, n) order by n), hint => false,
+		reasons => array(select nullif(($8::text[])[i], '') from unnest(a.rows) with ordinality r (i, n) order by n)) x`,
+		causes, final, after, reasons)
 }
 
 // cancel confirms one. If nobody asked for it, it is a failure like any other.

@@ -19,6 +19,9 @@ type Attempt struct {
 	Outcome string `json:"outcome"`
 	// Cause is why, where it is not done.
 	Cause string `json:"cause,omitempty"`
+	// Reason is what it failed by, for programs: timeout, start_timeout,
+	// heartbeat_timeout, infrastructure, lost or refused. Empty: by itself.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Attempts lists the attempts of a task, oldest first, as its events tell them.
@@ -42,28 +45,31 @@ func AttemptsOf(events []Event) []Attempt {
 			out = append(out, Attempt{Number: e.Attempt, Worker: e.Worker, StartedAt: e.At, Outcome: "running"})
 			open = true
 		case "done", "failed", "canceled", "retrying", "snoozed", "expired", "returned":
+			said := endOf(e)
 			if !open {
-				began, ok := claimedAt(e)
-				if !ok {
+				if said.ClaimedAt == nil {
 					continue // canceled before it ran
 				}
-				out = append(out, Attempt{Number: e.Attempt, Worker: e.Worker, StartedAt: began})
+				out = append(out, Attempt{Number: e.Attempt, Worker: e.Worker, StartedAt: *said.ClaimedAt})
 			}
 			last := &out[len(out)-1]
-			last.EndedAt, last.Outcome, last.Cause = e.At, e.Type, e.Message
+			last.EndedAt, last.Outcome, last.Cause, last.Reason = e.At, e.Type, e.Message, said.Reason
 			open = false
 		}
 	}
 	return out
 }
 
-// claimedAt is when the lease that the event ended began, if it says so.
-func claimedAt(e Event) (at time.Time, ok bool) {
-	var data struct {
-		ClaimedAt *time.Time `json:"claimed_at"`
+// attemptEnd is what an event that ended an attempt says besides.
+type attemptEnd struct {
+	// ClaimedAt is when the lease began, if the event says so.
+	ClaimedAt *time.Time `json:"claimed_at"`
+	Reason    string     `json:"reason"`
+}
+
+func endOf(e Event) (end attemptEnd) {
+	if json.Unmarshal(e.Data, &end) != nil {
+		return attemptEnd{}
 	}
-	if len(e.Data) == 0 || json.Unmarshal(e.Data, &data) != nil || data.ClaimedAt == nil {
-		return time.Time{}, false
-	}
-	return *data.ClaimedAt, true
+	return end
 }

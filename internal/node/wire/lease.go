@@ -110,6 +110,7 @@ type Outcome struct {
 	Verdict   string `json:"verdict" enum:"done,failed,returned,canceled"`
 	Result    string `json:"result,omitempty" doc:"JSON as text: a result that cannot be kept fails its task, not the request."`
 	Error     string `json:"error,omitempty"`
+	Reason    string `json:"reason,omitempty" enum:"timeout,start_timeout,heartbeat_timeout,refused" doc:"What a failure was by, if that is known."`
 	Final     bool   `json:"final,omitempty" doc:"No further attempt."`
 	RetryInMS int64  `json:"retry_in_ms,omitempty" minimum:"0" doc:"When the next attempt begins, instead of the back-off."`
 	Infra     bool   `json:"infra,omitempty" doc:"The device or its connection failed, and not the work."`
@@ -125,14 +126,14 @@ type Outcomes struct {
 // OutcomesOf are outcomes as they are sent.
 func OutcomesOf(outcomes []node.Outcome) Outcomes {
 	return Outcomes{each(outcomes, func(o node.Outcome) Outcome {
-		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Quiet}
+		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Reason, o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Quiet}
 	})}
 }
 
 // Node are the outcomes as the server knows them.
 func (o Outcomes) Node() []node.Outcome {
 	return each(o.Outcomes, func(o Outcome) node.Outcome {
-		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Harmless: o.Harmless, Quiet: o.Quiet}
+		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Reason: o.Reason, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Harmless: o.Harmless, Quiet: o.Quiet}
 	})
 }
 

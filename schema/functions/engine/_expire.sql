@@ -30,7 +30,8 @@ begin
     if r.deadline < t or r.cancel_at is not null then
       lanes := lanes || array_remove(array[r.lane], null);
       pools := pools || array_remove(array[r.pool], null);
-      if weir._fail(r, format('timed out after %s', weir._span(r.deadline - r.claimed_at)), false, null, t) then
+      if weir._fail(r, format('timed out after %s', weir._span(r.deadline - r.claimed_at)), false, null, t,
+        'timeout') then
         ended := ended || r.task;
       end if;
       continue;
@@ -41,7 +42,8 @@ begin
       perform weir._left_pool(r.pool);
       perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
         case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
-        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished]);
+        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished],
+        reason => 'lost');
       ended := ended || r.task;
       lanes := lanes || array_remove(array[r.lane], null);
       pools := pools || array_remove(array[r.pool], null);

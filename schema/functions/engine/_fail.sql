@@ -1,6 +1,7 @@
 -- Ends one attempt that failed, whose running row was just removed: another attempt after a delay, or the task's end.
--- Returns true when the task ended.
-create or replace function weir._fail(r weir.running, error text, final boolean, retry_at timestamptz, t timestamptz) returns boolean
+-- reason: what the attempt failed by, if that is known: see weir.fail_many. Returns true when the task ended.
+create or replace function weir._fail(r weir.running, error text, final boolean, retry_at timestamptz, t timestamptz,
+  reason text default null) returns boolean
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -21,10 +22,12 @@ begin
   spent := r.attempt - q.forgiven;
   if final or spent >= q.max_attempts then
     perform weir._left_pool(r.pool);
-    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null, error)::weir.finished]);
+    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null, error)::weir.finished],
+      reason => _fail.reason);
     return true;
   end if;
-  perform weir._requeue(r, coalesce(_fail.retry_at, t + weir._backoff(spent, q.backoff, q.backoff_cap)), 'retrying', error, t);
+  perform weir._requeue(r, coalesce(_fail.retry_at, t + weir._backoff(spent, q.backoff, q.backoff_cap)), 'retrying', error, t,
+    reason => _fail.reason);
   return false;
 end $$;
 comment on function weir._fail is 'One failed attempt: retry with back-off, or failed.';

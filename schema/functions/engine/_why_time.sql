@@ -9,7 +9,8 @@ as $$
         'after', (
         select jsonb_build_object('code', case e.type when 'snoozed' then 'attempt_snoozed' else 'attempt_failed' end,
           'attempt', e.attempt,
-          'message', left(e.message, 200))
+          'message', left(e.message, 200),
+          'reason', e.data ->> 'reason')
         from weir.events e where e.task = q.id and e.type in ('retrying', 'snoozed') and e.attempt = p.attempt
           order by e.seq desc limit 1))
     else jsonb_build_object('code', 'time_come') end, null::uuid, case when p.run_at > t then p.since end

@@ -28,7 +28,10 @@ begin
   broken := u.infra >= j.infra_attempts;
   select * into d from weir.devices x where x.id = of_device for update;
   insert into weir.events (at, type, attempt, job, task, level, message, data)
-  values (t, 'failed_final', f.attempt, u.job, u.task, 'error', f.cause, jsonb_build_object('device', d.serial));
+  values (t, 'failed_final', f.attempt, u.job, u.task, 'error', f.cause,
+    jsonb_strip_nulls(jsonb_build_object('device', d.serial, 'reason', (
+      select e.data ->> 'reason' from weir.events e
+      where e.task = u.task and e.type = 'failed' order by e.seq desc limit 1))));
   if j.stopped is not null then
     return;
   end if;

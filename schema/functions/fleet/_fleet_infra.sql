@@ -24,10 +24,12 @@ begin
   select * into j from weir.fleet_jobs x where x.job = u.job;
   if u.infra >= j.infra_attempts then
     perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
-      format('the infrastructure broke it %s times, at last: %s', u.infra, error))::weir.finished]);
+      format('the infrastructure broke it %s times, at last: %s', u.infra, error))::weir.finished],
+      reason => 'infrastructure');
     return true;
   end if;
-  perform weir._requeue(r, t + weir._backoff(u.infra, j.backoff, null), 'retrying', 'infrastructure: ' || error, t);
+  perform weir._requeue(r, t + weir._backoff(u.infra, j.backoff, null), 'retrying', 'infrastructure: ' || error, t,
+    reason => 'infrastructure');
   if j.place <> 'same' then
     update weir.fleet_units x set device = null, excluded = array(select distinct e from unnest(x.excluded || array(
       select d.id from weir.devices d where d.id = r.device or j.place = 'other_pc' and d.node = r.node)) e order by 1) where x.job = u.job and x.unit = u.unit;

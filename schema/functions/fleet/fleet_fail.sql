@@ -1,6 +1,8 @@
 -- Ends an attempt on a device as failed. infra: the infrastructure broke it, not the test; that has a budget of its own, and the retry may go elsewhere. Without it this is
--- weir.fail. harmless: it could not even be begun, so it says nothing about the device. final: another attempt would not mend it. Returns ok, or why it was not accepted: repeated, lease_lost, unknown.
-create or replace function weir.fleet_fail(task uuid, attempt int, token uuid, error text, infra boolean default false, harmless boolean default false, final boolean default false, at timestamptz default null) returns text
+-- weir.fail. harmless: it could not even be begun, so it says nothing about the device. final: another attempt would not mend it.
+-- reason as in weir.fail_many. Returns ok, or why it was not accepted: repeated, lease_lost, unknown.
+create or replace function weir.fleet_fail(task uuid, attempt int, token uuid, error text, infra boolean default false, harmless boolean default false, final boolean default false,
+  reason text default null, at timestamptz default null) returns text
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -14,7 +16,8 @@ begin
     if coalesce(fleet_fail.harmless, false) and exists (select from weir.running x where x.task = fleet_fail.task and x.attempt = fleet_fail.attempt and x.token = fleet_fail.token) then
       update weir.fleet_units u set harmless = true where u.task = fleet_fail.task;
     end if;
-    return weir.fail(fleet_fail.task, fleet_fail.attempt, fleet_fail.token, fleet_fail.error, final => coalesce(fleet_fail.final, false), at => fleet_fail.at);
+    return weir.fail(fleet_fail.task, fleet_fail.attempt, fleet_fail.token, fleet_fail.error, final => coalesce(fleet_fail.final, false),
+      reason => fleet_fail.reason, at => fleet_fail.at);
   end if;
   t := weir._clock(fleet_fail.at);
   delete from weir.running x where x.task = fleet_fail.task and x.attempt = fleet_fail.attempt and x.token = fleet_fail.token and x.device is not null returning * into r;

@@ -10,11 +10,11 @@ select e.seq * 262144 + 2 * (u.nth - 1) + k.nth - 1 as id, e.job as task_id, u.t
   coalesce(e.level, 'info') as level, coalesce(m.late, e.message) as message, case when e.tasks is null then e.data end as data, e.at as created_at
 from weir.events e join weir.fleet_jobs j on j.job = e.job cross join lateral unnest(coalesce(e.tasks, array[e.task])) with ordinality u (task, nth)
 left join weir.fleet_units x on x.task = u.task
-left join lateral (select f.started_at, f.worker from weir.finished f where e.type in ('failed', 'failed_final') and f.task = u.task offset 0) f on true
+left join lateral (select f.worker from weir.finished f where e.type in ('failed', 'failed_final') and f.task = u.task offset 0) f on true
 left join weir.workers w on w.id = coalesce(e.worker, f.worker)
 left join weir.nodes n on n.id = w.node,
-  lateral (select case e.type when 'retrying' then weir._fleet_late(e.message, e.at - (e.data ->> 'claimed_at')::timestamptz, j.timeout)
-    else weir._fleet_late(e.message, e.at - f.started_at, j.timeout) end as late) m,
+  lateral (select case when e.type in ('retrying', 'failed', 'failed_final') then
+    weir._fleet_late(e.data ->> 'reason', j.timeout) end as late) m,
   lateral (select coalesce(case when e.type = 'log' then e.data ->> 'event_type' end, e.type) as word) o,
   lateral unnest(case
     when e.type = 'claimed' then array['CREATED', 'SENT']

@@ -9,10 +9,12 @@ create or replace view fleet.task_devices as
 select s.id, s.job as task_id, s.device as device_id, d.serial as device_serial, coalesce(d.target, d.serial) as device_target, n.name as pc_id, s.status, s.attempt::int as attempt,
   case when s.status = 'failed' then least(m.attempts, s.attempt) else m.attempts end::int as max_attempts,
   case s.status
-    when 'failed' then coalesce(weir._fleet_late(s.cause, s.at - s.started_at, q.timeout), s.cause)
+    when 'failed' then coalesce((
+      select weir._fleet_late(e.data ->> 'reason', q.timeout)
+      from weir.events e where e.task = s.id and e.type = 'failed' order by e.seq desc limit 1), s.cause)
     when 'cancelled' then s.cause
     when 'pending' then (
-      select coalesce(case when e.type = 'retrying' then weir._fleet_late(e.message, e.at - (e.data ->> 'claimed_at')::timestamptz, q.timeout) end, e.message)
+      select coalesce(weir._fleet_late(e.data ->> 'reason', q.timeout), e.message)
       from weir.events e where e.task = s.id and e.type in ('retrying', 'expired', 'returned') order by e.seq desc limit 1) end as error,
   q.params as config, q.run, s.result, s.until as lease_expires_at, s.cancel_at is not null as cancel_requested, s.started_at, s.deadline as timeout_at, s.at as completed_at, weir._id_time(s.id) as created_at
 from (
