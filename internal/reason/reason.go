@@ -1,6 +1,7 @@
 package reason
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -65,13 +66,13 @@ func Of(code *string, args map[string]any) *Coded {
 	return &Coded{*code, args}
 }
 
-// In is the sentence in a language, or the text if no table has the code: a newer database
-// may give one.
-func (r Coded) In(language, text string) string {
-	if said := Say(language, r.Code, r.Args); said != "" {
-		return said
+// In is the sentence in a language, or the text if there is no reason or no table has its
+// code: a newer database may give one.
+func (r *Coded) In(language, text string) string {
+	if r == nil {
+		return text
 	}
-	return text
+	return cmp.Or(Say(language, r.Code, r.Args), text)
 }
 
 // Say is the sentence of a reason in a language. It is empty for a code that no table has:

@@ -82,7 +82,7 @@ type Reason struct {
 
 // In is the reason for people in a language.
 func (r Reason) In(language string) string {
-	return reason.Coded{Code: r.Code, Args: r.Args}.In(language, r.Text)
+	return (&reason.Coded{Code: r.Code, Args: r.Args}).In(language, r.Text)
 }
 
 func reasonsOf(reasons []weir.Reason, err error) (op.Page[Reason], error) {
