@@ -193,7 +193,7 @@ func (v *gridView) byHealth(r *Request, store *fleet.Store, pcs []fleet.PC) erro
 
 // deviceCell is a device as a cell: its serial, and minutes while it works.
 func deviceCell(ctx context.Context, d fleet.Device, now time.Time) cell {
-	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(plain(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: plain(d.Serial), note: ui.Cut(plain(cmp.Or(d.Why, d.HealthNote)), 120)}
+	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(plain(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: plain(d.Serial), note: ui.Cut(cmp.Or(because(ctx, d.Reason, d.Why), plain(d.HealthNote)), 120)}
 	switch {
 	case d.ClaimedAt != nil:
 		c.minutes = ui.Number(minutesOf(now, *d.ClaimedAt))

@@ -101,6 +101,23 @@ func cells(a webtest.Answer, kind string) int {
 	return strings.Count(a.Body, `data-kind="`+kind+`"`)
 }
 
+// Why a PC, a device and a fleet job wait is said in the reader's language.
+func TestFleetReasonsInKorean(t *testing.T) {
+	l := newLab(t)
+	l.report("PC-01", 30, "d1")
+	l.report("PC-02", 0, "d2")
+	if _, err := l.DB.Pool.Exec(t.Context(), `select weir.set_slots('PC-02', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	job := l.submit(fleet.Spec{Name: "night"})
+	vera := l.Login(t, "vera", auth.Viewer)
+	vera.Get(t, "/fleet/pcs").Is(t, 200).Has(t, "PC-02 has no slots", "PC-01 offline since")
+	vera.Post(t, "/language", form("language", "ko", "back", "/fleet")).Is(t, 303)
+	vera.Get(t, "/fleet/pcs").Is(t, 200).Has(t, "PC-02: 슬롯 없음").Lacks(t, "has no slots", "offline since")
+	vera.Get(t, "/devices/d1").Is(t, 200).Has(t, "PC-01: ", "부터 오프라인").Lacks(t, "offline since")
+	vera.Get(t, "/fleet/jobs/"+job.ID.String()).Is(t, 200).Has(t, "활성: 대기 2개", "PC-02: 슬롯 없음").Lacks(t, "has no slots", "active: ")
+}
+
 // Without PCs the pages say how to start an agent, in the reader's language; a server
 // without a fleet says so.
 func TestFleetEmpty(t *testing.T) {

@@ -20,6 +20,11 @@ func say(ctx context.Context, key string, values ...any) string {
 
 func count(ctx context.Context, key string, n int) string { return locale.From(ctx).Count(key, n) }
 
+// because is a reason in the language of the page; text is the reason in English.
+func because(ctx context.Context, r interface{ In(language, text string) string }, text string) string {
+	return plain(r.In(locale.From(ctx).Code, text))
+}
+
 // spoken makes a page speak the language of its reader.
 func spoken(load func(*Request) (View, error)) func(*Request) (View, error) {
 	return func(r *Request) (View, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // Job is a row of the view weir.job.
@@ -34,6 +35,8 @@ type Job struct {
 	Note        string    `json:"note,omitempty"`
 	// Waits is in lists what a running job waits for of which nothing runs.
 	Waits string `json:"waits,omitempty"`
+	// Reason is Waits for programs.
+	Reason *reason.Coded `json:"reason,omitempty"`
 	// Definition is what the job is a run of, and Options what was given to it.
 	Definition weir.ID         `json:"definition,omitzero"`
 	Schedule   string          `json:"schedule,omitempty"`

@@ -2,9 +2,9 @@ package view
 
 import (
 	"context"
-	"strings"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 const (
@@ -27,15 +27,19 @@ func (s *Store) explain(ctx context.Context, op string, jobs []Job) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	type reason struct {
-		job  weir.ID
-		text string
+	type found struct {
+		job weir.ID
+		reason.Coded
 	}
-	rows, err := list(ctx, s, op, `select u.id, w.reason from unnest($1::uuid[]) u (id), lateral (
-			select (array_agg(w.reason order by w.gate = 'needs', w.since) filter (where not w.open))[1] as reason from weir.why_job(u.id) w having not bool_or(w.gate = 'lease')
-		) w where w.reason is not null`, []any{ids}, func(r *reason) []any { return []any{&r.job, &r.text} })
+	rows, err := list(ctx, s, op, `select u.id, w.code, w.args from unnest($1::uuid[]) u (id), lateral (
+			select w.code, w.args from (select *, bool_or(w.gate = 'lease') over () as runs from weir.why_job(u.id) w) w
+			where not w.open and not w.runs order by w.gate = 'needs', w.since limit 1
+		) w`, []any{ids}, func(r *found) []any { return []any{&r.job, &r.Code, &r.Args} })
 	for _, r := range rows {
-		at[r.job].Waits = strings.TrimPrefix(r.text, "1 task: ")
+		if r.Code == "tasks" && r.Args["n"] == 1.0 {
+			r.Code = "task" // one is not counted
+		}
+		at[r.job].Reason, at[r.job].Waits = &r.Coded, r.In(reason.Default, "")
 	}
 	return err
 }
