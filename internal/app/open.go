@@ -14,7 +14,6 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/httpapi/stream"
@@ -25,6 +24,7 @@ import (
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/weirotel"
 )
@@ -56,7 +56,8 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	store := view.New(p.reads)
+	p.work = work.New(p.reads, p.client).Checked(p.flows.CheckRun, fleet.CheckScheduled)
+	store := p.work.View
 	measured := metrics.New(metrics.Config{
 		Source: store, Fleet: fleet.New(p.reads), Workspaces: workspace.New(p.reads), Version: s.options.Version, Log: s.log,
 		Loops:       func() []loop.Stats { return p.coordinator.Status().Loops },

@@ -63,12 +63,12 @@ func TestAllThroughPgBouncer(t *testing.T) {
 			return done == 2
 		})
 	}
-	findings, err := s.Store.Doctor(ctx, true)
+	report, err := work.Doctor.Call(ctx, s.Operations, &work.Examining{Deep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	warned := false
-	for _, f := range findings {
+	for _, f := range report.Items {
 		switch {
 		case f.Name == "hints are heard":
 			warned = !f.OK && f.Level == "health" && strings.Contains(f.Detail, "polled")

@@ -22,7 +22,7 @@ func connectServer(t Target, version string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{server: client, Follow: client.Follow, Store: client, Operations: client, Target: t, version: client.Version, close: client.Close}
+	s := &Session{server: client, Follow: client.Follow, Operations: client, Target: t, version: client.Version, close: client.Close}
 	s.login = func(ctx context.Context, name, password string) error {
 		if err := client.Login(ctx, name, password); err != nil {
 			return err

@@ -20,14 +20,8 @@ import (
 // commandConns is enough for a command: one to ask, one to follow.
 const commandConns = 4
 
-// Reader is what commands read with: a database, or a server's API.
-type Reader interface {
-	Doctor(ctx context.Context, deep bool) ([]view.Finding, error)
-}
-
 // Session is a command's connection to a database or a server.
 type Session struct {
-	Store Reader
 	// Operations carries operations out, here or on a server.
 	Operations op.Caller
 	// Follow calls f for every event after a cursor, until ctx ends or f fails. It is no
@@ -68,13 +62,12 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 		pool.Close()
 		return nil, err
 	}
-	store := view.New(pool)
 	waker := wake.New(pool, wake.Config{Scripts: t.config.WakeScripts, URLs: t.config.WakeURLs, Broadcast: t.config.WakeBroadcast})
 	secrets := t.vault(pool)
 	defined := workflow.New(pool, workflow.Options{})
 	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), auth.New(pool, auth.Options{})}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
-	return &Session{Operations: operations, Follow: client.Follow, Store: store, view: store, Target: t, close: func() {
+	return &Session{Operations: operations, Follow: client.Follow, view: view.New(pool), Target: t, close: func() {
 		client.Close()
 		pool.Close()
 	}}, nil

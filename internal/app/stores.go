@@ -128,9 +128,6 @@ func (p *parts) desk(name string) *node.Desk {
 
 // operations carries them out on the stores of this server, for who asks.
 func (p *parts) operations() op.Local {
-	if p.work == nil {
-		p.work = work.New(p.reads, p.client).Checked(p.flows.CheckRun, fleet.CheckScheduled)
-	}
 	secrets := p.vault
 	if secrets == nil {
 		why := problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // diagnosis is what programs read.
@@ -19,39 +20,32 @@ type diagnosis struct {
 }
 
 func (e *env) doctor() *cobra.Command {
-	var deep bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check every invariant of the database", Args: e.noArgs,
+		Short: "Check every invariant of the database",
 		Long: `Check every invariant of the database, and what an operator should look at.
 
 The exit code is 1 if an invariant is broken. Findings about health are
 warnings: nothing is lost, but somebody should look.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, _ []string) error {
-			findings, err := s.Store.Doctor(ctx, deep)
-			if err != nil {
-				return problem.OwnerOnly(err)
-			}
-			d := diagnosis{OK: true, Findings: findings}
-			for _, f := range findings {
-				switch {
-				case f.OK:
-				case f.Level == "health":
-					d.Warnings++
-				default:
-					d.OK = false
-				}
-			}
-			if err := d.print(e.output()); err != nil {
-				return err
-			}
-			if !d.OK {
-				return quiet(problem.Failed)
-			}
-			return nil
-		}),
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "read all of the history, not only its newest part")
-	return c
+	return operation(e, work.Doctor, c, func(_ context.Context, _ *app.Session, _ *work.Examining, report work.DoctorReport) error {
+		d := diagnosis{OK: true, Findings: report.Items}
+		for _, f := range d.Findings {
+			switch {
+			case f.OK:
+			case f.Level == "health":
+				d.Warnings++
+			default:
+				d.OK = false
+			}
+		}
+		if err := d.print(e.output()); err != nil {
+			return err
+		}
+		if !d.OK {
+			return quiet(problem.Failed)
+		}
+		return nil
+	})
 }
 
 func (d diagnosis) print(o *output) error {

@@ -68,3 +68,13 @@ func (a *API) join(ctx context.Context, in *JoinInput) (*Made[Credential], error
 	}
 	return &Made[Credential]{Status: http.StatusCreated, Body: Credential{credential}}, nil
 }
+
+// VersionOutput says what answers.
+type VersionOutput struct {
+	Version string `json:"version" doc:"Of the program."`
+	API     string `json:"api" doc:"Of this interface."`
+}
+
+func (a *API) version(context.Context, *struct{}) (*One[VersionOutput], error) {
+	return one(VersionOutput{a.config.Version, "v1"}, nil)
+}

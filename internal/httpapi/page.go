@@ -25,13 +25,6 @@ func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T
 	return out
 }
 
-// All is a list that has no pages.
-type All[T any] struct{ Body op.Page[T] }
-
-func all[T any](items []T) *All[T] {
-	return &All[T]{op.PageOf(items, "")}
-}
-
 // One is the answer that shows one thing.
 type One[T any] struct{ Body T }
 

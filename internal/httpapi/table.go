@@ -122,14 +122,14 @@ func machineRoutes() []Route {
 // wholeRoutes are about the state of the whole.
 func wholeRoutes() []Route {
 	return []Route{
-		{get, "/overview", auth.Read, "task", Granted, "Show what runs, what waits and at which gate, what failed", handle((*API).overview)},
-		{get, "/rates", auth.Read, "task", Granted, "List what happened, minute by minute", handle((*API).rates)},
-		{get, "/search", auth.Read, "task", Granted, "Find things by what a person types", handle((*API).search)},
+		described(work.ShowOverview),
+		described(work.ListRates),
+		described(work.Search),
 		lists(work.ListEvents),
 		described(work.ShowTail),
 		{get, "/events", auth.Read, "event", Granted, "Follow the timeline live (server-sent events)", streamed(raw("text/event-stream", (*API).stream, streamParams...))},
-		{get, "/health", auth.Read, "health", Granted, "Show how the database is", handle((*API).health)},
-		{get, "/doctor", auth.Read, "health", Granted, "Check every invariant", handle((*API).doctor)},
+		described(work.ShowHealth),
+		described(work.Doctor),
 	}
 }
 

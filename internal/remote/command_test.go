@@ -41,7 +41,7 @@ func TestSameCommands(t *testing.T) {
 	c := r.as(auth.Maintainer)
 	ctx := t.Context()
 	after := map[string]string{}
-	for name, x := range map[string]both{"server": served(c), "database": r.stored()} {
+	for name, x := range map[string]op.Caller{"server": c, "database": r.stored()} {
 		if err := putPool(ctx, x, "p", work.PoolSpec{Size: weir.Size(3), Rate: weir.Size(5), Per: op.Period(90 * time.Second), Note: "n"}); err != nil {
 			t.Fatalf("%s: set pool: %v", name, err)
 		}
@@ -175,41 +175,45 @@ func TestSameRefusals(t *testing.T) {
 	if _, err := r.sdk.Cancel(t.Context(), done.ID, weir.Decision{}); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]func(context.Context, both) error{
-		"no pool": func(ctx context.Context, x both) error {
+	for name, f := range map[string]func(context.Context, op.Caller) error{
+		"no pool": func(ctx context.Context, x op.Caller) error {
 			_, err := submitJob(ctx, x, work.JobSpec{Name: "j", Tasks: []work.TaskSpec{{Service: "x", Pool: "gpu"}}})
 			return err
 		},
-		"ring": func(ctx context.Context, x both) error {
+		"ring": func(ctx context.Context, x op.Caller) error {
 			_, err := submitJob(ctx, x, work.JobSpec{Name: "j", Tasks: []work.TaskSpec{{Service: "x", Key: "a", Needs: []string{"a"}}}})
 			return err
 		},
-		"no task": func(ctx context.Context, x both) error {
+		"no task": func(ctx context.Context, x op.Caller) error {
 			return last(work.CancelTask.Call(ctx, x, deciding(none, "")))
 		},
-		"no job": func(ctx context.Context, x both) error {
+		"no job": func(ctx context.Context, x op.Caller) error {
 			return last(work.CancelJob.Call(ctx, x, decidingJob(none, "")))
 		},
-		"ended":        func(ctx context.Context, x both) error { return last(work.ReleaseTask.Call(ctx, x, named(done.ID))) },
-		"no reason":    func(ctx context.Context, x both) error { return last(work.SkipTask.Call(ctx, x, deciding(none, ""))) },
-		"why not":      func(ctx context.Context, x both) error { return last(work.WhyTask.Call(ctx, x, named(none))) },
-		"empty pool":   func(ctx context.Context, x both) error { return putPool(ctx, x, "p", work.PoolSpec{}) },
-		"drop no pool": func(ctx context.Context, x both) error { return dropPool(ctx, x, "ghost", false) },
-		"no schedule":  func(ctx context.Context, x both) error { return pauseSchedule(ctx, x, "ghost") },
-		"bad cron": func(ctx context.Context, x both) error {
+		"ended": func(ctx context.Context, x op.Caller) error {
+			return last(work.ReleaseTask.Call(ctx, x, named(done.ID)))
+		},
+		"no reason": func(ctx context.Context, x op.Caller) error {
+			return last(work.SkipTask.Call(ctx, x, deciding(none, "")))
+		},
+		"why not":      func(ctx context.Context, x op.Caller) error { return last(work.WhyTask.Call(ctx, x, named(none))) },
+		"empty pool":   func(ctx context.Context, x op.Caller) error { return putPool(ctx, x, "p", work.PoolSpec{}) },
+		"drop no pool": func(ctx context.Context, x op.Caller) error { return dropPool(ctx, x, "ghost", false) },
+		"no schedule":  func(ctx context.Context, x op.Caller) error { return pauseSchedule(ctx, x, "ghost") },
+		"bad cron": func(ctx context.Context, x op.Caller) error {
 			return putSchedule(ctx, x, "s", work.ScheduleSpec{Spec: "never", Task: &work.TaskSpec{Service: "x"}})
 		},
-		"no node": func(ctx context.Context, x both) error {
+		"no node": func(ctx context.Context, x op.Caller) error {
 			in := work.SettingMode{NamedNode: work.NamedNode{Node: "ghost"}, Body: work.ModeBody{Mode: "paused"}}
 			_, err := work.SetMode.Call(ctx, x, &in)
 			return err
 		},
-		"wrong retry": func(ctx context.Context, x both) error {
+		"wrong retry": func(ctx context.Context, x op.Caller) error {
 			return last(work.RetryTask.Call(ctx, x, named(none)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, y := problem.Explain(f(t.Context(), served(c))), problem.Explain(f(t.Context(), r.stored()))
+			x, y := problem.Explain(f(t.Context(), c)), problem.Explain(f(t.Context(), r.stored()))
 			if x.Kind != y.Kind || x.What != y.What {
 				t.Errorf("by server: %s: %s\nby database: %s: %s", x.Kind.Code(), x.What, y.Kind.Code(), y.What)
 			}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
@@ -29,11 +28,6 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
-)
-
-// A client is everything that commands ask for.
-var (
-	_ app.Reader = (*remote.Client)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -106,17 +100,10 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	return r
 }
 
-// both is somebody who asks, and whom operations are carried out by.
-type both struct {
-	app.Reader
-	op.Caller
-}
-
-// served asks the server, stored the database.
-func served(c *remote.Client) both { return both{c, c} }
-
-func (r *rig) stored() both {
-	return both{r.store, op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.auth}, Who: func(context.Context) auth.Subject { return system }}}
+// stored asks the database itself.
+func (r *rig) stored() op.Caller {
+	store := work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled)
+	return op.Local{Stores: []any{store, r.auth}, Who: func(context.Context) auth.Subject { return system }}
 }
 
 // named names a task, ofJob a job.

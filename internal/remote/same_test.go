@@ -124,7 +124,7 @@ func TestSameAnswers(t *testing.T) {
 	for name, read := range all {
 		t.Run(name, func(t *testing.T) {
 			want, wantErr := read(t.Context(), r.stored())
-			got, err := read(t.Context(), served(c))
+			got, err := read(t.Context(), c)
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("by server: %v; by database: %v", err, wantErr)
 			}
@@ -143,7 +143,7 @@ func TestSameAnswers(t *testing.T) {
 }
 
 // reading is one call of a method that reads.
-type reading = func(context.Context, both) (any, error)
+type reading = func(context.Context, op.Caller) (any, error)
 
 // none is an id that nothing has.
 var none = weir.ID{1}
@@ -151,90 +151,94 @@ var none = weir.ID{1}
 // taskReadings are about tasks.
 func taskReadings(f found) map[string]reading {
 	return map[string]reading{
-		"task":    func(ctx context.Context, x both) (any, error) { return work.ShowTask.Call(ctx, x, named(f.running)) },
-		"no task": func(ctx context.Context, x both) (any, error) { return work.ShowTask.Call(ctx, x, named(none)) },
-		"task id": func(ctx context.Context, x both) (any, error) {
+		"task": func(ctx context.Context, x op.Caller) (any, error) {
+			return work.ShowTask.Call(ctx, x, named(f.running))
+		},
+		"no task": func(ctx context.Context, x op.Caller) (any, error) { return work.ShowTask.Call(ctx, x, named(none)) },
+		"task id": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: f.running.String()[20:]})
 		},
-		"task id, whole": func(ctx context.Context, x both) (any, error) {
+		"task id, whole": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: none.String()})
 		},
-		"no task id": func(ctx context.Context, x both) (any, error) {
+		"no task id": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: "000000000000"})
 		},
-		"bad task id": func(ctx context.Context, x both) (any, error) {
+		"bad task id": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowTask.Call(ctx, x, &work.NamedTask{Task: "x/../y?z"})
 		},
-		"tasks": func(ctx context.Context, x both) (any, error) {
+		"tasks": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{})})
 		},
-		"tasks, page": func(ctx context.Context, x both) (any, error) {
+		"tasks, page": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{Limit: 3, After: f.pooled.String()}, TaskFilter: work.TasksOf(view.TaskFilter{})})
 		},
-		"tasks, state": func(ctx context.Context, x both) (any, error) {
+		"tasks, state": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{State: "failed"})})
 		},
-		"tasks, gate": func(ctx context.Context, x both) (any, error) {
+		"tasks, gate": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Gate: "order"})})
 		},
-		"tasks, service": func(ctx context.Context, x both) (any, error) {
+		"tasks, service": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Service: "a.done"})})
 		},
-		"tasks, pool": func(ctx context.Context, x both) (any, error) {
+		"tasks, pool": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Pool: "q"})})
 		},
-		"tasks, lane": func(ctx context.Context, x both) (any, error) {
+		"tasks, lane": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Lane: "l"})})
 		},
-		"tasks, key": func(ctx context.Context, x both) (any, error) {
+		"tasks, key": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{Key: "second"})})
 		},
-		"tasks, job": func(ctx context.Context, x both) (any, error) {
+		"tasks, job": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{Limit: 1}, TaskFilter: work.TasksOf(view.TaskFilter{Job: f.job})})
 		},
-		"tasks, bad state": func(ctx context.Context, x both) (any, error) {
+		"tasks, bad state": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{}, TaskFilter: work.TasksOf(view.TaskFilter{State: "asleep"})})
 		},
-		"tasks, bad page": func(ctx context.Context, x both) (any, error) {
+		"tasks, bad page": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListTasks, work.ListingTasks{Paged: op.Paged{After: "x"}, TaskFilter: work.TasksOf(view.TaskFilter{})})
 		},
-		"task events":    func(ctx context.Context, x both) (any, error) { return work.TaskEvents.Call(ctx, x, named(f.running)) },
-		"no task events": func(ctx context.Context, x both) (any, error) { return work.TaskEvents.Call(ctx, x, named(none)) },
+		"task events": func(ctx context.Context, x op.Caller) (any, error) {
+			return work.TaskEvents.Call(ctx, x, named(f.running))
+		},
+		"no task events": func(ctx context.Context, x op.Caller) (any, error) { return work.TaskEvents.Call(ctx, x, named(none)) },
 	}
 }
 
 // jobReadings are about jobs and the timeline.
 func jobReadings(f found) map[string]reading {
 	return map[string]reading{
-		"job":    func(ctx context.Context, x both) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(f.job)) },
-		"no job": func(ctx context.Context, x both) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(none)) },
-		"job id": func(ctx context.Context, x both) (any, error) {
+		"job":    func(ctx context.Context, x op.Caller) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(f.job)) },
+		"no job": func(ctx context.Context, x op.Caller) (any, error) { return work.ShowJob.Call(ctx, x, ofJob(none)) },
+		"job id": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowJob.Call(ctx, x, &work.NamedJob{Job: f.job.String()[26:]})
 		},
-		"no job id": func(ctx context.Context, x both) (any, error) {
+		"no job id": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.ShowJob.Call(ctx, x, &work.NamedJob{Job: "000000000000"})
 		},
-		"jobs": func(ctx context.Context, x both) (any, error) {
+		"jobs": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{}, JobFilter: work.JobsOf(view.JobFilter{})})
 		},
-		"jobs, filter": func(ctx context.Context, x both) (any, error) {
+		"jobs, filter": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{Limit: 9}, JobFilter: work.JobsOf(view.JobFilter{State: "running", Kind: "other", Name: "single"})})
 		},
-		"jobs, bad state": func(ctx context.Context, x both) (any, error) {
+		"jobs, bad state": func(ctx context.Context, x op.Caller) (any, error) {
 			return op.Full(ctx, x, work.ListJobs, work.ListingJobs{Paged: op.Paged{}, JobFilter: work.JobsOf(view.JobFilter{State: "asleep"})})
 		},
-		"events":      func(ctx context.Context, x both) (any, error) { return work.LastEvents(ctx, x, weir.ID{}, 7) },
-		"events, job": func(ctx context.Context, x both) (any, error) { return work.LastEvents(ctx, x, f.job, 100) },
-		"events after": func(ctx context.Context, x both) (any, error) {
+		"events":      func(ctx context.Context, x op.Caller) (any, error) { return work.LastEvents(ctx, x, weir.ID{}, 7) },
+		"events, job": func(ctx context.Context, x op.Caller) (any, error) { return work.LastEvents(ctx, x, f.job, 100) },
+		"events after": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.EventsAfter(ctx, x, "0.0", weir.ID{}, weir.ID{}, 1000)
 		},
-		"events after, job": func(ctx context.Context, x both) (any, error) {
+		"events after, job": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.EventsAfter(ctx, x, "0.0", f.job, weir.ID{}, 2)
 		},
-		"events after, task": func(ctx context.Context, x both) (any, error) {
+		"events after, task": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.EventsAfter(ctx, x, "0.0", weir.ID{}, f.running, 1000)
 		},
-		"events after, wrong": func(ctx context.Context, x both) (any, error) {
+		"events after, wrong": func(ctx context.Context, x op.Caller) (any, error) {
 			return work.EventsAfter(ctx, x, "x", weir.ID{}, weir.ID{}, 10)
 		},
 	}
@@ -242,7 +246,7 @@ func jobReadings(f found) map[string]reading {
 
 // called is an operation that reads.
 func called[S, In, Out any](o *op.Op[S, In, Out], in In) reading {
-	return func(ctx context.Context, x both) (any, error) { return o.Call(ctx, x, &in) }
+	return func(ctx context.Context, x op.Caller) (any, error) { return o.Call(ctx, x, &in) }
 }
 
 // peopleReadings are about accounts.
@@ -280,6 +284,13 @@ func machineReadings(r *rig) map[string]reading {
 		"no worker":       called(work.ShowWorker, work.NamedWorker{Worker: "ghost"}),
 		"workers":         called(work.ListWorkers, work.ListingWorkers{}),
 		"workers, filter": called(work.ListWorkers, work.ListingWorkers{Node: "n1", Service: "a.done", All: true}),
-		"doctor":          func(ctx context.Context, x both) (any, error) { return x.Doctor(ctx, true) },
+		"overview":        called(work.ShowOverview, struct{}{}),
+		"rates":           called(work.ListRates, work.ListingRates{Since: "1h"}),
+		"rates, too far":  called(work.ListRates, work.ListingRates{Since: "8d"}),
+		"search":          called(work.Search, work.Searching{Text: "a."}),
+		"doctor": func(ctx context.Context, x op.Caller) (any, error) {
+			report, err := work.Doctor.Call(ctx, x, &work.Examining{Deep: true})
+			return report.Items, err
+		},
 	}
 }
