@@ -87,7 +87,7 @@ grant insert, update, delete on fleet.devices, fleet.workers to weir_worker;
 grant insert on fleet.execution_logs to weir_worker;
 grant insert, update, delete on fleet.task_devices, fleet.pc_device_summary to weir_client, weir_worker;
 grant execute on function fleet.claim_task_devices_for_pc, fleet.renew_task_device_lease, fleet.complete_task_device, fleet.fail_or_retry_task_device, fleet.fn_timeout_tasks_and_task_devices to weir_worker;
-grant execute on function weir._fleet_late to weir_client, weir_worker;
+grant execute on function weir._fleet_timeout to weir_client, weir_worker;
 grant execute on function weir._fleet_words to weir_client;
 grant execute on function weir._id_time, weir._pc_reason, weir._device_reason to weir_worker;
 -- Workspaces: who wants what asks a server, which knows who asks. Codes that open one are the server's alone.

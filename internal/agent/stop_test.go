@@ -68,9 +68,16 @@ func TestTimeouts(t *testing.T) {
 		sh("silent", `echo once; while :; do sleep 0.05; done`).running("timeout", map[string]string{"heartbeat": "1s"}),
 		sh("chatty", `for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.2; done`).running("timeout", map[string]string{"heartbeat": "1500ms"}),
 	)
-	for key, want := range map[string]string{"run": "timed out after", "silent": "printed nothing for 1s"} {
-		if got := w.end(job, key); got.State != "failed" || !strings.Contains(got.Cause, want) {
+	for key, want := range map[string]struct{ cause, code string }{
+		"run": {"timed out after", "timeout"}, "silent": {"printed nothing for 1s", "heartbeat_timeout"},
+	} {
+		if got := w.end(job, key); got.State != "failed" || !strings.Contains(got.Cause, want.cause) {
 			t.Errorf("%s: got %+v", key, got)
+		}
+		var code string
+		err := w.db.Pool.QueryRow(t.Context(), `select y.code from weir.tasks q, weir.why(q.id) y where q.job = $1 and q.key = $2`, job, key).Scan(&code)
+		if err != nil || code != want.code {
+			t.Errorf("%s ended by %q, want %q: %v", key, code, want.code, err)
 		}
 	}
 	if got := w.end(job, "chatty"); got.State != "done" {

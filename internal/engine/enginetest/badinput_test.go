@@ -75,6 +75,7 @@ var badInput = []struct{ name, code, says, sql string }{
 	{"unknown mode", "WR422", "mode", `select weir.set_node_mode('nowhere', 'asleep')`},
 	{"unknown worker", "WR404", "worker", `select weir.heartbeat('nobody')`},
 	{"event of the engine", "WR422", "type", `select weir.record('{running}', 1, '{token}', 'done')`},
+	{"failed by what is no reason", "WR422", "reason", `select weir.fail('{running}', 1, '{token}', 'no', reason => 'bad luck')`},
 	{"unknown level", "WR422", "level", `select weir.record('{running}', 1, '{token}', 'note', level => 'loud')`},
 
 	{"cancel of no task", "WR404", "task", `select weir.cancel('{nobody}')`},

@@ -14,7 +14,7 @@ left join lateral (select f.worker from weir.finished f where e.type in ('failed
 left join weir.workers w on w.id = coalesce(e.worker, f.worker)
 left join weir.nodes n on n.id = w.node,
   lateral (select case when e.type in ('retrying', 'failed', 'failed_final') then
-    weir._fleet_late(e.data ->> 'reason', j.timeout) end as late) m,
+    weir._fleet_timeout(e.data ->> 'reason', j.timeout) end as late) m,
   lateral (select coalesce(case when e.type = 'log' then e.data ->> 'event_type' end, e.type) as word) o,
   lateral unnest(case
     when e.type = 'claimed' then array['CREATED', 'SENT']

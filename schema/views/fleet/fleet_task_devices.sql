@@ -10,11 +10,11 @@ select s.id, s.job as task_id, s.device as device_id, d.serial as device_serial,
   case when s.status = 'failed' then least(m.attempts, s.attempt) else m.attempts end::int as max_attempts,
   case s.status
     when 'failed' then coalesce((
-      select weir._fleet_late(e.data ->> 'reason', q.timeout)
+      select weir._fleet_timeout(e.data ->> 'reason', q.timeout)
       from weir.events e where e.task = s.id and e.type = 'failed' order by e.seq desc limit 1), s.cause)
     when 'cancelled' then s.cause
     when 'pending' then (
-      select coalesce(weir._fleet_late(e.data ->> 'reason', q.timeout), e.message)
+      select coalesce(weir._fleet_timeout(e.data ->> 'reason', q.timeout), e.message)
       from weir.events e where e.task = s.id and e.type in ('retrying', 'expired', 'returned') order by e.seq desc limit 1) end as error,
   q.params as config, q.run, s.result, s.until as lease_expires_at, s.cancel_at is not null as cancel_requested, s.started_at, s.deadline as timeout_at, s.at as completed_at, weir._id_time(s.id) as created_at
 from (
