@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // drawn is the graph of a job as its picture takes it.
-func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
+func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 	out := picture.Graph{
 		Title: "Job " + jobName(v.Job), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
 		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
@@ -42,7 +43,7 @@ func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 		case n.Worker != "" && n.State == "running":
 			t.Note = "on " + n.Worker
 		case !n.StartedAt.IsZero() && !n.FinishedAt.IsZero():
-			t.Note = "took " + ui.Duration(n.FinishedAt.Sub(n.StartedAt))
+			t.Note = "took " + ui.Duration(ctx, n.FinishedAt.Sub(n.StartedAt))
 		}
 		out.Tasks[i] = t
 	}

@@ -604,7 +604,7 @@ func graphTab(v jobView, g view.Graph, folded map[weir.ID]*fold, children []step
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = picture.DAG(drawn(v, g, folded)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = picture.DAG(drawn(ctx, v, g, folded)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

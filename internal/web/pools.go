@@ -155,17 +155,17 @@ func useWords(p view.Pool) string {
 }
 
 // rateWords is the rate of a pool: 6 each minute.
-func rateWords(p view.Pool) string {
+func rateWords(ctx context.Context, p view.Pool) string {
 	if p.Rate == nil {
 		return ""
 	}
-	return ui.Number(*p.Rate) + " " + eachWords(poolPer(p))
+	return ui.Number(*p.Rate) + " " + eachWords(ctx, poolPer(p))
 }
 
 func poolPer(p view.Pool) time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
 
 // eachWords is an interval after a number: each minute, per 90s.
-func eachWords(d time.Duration) string {
+func eachWords(ctx context.Context, d time.Duration) string {
 	switch d {
 	case time.Second:
 		return "each second"
@@ -176,7 +176,7 @@ func eachWords(d time.Duration) string {
 	case 24 * time.Hour:
 		return "each day"
 	}
-	return "per " + ui.Duration(d)
+	return "per " + ui.Duration(ctx, d)
 }
 
 // poolState says in a sentence how the pool stands.

@@ -136,7 +136,7 @@ func poolsPage(v poolsView) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = ui.Text(rateWords(p)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Text(rateWords(ctx, p)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -608,9 +608,9 @@ func poolPage(v poolView) templ.Component {
 							}
 						} else {
 							var templ_7745c5c3_Var27 string
-							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(rateWords(v.Pool))
+							templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(rateWords(ctx, v.Pool))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `pools.templ`, Line: 121, Col: 28}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `pools.templ`, Line: 121, Col: 33}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 							if templ_7745c5c3_Err != nil {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,14 +17,14 @@ var cronNicknames = map[string]string{
 
 // specWords says a simple spec as people do: "at 03:00 each day, UTC". It is
 // empty for the others, which are shown as they are written.
-func specWords(spec, zone string) string {
+func specWords(ctx context.Context, spec, zone string) string {
 	spec = strings.TrimSpace(spec)
 	if text, ok := strings.CutPrefix(spec, "@every "); ok {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d < time.Second {
 			return ""
 		}
-		return everyWords(d.Truncate(time.Second))
+		return everyWords(ctx, d.Truncate(time.Second))
 	}
 	if full, ok := cronNicknames[spec]; ok {
 		spec = full
@@ -42,7 +43,7 @@ func specWords(spec, zone string) string {
 	return "at " + at + " " + day + ", " + zone
 }
 
-func everyWords(d time.Duration) string {
+func everyWords(ctx context.Context, d time.Duration) string {
 	switch {
 	case d == time.Second:
 		return "every second"
@@ -59,7 +60,7 @@ func everyWords(d time.Duration) string {
 	case d%time.Hour == 0:
 		return fmt.Sprintf("every %d hours", d/time.Hour)
 	}
-	return "every " + ui.Duration(d)
+	return "every " + ui.Duration(ctx, d)
 }
 
 // paceWords is for lines that name no day and no hour.

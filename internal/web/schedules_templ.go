@@ -410,7 +410,7 @@ func specSaid(s view.Schedule) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if words := specWords(s.Spec, s.Zone); words != "" {
+		if words := specWords(ctx, s.Spec, s.Zone); words != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<span title=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -86,9 +87,9 @@ type Question struct {
 }
 
 // out is what the way out says. "Cancel" could be the deed itself.
-func (q Question) out() string {
+func (q Question) out(ctx context.Context) string {
 	if q.Danger {
-		return "Keep it as it is"
+		return say(ctx, "ui.keep")
 	}
-	return "Back"
+	return say(ctx, "ui.back")
 }
