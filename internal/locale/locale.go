@@ -117,12 +117,13 @@ func (w *Words) Has(key string) bool {
 	return ok
 }
 
-// Count says how many: the key with .one is for one, where a language has it.
+// Count says how many: the key with .one is for one, where a language has it. A text with %s
+// has its digits in groups.
 func (w *Words) Count(key string, n int) string {
 	if text, ok := w.own[key+".one"]; ok && n == 1 {
 		return text
 	}
-	return strings.Replace(w.Say(key), "%d", Number(n), 1)
+	return strings.NewReplacer("%d", strconv.Itoa(n), "%s", Number(n)).Replace(w.Say(key))
 }
 
 // Number is a number with thin groups of three digits: 12 345.

@@ -64,8 +64,8 @@ var fleetJobTabs = []struct{ name, end string }{{"progress", ""}, {"units", "/un
 // fleetJobView is what all views of a fleet job show.
 type fleetJobView struct {
 	fleet.Job
-	can  fleetRights
-	tab  string
+	can fleetRights
+	tab string
 }
 
 func (v fleetJobView) tabs(ctx context.Context) []ui.Tab {

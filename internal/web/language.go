@@ -32,6 +32,15 @@ func columns(ctx context.Context, names ...string) []ui.Column {
 	return out
 }
 
+// codes are choices whose words are found by their codes.
+func codes[C ~string](ctx context.Context, prefix string, values ...C) []ui.Option {
+	out := make([]ui.Option, len(values))
+	for i, v := range values {
+		out[i] = ui.Option{Value: string(v), Label: ui.Code(ctx, prefix, string(v))}
+	}
+	return out
+}
+
 // language is that of a reader: the one they chose, else the one their browser asks for.
 func language(hr *http.Request) *locale.Words {
 	chosen := ""
@@ -46,7 +55,8 @@ func (w *Web) setLanguage(rw http.ResponseWriter, hr *http.Request) {
 	code := hr.PostFormValue("language")
 	if locale.Known(code) {
 		http.SetCookie(rw, &http.Cookie{ // #nosec G124 -- without Secure only on plain http, where a browser would drop it
-			Name: languageCookie, Value: code, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: w.config.Door.Secure(), SameSite: http.SameSiteLaxMode,
+			Name: languageCookie, Value: code, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true,
+			Secure: w.config.Door.Secure(), SameSite: http.SameSiteLaxMode,
 		})
 	}
 	http.Redirect(rw, hr, local(hr.PostFormValue("back")), http.StatusSeeOther) // #nosec G710 -- local keeps it here

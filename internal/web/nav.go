@@ -68,7 +68,10 @@ func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
 			if !ok || r.allow(page.Verb, page.Kind, page.Own) != nil {
 				continue
 			}
-			item := ui.NavItem{Label: say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key, Current: e.path == current}
+			item := ui.NavItem{
+				Label: say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
+				Current: e.path == current,
+			}
 			if e.count != nil {
 				n, title, tone := e.count(counts)
 				item.Count, item.CountTitle, item.Tone = countText(n), say(r.Context(), title), tone

@@ -120,7 +120,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 		if liveOf(ctx) == nil {
 			w.log.Error("a page could not be written", "path", r.URL.Path, "error", err)
 		}
-		http.Error(rw, "The page could not be written. The server's log says why.", http.StatusInternalServerError)
+		http.Error(rw, say(ctx, "failure.unwritten"), http.StatusInternalServerError)
 		return
 	}
 	if status == 0 {
@@ -139,7 +139,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
 	f := ui.Frame{
 		Title: v.Title, Version: w.config.Version, Env: w.config.Env, Now: r.Now, User: r.Subject.Name, Role: string(r.Subject.Role), Search: r.Query("q"),
-		Back: r.URL.RequestURI(),
+		Back:   r.URL.RequestURI(),
 		Assets: ui.Assets{CSS: w.assets.URL("weir.css"), Module: w.assets.URL("weir.js"), Theme: w.assets.URL("theme.js"), Icon: w.assets.URL("icon.svg"), Build: w.assets.Build()},
 	}
 	if r.Subject.Nobody() {
