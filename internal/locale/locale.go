@@ -111,12 +111,32 @@ func (w *Words) Say(key string, values ...any) string {
 	return fmt.Sprintf(text, values...)
 }
 
-// Count says how many: the key with .one is for one, where a language has it.
+// Has says whether there is such a key.
+func (w *Words) Has(key string) bool {
+	_, ok := w.own[key]
+	return ok
+}
+
+// Count says how many: the key with .one is for one, where a language has it. A text with %s
+// has its digits in groups.
 func (w *Words) Count(key string, n int) string {
 	if text, ok := w.own[key+".one"]; ok && n == 1 {
 		return text
 	}
-	return w.Say(key, n)
+	return strings.NewReplacer("%d", strconv.Itoa(n), "%s", Number(n)).Replace(w.Say(key))
+}
+
+// Number is a number with thin groups of three digits: 12 345.
+func Number(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return sign + s
 }
 
 // Keys are all keys of the language, in order.

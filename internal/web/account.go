@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"strings"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -9,6 +10,7 @@ import (
 )
 
 func (w *Web) account(r *Request) (View, error) {
+	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.Subject.Name)
 	if err != nil {
 		return View{}, err
@@ -22,34 +24,39 @@ func (w *Web) account(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: "Account", Mark: ui.Label(string(u.Role)), Actions: ui.Ask(passwordVerb(u)+" password", "lock", "/account/password", false)},
+		Head: ui.Head{Title: say(ctx, "word.account"), Mark: ui.Label(ui.Code(ctx, "role.", string(u.Role))), Actions: ui.Ask(say(ctx, "password."+passwordVerb(u)), "lock", "/account/password", false)},
 		Body: accountPage(u, sessions, r.Subject.Session, tokens), Follow: people(),
 	}, nil
 }
 
 func passwordVerb(u auth.User) string {
 	if u.Password {
-		return "Change"
+		return "change"
 	}
-	return "Set"
+	return "set"
 }
 
 func (w *Web) askPassword(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.Subject.Name)
 	if err != nil {
 		return ui.Question{}, err
 	}
-	q := ui.Question{Title: passwordVerb(u) + " your password", Text: "Your other sessions end.", Button: passwordVerb(u) + " the password", Back: "/account"}
+	q := ui.Question{Title: say(ctx, "password.title."+passwordVerb(u)), Text: say(ctx, "password.text"), Button: say(ctx, "password.button."+passwordVerb(u)), Back: "/account"}
 	if u.Password {
-		q.Fields = append(q.Fields, ui.Field{Name: "old", Label: "Old password", Type: "password", Auto: "current-password", Focus: true})
+		q.Fields = append(q.Fields, ui.Field{Name: "old", Label: say(ctx, "word.oldpassword"), Type: "password", Auto: "current-password", Focus: true})
 	}
 	q.Fields = append(q.Fields,
-		ui.Field{Name: "password", Label: "New password", Type: "password", Auto: "new-password", Focus: !u.Password},
-		ui.Field{Name: "again", Label: "New password again", Type: "password", Auto: "new-password"})
+		ui.Field{
+			Name: "password", Label: say(ctx, "word.newpassword"), Type: "password", Auto: "new-password",
+			Focus: !u.Password,
+		},
+		ui.Field{Name: "again", Label: say(ctx, "word.newpasswordagain"), Type: "password", Auto: "new-password"})
 	return q, nil
 }
 
 func (w *Web) setPassword(r *Request) (Done, error) {
+	ctx := r.Context()
 	password := r.PostFormValue("password")
 	if r.PostFormValue("again") != password {
 		return Done{}, problem.Refuse("again", "type the same twice", "the two passwords differ")
@@ -57,45 +64,47 @@ func (w *Web) setPassword(r *Request) (Done, error) {
 	if err := w.config.Auth.SetPassword(r.Context(), r.Subject, r.Subject.Name, r.PostFormValue("old"), password); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/account", Say: "Your password is set."}, nil
+	return Done{To: "/account", Say: say(ctx, "said.password")}, nil
 }
 
 func askRevokeSession(r *Request) (ui.Question, error) {
-	q := ui.Question{Title: "End this session?", Text: "That browser has to log in again.", Button: "End the session", Danger: true, Back: "/account"}
+	ctx := r.Context()
+	q := ui.Question{Title: say(ctx, "word.endthissession"), Text: say(ctx, "session.end.text"), Button: say(ctx, "session.end"), Danger: true, Back: "/account"}
 	if r.PathValue("id") == r.Subject.Session {
-		q.Text = "This is the session you are using: you have to log in again."
+		q.Text = say(ctx, "session.own")
 	}
 	return q, nil
 }
 
 func (w *Web) revokeSession(r *Request) (Done, error) {
+	ctx := r.Context()
 	if err := w.config.Auth.RevokeSession(r.Context(), r.Subject, r.PathValue("id")); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/account", Say: "The session has ended."}, nil
+	return Done{To: "/account", Say: say(ctx, "said.session")}, nil
 }
 
 // browser is the name in what a browser calls itself; all of it is on hover.
-func browser(agent string) string {
+func browser(ctx context.Context, agent string) string {
 	for _, b := range []struct{ sign, name string }{
 		{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
 	} {
 		if strings.Contains(agent, b.sign) {
-			return b.name + system(agent)
+			return b.name + system(ctx, agent)
 		}
 	}
 	if agent == "" {
-		return "unknown"
+		return say(ctx, "browser.unknown")
 	}
 	return ui.Cut(agent, 40)
 }
 
-func system(agent string) string {
+func system(ctx context.Context, agent string) string {
 	for _, s := range []struct{ sign, name string }{
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"},
 	} {
 		if strings.Contains(agent, s.sign) {
-			return " on " + s.name
+			return say(ctx, "browser.on", s.name)
 		}
 	}
 	return ""

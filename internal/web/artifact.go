@@ -92,15 +92,15 @@ func (w *Web) preview(ctx context.Context, v *artifactView) {
 	head, err := beginning(ctx, bucket, v.Key, previewBytes)
 	switch {
 	case err != nil:
-		v.why = "It cannot be read: " + reason(ctx, err)
+		v.why = say(ctx, "artifact.unread", reason(ctx, err))
 	case imageType(v.Artifact, head) != "":
 		v.image = true
 	case v.Size > previewBytes:
-		v.why = "It is too large to be shown here. Download it."
+		v.why = say(ctx, "artifact.large")
 	case !utf8.Valid(head) || strings.ContainsRune(string(head), 0):
-		v.why = "It is no text and no picture that is shown here. Download it."
+		v.why = say(ctx, "artifact.binary")
 	case len(head) == 0:
-		v.why = "It is empty."
+		v.why = say(ctx, "artifact.empty")
 	default:
 		v.text = string(head)
 	}

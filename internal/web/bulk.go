@@ -1,7 +1,7 @@
 package web
 
 import (
-	"fmt"
+	"context"
 	"maps"
 	"net/url"
 	"slices"
@@ -27,35 +27,35 @@ type bulkBar struct {
 
 // deed is how a person does something to many.
 type deed struct {
-	action, label, icon string
+	action, icon string
 	// states are those in which it can work; to others it does nothing.
 	states []string
 	// override says that it takes the right to override.
 	override, danger bool
-	// text names the consequence.
+	// text is the key of what names the consequence.
 	text string
 }
 
 // all is what the button above a list says.
-func (d deed) all() string {
+func (d deed) all(ctx context.Context) string {
 	if d.action == bulk.Priority {
-		return "Set priority"
+		return say(ctx, "bulk.setpriority")
 	}
-	return d.label + " all"
+	return say(ctx, "bulk.all."+d.action)
 }
 
 var (
 	taskDeeds = []deed{
-		{action: bulk.Retry, label: "Retry", icon: "retry", states: []string{"failed", "canceled", "skipped"}, text: "They run again, and with them what was skipped because of them."},
-		{action: bulk.Release, label: "Release", icon: "play", states: []string{"pending"}, text: "Those that are held go on to their next gate. Others are left alone."},
-		{action: bulk.Hold, label: "Hold", icon: "pause", states: []string{"pending", "available"}, text: "They do not start until somebody releases them."},
-		{action: bulk.Priority, label: "Priority", icon: "up", states: []string{"pending", "available"}, text: "Of the tasks of a service, those with the higher priority start first."},
-		{action: bulk.Skip, label: "Skip", icon: "skipped", states: []string{"pending", "available", "failed"}, override: true, danger: true, text: "They do not run. What needs them goes on as if they were done."},
-		{action: bulk.Cancel, label: "Cancel", icon: "stop", states: []string{"pending", "available", "running"}, danger: true, text: "Those that wait end now; the workers of those that run are asked to stop them. What needs them is skipped."},
+		{action: bulk.Retry, icon: "retry", states: []string{"failed", "canceled", "skipped"}, text: "bulk.text.task.retry"},
+		{action: bulk.Release, icon: "play", states: []string{"pending"}, text: "bulk.text.task.release"},
+		{action: bulk.Hold, icon: "pause", states: []string{"pending", "available"}, text: "bulk.text.task.hold"},
+		{action: bulk.Priority, icon: "up", states: []string{"pending", "available"}, text: "ask.task.priority.text"},
+		{action: bulk.Skip, icon: "skipped", states: []string{"pending", "available", "failed"}, override: true, danger: true, text: "bulk.text.task.skip"},
+		{action: bulk.Cancel, icon: "stop", states: []string{"pending", "available", "running"}, danger: true, text: "bulk.text.task.cancel"},
 	}
 	jobDeeds = []deed{
-		{action: bulk.Retry, label: "Retry", icon: "retry", states: []string{"failed", "canceled"}, text: "What failed or was canceled in them runs again. What is done stays done."},
-		{action: bulk.Cancel, label: "Cancel", icon: "stop", states: []string{"queued", "running"}, danger: true, text: "Tasks that wait end now; the workers of those that run are asked to stop them. What is done stays done."},
+		{action: bulk.Retry, icon: "retry", states: []string{"failed", "canceled"}, text: "bulk.text.job.retry"},
+		{action: bulk.Cancel, icon: "stop", states: []string{"queued", "running"}, danger: true, text: "bulk.text.job.cancel"},
 	}
 )
 
@@ -63,6 +63,7 @@ var (
 // narrowed have none, and neither has one that is empty.
 // The rest of the filter, beside what the address says, is in with.
 func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.Values, count func(most int) (int, bool, error)) (b bulkBar, err error) {
+	ctx := r.Context()
 	if !r.Can(auth.Command, kind) || len(filterWords(r.URL.Query())) == 0 {
 		return b, nil
 	}
@@ -76,7 +77,7 @@ func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.
 		if state != "" && !slices.Contains(d.states, state) || d.override && !r.Can(auth.Override, kind) {
 			continue
 		}
-		b.acts = append(b.acts, act{Label: d.all(), Icon: d.icon, Href: "/bulk/" + kind + "s/" + d.action + "?" + query.Encode(), Ask: true, Danger: d.danger})
+		b.acts = append(b.acts, act{Label: d.all(ctx), Icon: d.icon, Href: "/bulk/" + kind + "s/" + d.action + "?" + query.Encode(), Ask: true, Danger: d.danger})
 	}
 	if len(b.acts) == 0 {
 		return bulkBar{}, nil
@@ -85,17 +86,17 @@ func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.
 	if err != nil || n == 0 && !more {
 		return bulkBar{}, err
 	}
-	b.found = countWords(n, more) + " match"
+	b.found = say(r.Context(), "bulk.match", countWords(r.Context(), n, more))
 	if n == 1 && !more {
-		b.found += "es"
+		b.found = say(r.Context(), "bulk.match.one")
 	}
 	return b, nil
 }
 
 // countWords is a count that may have ended early.
-func countWords(n int, more bool) string {
+func countWords(ctx context.Context, n int, more bool) string {
 	if more {
-		return ui.Number(n) + " or more"
+		return say(ctx, "bulk.ormore", ui.Number(n))
 	}
 	return ui.Number(n)
 }
@@ -143,6 +144,7 @@ func (w *Web) bulkJobs(r *Request) (changer, deed, error) {
 // askBulk names how many there are and shows some of them.
 func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Request) (ui.Question, error) {
 	return func(r *Request) (ui.Question, error) {
+		ctx := r.Context()
 		change, d, err := open(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -151,15 +153,17 @@ func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Requ
 		if err != nil {
 			return ui.Question{}, err
 		}
-		n := thingWords(kind, found)
+		n := thingWords(ctx, kind, found)
 		q := ui.Question{
-			Title: d.label + " " + n + "?", Button: d.label + " " + n, Text: d.text, Danger: d.danger, Back: backTo(r, "/"+kind+"s"),
-			More: bulkSample(kind, r.URL.Query(), found), Fields: reasonField("It goes to the timeline.", d.action != bulk.Skip),
+			Title: say(ctx, "bulk.ask."+d.action, n), Button: say(ctx, "bulk.do."+d.action, n), Text: say(ctx, d.text),
+			Danger: d.danger, Back: backTo(r, "/"+kind+"s"),
+			More: bulkSample(kind, r.URL.Query(), found), Fields: reasonField(ctx, say(ctx, "ask.timeline"),
+				d.action != bulk.Skip),
 		}
 		switch d.action {
 		case bulk.Priority:
-			q.Title, q.Button = "Set the priority of "+n, "Set the priority of "+n
-			q.Fields = []ui.Field{{Name: "priority", Label: "Priority", Type: "number", Value: "0", Hint: "From -100 to 100.", Focus: true}}
+			q.Title = q.Button
+			q.Fields = []ui.Field{{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Value: "0", Hint: say(ctx, "ask.task.priority.hint"), Focus: true}}
 		case bulk.Retry, bulk.Release:
 			if kind == "task" { // nobody asks for a reason when it is one
 				q.Fields = nil
@@ -169,11 +173,11 @@ func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Requ
 	}
 }
 
-func thingWords(kind string, found bulk.Result) string {
-	if found.Matched == 1 && found.Next == "" {
-		return "1 " + kind
+func thingWords(ctx context.Context, kind string, found bulk.Result) string {
+	if found.Next == "" {
+		return count(ctx, "bulk.n."+kind, found.Matched)
 	}
-	return countWords(found.Matched, found.Next != "") + " " + kind + "s"
+	return say(ctx, "bulk.more."+kind, ui.Number(found.Matched))
 }
 
 // doBulk does it until nothing is left, or this request has done enough: then it
@@ -194,21 +198,21 @@ func doBulk(kind string, open func(*Request) (changer, deed, error)) func(*Reque
 		if err != nil {
 			return Done{}, err
 		}
-		return Done{To: backTo(r, "/"+kind+"s"), Say: bulkSaid(kind, result)}, nil
+		return Done{To: backTo(r, "/"+kind+"s"), Say: bulkSaid(r.Context(), kind, result)}, nil
 	}
 }
 
-func bulkSaid(kind string, r bulk.Result) string {
-	say := []string{ui.Plural(r.Changed, kind+" changed", kind+"s changed")}
+func bulkSaid(ctx context.Context, kind string, r bulk.Result) string {
+	parts := []string{count(ctx, "bulk.changed."+kind, r.Changed)}
 	if r.Moved > 0 {
-		say = append(say, ui.Number(r.Moved)+" had moved on by themselves")
+		parts = append(parts, say(ctx, "bulk.moved", ui.Number(r.Moved)))
 	}
 	if n := len(r.Refused); n > 0 {
-		say = append(say, fmt.Sprintf("%s refused, the first because %s", ui.Number(n), ui.Cut(plain(r.Refused[0].Why), 160)))
+		parts = append(parts, say(ctx, "bulk.refused", ui.Number(n), ui.Cut(plain(r.Refused[0].Why), 160)))
 	}
-	text := strings.Join(say, "; ") + "."
+	text := strings.Join(parts, "; ") + "."
 	if r.Next != "" {
-		text += " There are more: do it again for the rest."
+		text += " " + say(ctx, "bulk.again")
 	}
 	return text
 }

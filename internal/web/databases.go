@@ -35,7 +35,7 @@ func (v databasesView) filtered() bool {
 func (w *Web) databases(r *Request) (View, error) {
 	ctx := r.Context()
 	v := databasesView{manage: r.Can(auth.Manage, "database")}
-	head := ui.Head{Title: say(ctx, "databases.title"), Actions: databasesActs(v.manage && w.config.Rollouts != nil, r.URL.RequestURI())}
+	head := ui.Head{Title: say(ctx, "databases.title"), Actions: databasesActs(v.manage && w.config.Rollouts != nil)}
 	if w.config.Rollouts == nil {
 		return View{Head: head, Body: ui.Empty("database", say(ctx, "rollouts.off"), say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
@@ -75,7 +75,7 @@ func (v databaseView) tabs(ctx context.Context) []ui.Tab {
 // happens. What only the database itself knows is asked of it once for a page, and
 // not for every look of a stream: it has other work to do.
 func (w *Web) aDatabase(tab string, body func(*Request, databaseView) (templ.Component, error)) func(*Request) (View, error) {
-	return spoken(func(r *Request) (View, error) {
+	return func(r *Request) (View, error) {
 		store, err := w.rolls()
 		if err != nil {
 			return View{}, err
@@ -89,7 +89,7 @@ func (w *Web) aDatabase(tab string, body func(*Request, databaseView) (templ.Com
 			return View{}, err
 		}
 		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: databasePage(v, inner), Follow: &timeline.Filter{Kinds: []string{"database", "rollout", "job"}, Match: databaseEvents(v.Name)}}, nil
-	})
+	}
 }
 
 // databaseEvents lets those pass that may change the page of a database.

@@ -42,7 +42,7 @@
 //			return View{}, err // becomes an error page with the right status
 //		}
 //		return View{
-//			Head:   ui.Head{Title: "Pools"},
+//			Head:   ui.Head{Title: say(r.Context(), "word.pools")},
 //			Body:   poolsPage(pools),
 //			Follow: &timeline.Filter{Kinds: []string{"pool", "task"}},
 //		}, nil
@@ -56,12 +56,12 @@
 //	templ poolsPage(pools []view.Pool) {
 //		@ui.Live("pools") {
 //			if len(pools) == 0 {
-//				@ui.Empty("pool", "No pool yet", "A pool bounds how many tasks run at once.", "weir pool set db --size 3")
+//				@ui.Empty("pool", say(ctx, "pools.empty"), say(ctx, "pools.empty.text"), "weir pool set db --size 3")
 //			} else {
-//				@ui.Table("Pools", ui.Columns("Name", "Size#", "Running#")) {
+//				@ui.Table(say(ctx, "word.pools"), columns(ctx, "name", "size#", "running#")) {
 //					for _, p := range pools {
 //						<tr { ui.Row(ui.Path("pools", p.Name), p.Name)... }>
-//							<td data-label="Name"><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
+//							<td data-label={ say(ctx, "word.name") }><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
 //							…
 //						</tr>
 //					}
@@ -118,8 +118,18 @@
 //   - Workflows, rollouts, the fleet, workspaces, secrets, waking and the bucket may be
 //     missing on a server: ask for them by w.flows, w.rolls, w.fleets, w.workspaces,
 //     w.secretKeeper, w.waker and w.bucket, whose errors say what to set.
-//   - Pages of rollouts, databases, the fleet and workspaces speak the reader's language: say(ctx, key)
-//     takes its words from package locale, and spoken (rollout_words.go) chooses.
+//
+// # Words
+//
+// Every word of a page comes from package locale by its key: say(ctx, key, values…), and
+// count(ctx, key, n) where English has a word of its own for one. The guard chooses the
+// language of a request; the account menu and the login page let a person choose another.
+//
+//   - columns(ctx, "name", "size#") are headings: the words word.name and word.size.
+//   - ui.Code(ctx, "gate.", code) names a code; codes(ctx, prefix, values…) are choices.
+//   - The module has no words of its own: ui.Layout hands them over in data-words.
+//   - A name, an id or code has translate="no"; what a store says has data-said. All else is
+//     found by TestBrowserKorean if it is not Korean.
 package web
 
 //go:generate go tool -modfile=../../tools/go.mod templ generate -path . -include-version=false -log-level error

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -69,7 +70,7 @@ func doer(e view.Event) string {
 }
 
 // eventWords is what an event says: its message, or else its data on a line.
-func eventWords(e view.Event) string {
+func eventWords(ctx context.Context, e view.Event) string {
 	if e.Message != "" {
 		return plain(e.Message)
 	}
@@ -81,7 +82,7 @@ func eventWords(e view.Event) string {
 	// What does not fit is shown as it is.
 	if (e.Type == "log" || e.Type == "artifact") && json.Unmarshal(e.Data, &data) == nil {
 		if e.Type == "log" {
-			return "printed " + ui.Plural(data.Lines, "line", "lines")
+			return count(ctx, "event.printed", data.Lines)
 		}
 		return plain(data.Kind+" "+data.Name) + ", " + ui.Bytes(data.Size)
 	}

@@ -50,7 +50,7 @@ func TestLife(t *testing.T) {
 			v.events = append(v.events, view.Event{Type: kind, At: from.Add(time.Duration(i) * time.Second), Attempt: 1, Worker: "w", Source: "ada"})
 		}
 		var out []string
-		for _, s := range life(v, from.Add(time.Hour)).Spans {
+		for _, s := range life(t.Context(), v, from.Add(time.Hour)).Spans {
 			out = append(out, string(s.State)+" "+s.Note)
 		}
 		return strings.Join(out, ", ")
@@ -70,7 +70,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	if l := life(of("pending", "pool"), from); len(l.Spans) != 1 || l.Spans[0].State != picture.Pending {
+	if l := life(t.Context(), of("pending", "pool"), from); len(l.Spans) != 1 || l.Spans[0].State != picture.Pending {
 		t.Errorf("%+v", l)
 	}
 }

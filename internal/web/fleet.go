@@ -45,11 +45,11 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 
 // aFleet serves one of the pages of the fleet. A server without one says so.
 func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error)) func(*Request) (View, error) {
-	return spoken(func(r *Request) (View, error) {
+	return func(r *Request) (View, error) {
 		ctx := r.Context()
-		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"), r.URL.RequestURI())}
+		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"))}
 		if w.config.Fleets == nil {
-			head.Actions = languages(r.URL.RequestURI())
+			head.Actions = nil
 			return View{Head: head, Body: ui.Empty("fleet", say(ctx, "fleet.off"), say(ctx, "fleet.off.text")), Still: true}, nil
 		}
 		v, err := load(r, w.config.Fleets)
@@ -64,7 +64,7 @@ func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error
 			v.Follow = fleetEvents()
 		}
 		return v, nil
-	})
+	}
 }
 
 // fleetEvents are those that may change a page of the fleet. That a device began or
@@ -92,11 +92,7 @@ func chips(r *Request, name, prefix string, words []string, value string) []chip
 // wordOf is a word of the store in the reader's language; one that a newer server may
 // have is shown as it is.
 func wordOf(ctx context.Context, prefix, word string) string {
-	key := prefix + word
-	if said := say(ctx, key); said != key { // every word of today is there: see the tests
-		return said
-	}
-	return plain(word)
+	return plain(ui.Code(ctx, prefix, word))
 }
 
 // deviceLooks are those of the health of a device.

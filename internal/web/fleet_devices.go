@@ -105,7 +105,6 @@ type deviceView struct {
 	// checked says that there is a health task, which may bring it back.
 	checked bool
 	can     fleetRights
-	back    string
 }
 
 // The commands that make sense; the store decides.
@@ -129,7 +128,7 @@ func (w *Web) device(r *Request) (View, error) {
 		return View{}, err
 	}
 	ctx, serial := r.Context(), r.PathValue("serial")
-	v := deviceView{can: fleetRightsOf(r), back: r.URL.RequestURI()}
+	v := deviceView{can: fleetRightsOf(r)}
 	if v.Device, err = store.Device(ctx, serial); err != nil {
 		return View{}, err
 	}

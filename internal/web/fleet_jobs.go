@@ -64,9 +64,8 @@ var fleetJobTabs = []struct{ name, end string }{{"progress", ""}, {"units", "/un
 // fleetJobView is what all views of a fleet job show.
 type fleetJobView struct {
 	fleet.Job
-	can  fleetRights
-	tab  string
-	back string
+	can fleetRights
+	tab string
 }
 
 func (v fleetJobView) tabs(ctx context.Context) []ui.Tab {
@@ -97,7 +96,7 @@ func (v fleetJobView) attempts() int {
 
 // aFleetJob serves one view of a fleet job.
 func (w *Web) aFleetJob(tab string, body func(*Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*Request) (View, error) {
-	return spoken(func(r *Request) (View, error) {
+	return func(r *Request) (View, error) {
 		store, v, err := w.fleetJobOf(r)
 		if err != nil {
 			return View{}, err
@@ -112,7 +111,7 @@ func (w *Web) aFleetJob(tab string, body func(*Request, *fleet.Store, fleetJobVi
 			return e.Job == v.ID || e.Kind == "device" || e.Kind == "pc" || e.Kind == "fleet" || e.Kind == "task" && e.Job.IsZero()
 		}}
 		return View{Head: ui.Head{Title: fleetJobName(v.Job)}, Plain: true, Body: fleetJobPage(v, inner), Follow: follow}, nil
-	})
+	}
 }
 
 func (w *Web) fleetJobOf(r *Request) (*fleet.Store, fleetJobView, error) {
@@ -124,7 +123,7 @@ func (w *Web) fleetJobOf(r *Request) (*fleet.Store, fleetJobView, error) {
 	if err != nil {
 		return nil, fleetJobView{}, err
 	}
-	v := fleetJobView{can: fleetRightsOf(r), back: r.URL.RequestURI()}
+	v := fleetJobView{can: fleetRightsOf(r)}
 	v.Job, err = store.Job(r.Context(), id)
 	return store, v, err
 }

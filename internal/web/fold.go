@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"strings"
 
 	"github.com/weirhq/weir"
@@ -21,11 +22,11 @@ type fold struct {
 }
 
 // words tells how the items are, what needs a person first.
-func (f *fold) words() string {
+func (f *fold) words(ctx context.Context) string {
 	var parts []string
 	for _, state := range []string{"failed", "running", "available", "pending", "done", "skipped", "canceled"} {
 		if n := f.states[state]; n > 0 {
-			parts = append(parts, ui.Number(n)+" "+state)
+			parts = append(parts, ui.Number(n)+" "+say(ctx, "is."+state))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -13,6 +13,7 @@ type healthView struct {
 }
 
 func (w *Web) health(r *Request) (View, error) {
+	ctx := r.Context()
 	var v healthView
 	var err error
 	if w.config.Health != nil {
@@ -22,7 +23,8 @@ func (w *Web) health(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: "Health", Actions: ui.ButtonLink("Run the doctor", "health", "/health/doctor", false)},
+		Head: ui.Head{Title: say(ctx, "word.health"), Actions: ui.ButtonLink(say(ctx, "word.runthedoctor"), "health",
+			"/health/doctor", false)},
 		Body: healthPage(v),
 	}, nil
 }
@@ -30,6 +32,7 @@ func (w *Web) health(r *Request) (View, error) {
 // doctor runs when somebody opens the page, once in a while for all of them, and not again by
 // itself.
 func (w *Web) doctor(r *Request) (View, error) {
+	ctx := r.Context()
 	deep := r.Query("deep") != ""
 	if deep {
 		if err := r.allow(auth.Administer, "health", false); err != nil {
@@ -48,7 +51,7 @@ func (w *Web) doctor(r *Request) (View, error) {
 		}
 	}
 	return View{
-		Head: ui.Head{Title: "Doctor", Crumbs: []ui.Crumb{{Label: "Health", Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
+		Head: ui.Head{Title: say(ctx, "word.doctor"), Crumbs: []ui.Crumb{{Label: say(ctx, "word.health"), Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
 		Body: doctorPage(findings, bad), Still: true,
 	}, nil
 }

@@ -1,8 +1,8 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"github.com/a-h/templ"
@@ -15,8 +15,13 @@ import (
 )
 
 // jobTabs are the views of a job, by the end of their addresses.
-var jobTabs = []struct{ label, end string }{
-	{"Graph", ""}, {"Gantt", "/gantt"}, {"Tasks", "/tasks"}, {"Artifacts", "/artifacts"}, {"Timeline", "/timeline"}, {"Params", "/params"},
+var jobTabs = []struct{ key, end string }{
+	{"word.graph", ""},
+	{"job.gantt", "/gantt"},
+	{"word.tasks", "/tasks"},
+	{"word.artifacts", "/artifacts"},
+	{"word.timeline", "/timeline"},
+	{"word.params", "/params"},
 }
 
 // jobView is what all views of a job show.
@@ -27,10 +32,10 @@ type jobView struct {
 	mayCancel bool
 }
 
-func (v jobView) tabs() []ui.Tab {
+func (v jobView) tabs(ctx context.Context) []ui.Tab {
 	var out []ui.Tab
 	for _, t := range jobTabs {
-		tab := ui.Tab{Label: t.label, Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: say(ctx, t.key), Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/tasks" {
 			tab.Count = ui.Number(v.Total)
 		}
@@ -80,6 +85,7 @@ func (w *Web) jobGraph(r *Request, v jobView) (templ.Component, error) {
 }
 
 func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
+	ctx := r.Context()
 	g, err := w.config.Store.Graph(r.Context(), v.ID)
 	if err != nil {
 		return nil, err
@@ -89,7 +95,7 @@ func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
 		return nil, err
 	}
 	g, _ = arranged(g, len(g.Nodes))
-	return ganttTab(v, g, timetable(v, g, spans, r.Now)), nil
+	return ganttTab(v, g, timetable(ctx, v, g, spans, r.Now)), nil
 }
 
 func (w *Web) jobTasks(r *Request, v jobView) (templ.Component, error) {
@@ -163,6 +169,7 @@ func orNull(data json.RawMessage) []byte {
 }
 
 func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	id, err := r.ID("job")
 	if err != nil {
 		return ui.Question{}, err
@@ -173,21 +180,21 @@ func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
 	}
 	live := jobView{Job: j}.live()
 	return ui.Question{
-		Title: "Cancel " + ui.Cut(jobName(j), 80) + "?", Button: "Cancel the job", Danger: true, Back: jobPath(id), Fields: reasonField("It goes to the timeline.", true),
-		Text: fmt.Sprintf("%s not ended. Those that wait end now, as canceled; the workers of those that run are asked to stop them. What is done stays done.",
-			ui.Plural(live, "task has", "tasks have")),
+		Title: say(ctx, "ask.cancel", ui.Cut(jobName(j), 80)), Button: say(ctx, "ask.job.cancel"), Danger: true, Back: jobPath(id), Fields: reasonField(ctx, say(ctx, "ask.timeline"), true),
+		Text: count(ctx, "ask.job.cancel.text", live),
 	}, nil
 }
 
 func canceledJob(r *Request, out work.CancelJobOutput) Done {
-	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: canceledWords(out.Ended, out.Asked)}
+	ctx := r.Context()
+	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: canceledWords(ctx, out.Ended, out.Asked)}
 }
 
-func canceledWords(ended, asked int) string {
+func canceledWords(ctx context.Context, ended, asked int) string {
 	if asked == 0 {
-		return ui.Plural(ended, "task is", "tasks are") + " canceled."
+		return count(ctx, "said.job.canceled", ended) + "."
 	}
-	return fmt.Sprintf("%s canceled, %s asked to stop.", ui.Plural(ended, "task is", "tasks are"), ui.Plural(asked, "runs and is", "run and are"))
+	return count(ctx, "said.job.canceled", ended) + ", " + count(ctx, "said.job.asked", asked) + "."
 }
 
 // jobOf is the job of a task, or the zero job.

@@ -1,8 +1,8 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -122,11 +122,11 @@ func (v jobView) follow() *timeline.Filter {
 }
 
 // repeats says that the job does another again.
-func (v jobView) repeats() string {
+func (v jobView) repeats(ctx context.Context) string {
 	if v.from != "" {
-		return "repeats, from " + plain(v.from) + " on,"
+		return say(ctx, "job.repeatsfrom", plain(v.from))
 	}
-	return "repeats"
+	return say(ctx, "job.repeats")
 }
 
 func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
@@ -138,16 +138,17 @@ func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
 }
 
 func (w *Web) askRerun(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	j, f, err := w.flowJob(r)
 	if err != nil {
 		return ui.Question{}, err
 	}
-	what := ui.Field{Name: "what", Label: "What", Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: "all of it"}, {Value: "from", Label: "from a step on"}}}
+	what := ui.Field{Name: "what", Label: say(ctx, "word.what"), Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: say(ctx, "word.allofit")}, {Value: "from", Label: say(ctx, "word.fromastepon")}}}
 	if j.State != "done" {
-		what.Options = append(what.Options, ui.Option{Value: "failed", Label: "what did not end well"})
+		what.Options = append(what.Options, ui.Option{Value: "failed", Label: say(ctx, "word.whatdidnotendwell")})
 		what.Value = "failed"
 	}
-	step := ui.Field{Name: "from", Label: "Step", Type: "select", Optional: true, Hint: "For the choice above: it and all that comes after it run again, and whatever was not done.", Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
+	step := ui.Field{Name: "from", Label: say(ctx, "word.step"), Type: "select", Optional: true, Hint: say(ctx, "rerun.hint"), Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
 	if f.steps != nil {
 		for _, s := range f.steps.Steps[:min(len(f.steps.Steps), stepsShown)] {
 			step.Options = append(step.Options, ui.Option{Value: s.Key, Label: plain(s.Key)})
@@ -157,8 +158,8 @@ func (w *Web) askRerun(r *Request) (ui.Question, error) {
 		what.Value = "from"
 	}
 	return ui.Question{
-		Title: "Run " + ui.Cut(jobName(j), 80) + " again", Button: "Run it again", Back: jobPath(j.ID), Fields: []ui.Field{what, step},
-		Text: fmt.Sprintf("A new job of version %d with the same params. Steps that do not run again keep the results they had.", f.version),
+		Title: say(ctx, "rerun.title", ui.Cut(jobName(j), 80)), Button: say(ctx, "rerun.button"), Back: jobPath(j.ID), Fields: []ui.Field{what, step},
+		Text: say(ctx, "rerun.text", f.version),
 	}, nil
 }
 
@@ -188,6 +189,7 @@ func (w *Web) flowJob(r *Request) (view.Job, edition, error) {
 }
 
 func (w *Web) rerunJob(r *Request) (Done, error) {
+	ctx := r.Context()
 	in := &workflow.Rerunning{Job: r.PathValue("id"), Body: new(workflow.RerunBody)}
 	switch what := r.Field("what"); what {
 	case "", "all":
@@ -204,10 +206,12 @@ func (w *Web) rerunJob(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: jobPath(made.ID), Say: "It runs again, as this job."}, nil
+	return Done{To: jobPath(made.ID), Say: say(ctx, "rerun.done")}, nil
 }
 
 func retriedJob(r *Request, out work.RetryJobOutput) Done {
-	say := ui.Plural(out.Tasks, "task runs", "tasks run") + " again, and with them what was skipped because of them."
-	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: say}
+	return Done{
+		To:  "/jobs/" + url.PathEscape(r.PathValue("job")),
+		Say: count(r.Context(), "said.job.retried", out.Tasks),
+	}
 }

@@ -59,7 +59,7 @@ func TestArranged(t *testing.T) {
 	if f == nil || f.n != 40 || f.ended() != 20 {
 		t.Fatalf("folded %+v", f)
 	}
-	drawn := drawn(jobView{}, many, folded).Tasks[1]
+	drawn := drawn(t.Context(), jobView{}, many, folded).Tasks[1]
 	if drawn.Key != "encode ×40" || drawn.State != "running" || drawn.Percent != 50 || drawn.Note != "20 running, 20 done" {
 		t.Errorf("drawn %+v", drawn)
 	}

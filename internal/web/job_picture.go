@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -12,9 +13,9 @@ import (
 )
 
 // drawn is the graph of a job as its picture takes it.
-func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
+func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 	out := picture.Graph{
-		Title: "Job " + jobName(v.Job), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
+		Title: say(ctx, "job.titled", jobName(v.Job)), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
 		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
 	}
 	for i, n := range g.Nodes {
@@ -36,13 +37,13 @@ func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 		}
 		switch {
 		case m != nil:
-			t.Note = m.words()
+			t.Note = m.words(ctx)
 		case split:
-			t.Note = "job " + ui.Short(c.ID.String()) + " is " + c.State + ", " + fmt.Sprintf("%d of %d tasks ended", c.Done+c.Failed+c.Canceled+c.Skipped, c.Total)
+			t.Note = say(ctx, "job.child", ui.Short(c.ID.String()), say(ctx, "is."+c.State), c.Done+c.Failed+c.Canceled+c.Skipped, c.Total)
 		case n.Worker != "" && n.State == "running":
-			t.Note = "on " + n.Worker
+			t.Note = say(ctx, "glance.on", n.Worker)
 		case !n.StartedAt.IsZero() && !n.FinishedAt.IsZero():
-			t.Note = "took " + ui.Duration(n.FinishedAt.Sub(n.StartedAt))
+			t.Note = say(ctx, "job.took", ui.Duration(ctx, n.FinishedAt.Sub(n.StartedAt)))
 		}
 		out.Tasks[i] = t
 	}
@@ -50,8 +51,8 @@ func drawn(v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 }
 
 // timetable is when the tasks of a job waited and ran.
-func timetable(v jobView, g view.Graph, spans []view.Span, now time.Time) picture.Timetable {
-	out := picture.Timetable{Title: "Job " + jobName(v.Job), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: jobPath(v.ID) + "/tasks", Width: 1100}
+func timetable(ctx context.Context, v jobView, g view.Graph, spans []view.Span, now time.Time) picture.Timetable {
+	out := picture.Timetable{Title: say(ctx, "job.titled", jobName(v.Job)), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: jobPath(v.ID) + "/tasks", Width: 1100}
 	at := make(map[weir.ID]int, len(g.Nodes))
 	for i, n := range g.Nodes {
 		at[n.ID] = i

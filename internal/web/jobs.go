@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type jobsView struct {
 func (v jobsView) narrow() bool { return v.filter != view.JobFilter{} }
 
 func (w *Web) jobs(r *Request) (View, error) {
+	ctx := r.Context()
 	f, err := jobFilter(r)
 	if err != nil {
 		return View{}, err
@@ -35,24 +37,24 @@ func (w *Web) jobs(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: "Jobs", Actions: runButton(r)}, Body: jobsPage(v),
+		Head: ui.Head{Title: say(ctx, "word.jobs"), Actions: runButton(r)}, Body: jobsPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"job", "task"}},
 	}, nil
 }
 
 // jobPicks are the fields of the filter. That of a job whose steps are meant is
 // there only where a link has led to it.
-func jobPicks(v jobsView) []ui.Pick {
+func jobPicks(ctx context.Context, v jobsView) []ui.Pick {
 	picks := []ui.Pick{
-		{Name: "state", Label: "State", Value: v.filter.State, Options: view.JobStates},
-		{Name: "kind", Label: "Kind", Value: v.filter.Kind, Hint: "exact"},
-		{Name: "name", Label: "Name", Value: v.filter.Name, Hint: "exact, or begins*"},
-		{Name: "workflow", Label: "Workflow", Value: v.filter.Workflow, Hint: "exact"},
-		{Name: "schedule", Label: "Schedule", Value: v.filter.Schedule, Hint: "exact"},
-		{Name: "since", Label: "Since", Value: v.since, Hint: "2h, 1d"},
+		{Name: "state", Label: say(ctx, "word.state"), Value: v.filter.State, Options: view.JobStates, Words: "is."},
+		{Name: "kind", Label: say(ctx, "word.kind"), Value: v.filter.Kind, Hint: say(ctx, "list.exact")},
+		{Name: "name", Label: say(ctx, "word.name"), Value: v.filter.Name, Hint: say(ctx, "jobs.begins")},
+		{Name: "workflow", Label: say(ctx, "word.workflow"), Value: v.filter.Workflow, Hint: say(ctx, "list.exact")},
+		{Name: "schedule", Label: say(ctx, "word.schedule"), Value: v.filter.Schedule, Hint: say(ctx, "list.exact")},
+		{Name: "since", Label: say(ctx, "word.since"), Value: v.since, Hint: "2h, 1d"},
 	}
 	if !v.filter.Of.IsZero() {
-		picks = append(picks, ui.Pick{Name: "of", Label: "For steps of", Value: v.filter.Of.String()})
+		picks = append(picks, ui.Pick{Name: "of", Label: say(ctx, "word.forstepsof"), Value: v.filter.Of.String()})
 	}
 	return picks
 }

@@ -18,6 +18,7 @@ type joinsView struct {
 }
 
 func (w *Web) joins(r *Request) (View, error) {
+	ctx := r.Context()
 	v := joinsView{manage: r.Can(auth.Manage, "join")}
 	var err error
 	if v.joins, err = w.config.Auth.Joins(r.Context(), r.Subject); err != nil {
@@ -28,18 +29,15 @@ func (w *Web) joins(r *Request) (View, error) {
 		return View{}, err
 	}
 	v.nodes, v.newest, v.older = namesPaged(r, nodes, func(c auth.NodeCredential) string { return c.Node })
-	head := ui.Head{Title: "Credentials of nodes", Crumbs: []ui.Crumb{{Label: "Nodes", Href: "/nodes"}}}
+	head := ui.Head{Title: say(ctx, "word.credentialsofnodes"), Crumbs: []ui.Crumb{{
+		Label: say(ctx, "word.nodes"),
+		Href:  "/nodes",
+	}}}
 	if v.manage {
-		head.Actions = ui.Ask("Add a node", "plus", "/new-join", false)
+		head.Actions = ui.Ask(say(ctx, "word.addanode"), "plus", "/new-join", false)
 	}
 	return View{Head: head, Body: joinsPage(v), Follow: people()}, nil
 }
-
-// joinLives are how many hours a join token may wait for its machine.
-var joinLives = []ui.Option{{Value: "1", Label: "an hour"}, {Value: "24", Label: "a day"}, {Value: "168", Label: "a week"}}
-
-// joinBounds: who has the credential of a node that may do any work gets all work there is.
-var joinBounds = []ui.Option{{Value: "named", Label: "what is named here"}, {Value: "any", Label: "any work"}}
 
 // joinBound is what the node may be.
 func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
@@ -64,21 +62,38 @@ func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
 	return b, anything, nil
 }
 
-func askNewJoin(*Request) (ui.Question, error) {
+func askNewJoin(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "Add a node", Button: "Make a join token", Back: "/nodes",
-		Text: "A machine shows the token once and gets a credential of its own for it. Whoever has the token can become the node: hand it over with care.",
+		Title: say(ctx, "word.addanode"), Button: say(ctx, "join.make"), Back: "/nodes",
+		Text: say(ctx, "join.text"),
 		Fields: []ui.Field{
-			{Name: "node", Label: "Name of the node", Optional: true, Example: "pc1", Focus: true, Auto: "off", Hint: "With a name, the machine takes the place of the node that has it now. Empty: it chooses a name that is free."},
-			{Name: "may", Label: "It may do", Type: "select", Options: joinBounds, Value: "named"},
-			{Name: "services", Label: "Services", Type: "area", Rows: 3, Optional: true, Example: "renderer=2", Hint: "With the most at once, one on a line. Empty: what its agent offers."},
-			{Name: "labels", Label: "Labels", Type: "area", Rows: 3, Optional: true, Example: "zone=eu", Hint: "One on a line. Empty: those of its agent."},
-			{Name: "hours", Label: "Works for", Type: "select", Options: joinLives, Value: "1"},
+			{
+				Name: "node", Label: say(ctx, "word.nameofthenode"), Optional: true, Example: "pc1", Focus: true, Auto: "off",
+				Hint: say(ctx, "join.node.hint"),
+			},
+			{
+				Name: "may", Label: say(ctx, "word.itmaydo"), Type: "select", Options: codes(ctx, "bound.", "named", "any"),
+				Value: "named",
+			},
+			{
+				Name: "services", Label: say(ctx, "word.services"), Type: "area", Rows: 3, Optional: true, Example: "renderer=2",
+				Hint: say(ctx, "join.services.hint"),
+			},
+			{
+				Name: "labels", Label: say(ctx, "word.labels"), Type: "area", Rows: 3, Optional: true, Example: "zone=eu",
+				Hint: say(ctx, "join.labels.hint"),
+			},
+			{
+				Name: "hours", Label: say(ctx, "word.worksfor"), Type: "select", Options: codes(ctx, "hours.", "1", "24", "168"),
+				Value: "1",
+			},
 		},
 	}, nil
 }
 
 func (w *Web) createJoin(r *Request) (Done, error) {
+	ctx := r.Context()
 	hours, err := strconv.Atoi(r.Field("hours"))
 	if err != nil || hours < 1 || hours > 24*30 {
 		return Done{}, problem.Refuse("hours", "choose one of the list", "a join token cannot work for %q hours", r.Field("hours"))
@@ -92,12 +107,12 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	title := "A join token"
+	title := say(ctx, "join.title")
 	if node != "" {
-		title += " for " + node
+		title = say(ctx, "join.title.for", node)
 	}
 	return Done{Show: &View{
-		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: "Nodes", Href: "/nodes"}, {Label: "Credentials", Href: "/joins"}}},
+		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: say(ctx, "word.nodes"), Href: "/nodes"}, {Label: say(ctx, "word.credentials"), Href: "/joins"}}},
 		Body: joinPage(secret, joinCommand(origin(r.Request))),
 	}}, nil
 }
@@ -108,16 +123,18 @@ func joinCommand(server string) string {
 	return `curl --json @join.json ` + server + `/api/v1/join`
 }
 
-func askRevokeJoin(*Request) (ui.Question, error) {
+func askRevokeJoin(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "Revoke this join token?", Button: "Revoke the token", Danger: true, Back: "/joins",
-		Text: "No machine can become a node with it any more. Nodes that have joined are not touched.",
+		Title: say(ctx, "word.revokethisjointoken"), Button: say(ctx, "token.revoke"), Danger: true, Back: "/joins",
+		Text: say(ctx, "join.revoke.text"),
 	}, nil
 }
 
 func (w *Web) revokeJoin(r *Request) (Done, error) {
+	ctx := r.Context()
 	if err := w.config.Auth.RevokeJoin(r.Context(), r.Subject, r.PathValue("id")); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/joins", Say: "The join token is revoked."}, nil
+	return Done{To: "/joins", Say: say(ctx, "said.join.revoked")}, nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/a-h/templ"
@@ -29,17 +30,17 @@ func (w *Web) loginPage(rw http.ResponseWriter, hr *http.Request) {
 		http.Redirect(rw, hr, door.Next(hr), http.StatusSeeOther) // #nosec G710 -- Next gives only paths of ours
 		return
 	}
-	v := loginView{fields: loginFields(""), next: door.Next(hr)}
+	v := loginView{fields: loginFields(r.Context(), ""), next: door.Next(hr)}
 	if r.URL.Query().Has("out") {
-		v.said = "You are logged out."
+		v.said = say(r.Context(), "login.out")
 	}
 	w.showLogin(rw, r, v, 0)
 }
 
-func loginFields(name string) []ui.Field {
+func loginFields(ctx context.Context, name string) []ui.Field {
 	return []ui.Field{
-		{Name: "name", Label: "Name", Value: name, Auto: "username", Focus: name == ""},
-		{Name: "password", Label: "Password", Type: "password", Auto: "current-password", Focus: name != ""},
+		{Name: "name", Label: say(ctx, "word.name"), Value: name, Auto: "username", Focus: name == ""},
+		{Name: "password", Label: say(ctx, "word.password"), Type: "password", Auto: "current-password", Focus: name != ""},
 	}
 }
 
@@ -50,7 +51,7 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *Request, v loginView, status 
 		return
 	}
 	v.oidc = w.config.Door.OIDC() != nil
-	w.showBare(rw, r, "Log in", loginForm(v), status)
+	w.showBare(rw, r, say(r.Context(), "login.title"), loginForm(v), status)
 }
 
 // showBare shows a page of nobody.
@@ -73,7 +74,7 @@ func (w *Web) login(rw http.ResponseWriter, hr *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	v := loginView{fields: loginFields(name), next: door.Next(hr)}
+	v := loginView{fields: loginFields(r.Context(), name), next: door.Next(hr)}
 	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
 	w.showLogin(rw, r, v, p.Kind.Status())
 }
@@ -95,7 +96,7 @@ func (w *Web) returnOIDC(rw http.ResponseWriter, hr *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	w.showLogin(rw, r, loginView{fields: loginFields(""), next: "/", problem: spokenProblem(r.Context(), p)}, p.Kind.Status())
+	w.showLogin(rw, r, loginView{fields: loginFields(r.Context(), ""), next: "/", problem: spokenProblem(r.Context(), p)}, p.Kind.Status())
 }
 
 func (w *Web) logout(rw http.ResponseWriter, hr *http.Request) {
@@ -122,26 +123,27 @@ type setupView struct {
 // open them too.
 func (w *Web) setupPage(rw http.ResponseWriter, hr *http.Request) {
 	r := w.request(hr)
-	v := setupView{code: r.Query("code"), next: door.Next(hr), reader: r.Subject.Name, fields: setupFields("admin")}
+	v := setupView{code: r.Query("code"), next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(r.Context(),
+		"admin")}
 	var err error
 	if v.link, err = w.config.Auth.Link(r.Context(), v.code); err != nil {
 		w.showProblem(rw, r, err)
 		return
 	}
-	w.showBare(rw, r, setupTitle(v.link), setupForm(v), 0)
+	w.showBare(rw, r, setupTitle(r.Context(), v.link), setupForm(v), 0)
 }
 
-func setupTitle(l auth.LinkInfo) string {
+func setupTitle(ctx context.Context, l auth.LinkInfo) string {
 	if l.Setup {
-		return "Welcome"
+		return say(ctx, "setup.title")
 	}
-	return "Log in"
+	return say(ctx, "login.title")
 }
 
-func setupFields(name string) []ui.Field {
+func setupFields(ctx context.Context, name string) []ui.Field {
 	return []ui.Field{
-		{Name: "name", Label: "Name", Value: name, Auto: "username", Hint: "What the timeline will call you."},
-		{Name: "password", Label: "Password", Type: "password", Auto: "new-password", Focus: true, Optional: true, Hint: "A few words that do not belong together. Without one you log in with a link: weir open prints it."},
+		{Name: "name", Label: say(ctx, "word.name"), Value: name, Auto: "username", Hint: say(ctx, "setup.name.hint")},
+		{Name: "password", Label: say(ctx, "word.password"), Type: "password", Auto: "new-password", Focus: true, Optional: true, Hint: say(ctx, "setup.password.hint")},
 	}
 }
 
@@ -167,7 +169,8 @@ func (w *Web) setup(rw http.ResponseWriter, hr *http.Request) {
 		w.showProblem(rw, r, err)
 		return
 	}
-	v := setupView{code: code, link: link, next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(user.Name)}
+	v := setupView{code: code, link: link, next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(r.Context(),
+		user.Name)}
 	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
-	w.showBare(rw, r, setupTitle(link), setupForm(v), p.Kind.Status())
+	w.showBare(rw, r, setupTitle(r.Context(), link), setupForm(v), p.Kind.Status())
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // entry is a line of the side navigation. It is there when its page is, and for
-// those who may see it.
+// those who may see it. Label and title are keys of words.
 type entry struct {
 	label, path, icon, key string
 	count                  func(view.Counts) (n view.Count, title, tone string)
@@ -22,36 +22,36 @@ var navigation = []struct {
 	entries []entry
 }{
 	{"", []entry{
-		{label: "Overview", path: "/", icon: "overview", key: "o"},
-		{label: "Workflows", path: "/workflows", icon: "workflow", key: "w"},
-		{label: "Jobs", path: "/jobs", icon: "job", key: "j"},
-		{label: "Tasks", path: "/tasks", icon: "task", key: "t", count: running},
-		{label: "Rollouts", path: "/rollouts", icon: "rollout", key: "r"},
-		{label: "Fleet", path: "/fleet", icon: "fleet", key: "f"},
-		{label: "Workspaces", path: "/workspaces", icon: "workspace", key: "k"},
-		{label: "Schedules", path: "/schedules", icon: "schedule", key: "s"},
-		{label: "Timeline", path: "/timeline", icon: "timeline", key: "e"},
+		{label: "nav.overview", path: "/", icon: "overview", key: "o"},
+		{label: "nav.workflows", path: "/workflows", icon: "workflow", key: "w"},
+		{label: "nav.jobs", path: "/jobs", icon: "job", key: "j"},
+		{label: "nav.tasks", path: "/tasks", icon: "task", key: "t", count: running},
+		{label: "nav.rollouts", path: "/rollouts", icon: "rollout", key: "r"},
+		{label: "nav.fleet", path: "/fleet", icon: "fleet", key: "f"},
+		{label: "nav.workspaces", path: "/workspaces", icon: "workspace", key: "k"},
+		{label: "nav.schedules", path: "/schedules", icon: "schedule", key: "s"},
+		{label: "nav.timeline", path: "/timeline", icon: "timeline", key: "e"},
 	}},
-	{"Capacity", []entry{
-		{label: "Pools", path: "/pools", icon: "pool", key: "p", count: pooled},
-		{label: "Nodes", path: "/nodes", icon: "node", key: "n"},
-		{label: "Databases", path: "/databases", icon: "database", key: "d"},
+	{"nav.capacity", []entry{
+		{label: "nav.pools", path: "/pools", icon: "pool", key: "p", count: pooled},
+		{label: "nav.nodes", path: "/nodes", icon: "node", key: "n"},
+		{label: "nav.databases", path: "/databases", icon: "database", key: "d"},
 	}},
-	{"System", []entry{
-		{label: "Health", path: "/health", icon: "health", key: "h"},
-		{label: "Settings", path: "/settings", icon: "settings"},
-		{label: "Secrets", path: "/secrets", icon: "lock"},
-		{label: "Users", path: "/users", icon: "users", key: "u"},
-		{label: "Tokens", path: "/tokens", icon: "key"},
+	{"nav.system", []entry{
+		{label: "nav.health", path: "/health", icon: "health", key: "h"},
+		{label: "nav.settings", path: "/settings", icon: "settings"},
+		{label: "nav.secrets", path: "/secrets", icon: "lock"},
+		{label: "nav.users", path: "/users", icon: "users", key: "u"},
+		{label: "nav.tokens", path: "/tokens", icon: "key"},
 	}},
 }
 
 func running(c view.Counts) (n view.Count, title, tone string) {
-	return c.Running, "tasks run now", "running"
+	return c.Running, "nav.running", "running"
 }
 
 func pooled(c view.Counts) (n view.Count, title, tone string) {
-	return c.Pending["pool"], "tasks wait for room in a pool", ""
+	return c.Pending["pool"], "nav.pooled", ""
 }
 
 // navigation is the side navigation for the reader of a page.
@@ -59,16 +59,22 @@ func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
 	counts := w.counts.get(r.Context(), w.config.Store, r.Now)
 	var groups []ui.NavGroup
 	for _, g := range navigation {
-		group := ui.NavGroup{Title: g.title}
+		group := ui.NavGroup{}
+		if g.title != "" {
+			group.Title = say(r.Context(), g.title)
+		}
 		for _, e := range g.entries {
 			page, ok := w.known[e.path]
 			if !ok || r.allow(page.Verb, page.Kind, page.Own) != nil {
 				continue
 			}
-			item := ui.NavItem{Label: e.label, Href: e.path, Icon: e.icon, Key: e.key, Current: e.path == current}
+			item := ui.NavItem{
+				Label: say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
+				Current: e.path == current,
+			}
 			if e.count != nil {
 				n, title, tone := e.count(counts)
-				item.Count, item.CountTitle, item.Tone = countText(n), title, tone
+				item.Count, item.CountTitle, item.Tone = countText(n), say(r.Context(), title), tone
 			}
 			group.Items = append(group.Items, item)
 		}

@@ -11,22 +11,24 @@ import (
 )
 
 func askNewTask(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "New task", Button: "Submit the task", Text: "It starts as soon as its gates are open and a worker serves it.",
+		Title: say(ctx, "word.newtask"), Button: say(ctx, "newtask.submit"), Text: say(ctx, "newtask.text"),
 		Fields: []ui.Field{
-			{Name: "service", Label: "Service", Value: r.Query("service"), Hint: "Who does the work: the name that a worker handles.", Example: "email.send", Focus: true, Auto: "off"},
-			{Name: "params", Label: "Params", Type: "area", Optional: true, Hint: "JSON, handed to the worker.", Example: `{"to": "a@example.org"}`},
-			{Name: "key", Label: "Key", Optional: true, Hint: "A name for people.", Auto: "off"},
-			{Name: "priority", Label: "Priority", Type: "number", Optional: true, Hint: "From -100 to 100; higher goes first.", Example: "0"},
-			{Name: "pool", Label: "Pool", Optional: true, Hint: "A limit that it counts against.", Auto: "off"},
-			{Name: "lane", Label: "Lane", Optional: true, Hint: "Tasks of one lane mind each other.", Auto: "off"},
-			{Name: "unique_key", Label: "Unique key", Optional: true, Hint: "At most one live task of the service has it: submit again, and you get that one.", Auto: "off"},
-			{Name: "hold", Label: "Hold", Optional: true, Hint: "Keeps it back until somebody releases it. Say who must.", Auto: "off"},
+			{Name: "service", Label: say(ctx, "word.service"), Value: r.Query("service"), Hint: say(ctx, "newtask.service"), Example: "email.send", Focus: true, Auto: "off"},
+			{Name: "params", Label: say(ctx, "word.params"), Type: "area", Optional: true, Hint: say(ctx, "newtask.params"), Example: `{"to": "a@example.org"}`},
+			{Name: "key", Label: say(ctx, "word.key"), Optional: true, Hint: say(ctx, "newtask.key"), Auto: "off"},
+			{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Optional: true, Hint: say(ctx, "newtask.priority"), Example: "0"},
+			{Name: "pool", Label: say(ctx, "word.pool"), Optional: true, Hint: say(ctx, "newtask.pool"), Auto: "off"},
+			{Name: "lane", Label: say(ctx, "word.lane"), Optional: true, Hint: say(ctx, "newtask.lane"), Auto: "off"},
+			{Name: "unique_key", Label: say(ctx, "word.uniquekey"), Optional: true, Hint: say(ctx, "newtask.unique"), Auto: "off"},
+			{Name: "hold", Label: say(ctx, "word.hold"), Optional: true, Hint: say(ctx, "newtask.hold"), Auto: "off"},
 		},
 	}, nil
 }
 
 func (w *Web) submitTask(r *Request) (Done, error) {
+	ctx := r.Context()
 	task := work.TaskSpec{
 		Service: r.Field("service"), Key: r.Field("key"), Pool: r.Field("pool"), Lane: r.Field("lane"), UniqueKey: r.Field("unique_key"),
 		Hold: r.Field("hold"), Trace: trace.Parent(r.Context()),
@@ -51,9 +53,9 @@ func (w *Web) submitTask(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	said := "The task is submitted."
+	said := say(ctx, "newtask.done")
 	if receipt.Existed {
-		said = "A live task has this unique key already: here it is."
+		said = say(ctx, "newtask.existed")
 	}
 	return Done{To: taskPath(receipt.ID), Say: said}, nil
 }

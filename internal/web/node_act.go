@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -10,9 +12,9 @@ import (
 )
 
 // modeFields ask why, and for how long.
-func modeFields() []ui.Field {
-	return append(reasonField("Whoever looks at the node sees it. It goes to the timeline.", true),
-		ui.Field{Name: "for", Label: "For", Optional: true, Example: "2h", Hint: "Such as 30m, 2h or 1d; then it ends by itself. Empty: until somebody resumes the node.", Auto: "off"})
+func modeFields(ctx context.Context) []ui.Field {
+	return append(reasonField(ctx, say(ctx, "node.reason"), true),
+		ui.Field{Name: "for", Label: say(ctx, "word.howlong"), Optional: true, Example: "2h", Hint: say(ctx, "node.for.hint"), Auto: "off"})
 }
 
 // askNode is a question about the node of the path.
@@ -27,7 +29,7 @@ func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question,
 }
 
 // setMode changes what the workers of the node may do.
-func (w *Web) setMode(mode weir.Mode, say string) func(*Request) (Done, error) {
+func (w *Web) setMode(mode weir.Mode, key string) func(*Request) (Done, error) {
 	return func(r *Request) (Done, error) {
 		in := work.SettingMode{Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
 		in.Node = r.PathValue("node")
@@ -41,38 +43,42 @@ func (w *Web) setMode(mode weir.Mode, say string) func(*Request) (Done, error) {
 		if _, err := work.SetMode.Call(r.Context(), w.config.Operations, &in); err != nil {
 			return Done{}, err
 		}
-		return Done{To: nodePath(in.Node), Say: in.Node + " " + say}, nil
+		return Done{To: nodePath(in.Node), Say: say(r.Context(), key, in.Node)}, nil
 	}
 }
 
 func (w *Web) askDrain(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "Drain " + ui.Cut(n.Name, 80) + "?", Button: "Drain the node", Fields: modeFields(),
-			Text: "It takes nothing new. " + ui.Plural(n.Running, "task runs", "tasks run") + " there now and may finish.",
+			Title: say(ctx, "ask.node.drain", ui.Cut(n.Name, 80)), Button: say(ctx, "node.drain"), Fields: modeFields(ctx),
+			Text: count(ctx, "node.drain.text", n.Running),
 		}
 	})
 }
 
 func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "Pause " + ui.Cut(n.Name, 80) + "?", Button: "Pause the node", Fields: modeFields(),
-			Text: "It takes nothing new until it is resumed. What runs there goes on.",
+			Title: say(ctx, "ask.node.pause", ui.Cut(n.Name, 80)), Button: say(ctx, "node.pause"), Fields: modeFields(ctx),
+			Text: say(ctx, "node.pause.text"),
 		}
 	})
 }
 
 func (w *Web) askResume(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "Resume " + ui.Cut(n.Name, 80) + "?", Button: "Resume the node", Text: "Its workers take tasks again, at once.",
-			Fields: reasonField("It stays as the note of the node. Empty: no note.", true),
+			Title: say(ctx, "ask.node.resume", ui.Cut(n.Name, 80)), Button: say(ctx, "node.resume"), Text: say(ctx, "node.resume.text"),
+			Fields: reasonField(ctx, say(ctx, "node.resume.why"), true),
 		}
 	})
 }
 
 func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	name := r.PathValue("node")
 	joined, err := w.joinedAt(r.Context(), name)
 	if err != nil {
@@ -82,8 +88,8 @@ func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
 		return ui.Question{}, problem.New(problem.NotFound, "see those that have: open the credentials of nodes", "the node %q has no credential", name)
 	}
 	return ui.Question{
-		Title: "Revoke the credential of " + ui.Cut(name, 80) + "?", Button: "Revoke the credential", Danger: true, Back: "/joins",
-		Text: "The node is refused from now on, until it joins again with a new join token. This cannot be undone.",
+		Title: say(ctx, "ask.node.revoke", ui.Cut(name, 80)), Button: say(ctx, "node.revoke"), Danger: true, Back: "/joins",
+		Text: say(ctx, "node.revoke.text"),
 	}, nil
 }
 
@@ -92,18 +98,19 @@ func (w *Web) revokeNode(r *Request) (Done, error) {
 	if err := w.config.Auth.RevokeNode(r.Context(), r.Subject, name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/joins", Say: "The credential of " + name + " is revoked."}, nil
+	return Done{To: "/joins", Say: say(r.Context(), "said.node.revoked", name)}, nil
 }
 
 func (w *Web) askDropNode(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "Remove " + ui.Cut(plain(n.Name), 80) + "?", Button: "Remove the node", Danger: true,
-			Text: "For a machine that is gone for good: its credential goes, too, and how it is woken. What it ran stays in the timeline.",
+			Title: say(ctx, "ask.node.drop", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "node.drop"), Danger: true,
+			Text: say(ctx, "node.drop.text"),
 		}
 	})
 }
 
 func nodeGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/nodes", Say: r.PathValue("node") + " is removed."}
+	return Done{To: "/nodes", Say: say(r.Context(), "said.node.gone", r.PathValue("node"))}
 }

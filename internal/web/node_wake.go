@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -19,32 +20,34 @@ import (
 
 func nodeCalled(r *Request, _ op.Nothing) Done {
 	name := r.PathValue("node")
-	return Done{To: nodePath(name), Say: name + " is called: it is awake when its agent is heard."}
+	return Done{To: nodePath(name), Say: say(r.Context(), "said.node.called", name)}
 }
 
 // wakeMethods are the ways to wake a node, for people.
-var wakeMethods = []ui.Option{
-	{Value: "", Label: "not at all"}, {Value: wake.WOL, Label: "magic packet (Wake-on-LAN)"}, {Value: wake.HTTP, Label: "call an address"}, {Value: wake.Script, Label: "run a script of the server"},
+func wakeMethods(ctx context.Context) []ui.Option {
+	not := ui.Option{Label: say(ctx, "wake.not")}
+	return append([]ui.Option{not}, codes(ctx, "wake.", wake.WOL, wake.HTTP, wake.Script)...)
 }
 
 func (w *Web) askWaking(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	was, err := w.waking(r)
 	if err != nil {
 		return ui.Question{}, err
 	}
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "How is " + ui.Cut(plain(n.Name), 80) + " woken?", Button: "Set how it is woken",
-			Text: "Weir wakes it a few minutes before there is work that only it can do. Fill in what the way needs.",
+			Title: say(ctx, "ask.node.waking", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "waking.set"),
+			Text: say(ctx, "waking.text"),
 			Fields: []ui.Field{
-				{Name: "method", Label: "Way", Type: "select", Options: wakeMethods, Value: n.WakeMethod, Optional: true, Focus: true},
-				{Name: "mac", Label: "MAC address", Optional: true, Value: was.MAC, Example: "52:54:00:12:34:56", Hint: "For a magic packet.", Auto: "off"},
-				{Name: "broadcast", Label: "Broadcast", Optional: true, Value: was.Broadcast, Example: "192.168.1.255:9", Hint: "Where the packet goes. Empty: as the server is set up.", Auto: "off"},
-				{Name: "url", Label: "Address", Optional: true, Value: hidden(was.URL), Example: "https://power.example.org/on", Hint: "Gets a POST that names the node. It must begin with one of wake_urls. What stands behind ? is not shown again; leave *** to keep it.", Auto: "off"},
-				{Name: "script", Label: "Script", Optional: true, Value: was.Script, Example: "power-on", Hint: "A file in the server's folder wake_scripts.", Auto: "off"},
-				{Name: "args", Label: "Arguments", Optional: true, Value: strings.Join(was.Args, " "), Hint: "Of the script, with a space between two.", Auto: "off"},
-				{Name: "timeout", Label: "Time to wake up", Optional: true, Value: secondsText(was.Timeout), Example: "2m", Hint: "After that a try has failed.", Auto: "off"},
-				{Name: "sleep_after", Label: "Sleep after", Optional: true, Value: n.SleepAfter, Example: "30m", Hint: "With nothing to do for so long, the agent may put the machine to sleep. Empty: never.", Auto: "off"},
+				{Name: "method", Label: say(ctx, "word.way"), Type: "select", Options: wakeMethods(ctx), Value: n.WakeMethod, Optional: true, Focus: true},
+				{Name: "mac", Label: say(ctx, "word.macaddress"), Optional: true, Value: was.MAC, Example: "52:54:00:12:34:56", Hint: say(ctx, "waking.mac"), Auto: "off"},
+				{Name: "broadcast", Label: say(ctx, "word.broadcast"), Optional: true, Value: was.Broadcast, Example: "192.168.1.255:9", Hint: say(ctx, "waking.broadcast"), Auto: "off"},
+				{Name: "url", Label: say(ctx, "word.address"), Optional: true, Value: hidden(was.URL), Example: "https://power.example.org/on", Hint: say(ctx, "waking.url"), Auto: "off"},
+				{Name: "script", Label: say(ctx, "word.script"), Optional: true, Value: was.Script, Example: "power-on", Hint: say(ctx, "waking.script"), Auto: "off"},
+				{Name: "args", Label: say(ctx, "word.arguments"), Optional: true, Value: strings.Join(was.Args, " "), Hint: say(ctx, "waking.args"), Auto: "off"},
+				{Name: "timeout", Label: say(ctx, "word.timetowakeup"), Optional: true, Value: secondsText(was.Timeout), Example: "2m", Hint: say(ctx, "waking.timeout"), Auto: "off"},
+				{Name: "sleep_after", Label: say(ctx, "word.sleepafter"), Optional: true, Value: n.SleepAfter, Example: "30m", Hint: say(ctx, "waking.sleep"), Auto: "off"},
 			},
 		}
 	})
@@ -106,7 +109,7 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 	if _, err := work.SetWake.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, problem.Below(err, "params") // the engine calls it params.mac
 	}
-	return Done{To: nodePath(in.Node), Say: "How " + in.Node + " is woken is set."}, nil
+	return Done{To: nodePath(in.Node), Say: say(r.Context(), "said.node.waking", in.Node)}, nil
 }
 
 // spanField reads a duration; an empty field is zero. The form shows what the
@@ -137,13 +140,14 @@ func clockSpan(text string) (time.Duration, bool) {
 }
 
 func (w *Web) askChangeNode(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: "Change " + ui.Cut(plain(n.Name), 80), Button: "Change the node",
-			Text: "It holds until its agent registers again, which says what it was started with.",
+			Title: say(ctx, "ask.change", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "node.change"),
+			Text: say(ctx, "node.change.text"),
 			Fields: []ui.Field{
-				{Name: "labels", Label: "Labels", Type: "area", Optional: true, Value: pairLines(n.Labels), Hint: "What tasks can ask for: name=value, one on a line.", Focus: true, Auto: "off"},
-				{Name: "capacity", Label: "Slots", Type: "area", Optional: true, Value: capacityLines(n.Capacity), Hint: "How many tasks of a service run there at once: service=number, one on a line.", Auto: "off"},
+				{Name: "labels", Label: say(ctx, "word.labels"), Type: "area", Optional: true, Value: pairLines(n.Labels), Hint: say(ctx, "node.labels.hint"), Focus: true, Auto: "off"},
+				{Name: "capacity", Label: say(ctx, "word.slots"), Type: "area", Optional: true, Value: capacityLines(n.Capacity), Hint: say(ctx, "node.capacity.hint"), Auto: "off"},
 			},
 		}
 	})
@@ -210,5 +214,5 @@ func (w *Web) changeNode(r *Request) (_ Done, err error) {
 	if _, err := work.SetNode.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: nodePath(in.Node), Say: in.Node + " is changed."}, nil
+	return Done{To: nodePath(in.Node), Say: say(r.Context(), "said.node.changed", in.Node)}, nil
 }

@@ -42,6 +42,7 @@ func machineEvents() *timeline.Filter {
 }
 
 func (w *Web) nodes(r *Request) (View, error) {
+	ctx := r.Context()
 	rows, err := w.config.Store.Nodes(r.Context(), namesPage(r))
 	if err != nil {
 		return View{}, err
@@ -51,7 +52,7 @@ func (w *Web) nodes(r *Request) (View, error) {
 	if v.used, err = w.slotsOf(r.Context(), v.nodes); err != nil {
 		return View{}, err
 	}
-	return View{Head: ui.Head{Title: "Nodes", Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
+	return View{Head: ui.Head{Title: say(ctx, "word.nodes"), Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
 }
 
 func (w *Web) node(r *Request) (View, error) {
@@ -125,8 +126,8 @@ const (
 )
 
 // drawnNodes are the nodes that say how much they can do.
-func drawnNodes(used slots, nodes []view.Node, links bool, width int) picture.Machines {
-	out := picture.Machines{Title: "Slots in use", Width: width}
+func drawnNodes(ctx context.Context, used slots, nodes []view.Node, links bool, width int) picture.Machines {
+	out := picture.Machines{Title: say(ctx, "word.slotsinuse"), Width: width}
 	for _, n := range nodes {
 		if len(n.Capacity) == 0 {
 			continue
@@ -156,20 +157,20 @@ func nodeLook(state string) picture.State {
 }
 
 // nodeWords says in a sentence what the state of a node means.
-func nodeWords(n view.Node) string {
+func nodeWords(ctx context.Context, n view.Node) string {
 	switch {
 	case n.State == "dead" && n.WakeState == "asleep":
-		return "The node sleeps. Weir wakes it when there is work that it could do."
+		return say(ctx, "node.asleep")
 	case n.State == "dead" && n.WakeState == "waking":
-		return "The node was called and wakes up. It takes tasks as soon as its agent is heard."
+		return say(ctx, "node.waking")
 	}
 	switch n.State {
 	case "dead":
-		return "Nothing was heard from this node for more than 30 seconds. What ran here runs again elsewhere once its leases are over."
+		return say(ctx, "node.dead")
 	case "draining":
-		return "The node finishes what runs and takes nothing new."
+		return say(ctx, "node.draining")
 	case "paused":
-		return "The node takes nothing new."
+		return say(ctx, "node.paused")
 	}
 	return ""
 }

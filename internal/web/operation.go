@@ -9,7 +9,7 @@ import (
 // operated is the action of an operation: a button, and a question before it if there is
 // one. Its route is that of the API, and a form has the fields of its body.
 func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
-	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Own: o.Own, Ask: ask, Do: spokenDo(func(r *Request) (Done, error) {
+	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Own: o.Own, Ask: ask, Do: func(r *Request) (Done, error) {
 		if err := answered(r, ask); err != nil {
 			return Done{}, err
 		}
@@ -22,7 +22,7 @@ func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func
 			return Done{}, err
 		}
 		return done(r, out), nil
-	})}
+	}}
 }
 
 // addressed gives an action another address, where that of the API is a page.

@@ -49,6 +49,7 @@ func attemptOf(r *Request, t view.Task) (int, error) {
 // output reads the end of a log. A bucket that does not answer is told on the
 // page; the rest of it is there.
 func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
+	ctx := r.Context()
 	if empty(t.Run) {
 		return v, nil
 	}
@@ -59,10 +60,10 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 	bucket, err := w.bucket()
 	switch {
 	case err != nil:
-		v.why = "This server has no bucket, so what tasks print is not kept. Set bucket, such as folder:///path or s3://host/bucket."
+		v.why = say(ctx, "output.nobucket")
 		return v, nil
 	case v.attempt == 0:
-		v.why = "Nothing yet: no attempt has begun."
+		v.why = say(ctx, "output.none")
 		return v, nil
 	}
 	v.lines = linesShown
@@ -71,14 +72,14 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 	}
 	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), v.lines+1)
 	if err != nil {
-		v.why = "The log cannot be read. " + reason(r.Context(), err)
+		v.why = say(ctx, "output.unread") + " " + reason(ctx, err)
 		return v, nil
 	}
 	if v.cut = len(lines) > v.lines; v.cut {
 		lines = lines[1:]
 	}
 	if len(lines) == 0 {
-		v.why = "It has printed nothing."
+		v.why = say(ctx, "output.silent")
 	}
 	var b strings.Builder
 	for _, l := range lines {

@@ -45,7 +45,7 @@ func (w *Web) overview(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: "Overview", Actions: submitButton(r)}, Body: overviewPage(v),
+		Head: ui.Head{Title: say(ctx, "word.overview"), Actions: submitButton(r)}, Body: overviewPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"task", "job", "node", "worker", "pool"}},
 	}, nil
 }
@@ -116,8 +116,8 @@ func hour(now time.Time) (from, to time.Time) {
 	return to.Add(-lately), to
 }
 
-func flow(v overviewView, now time.Time) picture.Flow {
-	out := picture.Flow{Title: "Tasks that ended, by minute", Width: pictureWidth}
+func flow(ctx context.Context, v overviewView, now time.Time) picture.Flow {
+	out := picture.Flow{Title: say(ctx, "word.tasksthatendedbyminute"), Width: pictureWidth}
 	out.From, out.To = hour(now)
 	for _, m := range minutes(v.rates, now) {
 		out.Points = append(out.Points, picture.FlowPoint{At: m.At, Done: int(m.Done), Failed: int(m.Failed)})
@@ -125,8 +125,8 @@ func flow(v overviewView, now time.Time) picture.Flow {
 	return out
 }
 
-func delays(v overviewView, now time.Time) picture.Delays {
-	out := picture.Delays{Title: "How long tasks waited for a worker", Width: pictureWidth}
+func delays(ctx context.Context, v overviewView, now time.Time) picture.Delays {
+	out := picture.Delays{Title: say(ctx, "word.howlongtaskswaitedforaworker"), Width: pictureWidth}
 	out.From, out.To = hour(now)
 	for _, m := range v.rates {
 		if m.WaitP50 != nil && m.WaitP95 != nil {
@@ -138,8 +138,8 @@ func delays(v overviewView, now time.Time) picture.Delays {
 
 // gates is what waits where. Ages are rough, so that the picture stays the same
 // while nothing happens.
-func gates(v overviewView, now time.Time) picture.Waiting {
-	out := picture.Waiting{Title: "What waits at which gate", Width: pictureWidth}
+func gates(ctx context.Context, v overviewView, now time.Time) picture.Waiting {
+	out := picture.Waiting{Title: say(ctx, "word.whatwaitsatwhichgate"), Width: pictureWidth}
 	for _, g := range v.Waiting {
 		out.Rows = append(out.Rows, picture.WaitRow{
 			Gate: g.Gate, Key: g.Key, Count: g.Count.N, More: g.Count.More, Oldest: rough(now.Sub(g.Oldest)), Href: gatePath(g),

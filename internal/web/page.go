@@ -120,7 +120,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 		if liveOf(ctx) == nil {
 			w.log.Error("a page could not be written", "path", r.URL.Path, "error", err)
 		}
-		http.Error(rw, "The page could not be written. The server's log says why.", http.StatusInternalServerError)
+		http.Error(rw, say(ctx, "failure.unwritten"), http.StatusInternalServerError)
 		return
 	}
 	if status == 0 {
@@ -139,6 +139,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
 	f := ui.Frame{
 		Title: v.Title, Version: w.config.Version, Env: w.config.Env, Now: r.Now, User: r.Subject.Name, Role: string(r.Subject.Role), Search: r.Query("q"),
+		Back:   r.URL.RequestURI(),
 		Assets: ui.Assets{CSS: w.assets.URL("weir.css"), Module: w.assets.URL("weir.js"), Theme: w.assets.URL("theme.js"), Icon: w.assets.URL("icon.svg"), Build: w.assets.Build()},
 	}
 	if r.Subject.Nobody() {
@@ -208,9 +209,9 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 		w.log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
 	}
 	status := p.Kind.Status()
-	title, next := explainStatus(status)
+	title, next := explainStatus(r.Context(), status)
 	if p.Kind == problem.TooMany {
-		title = "There is no room for one more"
+		title = say(r.Context(), "failure.full")
 	}
 	if seconds, ok := auth.RetryAfter(err); ok {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
@@ -231,22 +232,23 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 }
 
 // explainStatus is the title of an error page, and what to do about it.
-func explainStatus(status int) (title, next string) {
+func explainStatus(ctx context.Context, status int) (title, next string) {
+	key := "failure.refused"
 	switch status {
 	case http.StatusForbidden:
-		return "You may not do this", "Ask somebody with the role that it takes."
+		key = "failure.forbidden"
 	case http.StatusNotFound:
-		return "There is nothing here", "Check the address, or search for what you want."
+		key = "failure.notfound"
 	case http.StatusTooManyRequests:
-		return "Too many tries", "Wait a moment, then try again."
+		key = "failure.toomany"
 	case http.StatusServiceUnavailable:
-		return "The database does not answer", "Weir goes on by itself once it does. Try again in a moment."
+		key = "failure.unavailable"
 	case http.StatusInternalServerError:
-		return "That did not work", "Try again. If it stays like this, the server's log says why."
+		key = "failure.internal"
 	case http.StatusConflict:
-		return "That does not fit how things stand", "Look at it again: somebody may have been faster."
+		key = "failure.conflict"
 	case http.StatusMethodNotAllowed:
-		return "Not like this", "Go back and use the button on the page."
+		key = "failure.method"
 	}
-	return "That was refused", "Go back and try again."
+	return say(ctx, key), say(ctx, key+".next")
 }

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"fmt"
+	"context"
 	"strconv"
 	"time"
 
@@ -13,7 +13,7 @@ import (
 )
 
 // poolFields are the limits of a pool as a form.
-func poolFields(p view.Pool) []ui.Field {
+func poolFields(ctx context.Context, p view.Pool) []ui.Field {
 	size, rate, per := "", "", ""
 	if p.Size != nil {
 		size = strconv.Itoa(*p.Size)
@@ -22,15 +22,15 @@ func poolFields(p view.Pool) []ui.Field {
 		rate, per = strconv.Itoa(*p.Rate), spanText(poolPer(p))
 	}
 	return []ui.Field{
-		{Name: "size", Label: "Size", Type: "number", Value: size, Optional: true, Hint: "How many tasks at once. Empty: any number. 0 stops the pool.", Auto: "off"},
-		{Name: "rate", Label: "Rate", Type: "number", Value: rate, Optional: true, Hint: "How many may start within the interval below. Empty: no such limit.", Auto: "off"},
-		{Name: "per", Label: "Interval of the rate", Value: per, Optional: true, Example: "1m", Hint: "Such as 10s, 1m or 1h.", Auto: "off"},
-		{Name: "note", Label: "Note", Value: p.Note, Optional: true, Hint: "What the limit is for. Left empty, a note stays as it is.", Auto: "off"},
+		{Name: "size", Label: say(ctx, "word.size"), Type: "number", Value: size, Optional: true, Hint: say(ctx, "pool.size.hint"), Auto: "off"},
+		{Name: "rate", Label: say(ctx, "word.rate"), Type: "number", Value: rate, Optional: true, Hint: say(ctx, "pool.rate.hint"), Auto: "off"},
+		{Name: "per", Label: say(ctx, "word.intervaloftherate"), Value: per, Optional: true, Example: "1m", Hint: say(ctx, "pool.per.hint"), Auto: "off"},
+		{Name: "note", Label: say(ctx, "word.note"), Value: p.Note, Optional: true, Hint: say(ctx, "pool.note.hint"), Auto: "off"},
 	}
 }
 
 // putPool writes what poolFields asked.
-func (w *Web) putPool(r *Request, name string, m op.Matched, say string) (Done, error) {
+func (w *Web) putPool(r *Request, name string, m op.Matched, said string) (Done, error) {
 	in := work.PuttingPool{NamedPool: work.NamedPool{Pool: name}, Matched: m}
 	if err := read(r, &in); err != nil {
 		return Done{}, err
@@ -46,23 +46,24 @@ func (w *Web) putPool(r *Request, name string, m op.Matched, say string) (Done, 
 	if _, err := work.PutPool.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: poolPath(name), Say: say}, nil
+	return Done{To: poolPath(name), Say: said}, nil
 }
 
 // spanText is a duration as people write it: without the zeros of 1h0m0s.
 func spanText(d time.Duration) string { return op.Period(d).String() }
 
-func askNewPool(*Request) (ui.Question, error) {
-	name := ui.Field{Name: "name", Label: "Name", Example: "encoders", Hint: "Tasks name it to count against it.", Focus: true, Auto: "off"}
+func askNewPool(r *Request) (ui.Question, error) {
+	ctx := r.Context()
+	name := ui.Field{Name: "name", Label: say(ctx, "word.name"), Example: "encoders", Hint: say(ctx, "pool.name.hint"), Focus: true, Auto: "off"}
 	return ui.Question{
-		Title: "New pool", Button: "Create the pool", Text: "Tasks that name the pool wait when it has no room.",
-		Fields: append([]ui.Field{name}, poolFields(view.Pool{})...),
+		Title: say(ctx, "word.newpool"), Button: say(ctx, "pool.create"), Text: say(ctx, "pool.create.text"),
+		Fields: append([]ui.Field{name}, poolFields(ctx, view.Pool{})...),
 	}, nil
 }
 
 func (w *Web) createPool(r *Request) (Done, error) {
 	name := r.Field("name")
-	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, "Pool "+name+" is there.")
+	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, say(r.Context(), "said.pool.created", name))
 	if err != nil && problem.Explain(err).Kind == problem.Conflict {
 		err = problem.Refuse("name", "choose another name, or change that one", "there is a pool %q already", name)
 	}
@@ -70,41 +71,43 @@ func (w *Web) createPool(r *Request) (Done, error) {
 }
 
 func (w *Web) askLimits(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
 		return ui.Question{}, err
 	}
-	fields := poolFields(p)
+	fields := poolFields(ctx, p)
 	fields[0].Focus = true
 	return ui.Question{
-		Title: "Limits of " + ui.Cut(p.Name, 80), Button: "Set the limits", Back: poolPath(p.Name), Fields: fields,
-		Text: "A larger pool lets waiting tasks in at once. A smaller one lets what runs run, and lets nothing in until there is room.",
+		Title: say(ctx, "ask.pool.limits", ui.Cut(p.Name, 80)), Button: say(ctx, "pool.set"), Back: poolPath(p.Name), Fields: fields,
+		Text: say(ctx, "pool.set.text"),
 	}, nil
 }
 
 func (w *Web) setLimits(r *Request) (Done, error) {
 	// A pool that somebody deleted meanwhile must not come back by this.
 	name := r.PathValue("pool")
-	return w.putPool(r, name, op.Matched{IfMatch: "*"}, "The limits of "+name+" are set.")
+	return w.putPool(r, name, op.Matched{IfMatch: "*"}, say(r.Context(), "said.pool.limits", name))
 }
 
 func (w *Web) askDropPool(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: "Delete the pool " + ui.Cut(p.Name, 80) + "?", Button: "Delete the pool", Danger: true, Back: poolPath(p.Name),
-		Text: "Nothing uses it now. Tasks that name it from now on are refused.",
+		Title: say(ctx, "ask.pool.drop", ui.Cut(p.Name, 80)), Button: say(ctx, "pool.drop"), Danger: true,
+		Back: poolPath(p.Name),
+		Text: say(ctx, "pool.drop.text"),
 	}
 	if p.Waiting+used(p) > 0 {
-		q.Text = fmt.Sprintf("%s for it and %s it. Without the pool nothing bounds them: those that wait may all start at once.",
-			ui.Plural(p.Waiting, "task waits", "tasks wait"), ui.Plural(used(p), "holds", "hold"))
-		q.Fields = []ui.Field{{Name: "force", Label: "It is in use", Type: "checks", Optional: true, Options: []ui.Option{{Value: "true", Label: "Delete it all the same"}}}}
+		q.Text = say(ctx, "pool.drop.used", count(ctx, "pool.drop.waiting", p.Waiting), count(ctx, "pool.drop.holding", used(p)))
+		q.Fields = []ui.Field{{Name: "force", Label: say(ctx, "word.itisinuse"), Type: "checks", Optional: true, Options: []ui.Option{{Value: "true", Label: say(ctx, "word.deleteitallthesame")}}}}
 	}
 	return q, nil
 }
 
 func poolGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/pools", Say: "Pool " + r.PathValue("pool") + " is deleted."}
+	return Done{To: "/pools", Say: say(r.Context(), "said.pool.gone", r.PathValue("pool"))}
 }

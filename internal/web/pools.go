@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
@@ -35,6 +34,7 @@ type poolView struct {
 func used(p view.Pool) int { return p.Available + p.Running }
 
 func (w *Web) pools(r *Request) (View, error) {
+	ctx := r.Context()
 	pools, err := w.config.Store.Pools(r.Context(), namesPage(r))
 	if err != nil {
 		return View{}, err
@@ -44,9 +44,9 @@ func (w *Web) pools(r *Request) (View, error) {
 	if v.first, err = w.firstWaiting(r.Context(), v.pools); err != nil {
 		return View{}, err
 	}
-	head := ui.Head{Title: "Pools"}
+	head := ui.Head{Title: say(ctx, "word.pools")}
 	if r.Can(auth.Manage, "pool") {
-		head.Actions = ui.Ask("New pool", "plus", "/new-pool", false)
+		head.Actions = ui.Ask(say(ctx, "word.newpool"), "plus", "/new-pool", false)
 	}
 	return View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
 }
@@ -147,47 +147,47 @@ func poolShare(p view.Pool) int {
 }
 
 // useWords is the use of a pool: 3 of 4.
-func useWords(p view.Pool) string {
+func useWords(ctx context.Context, p view.Pool) string {
 	if p.Size == nil {
 		return ui.Number(used(p))
 	}
-	return ui.Number(used(p)) + " of " + ui.Number(*p.Size)
+	return say(ctx, "pool.of", ui.Number(used(p)), ui.Number(*p.Size))
 }
 
 // rateWords is the rate of a pool: 6 each minute.
-func rateWords(p view.Pool) string {
+func rateWords(ctx context.Context, p view.Pool) string {
 	if p.Rate == nil {
 		return ""
 	}
-	return ui.Number(*p.Rate) + " " + eachWords(poolPer(p))
+	return say(ctx, "pool.rate", ui.Number(*p.Rate), eachWords(ctx, poolPer(p)))
 }
 
 func poolPer(p view.Pool) time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
 
 // eachWords is an interval after a number: each minute, per 90s.
-func eachWords(d time.Duration) string {
+func eachWords(ctx context.Context, d time.Duration) string {
 	switch d {
 	case time.Second:
-		return "each second"
+		return say(ctx, "each.second")
 	case time.Minute:
-		return "each minute"
+		return say(ctx, "each.minute")
 	case time.Hour:
-		return "each hour"
+		return say(ctx, "each.hour")
 	case 24 * time.Hour:
-		return "each day"
+		return say(ctx, "spec.eachday")
 	}
-	return "per " + ui.Duration(d)
+	return say(ctx, "each.per", ui.Duration(ctx, d))
 }
 
 // poolState says in a sentence how the pool stands.
-func poolState(p view.Pool) string {
+func poolState(ctx context.Context, p view.Pool) string {
 	switch {
 	case p.Size != nil && *p.Size == 0:
-		return "The size is 0: the pool is stopped, and nothing starts."
+		return say(ctx, "pool.stopped")
 	case p.Size != nil && used(p) > *p.Size:
-		return fmt.Sprintf("More is in use than the size allows: it was made smaller. Nothing starts until %s.", ui.Plural(used(p)-*p.Size+1, "task has ended", "tasks have ended"))
+		return count(ctx, "pool.over", used(p)-*p.Size+1)
 	case p.Size != nil && used(p) == *p.Size && p.Waiting > 0:
-		return "The pool is full. Each task that ends lets the next one in."
+		return say(ctx, "pool.full")
 	}
 	return ""
 }

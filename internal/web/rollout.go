@@ -29,8 +29,6 @@ type rolloutView struct {
 	tab string
 	// me is the reader as approvals know them.
 	me string
-	// back is the address of the page, for what leads back to it.
-	back string
 }
 
 func (v rolloutView) tabs(ctx context.Context) []ui.Tab {
@@ -115,7 +113,7 @@ func warningPlace(ctx context.Context, x rollout.PlanWarning) string {
 
 // aRollout serves one view of a rollout.
 func (w *Web) aRollout(tab string, body func(*Request, rolloutView) (templ.Component, error)) func(*Request) (View, error) {
-	return spoken(func(r *Request) (View, error) {
+	return func(r *Request) (View, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
 			return View{}, err
@@ -126,7 +124,7 @@ func (w *Web) aRollout(tab string, body func(*Request, rolloutView) (templ.Compo
 			return View{}, err
 		}
 		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: rolloutPage(v, inner), Follow: &timeline.Filter{Job: v.ID}}, nil
-	})
+	}
 }
 
 func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
@@ -138,7 +136,7 @@ func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
 	if err != nil {
 		return rolloutView{}, err
 	}
-	v := rolloutView{can: rolloutRightsOf(r), me: r.Subject.Name, back: r.URL.RequestURI()}
+	v := rolloutView{can: rolloutRightsOf(r), me: r.Subject.Name}
 	v.Rollout, err = store.Rollout(r.Context(), id)
 	return v, err
 }

@@ -20,7 +20,7 @@ func toRun(r *Request, did rollout.Commanded) Done {
 
 // askRollout makes a question about the rollout of the path.
 func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) func(*Request) (ui.Question, error) {
-	return spokenAsk(func(r *Request) (ui.Question, error) {
+	return func(r *Request) (ui.Question, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -28,7 +28,7 @@ func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) fun
 		q := ask(r.Context(), v)
 		q.Back = rolloutPath(v.ID)
 		return q, nil
-	})
+	}
 }
 
 func (v rolloutView) called() string { return ui.Cut(plain(v.Name), 80) }
@@ -69,7 +69,7 @@ func reasonFor(ctx context.Context) []ui.Field {
 
 // askStage makes a question about a stage of the rollout of the path.
 func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState) ui.Question) func(*Request) (ui.Question, error) {
-	return spokenAsk(func(r *Request) (ui.Question, error) {
+	return func(r *Request) (ui.Question, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -82,7 +82,7 @@ func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState
 			}
 		}
 		return ui.Question{}, problem.New(problem.NotFound, "go back to the board", "the rollout has no stage %q", r.PathValue("stage"))
-	})
+	}
 }
 
 func askApprove(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
@@ -124,7 +124,7 @@ func (w *Web) runOf(r *Request) (*rollout.Store, rollout.Task, error) {
 
 // askTaskRun makes a question about the task of the path.
 func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) func(*Request) (ui.Question, error) {
-	return spokenAsk(func(r *Request) (ui.Question, error) {
+	return func(r *Request) (ui.Question, error) {
 		_, t, err := w.runOf(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -132,7 +132,7 @@ func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) fu
 		q := ask(r.Context(), t)
 		q.Back = runPath(t)
 		return q, nil
-	})
+	}
 }
 
 func askSkipRun(ctx context.Context, t rollout.Task) ui.Question {

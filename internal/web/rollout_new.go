@@ -62,7 +62,6 @@ func (p planPage) back() string {
 // planned is what the form of a plan works on: the rollout of the path, if it is an
 // edit, and its plan.
 func (w *Web) planned(r *Request, edit bool) (store *rollout.Store, p planPage, plan rollout.Plan, err error) {
-	speak(r)
 	if store, err = w.rolls(); err != nil {
 		return nil, p, plan, err
 	}

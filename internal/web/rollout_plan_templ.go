@@ -35,7 +35,7 @@ func rolloutTasksTab(v rolloutView, list tasksOfRollout) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.Filter(rolloutPath(v.ID)+"/tasks",
 			ui.Pick{Name: "stage", Label: say(ctx, "task.stage"), Value: list.filter.Stage, Options: list.stages},
-			ui.Pick{Name: "status", Label: say(ctx, "task.status"), Value: list.filter.Status, Options: rollout.Statuses},
+			ui.Pick{Name: "status", Label: say(ctx, "task.status"), Value: list.filter.Status, Options: rollout.Statuses, Words: "code."},
 			ui.Pick{Name: "database", Label: say(ctx, "task.database"), Value: list.filter.Database}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -684,7 +684,7 @@ func changeFold(v rolloutView, c rollout.ChangeState, open bool) templ.Component
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Label(plain(c.Kind)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Label(wordOf(ctx, "change.", c.Kind)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -874,20 +874,20 @@ func warningList(list []rollout.PlanWarning) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "</span> <span data-said>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var44 string
 				templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(plain(x.Why))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `rollout_plan.templ`, Line: 129, Col: 20}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `rollout_plan.templ`, Line: 129, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</span></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

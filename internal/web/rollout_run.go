@@ -26,7 +26,6 @@ type runView struct {
 	rollout.RunReport
 	of    rolloutView
 	names map[weir.ID]rollout.Task
-	back  string
 	// lines are the SQL, each with what became of its statement.
 	lines []sqlLine
 	cut   bool
@@ -50,7 +49,7 @@ func (w *Web) rolloutRun(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := runView{back: r.URL.RequestURI()}
+	v := runView{}
 	if v.RunReport, err = store.Run(r.Context(), t.ID, attempt); err != nil {
 		return View{}, err
 	}

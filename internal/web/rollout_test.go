@@ -231,7 +231,7 @@ func TestRolloutLanguage(t *testing.T) {
 	if to := c.Post(t, "/language", form("language", "ko", "back", onBoard(x))).Is(t, 303).To(); to != onBoard(x) {
 		t.Errorf("it leads to %s", to)
 	}
-	c.Get(t, onBoard(x)).Is(t, 200).Has(t, "실행 가능", `<div lang="ko">`, "타임라인").Lacks(t, ">Available")
+	c.Get(t, onBoard(x)).Is(t, 200).Has(t, "실행 가능", `<html lang="ko">`, "타임라인").Lacks(t, ">Available")
 	c.Get(t, "/databases").Is(t, 200).Has(t, "환경")
 	c.Post(t, "/language", form("language", "xx", "back", "https://evil.example")).Is(t, 303)
 	c.Get(t, onBoard(x)).Is(t, 200).Has(t, "실행 가능")

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -136,7 +137,7 @@ func (p param) typeWords() string {
 	return "any"
 }
 
-func (p param) field() ui.Field {
+func (p param) field(ctx context.Context) ui.Field {
 	f := ui.Field{Name: paramField + p.name, Label: cmp.Or(plain(p.Title), plain(p.name)), Hint: plain(p.Description), Optional: !p.must(), Auto: "off", Value: p.text()}
 	switch p.kind() {
 	case "enum":
@@ -155,7 +156,7 @@ func (p param) field() ui.Field {
 		if p.MaxLength > 200 || strings.Contains(f.Value, "\n") {
 			f.Type = "area"
 		}
-		f.Hint = joined(f.Hint, formatHint(p.Format))
+		f.Hint = joined(f.Hint, formatHint(ctx, p.Format))
 	}
 	if f.Type == "select" && (p.fallback == nil) {
 		f.Options = append([]ui.Option{{Value: "", Label: "–"}}, f.Options...)
@@ -164,18 +165,18 @@ func (p param) field() ui.Field {
 }
 
 // formatHint says how a text with a format is written.
-func formatHint(format string) string {
+func formatHint(ctx context.Context, format string) string {
 	switch format {
 	case "":
 		return ""
 	case "date-time":
-		return "A time such as 2026-11-15T10:00:00Z."
+		return say(ctx, "run.format.time")
 	case "date":
-		return "A day such as 2026-11-15."
+		return say(ctx, "run.format.day")
 	case "uri", "url":
-		return "An address such as https://example.org/file."
+		return say(ctx, "run.format.address")
 	}
-	return "Format: " + plain(format) + "."
+	return say(ctx, "run.format", plain(format))
 }
 
 func joined(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,44 +18,30 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-var missedOptions = []ui.Option{
-	{Value: string(weir.MissedOne), Label: "one run for all of them"},
-	{Value: string(weir.MissedSkip), Label: "leave them out"},
-	{Value: string(weir.MissedAll), Label: "every one of them, up to the newest 1,000"},
-}
-
-var overlapOptions = []ui.Option{
-	{Value: string(weir.OverlapAllow), Label: "the new one runs beside it"},
-	{Value: string(weir.OverlapSkip), Label: "the new one is left out"},
-	{Value: string(weir.OverlapQueueOne), Label: "one waits for its turn"},
-	{Value: string(weir.OverlapQueueAll), Label: "each waits for its turn"},
-	{Value: string(weir.OverlapCancelRunning), Label: "the old one is canceled"},
-}
-
 // scheduleFields are a schedule as a form: of a workflow, if it runs one, or of
 // a task.
-func scheduleFields(s view.Schedule) []ui.Field {
+func scheduleFields(ctx context.Context, s view.Schedule) []ui.Field {
 	fields := []ui.Field{
-		{Name: "spec", Label: "When", Value: s.Spec, Example: "0 3 * * *", Hint: "A cron line (minute, hour, day, month, weekday), @hourly, @daily, @weekly, @monthly, @every 90s, or @at 2026-11-15T10:00:00Z for once.", Auto: "off"},
-		{Name: "zone", Label: "Time zone", Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: "Of the cron line.", Auto: "off"},
-		{Name: "missed", Label: "Runs that were missed", Type: "select", Options: missedOptions, Value: cmp.Or(s.Missed, string(weir.MissedOne))},
-		{Name: "catch_up", Label: "Not if older than", Value: spanSaid(s.Spans[0]), Optional: true, Example: "6h", Hint: "Runs that were missed longer ago are left out. Empty: none is too old.", Auto: "off"},
-		{Name: "jitter", Label: "Put off by up to", Value: spanSaid(s.Spans[1]), Optional: true, Example: "1m", Hint: "So that what is due at one instant does not start at one.", Auto: "off"},
+		{Name: "spec", Label: say(ctx, "word.when"), Value: s.Spec, Example: "0 3 * * *", Hint: say(ctx, "schedule.spec.hint"), Auto: "off"},
+		{Name: "zone", Label: say(ctx, "word.timezone"), Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: say(ctx, "schedule.zone.hint"), Auto: "off"},
+		{Name: "missed", Label: say(ctx, "word.runsthatweremissed"), Type: "select", Options: codes(ctx, "missed.", weir.MissedOne, weir.MissedSkip, weir.MissedAll), Value: cmp.Or(s.Missed, string(weir.MissedOne))},
+		{Name: "catch_up", Label: say(ctx, "word.notifolderthan"), Value: spanSaid(s.Spans[0]), Optional: true, Example: "6h", Hint: say(ctx, "schedule.catchup.hint"), Auto: "off"},
+		{Name: "jitter", Label: say(ctx, "word.putoffbyupto"), Value: spanSaid(s.Spans[1]), Optional: true, Example: "1m", Hint: say(ctx, "schedule.jitter.hint"), Auto: "off"},
 	}
 	if s.Workflow != "" {
-		return append(fields, flowFields(s)...)
+		return append(fields, flowFields(ctx, s)...)
 	}
 	task := `{"service": "report"}`
 	if len(s.Task) > 0 {
 		task = taskText(s.Task)
 	}
 	return append(fields, ui.Field{
-		Name: "task", Label: "Task", Type: "area", Value: task, Hint: `JSON: service, params, and what else a task has: pool, lane, priority, labels, timeout, max_attempts …`,
+		Name: "task", Label: say(ctx, "word.task"), Type: "area", Value: task, Hint: say(ctx, "schedule.task.hint"),
 	})
 }
 
 // flowFields are what the schedule of a workflow asks.
-func flowFields(s view.Schedule) []ui.Field {
+func flowFields(ctx context.Context, s view.Schedule) []ui.Field {
 	var options definition.Options
 	params := ""
 	// What somebody wrote by SQL may not fit; then the field is empty.
@@ -62,9 +49,19 @@ func flowFields(s view.Schedule) []ui.Field {
 		params = indented(encoded(options.Params))
 	}
 	return []ui.Field{
-		{Name: "workflow", Label: "Workflow", Value: s.Workflow, Hint: "It runs in its newest active version.", Auto: "off"},
-		{Name: "params", Label: "Params", Type: "area", Value: params, Optional: true, Example: `{"name": "world"}`, Hint: "JSON. Empty: those that the workflow has by itself."},
-		{Name: "overlap", Label: "When the last run has not ended", Type: "select", Options: overlapOptions, Value: cmp.Or(s.Overlap, string(weir.OverlapAllow))},
+		{
+			Name: "workflow", Label: say(ctx, "word.workflow"), Value: s.Workflow, Hint: say(ctx, "schedule.workflow.hint"),
+			Auto: "off",
+		},
+		{
+			Name: "params", Label: say(ctx, "word.params"), Type: "area", Value: params, Optional: true,
+			Example: `{"name": "world"}`, Hint: say(ctx, "schedule.params.hint"),
+		},
+		{
+			Name: "overlap", Label: say(ctx, "word.whenthelastrunhasnotended"), Type: "select", Options: codes(ctx, "overlap.",
+				weir.OverlapAllow, weir.OverlapSkip, weir.OverlapQueueOne, weir.OverlapQueueAll, weir.OverlapCancelRunning),
+			Value: cmp.Or(s.Overlap, string(weir.OverlapAllow)),
+		},
 	}
 }
 
@@ -78,7 +75,7 @@ func spanSaid(seconds float64) string {
 
 // putSchedule writes what scheduleFields asked. is is what is there: the options that the
 // form does not ask for stay, and one that is paused stays so.
-func (w *Web) putSchedule(r *Request, name string, is view.Schedule, m op.Matched, say string) (Done, error) {
+func (w *Web) putSchedule(r *Request, name string, is view.Schedule, m op.Matched, said string) (Done, error) {
 	in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: name}, Matched: m}
 	in.Body = work.ScheduleSpec{Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: r.Field("missed"), Paused: is.Paused}
 	for field, into := range map[string]*op.Period{"catch_up": &in.Body.CatchUp, "jitter": &in.Body.Jitter} {
@@ -107,7 +104,7 @@ func (w *Web) putSchedule(r *Request, name string, is view.Schedule, m op.Matche
 	if _, err := work.PutSchedule.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, placedSchedule(err, in.Body.Workflow)
 	}
-	return Done{To: schedulePath(name), Say: say}, nil
+	return Done{To: schedulePath(name), Say: said}, nil
 }
 
 // optionsForm puts the params of the form over the options that are there.
@@ -129,27 +126,32 @@ func optionsForm(r *Request, was json.RawMessage) (json.RawMessage, error) {
 }
 
 func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	if flow := cmp.Or(r.PostForm.Get("workflow"), r.Query("workflow")); flow != "" || r.PostForm.Has("workflow") {
-		name := ui.Field{Name: "name", Label: "Name", Example: "nightly", Value: flow + "-nightly", Focus: true, Auto: "off"}
+		name := ui.Field{
+			Name: "name", Label: say(ctx, "word.name"), Example: "nightly", Value: flow + "-nightly",
+			Focus: true, Auto: "off",
+		}
 		q := ui.Question{
-			Title: "New schedule of " + ui.Cut(plain(flow), 80), Button: "Create the schedule", Text: "It runs the workflow at each of its times, beginning with the next one.",
-			Fields: append([]ui.Field{name}, scheduleFields(view.Schedule{Workflow: cmp.Or(flow, " ")})...),
+			Title: say(ctx, "schedule.newof", ui.Cut(plain(flow), 80)), Button: say(ctx, "schedule.create"), Text: say(ctx, "schedule.create.flow"),
+			Fields: append([]ui.Field{name}, scheduleFields(ctx, view.Schedule{Workflow: cmp.Or(flow, " ")})...),
 		}
 		if flow != "" {
 			q.Back = workflowPath(flow)
 		}
 		return q, nil
 	}
-	name := ui.Field{Name: "name", Label: "Name", Example: "nightly", Focus: true, Auto: "off"}
+	name := ui.Field{Name: "name", Label: say(ctx, "word.name"), Example: "nightly", Focus: true, Auto: "off"}
 	return ui.Question{
-		Title: "New schedule", Button: "Create the schedule", Text: "It submits the task at each of its times, beginning with the next one.",
-		Fields: append([]ui.Field{name}, scheduleFields(view.Schedule{})...),
+		Title: say(ctx, "word.newschedule"), Button: say(ctx, "schedule.create"), Text: say(ctx, "schedule.create.task"),
+		Fields: append([]ui.Field{name}, scheduleFields(ctx, view.Schedule{})...),
 	}, nil
 }
 
 func (w *Web) createSchedule(r *Request) (Done, error) {
 	name := r.Field("name")
-	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, "Schedule "+name+" is there.")
+	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, say(r.Context(),
+		"said.schedule.created", name))
 	if err != nil && problem.Explain(err).Kind == problem.Conflict {
 		err = problem.Refuse("name", "choose another name, or change that one", "there is a schedule %q already", name)
 	}
@@ -176,15 +178,17 @@ func placedSchedule(err error, workflow string) error {
 }
 
 func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return ui.Question{}, err
 	}
-	fields := scheduleFields(s)
+	fields := scheduleFields(ctx, s)
 	fields[0].Focus = true
 	return ui.Question{
-		Title: "Change " + ui.Cut(s.Name, 80), Button: "Change the schedule", Back: schedulePath(s.Name), Fields: fields,
-		Text: "What it has submitted stays as it is. With another time, it counts from now.",
+		Title: say(ctx, "ask.change", ui.Cut(s.Name, 80)), Button: say(ctx, "schedule.change"), Back: schedulePath(s.Name),
+		Fields: fields,
+		Text:   say(ctx, "schedule.change.text"),
 	}, nil
 }
 
@@ -194,40 +198,43 @@ func (w *Web) changeSchedule(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, "Schedule "+is.Name+" is changed.")
+	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, say(r.Context(), "said.schedule.changed", is.Name))
 }
 
 // toSchedule leads to the schedule of the path and says what became of it.
-func toSchedule(say string) func(*Request, op.Nothing) Done {
+func toSchedule(key string) func(*Request, op.Nothing) Done {
 	return func(r *Request, _ op.Nothing) Done {
 		name := r.PathValue("schedule")
-		return Done{To: schedulePath(name), Say: "Schedule " + name + " " + say}
+		return Done{To: schedulePath(name), Say: say(r.Context(), key, name)}
 	}
 }
 
 func (w *Web) askDropSchedule(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: "Delete the schedule " + ui.Cut(s.Name, 80) + "?", Button: "Delete the schedule", Danger: true, Back: schedulePath(s.Name),
-		Text: "It submits nothing any more. Tasks that it has submitted stay, and go on. To stop it for a while, pause it instead.",
+		Title: say(ctx, "ask.schedule.drop", ui.Cut(s.Name, 80)), Button: say(ctx, "schedule.drop"), Danger: true, Back: schedulePath(s.Name),
+		Text: say(ctx, "schedule.drop.text"),
 	}, nil
 }
 
 func scheduleGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/schedules", Say: "Schedule " + r.PathValue("schedule") + " is deleted."}
+	return Done{To: "/schedules", Say: say(r.Context(), "said.schedule.gone", r.PathValue("schedule"))}
 }
 
 func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	s, _, err := w.scheduled(r)
 	if err != nil {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: "Run " + ui.Cut(plain(s.Workflow), 80) + " now?", Button: "Run it now", Back: schedulePath(s.Name),
-		Text: "A job with the params of the schedule, which does not count it. When it is due next stays as it is.",
+		Title: say(ctx, "ask.schedule.run", ui.Cut(plain(s.Workflow), 80)), Button: say(ctx, "schedule.run"),
+		Back: schedulePath(s.Name),
+		Text: say(ctx, "schedule.run.text"),
 	}, nil
 }
 
@@ -240,7 +247,7 @@ func (w *Web) runSchedule(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: jobPath(id), Say: "This is the run of " + s.Workflow + "."}, nil
+	return Done{To: jobPath(id), Say: say(r.Context(), "said.workflow.run", s.Workflow)}, nil
 }
 
 // scheduled is the schedule of the path and the run that it would make.

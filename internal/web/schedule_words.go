@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,14 +17,14 @@ var cronNicknames = map[string]string{
 
 // specWords says a simple spec as people do: "at 03:00 each day, UTC". It is
 // empty for the others, which are shown as they are written.
-func specWords(spec, zone string) string {
+func specWords(ctx context.Context, spec, zone string) string {
 	spec = strings.TrimSpace(spec)
 	if text, ok := strings.CutPrefix(spec, "@every "); ok {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d < time.Second {
 			return ""
 		}
-		return everyWords(d.Truncate(time.Second))
+		return everyWords(ctx, d.Truncate(time.Second))
 	}
 	if full, ok := cronNicknames[spec]; ok {
 		spec = full
@@ -32,56 +33,56 @@ func specWords(spec, zone string) string {
 	if len(f) != 5 {
 		return ""
 	}
-	if words := paceWords(f); words != "" {
+	if words := paceWords(ctx, f); words != "" {
 		return words
 	}
-	at, day := timeWords(f[0], f[1]), dayWords(f[2], f[3], f[4])
+	at, day := timeWords(f[0], f[1]), dayWords(ctx, f[2], f[3], f[4])
 	if at == "" || day == "" {
 		return ""
 	}
-	return "at " + at + " " + day + ", " + zone
+	return say(ctx, "spec.at", at, day, zone)
 }
 
-func everyWords(d time.Duration) string {
+func everyWords(ctx context.Context, d time.Duration) string {
 	switch {
 	case d == time.Second:
-		return "every second"
+		return say(ctx, "spec.second")
 	case d == time.Minute:
-		return "every minute"
+		return say(ctx, "spec.minute")
 	case d == time.Hour:
-		return "every hour"
+		return say(ctx, "spec.hour")
 	case d == 24*time.Hour:
-		return "every 24 hours"
+		return say(ctx, "spec.day")
 	case d < time.Minute:
-		return fmt.Sprintf("every %d seconds", d/time.Second)
+		return say(ctx, "spec.seconds", d/time.Second)
 	case d < time.Hour && d%time.Minute == 0:
-		return fmt.Sprintf("every %d minutes", d/time.Minute)
+		return say(ctx, "spec.minutes", d/time.Minute)
 	case d%time.Hour == 0:
-		return fmt.Sprintf("every %d hours", d/time.Hour)
+		return say(ctx, "spec.hours", d/time.Hour)
 	}
-	return "every " + ui.Duration(d)
+	return say(ctx, "spec.every", ui.Duration(ctx, d))
 }
 
 // paceWords is for lines that name no day and no hour.
-func paceWords(f []string) string {
+func paceWords(ctx context.Context, f []string) string {
 	if f[2] != "*" || f[3] != "*" || f[4] != "*" {
 		return ""
 	}
 	minute, isMinute := cronNumber(f[0], 0, 59)
 	switch {
 	case f[1] == "*" && (f[0] == "*" || f[0] == "*/1"):
-		return "every minute"
+		return say(ctx, "spec.minute")
 	case f[1] == "*" && isMinute && minute == 0:
-		return "every hour"
+		return say(ctx, "spec.hour")
 	case f[1] == "*" && isMinute:
-		return fmt.Sprintf("every hour, %s after", ui.Plural(minute, "minute", "minutes"))
+		return count(ctx, "spec.after", minute)
 	case f[1] == "*":
 		if n := cronStep(f[0], 60); n > 0 {
-			return fmt.Sprintf("every %d minutes", n)
+			return say(ctx, "spec.minutes", n)
 		}
 	case isMinute && minute == 0:
 		if n := cronStep(f[1], 24); n > 0 {
-			return fmt.Sprintf("every %d hours", n)
+			return say(ctx, "spec.hours", n)
 		}
 	}
 	return ""
@@ -113,36 +114,45 @@ func timeWords(minute, hour string) string {
 }
 
 // dayWords is which days a line names.
-func dayWords(day, month, weekday string) string {
+func dayWords(ctx context.Context, day, month, weekday string) string {
 	d, isDay := cronNumber(day, 1, 31)
 	m, isMonth := cronNumber(month, 1, 12)
 	switch {
 	case day == "*" && month == "*" && weekday == "*":
-		return "each day"
+		return say(ctx, "spec.eachday")
 	case day == "*" && month == "*":
-		return weekdayWords(weekday)
+		return weekdayWords(ctx, weekday)
 	case isDay && month == "*" && weekday == "*":
-		return fmt.Sprintf("on day %d of each month", d)
+		return say(ctx, "spec.monthday", d)
 	case isDay && isMonth && weekday == "*":
-		return fmt.Sprintf("on %d %s", d, time.Month(m))
+		return say(ctx, "spec.date", d, say(ctx, "month."+strconv.Itoa(m)))
 	}
 	return ""
 }
 
-func weekdayWords(field string) string {
+func weekdayWords(ctx context.Context, field string) string {
 	switch strings.ToLower(field) {
 	case "1-5", "mon-fri":
-		return "from Monday to Friday"
+		return say(ctx, "spec.weekdays")
 	case "0,6", "6,0", "6,7", "sat,sun", "sun,sat":
-		return "on Saturday and Sunday"
+		return say(ctx, "spec.weekend")
 	}
 	if n, ok := cronNumber(field, 0, 7); ok {
-		return "each " + time.Weekday(n%7).String()
+		return say(ctx, "spec.each", dayName(ctx, time.Weekday(n%7)))
 	}
 	for n := time.Sunday; n <= time.Saturday; n++ {
 		if strings.EqualFold(field, n.String()[:3]) {
-			return "each " + n.String()
+			return say(ctx, "spec.each", dayName(ctx, n))
 		}
 	}
 	return ""
+}
+
+// dayName is the name of a day of the week; weekday is the short one.
+func dayName(ctx context.Context, d time.Weekday) string {
+	return say(ctx, "day."+strconv.Itoa(int(d)))
+}
+
+func weekday(ctx context.Context, t time.Time) string {
+	return say(ctx, "day.short."+strconv.Itoa(int(t.Weekday())))
 }

@@ -13,11 +13,11 @@ func TestSpecWords(t *testing.T) {
 		// What is not simple is left as it is; the wrong words are worse than none.
 		"0 3 1 * 1": "", "0,30 3 * * *": "", "0 3 * 6 *": "", "0 3 * * 1,3": "", "0 25 * * *": "", "0 3 * *": "", "": "", "often": "", "0 3 ? * *": "",
 	} {
-		if got := specWords(spec, "UTC"); got != want {
+		if got := specWords(t.Context(), spec, "UTC"); got != want {
 			t.Errorf("%q: %q, want %q", spec, got, want)
 		}
 	}
-	if got := specWords("0 3 * * *", "Europe/Budapest"); got != "at 03:00 each day, Europe/Budapest" {
+	if got := specWords(t.Context(), "0 3 * * *", "Europe/Budapest"); got != "at 03:00 each day, Europe/Budapest" {
 		t.Errorf("got %q", got)
 	}
 }

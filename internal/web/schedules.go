@@ -22,14 +22,15 @@ type scheduleView struct {
 }
 
 func (w *Web) schedules(r *Request) (View, error) {
+	ctx := r.Context()
 	rows, err := w.config.Store.Schedules(r.Context(), namesPage(r))
 	if err != nil {
 		return View{}, err
 	}
 	rows, newest, older := namesPaged(r, rows, func(s view.Schedule) string { return s.Name })
-	head := ui.Head{Title: "Schedules"}
+	head := ui.Head{Title: say(ctx, "word.schedules")}
 	if r.Can(auth.Manage, "schedule") {
-		head.Actions = ui.Ask("New schedule", "plus", "/new-schedule", false)
+		head.Actions = ui.Ask(say(ctx, "word.newschedule"), "plus", "/new-schedule", false)
 	}
 	return View{Head: head, Body: schedulesPage(rows, newest, older), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
 }
@@ -61,27 +62,4 @@ func nextRuns(s view.Schedule, n int) []time.Time {
 	// That it ends there, or that a newer Weir wrote it, makes the list short.
 	more, _ := weir.Schedule{Spec: s.Spec, Zone: s.Zone}.Upcoming(s.NextAt, n-1)
 	return append([]time.Time{s.NextAt}, more...)
-}
-
-// overlapWords says what happens when a run is due and the last one still runs.
-func overlapWords(policy string) string {
-	for _, o := range overlapOptions {
-		if o.Value == policy {
-			return o.Label
-		}
-	}
-	return policy
-}
-
-// missedWords says what happens to runs that nobody was there for.
-func missedWords(policy string) string {
-	switch weir.Missed(policy) {
-	case weir.MissedSkip:
-		return "left out"
-	case weir.MissedOne:
-		return "made up for by one run"
-	case weir.MissedAll:
-		return "made up for one by one, up to the newest 1,000"
-	}
-	return policy
 }

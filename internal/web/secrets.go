@@ -18,10 +18,11 @@ type secretsView struct {
 }
 
 func (w *Web) secrets(r *Request) (View, error) {
+	ctx := r.Context()
 	if w.config.Secrets == nil {
 		return View{
-			Head: ui.Head{Title: "Secrets"}, Still: true,
-			Body: ui.Empty("lock", "This server keeps no secrets", "It has no key to seal them with. Set secret_key_file to a file that only Weir can read; it is made if it is not there.", "weir up --secret-key-file /etc/weir/secret.key"),
+			Head: ui.Head{Title: say(ctx, "word.secrets")}, Still: true,
+			Body: ui.Empty("lock", say(ctx, "secrets.off"), say(ctx, "secrets.off.text"), "weir up --secret-key-file /etc/weir/secret.key"),
 		}, nil
 	}
 	rows, err := w.config.Secrets.List(r.Context())
@@ -29,9 +30,9 @@ func (w *Web) secrets(r *Request) (View, error) {
 		return View{}, err
 	}
 	v := secretsView{rows, r.Can(auth.Manage, "secret")}
-	head := ui.Head{Title: "Secrets"}
+	head := ui.Head{Title: say(ctx, "word.secrets")}
 	if v.manage {
-		head.Actions = ui.Ask("New secret", "plus", "/new-secret", false)
+		head.Actions = ui.Ask(say(ctx, "word.newsecret"), "plus", "/new-secret", false)
 	}
 	return View{Head: head, Body: secretsPage(v), Follow: &timeline.Filter{Kinds: []string{"secret"}}}, nil
 }
@@ -51,22 +52,30 @@ func (w *Web) secretNamed(r *Request, name string) (vault.Secret, error) {
 }
 
 func (w *Web) askNewSecret(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	was, err := w.secretNamed(r, r.Query("name"))
 	if err != nil {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: "New secret", Button: "Set the secret", Back: "/secrets",
-		Text: "A step names it, and its work is given the value. Nobody can read it here again.",
+		Title: say(ctx, "word.newsecret"), Button: say(ctx, "secret.set"), Back: "/secrets",
+		Text: say(ctx, "secret.text"),
 		Fields: []ui.Field{
-			{Name: "name", Label: "Name", Value: r.Query("name"), Example: "deploy_token", Hint: "Letters, digits and _.", Focus: true, Auto: "off"},
-			{Name: "value", Label: "Value", Type: "secret", Rows: 3, Hint: "It may have several lines.", Auto: "off"},
-			{Name: "note", Label: "Note", Value: was.Note, Optional: true, Hint: "What it is for. Everybody who may see the list sees it.", Auto: "off"},
+			{Name: "name", Label: say(ctx, "word.name"), Value: r.Query("name"), Example: "deploy_token", Hint: say(ctx,
+				"secret.name.hint"), Focus: true, Auto: "off"},
+			{
+				Name: "value", Label: say(ctx, "word.value"), Type: "secret", Rows: 3, Hint: say(ctx, "secret.value.hint"),
+				Auto: "off",
+			},
+			{
+				Name: "note", Label: say(ctx, "word.note"), Value: was.Note, Optional: true, Hint: say(ctx, "secret.note.hint"),
+				Auto: "off",
+			},
 		},
 	}
 	if was.Name != "" {
-		q.Title = "Set " + ui.Cut(plain(was.Name), 80) + " anew"
-		q.Text = "Attempts that begin from now on are given the new value. Nobody can read it here again."
+		q.Title = say(ctx, "ask.secret.anew", ui.Cut(plain(was.Name), 80))
+		q.Text = say(ctx, "secret.anew.text")
 		q.Fields[0].Focus, q.Fields[1].Focus = false, true
 	}
 	return q, nil
@@ -84,10 +93,11 @@ func (w *Web) setSecret(r *Request) (Done, error) {
 	if _, err := work.PutSecret.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/secrets", Say: "The secret " + name + " is set."}, nil
+	return Done{To: "/secrets", Say: say(r.Context(), "said.secret.set", name)}, nil
 }
 
 func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	name := r.PathValue("secret")
 	was, err := w.secretNamed(r, name)
 	if err != nil {
@@ -97,7 +107,7 @@ func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
 		return ui.Question{}, problem.New(problem.NotFound, "see those that there are: open the page of secrets", "there is no secret %q", name)
 	}
 	return ui.Question{
-		Title: "Delete the secret " + ui.Cut(plain(name), 80) + "?", Button: "Delete the secret", Danger: true, Back: "/secrets",
-		Text: "Steps that name it fail from now on. Work that has been given it keeps it. This cannot be undone.",
+		Title: say(ctx, "ask.secret.drop", ui.Cut(plain(name), 80)), Button: say(ctx, "secret.drop"), Danger: true, Back: "/secrets",
+		Text: say(ctx, "secret.drop.text"),
 	}, nil
 }

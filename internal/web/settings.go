@@ -2,10 +2,14 @@ package web
 
 import "github.com/weirhq/weir/internal/web/ui"
 
-func (w *Web) settings(*Request) (View, error) {
+func (w *Web) settings(r *Request) (View, error) {
+	ctx := r.Context()
 	var settings []Setting
 	if w.config.Settings != nil {
 		settings = w.config.Settings()
 	}
-	return View{Head: ui.Head{Title: "Settings", Sub: settingsSub()}, Body: settingsPage(settings), Still: true}, nil
+	return View{
+		Head: ui.Head{Title: say(ctx, "word.settings"), Sub: settingsSub()}, Body: settingsPage(settings),
+		Still: true,
+	}, nil
 }

@@ -92,10 +92,10 @@ func (w *Web) task(r *Request) (View, error) {
 	if err := w.taskFlow(r, &v); err != nil {
 		return View{}, err
 	}
-	v.acts = taskActs(v.Task, rightsOf(r), "")
+	v.acts = taskActs(ctx, v.Task, rightsOf(r), "")
 	for i := range v.acts {
-		if v.acts[i].Label == "Release" {
-			v.acts[i].Label = releaseLabel(v.edition, v.Key)
+		if v.acts[i].Icon == "play" {
+			v.acts[i].Label = releaseLabel(ctx, v.edition, v.Key)
 		}
 	}
 	return View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 
@@ -28,25 +29,25 @@ type act struct {
 
 // taskActs are what may be done with a task in the state it is in. The engine
 // decides again: the state may have changed since.
-func taskActs(t view.Task, can rights, back string) []act {
+func taskActs(ctx context.Context, t view.Task, can rights, back string) []act {
 	var out []act
-	add := func(when bool, label, icon, verb string, ask, danger bool) {
+	add := func(when bool, key, icon, verb string, ask, danger bool) {
 		if when {
 			href := taskPath(t.ID) + "/" + verb
 			if back != "" {
 				href = queryPath(href, "back", back)
 			}
-			out = append(out, act{label, icon, href, ask, danger})
+			out = append(out, act{say(ctx, key), icon, href, ask, danger})
 		}
 	}
 	waits := t.State == "pending" || t.State == "available"
 	ended := t.State == "failed" || t.State == "canceled" || t.State == "skipped"
-	add(can.command && ended, "Retry", "retry", "retry", false, false)
-	add(can.command && t.State == "pending" && t.Hold != "", "Release", "play", "release", false, false)
-	add(can.command && waits && t.Hold == "", "Hold", "pause", "hold", true, false)
-	add(can.command && waits, "Priority", "up", "priority", true, false)
-	add(can.override && (waits || t.State == "failed"), "Skip", "skipped", "skip", true, true)
-	add(can.command && (waits || t.State == "running" && t.CancelAt.IsZero()), "Cancel", "stop", "cancel", true, true)
+	add(can.command && ended, "task.retry", "retry", "retry", false, false)
+	add(can.command && t.State == "pending" && t.Hold != "", "act.release", "play", "release", false, false)
+	add(can.command && waits && t.Hold == "", "word.hold", "pause", "hold", true, false)
+	add(can.command && waits, "word.priority", "up", "priority", true, false)
+	add(can.override && (waits || t.State == "failed"), "task.skip", "skipped", "skip", true, true)
+	add(can.command && (waits || t.State == "running" && t.CancelAt.IsZero()), "word.cancel", "stop", "cancel", true, true)
 	return out
 }
 
@@ -81,8 +82,8 @@ func toTask[Out any](say func(*Request, Out) string) func(*Request, Out) Done {
 }
 
 // said is for actions of which there is nothing else to say.
-func said(words string) func(*Request, op.Nothing) Done {
-	return toTask(func(*Request, op.Nothing) string { return words })
+func said(key string) func(*Request, op.Nothing) Done {
+	return toTask(func(r *Request, _ op.Nothing) string { return say(r.Context(), key) })
 }
 
 func (r *Request) decision() weir.Decision {
@@ -90,62 +91,71 @@ func (r *Request) decision() weir.Decision {
 }
 
 // reasonField asks why.
-func reasonField(hint string, optional bool) []ui.Field {
-	return []ui.Field{{Name: "reason", Label: "Reason", Hint: hint, Optional: optional, Focus: true, Auto: "off"}}
+func reasonField(ctx context.Context, hint string, optional bool) []ui.Field {
+	return []ui.Field{{
+		Name: "reason", Label: say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
+		Auto: "off",
+	}}
 }
 
 // called names a task in a sentence.
 func called(t view.Task) string { return ui.Cut(taskName(t), 80) }
 
 func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
-		q := ui.Question{Title: "Cancel " + called(t) + "?", Button: "Cancel the task", Danger: true, Fields: reasonField("It goes to the timeline.", true)}
+		q := ui.Question{Title: say(ctx, "ask.cancel", called(t)), Button: say(ctx, "ask.task.cancel"), Danger: true, Fields: reasonField(ctx, say(ctx, "ask.timeline"), true)}
 		if t.State == "running" {
-			q.Text = "It runs on " + plain(t.Worker) + ", which is asked to stop it. The task ends as canceled once the worker confirms."
+			q.Text = say(ctx, "ask.task.cancel.running", plain(t.Worker))
 		} else {
-			q.Text = "It ends now, as canceled, and never starts."
+			q.Text = say(ctx, "ask.task.cancel.waiting")
 		}
 		if !t.Job.IsZero() {
-			q.Text += " Tasks of its job that need it are skipped."
+			q.Text += " " + say(ctx, "ask.task.cancel.job")
 		}
 		return q
 	})
 }
 
-func canceledTask(_ *Request, out work.CancelOutput) string {
+func canceledTask(r *Request, out work.CancelOutput) string {
+	ctx := r.Context()
 	if out.Ended {
-		return "The task is canceled."
+		return say(ctx, "said.task.canceled")
 	}
-	return "The worker is asked to stop the task."
+	return say(ctx, "said.task.asked")
 }
 
 func (w *Web) askSkipTask(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: "Skip " + called(t) + "?", Button: "Skip the task", Danger: true, Fields: reasonField("Why it need not run. It goes to the timeline.", false),
-			Text: "It does not run. What needs it goes on as if it were done, and its lane goes on without it.",
+			Title: say(ctx, "ask.task.skip.title", called(t)), Button: say(ctx, "ask.task.skip"), Danger: true, Fields: reasonField(ctx, say(ctx, "ask.task.skip.why"), false),
+			Text: say(ctx, "ask.task.skip.text"),
 		}
 	})
 }
 
 func (w *Web) askHoldTask(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: "Hold " + called(t) + "?", Button: "Hold the task", Text: "It does not start until somebody releases it.",
-			Fields: reasonField("What it waits for. Whoever asks why sees it.", true),
+			Title: say(ctx, "ask.task.hold.title", called(t)), Button: say(ctx, "ask.task.hold"), Text: say(ctx,
+				"ask.task.hold.text"),
+			Fields: reasonField(ctx, say(ctx, "ask.task.hold.why"), true),
 		}
 	})
 }
 
 func (w *Web) askPriority(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: "Change the priority of " + called(t), Button: "Change the priority", Text: "Of the tasks of a service, those with the higher priority start first.",
-			Fields: []ui.Field{{Name: "priority", Label: "Priority", Type: "number", Value: strconv.Itoa(t.Priority), Hint: "From -100 to 100.", Focus: true}},
+			Title: say(ctx, "ask.task.priority.title", called(t)), Button: say(ctx, "ask.task.priority"), Text: say(ctx, "ask.task.priority.text"),
+			Fields: []ui.Field{{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Value: strconv.Itoa(t.Priority), Hint: say(ctx, "ask.task.priority.hint"), Focus: true}},
 		}
 	})
 }
 
 func newPriority(r *Request, _ op.Nothing) string {
-	return "The priority is " + r.Field("priority") + " now."
+	return say(r.Context(), "said.task.priority", r.Field("priority"))
 }

@@ -1,12 +1,13 @@
 package web
 
 import (
-	"fmt"
+	"context"
 	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // leadsTo says in which state an event leaves a task. Those that end it lead
@@ -19,8 +20,8 @@ var leadsTo = map[string]picture.State{
 
 // life is the states that a task went through. An attempt that has ended looks
 // like what came of it.
-func life(v taskView, now time.Time) picture.Life {
-	out := picture.Life{Title: "The life of " + taskName(v.Task), Now: now, Width: 860}
+func life(ctx context.Context, v taskView, now time.Time) picture.Life {
+	out := picture.Life{Title: say(ctx, "task.lifeof", taskName(v.Task)), Now: now, Width: 860}
 	for _, e := range v.events {
 		state, ok := leadsTo[e.Type]
 		if !ok {
@@ -35,30 +36,30 @@ func life(v taskView, now time.Time) picture.Life {
 				last.State = picture.State(e.Type)
 			}
 			if last.State == state && e.Type == "held" {
-				last.Note = "held by " + e.Source
+				last.Note = say(ctx, "glance.held", e.Source)
 			}
 		}
 		if state != "" {
-			out.Spans = append(out.Spans, picture.Span{State: state, Note: lifeNote(e), From: e.At})
+			out.Spans = append(out.Spans, picture.Span{State: state, Note: lifeNote(ctx, e), From: e.At})
 		}
 	}
 	if len(out.Spans) == 0 {
 		out.Spans = bareLife(v.Task)
 	}
 	if n := len(out.Spans); !v.ended() && v.Gate != "" && out.Spans[n-1].State == picture.Pending {
-		out.Spans[n-1].Note = "at the gate " + v.Gate
+		out.Spans[n-1].Note = say(ctx, "life.gate", ui.Code(ctx, "gate.", v.Gate))
 	}
 	return out
 }
 
-func lifeNote(e view.Event) string {
+func lifeNote(ctx context.Context, e view.Event) string {
 	switch e.Type {
 	case "claimed":
-		return fmt.Sprintf("attempt %d on %s", e.Attempt, e.Worker)
+		return say(ctx, "life.attempt", e.Attempt, e.Worker)
 	case "retrying":
-		return fmt.Sprintf("waits after attempt %d", e.Attempt)
+		return say(ctx, "life.after", e.Attempt)
 	case "held":
-		return "held by " + e.Source
+		return say(ctx, "glance.held", e.Source)
 	}
 	return ""
 }

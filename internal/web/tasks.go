@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -32,12 +31,16 @@ type tasksView struct {
 func (v tasksView) narrow() bool { return v.filter != view.TaskFilter{} }
 
 func (w *Web) tasks(r *Request) (View, error) {
+	ctx := r.Context()
 	v, err := w.taskList(r, weir.ID{})
 	if err != nil {
 		return View{}, err
 	}
 	follow := &timeline.Filter{Kinds: []string{"task"}, Job: v.filter.Job}
-	return View{Head: ui.Head{Title: "Tasks", Actions: submitButton(r)}, Body: tasksPage(v), Follow: follow}, nil
+	return View{
+		Head: ui.Head{Title: say(ctx, "word.tasks"), Actions: submitButton(r)}, Body: tasksPage(v),
+		Follow: follow,
+	}, nil
 }
 
 // taskList reads the list that the address asks for; of one job, if it is given.
@@ -127,44 +130,46 @@ func named(key, service string) string {
 }
 
 // glance says on one line why a task is where it is.
-func glance(t view.Task, alone map[string]bool) string { return plain(where(t, alone)) }
+func glance(ctx context.Context, t view.Task, alone map[string]bool) string {
+	return plain(where(ctx, t, alone))
+}
 
-func where(t view.Task, alone map[string]bool) string {
+func where(ctx context.Context, t view.Task, alone map[string]bool) string {
 	switch t.State {
 	case "pending":
-		return atGate(t)
+		return atGate(ctx, t)
 	case "available":
 		if alone[t.Service] {
-			return "no live worker serves " + t.Service
+			return say(ctx, "glance.unserved", t.Service)
 		}
-		return "waits for a worker"
+		return say(ctx, "glance.worker")
 	case "running":
 		if !t.CancelAt.IsZero() {
-			return "asked to stop, on " + t.Worker
+			return say(ctx, "glance.stopping", t.Worker)
 		}
-		return "on " + t.Worker
+		return say(ctx, "glance.on", t.Worker)
 	}
 	return t.Cause
 }
 
-func atGate(t view.Task) string {
+func atGate(ctx context.Context, t view.Task) string {
 	switch t.Gate {
 	case "needs":
-		return "waits for " + ui.Plural(len(t.Needs), "task", "tasks") + " of its job"
+		return count(ctx, "glance.needs", len(t.Needs))
 	case "time":
 		if t.Attempt > 0 {
-			return fmt.Sprintf("attempt %d did not work; tries again", t.Attempt)
+			return say(ctx, "glance.retry", t.Attempt)
 		}
-		return "waits for its time"
+		return say(ctx, "glance.time")
 	case "hold":
-		return "held by " + t.Hold
+		return say(ctx, "glance.held", t.Hold)
 	case "plan":
-		return "waits for its plan"
+		return say(ctx, "glance.plan")
 	case "pool":
-		return "waits for room in pool " + t.Pool
+		return say(ctx, "glance.pool", t.Pool)
 	}
 	if t.Lane != "" {
-		return "waits for its turn in lane " + t.Lane
+		return say(ctx, "glance.lane", t.Lane)
 	}
-	return "waits at the gate " + t.Gate
+	return say(ctx, "glance.gate", t.Gate)
 }

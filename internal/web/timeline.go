@@ -53,6 +53,7 @@ func (v timelineView) narrow() bool {
 }
 
 func (w *Web) timeline(r *Request) (View, error) {
+	ctx := r.Context()
 	v, err := w.timelineFilter(r)
 	if err != nil {
 		return View{}, err
@@ -72,7 +73,7 @@ func (w *Web) timeline(r *Request) (View, error) {
 		v.older = ui.With(r.URL, "before", next)
 	}
 	// Only the newest page grows. Whoever reads in the past is left in peace.
-	return View{Head: ui.Head{Title: "Timeline", Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
+	return View{Head: ui.Head{Title: say(ctx, "word.timeline"), Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
 }
 
 // timelineFilter reads the filter of the address. What the reader may not see is

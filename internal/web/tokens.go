@@ -12,6 +12,7 @@ import (
 )
 
 func (w *Web) tokens(r *Request) (View, error) {
+	ctx := r.Context()
 	all := r.Query("whose") == "all" && r.Can(auth.Administer, "token")
 	tokens, err := w.config.Auth.Tokens(r.Context(), r.Subject, all)
 	if err != nil {
@@ -19,40 +20,38 @@ func (w *Web) tokens(r *Request) (View, error) {
 	}
 	var tabs []ui.Tab
 	if r.Can(auth.Administer, "token") {
-		tabs = []ui.Tab{{Label: "Yours", Href: "/tokens", Current: !all}, {Label: "Everybody's", Href: "/tokens?whose=all", Current: all}}
+		tabs = []ui.Tab{{Label: say(ctx, "word.yours"), Href: "/tokens", Current: !all}, {Label: say(ctx, "word.everybodys"), Href: "/tokens?whose=all", Current: all}}
 	}
 	return View{
-		Head: ui.Head{Title: "Tokens", Actions: ui.ButtonLink("New token", "plus", "/new-token", true)},
+		Head: ui.Head{Title: say(ctx, "word.tokens"), Actions: ui.ButtonLink(say(ctx, "word.newtoken"), "plus",
+			"/new-token", true)},
 		Body: tokensPage(tabs, tokens, all), Follow: people(),
 	}, nil
 }
 
-// scopeOptions are the usual ones; the text field takes any other.
-var scopeOptions = []ui.Option{
-	{Value: "*:read", Label: "Read everything (*:read)"},
-	{Value: "task:submit", Label: "Submit tasks (task:submit)"},
-	{Value: "job:submit", Label: "Submit jobs (job:submit)"},
-	{Value: "task:command", Label: "Cancel, retry, hold and release tasks (task:command)"},
-	{Value: "job:command", Label: "Cancel jobs (job:command)"},
-	{Value: "*:*", Label: "Everything your role may (*:*)"},
-}
-
-// lifetimes are how many days a token may live.
-var lifetimes = []ui.Option{{Value: "7", Label: "7 days"}, {Value: "30", Label: "30 days"}, {Value: "90", Label: "90 days"}, {Value: "365", Label: "a year"}}
-
-func askNewToken(*Request) (ui.Question, error) {
+func askNewToken(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "New token", Text: "A program with this token acts for you, within the scopes you choose.", Button: "Create the token", Back: "/tokens",
+		Title: say(ctx, "word.newtoken"), Text: say(ctx, "token.text"), Button: say(ctx, "token.create"), Back: "/tokens",
 		Fields: []ui.Field{
-			{Name: "name", Label: "Name", Hint: "What it is for.", Example: "ci", Focus: true, Auto: "off"},
-			{Name: "scopes", Label: "Scopes", Type: "checks", Options: scopeOptions, Values: []string{"*:read"}},
-			{Name: "more", Label: "More scopes", Optional: true, Example: "pool:manage schedule:*", Hint: "kind:verb, with a space between two; * stands for all.", Auto: "off"},
-			{Name: "days", Label: "Works for", Type: "select", Options: lifetimes, Value: "90"},
+			{
+				Name: "name", Label: say(ctx, "word.name"), Hint: say(ctx, "token.name.hint"), Example: "ci", Focus: true,
+				Auto: "off",
+			},
+			{Name: "scopes", Label: say(ctx, "word.scopes"), Type: "checks", Options: codes(ctx, "scope.", "*:read",
+				"task:submit", "job:submit", "task:command", "job:command", "*:*"), Values: []string{"*:read"}},
+			{
+				Name: "more", Label: say(ctx, "word.morescopes"), Optional: true, Example: "pool:manage schedule:*",
+				Hint: say(ctx, "token.more.hint"), Auto: "off",
+			},
+			{Name: "days", Label: say(ctx, "word.worksfor"), Type: "select", Options: codes(ctx, "days.", "7", "30", "90",
+				"365"), Value: "90"},
 		},
 	}, nil
 }
 
 func (w *Web) createToken(r *Request) (Done, error) {
+	ctx := r.Context()
 	days, err := strconv.Atoi(r.Field("days"))
 	if err != nil || days < 1 || days > 365 {
 		return Done{}, problem.Refuse("days", "choose one of the list", "a token cannot work for %q days", r.Field("days"))
@@ -63,21 +62,26 @@ func (w *Web) createToken(r *Request) (Done, error) {
 		return Done{}, err
 	}
 	return Done{Show: &View{
-		Head: ui.Head{Title: "The token " + t.Name, Crumbs: []ui.Crumb{{Label: "Tokens", Href: "/tokens"}}},
-		Body: secretPage("Copy the token now. It is not shown again.", secret, "/tokens"),
+		Head: ui.Head{Title: say(ctx, "token.title", t.Name), Crumbs: []ui.Crumb{{
+			Label: say(ctx, "word.tokens"),
+			Href:  "/tokens",
+		}}},
+		Body: secretPage(say(ctx, "token.copy"), secret, "/tokens"),
 	}}, nil
 }
 
-func askRevokeToken(*Request) (ui.Question, error) {
+func askRevokeToken(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "Revoke this token?", Button: "Revoke the token", Danger: true, Back: "/tokens",
-		Text: "Programs that use it are refused from now on. This cannot be undone.",
+		Title: say(ctx, "word.revokethistoken"), Button: say(ctx, "token.revoke"), Danger: true, Back: "/tokens",
+		Text: say(ctx, "token.revoke.text"),
 	}, nil
 }
 
 func (w *Web) revokeToken(r *Request) (Done, error) {
+	ctx := r.Context()
 	if err := w.config.Auth.RevokeToken(r.Context(), r.Subject, r.PathValue("id")); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/tokens", Say: "The token is revoked."}, nil
+	return Done{To: "/tokens", Say: say(ctx, "said.token.revoked")}, nil
 }

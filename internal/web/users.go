@@ -1,7 +1,7 @@
 package web
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"time"
 
@@ -19,6 +19,7 @@ const linkFor = 24 * time.Hour
 func people() *timeline.Filter { return &timeline.Filter{Kinds: []string{"auth"}} }
 
 func (w *Web) users(r *Request) (View, error) {
+	ctx := r.Context()
 	page := auth.Page{Limit: perPage + 1, After: r.Query("after")}
 	users, err := w.config.Auth.Users(r.Context(), page)
 	if err != nil {
@@ -34,12 +35,14 @@ func (w *Web) users(r *Request) (View, error) {
 		newest = "/users"
 	}
 	return View{
-		Head: ui.Head{Title: "Users", Actions: ui.ButtonLink("New user", "plus", "/new-user", true)},
+		Head: ui.Head{Title: say(ctx, "word.users"), Actions: ui.ButtonLink(say(ctx, "word.newuser"), "plus", "/new-user",
+			true)},
 		Body: usersPage(users, newest, older), Follow: people(),
 	}, nil
 }
 
 func (w *Web) user(r *Request) (View, error) {
+	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return View{}, err
@@ -50,33 +53,26 @@ func (w *Web) user(r *Request) (View, error) {
 	}
 	return View{
 		Head: ui.Head{
-			Title: u.Name, Crumbs: []ui.Crumb{{Label: "Users", Href: "/users"}},
+			Title: u.Name, Crumbs: []ui.Crumb{{Label: say(ctx, "word.users"), Href: "/users"}},
 			Mark: userMark(u), Actions: userActions(u, u.Name == r.Subject.Name),
 		},
 		Body: userPage(u, sessions, r.Subject.Session), Follow: people(),
 	}, nil
 }
 
-func roleOptions() []ui.Option {
-	about := map[auth.Role]string{
-		auth.Viewer: "sees everything but the audit", auth.Operator: "also submits, cancels, retries and holds",
-		auth.Maintainer: "also skips tasks and manages pools, schedules and nodes", auth.Admin: "also manages users and sees the audit",
-	}
-	var out []ui.Option
-	for _, role := range auth.Roles() {
-		out = append(out, ui.Option{Value: string(role), Label: string(role) + ": " + about[role]})
-	}
-	return out
+func roleOptions(ctx context.Context) []ui.Option {
+	return codes(ctx, "role.about.", auth.Roles()...)
 }
 
-func askNewUser(*Request) (ui.Question, error) {
+func askNewUser(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return ui.Question{
-		Title: "New user", Button: "Create the user",
+		Title: say(ctx, "word.newuser"), Button: say(ctx, "user.create"),
 		Fields: []ui.Field{
-			{Name: "name", Label: "Name", Focus: true, Auto: "off"},
-			{Name: "email", Label: "E-mail", Type: "email", Optional: true, Auto: "off"},
-			{Name: "role", Label: "Role", Type: "select", Options: roleOptions(), Value: string(auth.Viewer)},
-			{Name: "password", Label: "Password", Type: "password", Optional: true, Auto: "new-password", Hint: "Without one you get a link for them to log in with."},
+			{Name: "name", Label: say(ctx, "word.name"), Focus: true, Auto: "off"},
+			{Name: "email", Label: say(ctx, "word.email"), Type: "email", Optional: true, Auto: "off"},
+			{Name: "role", Label: say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(auth.Viewer)},
+			{Name: "password", Label: say(ctx, "word.password"), Type: "password", Optional: true, Auto: "new-password", Hint: say(ctx, "user.password.hint")},
 		},
 	}, nil
 }
@@ -91,7 +87,8 @@ func (w *Web) createUser(r *Request) (Done, error) {
 	if !u.Password {
 		return w.showLink(r, u.Name)
 	}
-	return Done{To: userPath(u.Name), Say: fmt.Sprintf("%s can log in now, as %s.", u.Name, u.Role)}, nil
+	return Done{To: userPath(u.Name), Say: say(r.Context(), "said.user.created", u.Name, ui.Code(r.Context(), "role.",
+		string(u.Role)))}, nil
 }
 
 func userPath(name string) string { return ui.Path("users", name) }
@@ -108,10 +105,11 @@ func (w *Web) named(r *Request, q func(auth.User) ui.Question) (ui.Question, err
 }
 
 func (w *Web) askRole(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: "Change the role of " + u.Name, Text: "It holds from their next request on, for their tokens too.", Button: "Change the role",
-			Fields: []ui.Field{{Name: "role", Label: "Role", Type: "select", Options: roleOptions(), Value: string(u.Role)}},
+			Title: say(ctx, "ask.user.role", u.Name), Text: say(ctx, "user.role.text"), Button: say(ctx, "user.role"),
+			Fields: []ui.Field{{Name: "role", Label: say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(u.Role)}},
 		}
 	})
 }
@@ -121,14 +119,16 @@ func (w *Web) setRole(r *Request) (Done, error) {
 	if err := w.config.Auth.SetRole(r.Context(), r.Subject, name, role); err != nil {
 		return Done{}, err
 	}
-	return Done{To: userPath(name), Say: fmt.Sprintf("%s is %s now.", name, role)}, nil
+	return Done{To: userPath(name), Say: say(r.Context(), "said.user.role", name, ui.Code(r.Context(), "role.",
+		string(role)))}, nil
 }
 
 func (w *Web) askLink(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: "Make a login link for " + u.Name, Button: "Make the link",
-			Text: "Whoever opens the link logs in as " + u.Name + ", once, within a day. You see it only now: hand it over yourself.",
+			Title: say(ctx, "ask.user.link", u.Name), Button: say(ctx, "user.link"),
+			Text: say(ctx, "user.link.text", u.Name),
 		}
 	})
 }
@@ -136,14 +136,15 @@ func (w *Web) askLink(r *Request) (ui.Question, error) {
 func (w *Web) createLink(r *Request) (Done, error) { return w.showLink(r, r.PathValue("name")) }
 
 func (w *Web) showLink(r *Request, name string) (Done, error) {
+	ctx := r.Context()
 	secret, err := w.config.Auth.NewLink(r.Context(), r.Subject, name, linkFor)
 	if err != nil {
 		return Done{}, err
 	}
 	link := origin(r.Request) + "/setup?code=" + secret
 	return Done{Show: &View{
-		Head: ui.Head{Title: "A login link for " + name, Crumbs: []ui.Crumb{{Label: "Users", Href: "/users"}, {Label: name, Href: userPath(name)}}},
-		Body: secretPage("Hand this to "+name+". It works once, within a day, and is not shown again.", link, userPath(name)),
+		Head: ui.Head{Title: say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
+		Body: secretPage(say(ctx, "user.link.shown", name), link, userPath(name)),
 	}}, nil
 }
 
@@ -156,10 +157,11 @@ func origin(r *http.Request) string {
 }
 
 func (w *Web) askDisable(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: "Disable " + u.Name + "?", Button: "Disable " + u.Name, Danger: true,
-			Text: "Their sessions end now, and their tokens do not work until you enable them again.",
+			Title: say(ctx, "ask.user.disable", u.Name), Button: say(ctx, "user.disable", u.Name), Danger: true,
+			Text: say(ctx, "user.disable.text"),
 		}
 	})
 }
@@ -169,7 +171,7 @@ func (w *Web) disableUser(r *Request) (Done, error) {
 	if err := w.config.Auth.Disable(r.Context(), r.Subject, name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: userPath(name), Say: name + " is disabled."}, nil
+	return Done{To: userPath(name), Say: say(r.Context(), "said.user.disabled", name)}, nil
 }
 
 func (w *Web) enableUser(r *Request) (Done, error) {
@@ -177,14 +179,15 @@ func (w *Web) enableUser(r *Request) (Done, error) {
 	if err := w.config.Auth.Enable(r.Context(), r.Subject, name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: userPath(name), Say: name + " can log in again."}, nil
+	return Done{To: userPath(name), Say: say(r.Context(), "said.user.enabled", name)}, nil
 }
 
 func (w *Web) askDelete(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: "Delete " + u.Name + "?", Button: "Delete " + u.Name, Danger: true,
-			Text: "Their sessions, tokens and links go with them. What they did stays in the timeline. This cannot be undone.",
+			Title: say(ctx, "ask.user.drop", u.Name), Button: say(ctx, "user.drop", u.Name), Danger: true,
+			Text: say(ctx, "user.drop.text"),
 		}
 	})
 }
@@ -194,7 +197,7 @@ func (w *Web) deleteUser(r *Request) (Done, error) {
 	if err := w.config.Auth.DeleteUser(r.Context(), r.Subject, name); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/users", Say: name + " is deleted."}, nil
+	return Done{To: "/users", Say: say(r.Context(), "said.user.gone", name)}, nil
 }
 
 // at is a time that may be missing.

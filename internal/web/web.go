@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/request"
@@ -123,9 +124,10 @@ func (w *Web) Handler() http.Handler {
 // them. Browsers come back by themselves.
 func (w *Web) Close() { w.once.Do(w.close) }
 
-// guard turns a panic into a page and bounds what a request may send.
+// guard chooses the language, turns a panic into a page and bounds what a request may send.
 func (w *Web) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, hr *http.Request) {
+		hr = hr.WithContext(locale.With(hr.Context(), language(hr)))
 		defer func() {
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler {

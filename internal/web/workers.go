@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"strings"
 
 	"github.com/weirhq/weir/internal/engine/view"
@@ -20,13 +21,16 @@ type workersView struct {
 func (v workersView) narrow() bool { return v.filter.Node != "" || v.filter.Service != "" }
 
 // picks are the fields of the filter. Among the stopped ones it keeps to them.
-func (v workersView) picks() []ui.Pick {
+func (v workersView) picks(ctx context.Context) []ui.Pick {
 	picks := []ui.Pick{
-		{Name: "service", Label: "Service", Value: v.filter.Service, Hint: "whole name"},
-		{Name: "node", Label: "Node", Value: v.filter.Node, Hint: "whole name"},
+		{Name: "service", Label: say(ctx, "word.service"), Value: v.filter.Service, Hint: say(ctx, "timeline.whole")},
+		{Name: "node", Label: say(ctx, "word.node"), Value: v.filter.Node, Hint: say(ctx, "timeline.whole")},
 	}
 	if v.filter.All {
-		picks = append(picks, ui.Pick{Name: "stopped", Label: "Stopped ones too", Value: "yes", Options: []string{"yes"}})
+		picks = append(picks, ui.Pick{
+			Name: "stopped", Label: say(ctx, "word.stoppedonestoo"), Value: "yes",
+			Options: []string{"yes"}, Words: "stopped.",
+		})
 	}
 	return picks
 }
@@ -40,14 +44,15 @@ type workerView struct {
 }
 
 func (w *Web) workers(r *Request) (View, error) {
+	ctx := r.Context()
 	stopped, err := r.OneOf("stopped", []string{"yes"})
 	if err != nil {
 		return View{}, err
 	}
 	v := workersView{filter: view.WorkerFilter{Node: r.Query("node"), Service: r.Query("service"), All: stopped != ""}}
 	v.tabs = []ui.Tab{
-		{Label: "There now", Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
-		{Label: "Stopped ones too", Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
+		{Label: say(ctx, "word.therenow"), Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
+		{Label: say(ctx, "word.stoppedonestoo"), Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
 	}
 	rows, err := w.config.Store.Workers(r.Context(), v.filter, namesPage(r))
 	if err != nil {
@@ -55,7 +60,7 @@ func (w *Web) workers(r *Request) (View, error) {
 	}
 	v.workers, v.newest, v.older = namesPaged(r, rows, func(x view.Worker) string { return x.Name })
 	return View{
-		Head: ui.Head{Title: "Workers", Crumbs: []ui.Crumb{{Label: "Nodes", Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
+		Head: ui.Head{Title: say(ctx, "word.workers"), Crumbs: []ui.Crumb{{Label: say(ctx, "word.nodes"), Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
 	}, nil
 }
 

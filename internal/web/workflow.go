@@ -21,8 +21,8 @@ import (
 const stepsShown = 300
 
 // workflowTabs are the views of a workflow, by the end of their addresses.
-var workflowTabs = []struct{ label, end string }{
-	{"Steps", ""}, {"Jobs", "/jobs"}, {"Versions", "/versions"}, {"Source", "/source"},
+var workflowTabs = []struct{ key, end string }{
+	{"word.steps", ""}, {"word.jobs", "/jobs"}, {"word.versions", "/versions"}, {"ui.source", "/source"},
 }
 
 // workflowView is what all views of a workflow show.
@@ -47,10 +47,10 @@ func (v workflowView) href(end string) string {
 	return path
 }
 
-func (v workflowView) tabs() []ui.Tab {
+func (v workflowView) tabs(ctx context.Context) []ui.Tab {
 	var out []ui.Tab
 	for _, t := range workflowTabs {
-		tab := ui.Tab{Label: t.label, Href: v.href(t.end), Current: t.end == v.tab}
+		tab := ui.Tab{Label: say(ctx, t.key), Href: v.href(t.end), Current: t.end == v.tab}
 		if t.end == "" {
 			tab.Count = ui.Number(v.Steps)
 		}
@@ -177,13 +177,13 @@ func (w *Web) workflowSourceFile(r *Request) (contentType string, data []byte, e
 }
 
 // drawnSteps is the definition as the picture takes it.
-func drawnSteps(v workflowView) picture.Graph {
+func drawnSteps(ctx context.Context, v workflowView) picture.Graph {
 	steps := v.steps.Steps
-	out := picture.Graph{Title: "Workflow " + plain(v.Name), More: max(0, len(steps)-stepsShown)}
+	out := picture.Graph{Title: say(ctx, "workflow.titled", plain(v.Name)), More: max(0, len(steps)-stepsShown)}
 	at := map[string]int{}
 	for i, s := range steps[:min(len(steps), stepsShown)] {
 		at[s.Key] = i
-		out.Tasks = append(out.Tasks, picture.Task{Key: plain(s.Key), Service: plain(s.Service), State: picture.State(stepKind(s)), Note: stepNote(s), Href: "#step-" + s.Key})
+		out.Tasks = append(out.Tasks, picture.Task{Key: plain(s.Key), Service: plain(s.Service), State: picture.State(stepKind(s)), Note: stepNote(ctx, s), Href: "#step-" + s.Key})
 		for _, need := range s.Needs {
 			if from, ok := at[need]; ok {
 				out.Edges = append(out.Edges, [2]int{from, i})
@@ -231,30 +231,32 @@ func stepDoes(s definition.Step) string {
 	return s.Service
 }
 
-func stepNote(s definition.Step) string { return strings.Join(stepNotes(s), ", ") }
+func stepNote(ctx context.Context, s definition.Step) string {
+	return strings.Join(stepNotes(ctx, s), ", ")
+}
 
 // stepNotes are what is special about a step.
-func stepNotes(s definition.Step) []string {
+func stepNotes(ctx context.Context, s definition.Step) []string {
 	var out []string
 	add := func(when bool, text string) {
 		if when {
 			out = append(out, plain(text))
 		}
 	}
-	add(s.Map != nil, "map")
-	add(s.When != "", "when "+s.When)
-	add(s.Rule != "" && s.Rule != "all_success", s.Rule)
-	add(s.Approval != "", "approval: "+s.Approval)
-	add(s.Pool != "", "pool "+s.Pool)
-	add(s.Delay != 0, "after "+s.Delay.String())
-	add(s.Sticky != nil, "same node as another")
-	add(s.Retry != nil && s.Retry.MaxAttempts > 0, attemptsNote(s.Retry))
+	add(s.Map != nil, say(ctx, "note.map"))
+	add(s.When != "", say(ctx, "note.when", s.When))
+	add(s.Rule != "" && s.Rule != "all_success", ui.Code(ctx, "rule.", s.Rule))
+	add(s.Approval != "", say(ctx, "note.approval", s.Approval))
+	add(s.Pool != "", say(ctx, "note.pool", s.Pool))
+	add(s.Delay != 0, say(ctx, "note.after", s.Delay.String()))
+	add(s.Sticky != nil, say(ctx, "note.sticky"))
+	add(s.Retry != nil && s.Retry.MaxAttempts > 0, attemptsNote(ctx, s.Retry))
 	return out
 }
 
-func attemptsNote(r *definition.Retry) string {
+func attemptsNote(ctx context.Context, r *definition.Retry) string {
 	if r == nil {
 		return ""
 	}
-	return ui.Plural(r.MaxAttempts, "attempt", "attempts")
+	return count(ctx, "note.attempts", r.MaxAttempts)
 }

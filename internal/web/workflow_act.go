@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/weirhq/weir/internal/problem"
@@ -29,13 +28,14 @@ steps:
 // askNewWorkflow is a definition as a form. After a refusal it lists what is
 // wrong with what was sent.
 func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	store, err := w.flows()
 	if err != nil {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: "New workflow", Button: "Apply", Wide: true, Back: "/workflows",
-		Text: "YAML or JSON. It is checked first; a version that is stored never changes.",
+		Title: say(ctx, "word.newworkflow"), Button: say(ctx, "workflow.apply"), Wide: true, Back: "/workflows",
+		Text: say(ctx, "workflow.new.text"),
 	}
 	text := firstWorkflow
 	if from := r.Query("from"); from != "" {
@@ -43,10 +43,10 @@ func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
 		if err != nil {
 			return ui.Question{}, err
 		}
-		q.Title, q.Back, text = "New version of "+ui.Cut(plain(from), 80), workflowPath(from), sourceText(was)
-		q.Text = "YAML or JSON. Without a version it gets the next free one; jobs that run keep theirs."
+		q.Title, q.Back, text = say(ctx, "workflow.newof", ui.Cut(plain(from), 80)), workflowPath(from), sourceText(was)
+		q.Text = say(ctx, "workflow.version.text")
 	}
-	q.Fields = []ui.Field{{Name: "source", Label: "Definition", Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
+	q.Fields = []ui.Field{{Name: "source", Label: say(ctx, "word.definition"), Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
 	if sent := sentSource(r); sent != "" {
 		_, faults := readDefinition(sent)
 		if len(faults) > 0 {
@@ -69,6 +69,7 @@ func readDefinition(text string) (*definition.Definition, definition.Faults) {
 }
 
 func (w *Web) putWorkflow(r *Request) (Done, error) {
+	ctx := r.Context()
 	text := sentSource(r)
 	d, faults := readDefinition(text)
 	if bad := faults.Errors(); len(bad) > 0 {
@@ -85,26 +86,27 @@ func (w *Web) putWorkflow(r *Request) (Done, error) {
 		}
 		return Done{}, err
 	}
-	said := fmt.Sprintf("Version %d of %s is stored.", stored.Version, stored.Name)
+	said := say(ctx, "said.workflow.stored", stored.Version, stored.Name)
 	if !stored.Created {
-		said = fmt.Sprintf("Version %d of %s says the same already.", stored.Version, stored.Name)
+		said = say(ctx, "said.workflow.same", stored.Version, stored.Name)
 	}
 	if len(faults) > 0 {
-		said += " Likely not meant: " + faults[0].What + "."
+		said += " " + say(ctx, "said.workflow.likely", faults[0].What)
 	}
 	return Done{To: workflowPath(stored.Name), Say: said}, nil
 }
 
 func (w *Web) activateWorkflow(r *Request) (Done, error) {
-	return w.setActive(r, true, "is active: runs take the newest active version.")
+	return w.setActive(r, true, "said.workflow.active")
 }
 
 func (w *Web) deactivateWorkflow(r *Request) (Done, error) {
-	return w.setActive(r, false, "is not active: no new run takes it. Jobs that run go on.")
+	return w.setActive(r, false, "said.workflow.inactive")
 }
 
 // askDropWorkflow asks whether to delete a version, or without one all of them.
 func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	store, err := w.flows()
 	if err != nil {
 		return ui.Question{}, err
@@ -119,17 +121,18 @@ func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
 	}
 	name := ui.Cut(plain(f.Name), 80)
 	q := ui.Question{
-		Title: "Delete the workflow " + name + "?", Button: "Delete the workflow", Danger: true, Back: workflowPath(f.Name) + "/versions",
-		Text: "All its versions go, and the schedules of its definition. Jobs that ran stay with what they ran; none can be run again as a new job.",
+		Title: say(ctx, "ask.workflow.drop", name), Button: say(ctx, "word.deletetheworkflow"), Danger: true, Back: workflowPath(f.Name) + "/versions",
+		Text: say(ctx, "ask.workflow.drop.text"),
 	}
 	if version > 0 {
-		q.Title, q.Button = fmt.Sprintf("Delete version %d of %s?", version, name), "Delete the version"
-		q.Text = "Jobs that ran it stay. Its number is not used again."
+		q.Title, q.Button = say(ctx, "ask.version.drop", version, name), say(ctx, "ask.version.drop.button")
+		q.Text = say(ctx, "ask.version.drop.text")
 	}
 	return q, nil
 }
 
 func (w *Web) dropWorkflow(r *Request) (Done, error) {
+	ctx := r.Context()
 	version, err := versionOf(r)
 	if err != nil {
 		return Done{}, err
@@ -140,12 +143,12 @@ func (w *Web) dropWorkflow(r *Request) (Done, error) {
 		return Done{}, err
 	}
 	if version > 0 {
-		return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d of %s is deleted.", version, name)}, nil
+		return Done{To: workflowPath(name) + "/versions", Say: say(ctx, "said.version.gone", version, name)}, nil
 	}
-	return Done{To: "/workflows", Say: fmt.Sprintf("Workflow %s is deleted, with %s.", name, ui.Plural(gone.Versions, "version", "versions"))}, nil
+	return Done{To: "/workflows", Say: say(ctx, "said.workflow.gone", name, count(ctx, "workflow.versions", gone.Versions))}, nil
 }
 
-func (w *Web) setActive(r *Request, active bool, say string) (Done, error) {
+func (w *Web) setActive(r *Request, active bool, key string) (Done, error) {
 	version, err := versionOf(r)
 	if err != nil {
 		return Done{}, err
@@ -155,5 +158,5 @@ func (w *Web) setActive(r *Request, active bool, say string) (Done, error) {
 	if _, err := workflow.SetActive.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: workflowPath(name) + "/versions", Say: fmt.Sprintf("Version %d %s", version, say)}, nil
+	return Done{To: workflowPath(name) + "/versions", Say: say(r.Context(), key, version)}, nil
 }

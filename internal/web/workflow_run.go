@@ -1,7 +1,7 @@
 package web
 
 import (
-	"fmt"
+	"context"
 	"strconv"
 	"time"
 
@@ -13,34 +13,36 @@ import (
 )
 
 func (w *Web) askRun(r *Request) (ui.Question, error) {
+	ctx := r.Context()
 	v, err := w.workflowOf(r)
 	if err != nil {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: "Run " + ui.Cut(plain(v.Name), 80), Button: "Run the workflow", Back: v.href(""), Fields: runFields(v),
-		Text: fmt.Sprintf("Version %d, %s. The run is a job of its own.", v.Version, ui.Plural(v.Steps, "step", "steps")),
+		Title: say(ctx, "run.title", ui.Cut(plain(v.Name), 80)), Button: say(ctx, "run.workflow"), Back: v.href(""),
+		Fields: runFields(ctx, v),
+		Text:   say(ctx, "run.text", v.Version, count(ctx, "run.steps", v.Steps)),
 	}, nil
 }
 
 // runFields are the params of a workflow as a form.
-func runFields(v workflowView) []ui.Field {
+func runFields(ctx context.Context, v workflowView) []ui.Field {
 	var fields []ui.Field
 	var params []param
 	if v.steps != nil {
 		params = paramsOf(v.steps, v.Source)
 	}
 	for _, p := range params {
-		fields = append(fields, p.field())
+		fields = append(fields, p.field(ctx))
 	}
-	box := ui.Field{Name: jsonField, Label: "Params as JSON", Type: "area", Optional: true, Rows: 3, Auto: "off", Hint: "An object. It wins over the fields above."}
+	box := ui.Field{Name: jsonField, Label: say(ctx, "word.paramsasjson"), Type: "area", Optional: true, Rows: 3, Auto: "off", Hint: say(ctx, "run.json")}
 	if len(params) == 0 {
 		box.Example = `{"name": "world"}`
-		box.Hint, box.Rows = "An object. The workflow says nothing about its params.", 5
+		box.Hint, box.Rows = say(ctx, "run.json.only"), 5
 	}
 	fields = append(fields, box,
-		ui.Field{Name: "at", Label: "Start", Optional: true, Example: "now", Hint: "After a time such as 30m or 2h, or at 2026-11-15T10:00:00Z. Empty: now.", Auto: "off"},
-		ui.Field{Name: "priority", Label: "Priority", Type: "number", Optional: true, Hint: "From -100 to 100; higher goes first. Empty: that of the workflow.", Example: priorityOf(v)})
+		ui.Field{Name: "at", Label: say(ctx, "word.start"), Optional: true, Example: "now", Hint: say(ctx, "run.at"), Auto: "off"},
+		ui.Field{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Optional: true, Hint: say(ctx, "run.priority"), Example: priorityOf(v)})
 	fields[0].Focus = true
 	return fields
 }
@@ -53,6 +55,7 @@ func priorityOf(v workflowView) string {
 }
 
 func (w *Web) runWorkflow(r *Request) (Done, error) {
+	ctx := r.Context()
 	v, err := w.workflowOf(r)
 	if err != nil {
 		return Done{}, err
@@ -67,7 +70,7 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 			return Done{}, err
 		}
 		if _, err = v.steps.Input(request.Options); err != nil {
-			return Done{}, placedParam(err, runFields(v))
+			return Done{}, placedParam(err, runFields(ctx, v))
 		}
 	}
 	if request.At, err = startTime(r); err != nil {
@@ -82,11 +85,11 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 	}
 	made, err := workflow.Run.Call(r.Context(), w.config.Operations, &workflow.Running{Named: workflow.Named{Workflow: v.Name}, Body: *request})
 	if err != nil {
-		return Done{}, placedParam(err, runFields(v))
+		return Done{}, placedParam(err, runFields(ctx, v))
 	}
-	said := "The workflow runs."
+	said := say(ctx, "said.run")
 	if !request.At.IsZero() {
-		said = "The job waits for its time."
+		said = say(ctx, "said.run.later")
 	}
 	return Done{To: jobPath(made.ID), Say: said}, nil
 }

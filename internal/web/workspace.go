@@ -26,7 +26,7 @@ var workspaceTabs = []struct{ name, end string }{{"overview", ""}, {"log", "/log
 // workspaceView is what all views of a workspace show.
 type workspaceView struct {
 	aWorkspaceCard
-	tab, back string
+	tab string
 }
 
 func (v workspaceView) tabs(ctx context.Context) []ui.Tab {
@@ -49,7 +49,7 @@ func (w *Web) workspaceOf(r *Request, verb auth.Verb) (*workspace.Host, workspac
 
 // aWorkspace serves one view of a workspace.
 func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, workspaceView) (templ.Component, error)) func(*Request) (View, error) {
-	return spoken(func(r *Request) (View, error) {
+	return func(r *Request) (View, error) {
 		host, err := w.workspaces()
 		if err != nil {
 			return View{}, err
@@ -62,7 +62,7 @@ func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, worksp
 		if err != nil {
 			return View{}, err
 		}
-		v := workspaceView{aWorkspaceCard: cardOf(r, x), tab: tab, back: r.URL.RequestURI()}
+		v := workspaceView{aWorkspaceCard: cardOf(r, x), tab: tab}
 		inner, err := body(r, host, v)
 		if err != nil {
 			return View{}, err
@@ -72,7 +72,7 @@ func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, worksp
 			return e.Kind == "workspace" && e.Subject == subject || e.Kind == "workspaces"
 		}}
 		return View{Head: ui.Head{Title: plain(x.Name)}, Plain: true, Body: workspacePage(v, policy, inner), Follow: follow}, nil
-	})
+	}
 }
 
 // rung is a step of the ladder as the page shows it.

@@ -51,7 +51,7 @@ func changedSaid(ctx context.Context, raw json.RawMessage) string {
 		if value != nil && *value != "" {
 			text = *value
 			if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && strings.HasSuffix(x.field, "_ttl") {
-				text = ui.Duration(d)
+				text = ui.Duration(ctx, d)
 			}
 		}
 		said = append(said, say(ctx, x.label)+": "+text)

@@ -34,7 +34,7 @@ func (w *Web) workspacePolicy(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	head := ui.Head{Title: say(r.Context(), "workspaces.title"), Actions: languages(r.URL.RequestURI())}
+	head := ui.Head{Title: say(r.Context(), "workspaces.title")}
 	return View{Head: head, Body: workspacePolicyPage(p, workspaceViews(r, "policy"), r.Can(auth.Manage, "workspace")), Follow: workspaceEvents()}, nil
 }
 
@@ -43,7 +43,7 @@ func lifeSaid(ctx context.Context, p workspace.Policy) string {
 	if p.MaxLife == 0 {
 		return say(ctx, "wspolicy.forever")
 	}
-	return ttlSaid(p.MaxLife)
+	return ttlSaid(ctx, p.MaxLife)
 }
 
 func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {

@@ -178,9 +178,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var11 string
-						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(p.StandbyTTL))
+						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(ctx, p.StandbyTTL))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 24, Col: 30}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 24, Col: 35}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 						if templ_7745c5c3_Err != nil {
@@ -226,9 +226,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var14 string
-						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(p.ArchiveTTL))
+						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(ctx, p.ArchiveTTL))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 28, Col: 30}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 28, Col: 35}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 						if templ_7745c5c3_Err != nil {
@@ -305,9 +305,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var19 string
-						templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(p.BusyMost))
+						templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(ttlSaid(ctx, p.BusyMost))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 35, Col: 28}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 35, Col: 33}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 						if templ_7745c5c3_Err != nil {

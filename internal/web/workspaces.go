@@ -94,7 +94,7 @@ func (v workspacesView) filtered() bool { return v.phase != "" || v.search != ""
 
 func (w *Web) workspaceList(r *Request) (View, error) {
 	ctx := r.Context()
-	head := ui.Head{Title: say(ctx, "workspaces.title"), Actions: languages(r.URL.RequestURI())}
+	head := ui.Head{Title: say(ctx, "workspaces.title")}
 	host, err := w.workspaces()
 	if err != nil || len(host.Offered) == 0 {
 		return View{Head: head, Body: ui.Empty("workspace", say(ctx, "workspaces.off"), say(ctx, "workspaces.off.text")), Still: true}, nil
@@ -125,7 +125,7 @@ func (w *Web) workspaceList(r *Request) (View, error) {
 	for _, x := range rows {
 		v.cards = append(v.cards, cardOf(r, x))
 	}
-	head.Actions = workspacesActs(v.create, r.URL.RequestURI())
+	head.Actions = workspacesActs(v.create)
 	return View{Head: head, Body: workspacesPage(v), Follow: workspaceEvents()}, nil
 }
 
@@ -141,4 +141,4 @@ func useSaid(ctx context.Context, source string) string {
 }
 
 // ttlSaid is a time of a workspace.
-func ttlSaid[D ~int64](d D) string { return ui.Duration(time.Duration(d)) }
+func ttlSaid[D ~int64](ctx context.Context, d D) string { return ui.Duration(ctx, time.Duration(d)) }

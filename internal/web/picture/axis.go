@@ -2,7 +2,10 @@ package picture
 
 import (
 	"math"
+	"strconv"
 	"time"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 const day = 24 * time.Hour
@@ -47,11 +50,11 @@ type tick struct {
 }
 
 // ticks divides the span, so that each label has room apart from the next.
-func (s span) ticks() []tick {
+func (s span) ticks(lang *locale.Words) []tick {
 	length := s.to.Sub(s.from)
 	step := steps[len(steps)-1]
 	for _, d := range steps {
-		if s.w*float64(d)/float64(length) >= textWidth(label(s.from, d), sizeSmall)+22 {
+		if s.w*float64(d)/float64(length) >= textWidth(label(lang, s.from, d), sizeSmall)+22 {
 			step = d
 			break
 		}
@@ -63,22 +66,22 @@ func (s span) ticks() []tick {
 	first := s.from.UTC().Truncate(step)
 	for t := first; !t.After(s.to) && len(out) < 500; t = t.Add(step) {
 		if !t.Before(s.from) {
-			out = append(out, tick{t, label(t, step)})
+			out = append(out, tick{t, label(lang, t, step)})
 		}
 	}
 	return out
 }
 
 // label writes an instant as finely as the step needs. Midnight says the day.
-func label(t time.Time, step time.Duration) string {
+func label(lang *locale.Words, t time.Time, step time.Duration) string {
 	t = t.UTC()
 	switch {
 	case step >= 91*day:
-		return t.Format("Jan 2006")
+		return lang.Say("drawn.month", lang.Say("month.short."+strconv.Itoa(int(t.Month()))), t.Year())
 	case step >= day:
-		return t.Format("2 Jan")
+		return dayOf(lang, t)
 	case step >= time.Minute && t.Hour() == 0 && t.Minute() == 0:
-		return t.Format("2 Jan")
+		return dayOf(lang, t)
 	case step >= time.Minute:
 		return t.Format("15:04")
 	case step >= time.Second:
@@ -88,8 +91,8 @@ func label(t time.Time, step time.Duration) string {
 }
 
 // axis draws the ticks over a plot from top to bottom, labels above it.
-func (c *canvas) axis(s span, top, bottom float64) {
-	ticks := s.ticks()
+func (c *canvas) axis(lang *locale.Words, s span, top, bottom float64) {
+	ticks := s.ticks(lang)
 	for _, t := range ticks {
 		c.leaf("path", "class", "pic-grid", "d", "M"+num(math.Round(s.at(t.at))+0.5)+" "+num(top-18)+"V"+num(bottom))
 	}

@@ -19,7 +19,7 @@ func TestTicksReadWell(t *testing.T) {
 		{6 * day, []string{"6 Mar", "7 Mar", "8 Mar", "9 Mar", "10 Mar", "11 Mar"}},
 	} {
 		var got []string
-		for _, k := range newSpan(noon, noon.Add(c.length), 0, 600).ticks() {
+		for _, k := range newSpan(noon, noon.Add(c.length), 0, 600).ticks(lang) {
 			got = append(got, k.label)
 		}
 		if !slices.Equal(got, c.want) {
@@ -32,7 +32,7 @@ func TestLabelsHaveRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := time.Duration(rapid.Int64Range(0, int64(200*364*day)).Draw(t, "length"))
 		s := newSpan(noon, noon.Add(length), 0, rapid.Float64Range(100, 2000).Draw(t, "width"))
-		ticks := s.ticks()
+		ticks := s.ticks(lang)
 		for i := 1; i < len(ticks); i++ {
 			if apart := s.at(ticks[i].at) - s.at(ticks[i-1].at); apart < textWidth(ticks[i-1].label, sizeSmall) {
 				t.Fatalf("%q stands %.1f before %q", ticks[i-1].label, apart, ticks[i].label)

@@ -54,7 +54,7 @@ func BenchmarkDAG(b *testing.B) {
 			b.ReportAllocs()
 			size, before := 0, cpu()
 			for b.Loop() {
-				size = len(DAG(c.g))
+				size = len(DAG(lang, c.g))
 			}
 			b.ReportMetric((cpu()-before).Seconds()*1000/float64(b.N), "cpu-ms/op")
 			b.ReportMetric(float64(size)/1024, "kB")
@@ -72,12 +72,12 @@ func BenchmarkOthers(b *testing.B) {
 		name string
 		draw func() SVG
 	}{
-		{"gantt 400 rows", func() SVG { return Gantt(timetableLarge()) }},
-		{"throughput", func() SVG { return Throughput(flow()) }},
-		{"latency", func() SVG { return Latency(delays()) }},
-		{"slots 100 x 20", func() SVG { return SlotGrid(big) }},
-		{"progress bar", func() SVG { return ProgressBar(Progress{Counts: counts()}) }},
-		{"strip", func() SVG { return Strip(life()) }},
+		{"gantt 400 rows", func() SVG { return Gantt(lang, timetableLarge()) }},
+		{"throughput", func() SVG { return Throughput(lang, flow()) }},
+		{"latency", func() SVG { return Latency(lang, delays()) }},
+		{"slots 100 x 20", func() SVG { return SlotGrid(lang, big) }},
+		{"progress bar", func() SVG { return ProgressBar(lang, Progress{Counts: counts()}) }},
+		{"strip", func() SVG { return Strip(lang, life()) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

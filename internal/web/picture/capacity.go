@@ -3,6 +3,8 @@ package picture
 import (
 	"fmt"
 	"strings"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Machines is how much of each machine is in use.
@@ -34,9 +36,9 @@ const (
 )
 
 // Capacity draws the slots of each machine, used and free, by service.
-func Capacity(in Machines) SVG {
+func Capacity(lang *locale.Words, in Machines) SVG {
 	if len(in.Rows) == 0 {
-		return empty("No machine has joined yet.")
+		return empty(lang.Say("drawn.nomachine"))
 	}
 	w := float64(in.Width)
 	if w < 320 {
@@ -52,7 +54,7 @@ func Capacity(in Machines) SVG {
 		name = max(name, textWidth(m.Name, sizeText))
 		for _, s := range m.Services {
 			service = max(service, textWidth(s.Name, sizeSmall))
-			number = max(number, textWidth(s.number(), sizeSmall))
+			number = max(number, textWidth(s.number(lang), sizeSmall))
 		}
 	}
 	name = bound(name+34, 90, w*0.3)
@@ -68,29 +70,29 @@ func Capacity(in Machines) SVG {
 			c.leaf("path", "class", "pic-grid", "d", fmt.Sprintf("M0 %sH%s", num(y+0.5), num(w)))
 		}
 		end := c.link(m.Href, "pic-row")
-		c.title(m.told())
+		c.title(m.told(lang))
 		c.leaf("rect", "class", "pic-hit", "x", 0, "y", y+1, "width", w, "height", high-1)
 		c.icon(m.State.look(), 4, y+pad/2+4, 12)
 		c.text(22, y+pad/2+14, "pic-text", "", fitMiddle(m.Name, name-30, sizeText))
 		if len(m.Services) == 0 {
-			c.text(name, y+pad/2+14, "pic-small pic-muted", "", "serves nothing yet")
+			c.text(name, y+pad/2+14, "pic-small pic-muted", "", lang.Say("drawn.nothingyet"))
 		}
 		for k, s := range m.Services {
-			c.slots(s, name, y+pad/2+line*float64(k), service, w, number)
+			c.slots(lang, s, name, y+pad/2+line*float64(k), service, w, number)
 		}
 		end()
-		told = append(told, m.told())
+		told = append(told, m.told(lang))
 		y += high
 	}
 	if rest := len(in.Rows) - len(rows); rest > 0 {
-		c.text(22, y+16, "pic-text pic-muted", "", "+ "+count(rest)+" more")
+		c.text(22, y+16, "pic-text pic-muted", "", lang.Say("drawn.more", count(rest)))
 		y += 24
 	}
-	return c.seal(frame{class: "pic-capacity", w: w, h: y, title: orTitle(in.Title, "Capacity"), desc: strings.Join(told, ". ") + ".", grow: true})
+	return c.seal(frame{class: "pic-capacity", w: w, h: y, title: orTitle(in.Title, lang.Say("drawn.capacity")), desc: strings.Join(told, ". ") + ".", grow: true})
 }
 
 // slots draws one service of a machine: a square per slot, or a bar for many.
-func (c *canvas) slots(s Service, x, y, label, w, right float64) {
+func (c *canvas) slots(lang *locale.Words, s Service, x, y, label, w, right float64) {
 	used, size := max(s.Used, 0), max(s.Size, 0)
 	c.text(x, y+14, "pic-small pic-muted", "", fitMiddle(s.Name, label-12, sizeSmall))
 	left, room := x+label, w-x-label-right
@@ -113,18 +115,20 @@ func (c *canvas) slots(s Service, x, y, label, w, right float64) {
 			c.leaf("rect", "class", "pic-fill "+class, "x", left, "y", y+5, "width", max(width, 3), "height", 10, "rx", 1.5)
 		}
 	}
-	c.text(w-4, y+14, "pic-small pic-tabular", "end", fit(s.number(), right-8, sizeSmall))
+	c.text(w-4, y+14, "pic-small pic-tabular", "end", fit(s.number(lang), right-8, sizeSmall))
 }
 
-func (s Service) number() string { return count(max(s.Used, 0)) + " of " + count(max(s.Size, 0)) }
+func (s Service) number(lang *locale.Words) string {
+	return lang.Say("pool.of", count(max(s.Used, 0)), count(max(s.Size, 0)))
+}
 
-func (m Machine) told() string {
+func (m Machine) told(lang *locale.Words) string {
 	parts := []string{}
 	for _, s := range m.Services {
-		parts = append(parts, fmt.Sprintf("%s %s of %s slots", s.Name, count(s.Used), count(s.Size)))
+		parts = append(parts, lang.Say("drawn.slots", s.Name, count(s.Used), count(s.Size)))
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "serves nothing yet")
+		parts = append(parts, lang.Say("drawn.nothingyet"))
 	}
-	return m.Name + " (" + m.State.look().word + "): " + strings.Join(parts, ", ")
+	return m.Name + " (" + m.State.word(lang) + "): " + strings.Join(parts, ", ")
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 const (
@@ -129,7 +131,7 @@ func (c *chart) fill() bool {
 	return any
 }
 
-func (c *chart) draw(nothing string) SVG {
+func (c *chart) draw(lang *locale.Words, nothing string) SVG {
 	if !c.fill() {
 		return empty(nothing)
 	}
@@ -148,15 +150,15 @@ func (c *chart) draw(nothing string) SVG {
 	c.top = c.nice(c.top)
 	left := max(textWidth(c.write(c.top), sizeSmall), textWidth(c.write(c.top/2), sizeSmall), textWidth("UTC", sizeSmall)) + 10
 	c.s = newSpan(c.from, c.to, left, c.w-left-6)
-	c.drawScale()
+	c.drawScale(lang)
 	if c.stacked {
 		c.drawAreas()
 	} else {
 		c.drawLines()
 	}
 	c.drawLegend()
-	c.drawHits()
-	desc := fmt.Sprintf("%s From %s to %s, highest %s.", c.say, stamp(c.from), stamp(c.to), c.write(highest))
+	c.drawHits(lang)
+	desc := lang.Say("drawn.chart", c.say, stamp(c.from), stamp(c.to), c.write(highest))
 	return c.c.seal(frame{class: "pic-chart", w: c.w, h: c.h, title: c.title, desc: strings.TrimSpace(desc), grow: true})
 }
 
@@ -168,7 +170,7 @@ func (c *chart) y(v float64) float64 {
 
 func (c *chart) x(i int) float64 { return c.s.x + c.s.w*float64(i)/float64(len(c.cells)) }
 
-func (c *chart) drawScale() {
+func (c *chart) drawScale(lang *locale.Words) {
 	for _, v := range []float64{0, c.top / 2, c.top} {
 		y := math.Round(c.y(v)) + 0.5
 		c.c.leaf("path", "class", "pic-grid", "d", fmt.Sprintf("M%s %sH%s", num(c.s.x), num(y), num(c.s.x+c.s.w)))
@@ -176,7 +178,7 @@ func (c *chart) drawScale() {
 	}
 	c.c.text(c.s.x-6, c.h-5, "pic-small pic-muted", "end", "UTC")
 	edge := c.s.x - 2
-	for _, t := range c.s.ticks() {
+	for _, t := range c.s.ticks(lang) {
 		half := textWidth(t.label, sizeSmall) / 2
 		x := bound(c.s.at(t.at), c.s.x+half, c.s.x+c.s.w-half)
 		if x-half < edge {
@@ -291,14 +293,14 @@ func (c *chart) drawLegend() {
 }
 
 // drawHits lays an invisible column over every cell, whose tooltip says its values.
-func (c *chart) drawHits() {
+func (c *chart) drawHits(lang *locale.Words) {
 	for i, cell := range c.cells {
-		say := cell.at.UTC().Format("2 Jan 15:04") + " UTC"
+		say := lang.Say("drawn.minute", dayOf(lang, cell.at), cell.at.UTC().Format("15:04"))
 		if c.step < time.Minute {
 			say = stamp(cell.at)
 		}
 		if cell.values == nil {
-			say += "\nnothing counted"
+			say += "\n" + lang.Say("drawn.uncounted")
 		}
 		for k, v := range cell.values {
 			say += "\n" + c.layers[k].name + " " + c.write(v)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/picture/layered"
 )
 
@@ -16,31 +17,34 @@ const (
 
 // DAG draws the tasks of a job as boxes and their needs as lines, from left to
 // right. A box leads to its task. In a large graph equal siblings share a box.
-func DAG(in Graph) SVG {
+func DAG(lang *locale.Words, in Graph) SVG {
 	g := newGraph(in)
 	if len(g.Tasks) == 0 {
-		return empty("No tasks to draw yet.")
+		return empty(lang.Say("drawn.notasks"))
 	}
 	d := dag{graph: g}
 	d.boxes, d.links = g.boxes()
 	d.links, d.hidden = thin(d.links, len(d.boxes))
 	d.compact = len(d.boxes) > dagCompact
-	d.layout()
+	d.layout(lang)
 	d.drawLinks()
 	for i := range d.boxes {
-		d.drawBox(i)
+		d.drawBox(lang, i)
 	}
 	w, h := d.at.W+2*d.side, d.at.H+2*dagMargin
 	if d.backs > 0 {
 		h += backStep * float64(d.backs+1)
 	}
-	for _, note := range d.notes() {
+	for _, note := range d.notes(lang) {
 		h += 22
 		d.c.text(d.side, h-10, "pic-text pic-muted", "", note)
 		w = max(w, textWidth(note, sizeText)+2*d.side)
 	}
-	title := orTitle(in.Title, "Graph")
-	return scroll(title+", scrolls sideways", d.c.seal(frame{class: "pic-dag", w: w, h: h, title: title, desc: d.told()}))
+	title := orTitle(in.Title, lang.Say("word.graph"))
+	return scroll(lang.Say("drawn.scrolls", title), d.c.seal(frame{
+		class: "pic-dag", w: w, h: h, title: title,
+		desc: d.told(lang),
+	}))
 }
 
 // dag is a drawing in the making.
@@ -57,22 +61,22 @@ type dag struct {
 }
 
 // notes says what is missing from the drawing.
-func (d *dag) notes() []string {
+func (d *dag) notes(lang *locale.Words) []string {
 	var out []string
 	if d.More > 0 {
-		out = append(out, "and "+plural(d.More, "more task")+", not drawn")
+		out = append(out, plural(lang, d.More, "drawn.moretasks"))
 	}
 	if d.hidden > 0 {
-		out = append(out, "and "+plural(d.hidden, "more line")+" between them, not drawn")
+		out = append(out, plural(lang, d.hidden, "drawn.morelines"))
 	}
 	return out
 }
 
 // layout measures the boxes and places them.
-func (d *dag) layout() {
+func (d *dag) layout(lang *locale.Words) {
 	sizes := make([]layered.Size, len(d.boxes))
 	for i, b := range d.boxes {
-		sizes[i] = d.size(b)
+		sizes[i] = d.size(lang, b)
 	}
 	edges := make([][2]int, len(d.links))
 	for i, l := range d.links {
@@ -102,14 +106,14 @@ func (d *dag) layout() {
 }
 
 // told is the description: what a person would say who looks at it.
-func (d *dag) told() string {
+func (d *dag) told(lang *locale.Words) string {
 	count := map[State]int{}
 	for _, t := range d.Tasks {
 		count[t.State]++
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s: %s.", plural(len(d.Tasks), "task"), tally(count))
-	for _, note := range d.notes() {
+	fmt.Fprintf(&s, "%s: %s.", plural(lang, len(d.Tasks), "drawn.tasks"), tally(lang, count))
+	for _, note := range d.notes(lang) {
 		fmt.Fprintf(&s, " %s.", note)
 	}
 	if len(d.boxes) > dagTold {
@@ -117,12 +121,12 @@ func (d *dag) told() string {
 	}
 	needs := make([][]string, len(d.boxes))
 	for _, l := range d.links {
-		needs[l.to] = append(needs[l.to], d.boxes[l.from].name(d.graph))
+		needs[l.to] = append(needs[l.to], d.boxes[l.from].name(lang, d.graph))
 	}
 	for i, b := range d.boxes {
-		fmt.Fprintf(&s, " %s: %s", b.label(d.graph), b.words(d.graph))
+		fmt.Fprintf(&s, " %s: %s", b.label(lang, d.graph), b.words(lang, d.graph))
 		if len(needs[i]) > 0 {
-			fmt.Fprintf(&s, ", needs %s", strings.Join(needs[i], ", "))
+			s.WriteString(lang.Say("drawn.needs", strings.Join(needs[i], ", ")))
 		}
 		s.WriteByte('.')
 	}

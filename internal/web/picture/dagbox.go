@@ -5,46 +5,47 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/web/picture/layered"
 )
 
 // label is the name of a box with the number of its tasks.
-func (b box) label(g *graph) string {
+func (b box) label(lang *locale.Words, g *graph) string {
 	if len(b.tasks) == 1 {
-		return b.name(g)
+		return b.name(lang, g)
 	}
-	return b.name(g) + " × " + count(len(b.tasks))
+	return b.name(lang, g) + " × " + count(len(b.tasks))
 }
 
 // words is the state of a box in words.
-func (b box) words(g *graph) string {
+func (b box) words(lang *locale.Words, g *graph) string {
 	if len(b.tasks) > 1 {
-		return tally(b.count)
+		return tally(lang, b.count)
 	}
 	t := g.Tasks[b.tasks[0]]
-	word := t.State.look().word
+	word := t.State.word(lang)
 	switch {
 	case t.State == Running && t.Percent > 0:
 		word += " " + strconv.Itoa(min(t.Percent, 100)) + " %"
 	case t.State == Pending && t.Gate != "":
-		word += ": " + t.Gate
+		word += ": " + gateWord(lang, t.Gate)
 	}
 	return word
 }
 
 // tooltip is all there is to say about a box.
-func (b box) tooltip(g *graph) string {
+func (b box) tooltip(lang *locale.Words, g *graph) string {
 	if len(b.tasks) > 1 {
-		return b.label(g) + "\n" + tally(b.count)
+		return b.label(lang, g) + "\n" + tally(lang, b.count)
 	}
 	t := g.Tasks[b.tasks[0]]
-	lines := []string{b.name(g)}
+	lines := []string{b.name(lang, g)}
 	if t.Service != "" && t.Key != "" {
-		lines = append(lines, "service "+t.Service)
+		lines = append(lines, lang.Say("drawn.service", t.Service))
 	}
-	state := b.words(g)
+	state := b.words(lang, g)
 	if t.Attempt > 1 {
-		state += ", attempt " + strconv.Itoa(t.Attempt)
+		state += lang.Say("drawn.attempt", t.Attempt)
 	}
 	lines = append(lines, state)
 	if t.Note != "" {
@@ -66,13 +67,13 @@ const (
 )
 
 // size is how much room a box wants.
-func (d *dag) size(b box) layered.Size {
+func (d *dag) size(lang *locale.Words, b box) layered.Size {
 	if d.compact && len(b.tasks) == 1 {
-		w := iconRoom + boxPad + textWidth(b.name(d.graph), sizeText) + 12 + textWidth(d.word(b), sizeSmall)
+		w := iconRoom + boxPad + textWidth(b.name(lang, d.graph), sizeText) + 12 + textWidth(d.word(lang, b), sizeSmall)
 		return layered.Size{W: bound(w, minBox, maxLineBox), H: lineHigh}
 	}
-	first := textWidth(b.label(d.graph), sizeName) + 1
-	second := textWidth(d.second(b), sizeSmall) + 1
+	first := textWidth(b.label(lang, d.graph), sizeName) + 1
+	second := textWidth(d.second(lang, b), sizeSmall) + 1
 	if len(b.tasks) > 1 {
 		w := max(iconRoom+first, second) + 2*boxPad
 		return layered.Size{W: bound(w, minBox, maxGroup), H: groupHigh + 2*stackStep}
@@ -84,11 +85,11 @@ func (d *dag) size(b box) layered.Size {
 }
 
 // word is the short state of a box that has one line.
-func (d *dag) word(b box) string { return b.state().look().word }
+func (d *dag) word(lang *locale.Words, b box) string { return b.state().word(lang) }
 
 // second is the second line of a box.
-func (d *dag) second(b box) string {
-	words := b.words(d.graph)
+func (d *dag) second(lang *locale.Words, b box) string {
+	words := b.words(lang, d.graph)
 	if t := d.Tasks[b.tasks[0]]; len(b.tasks) == 1 && t.Service != "" && t.Key != "" && t.Service != t.Key {
 		return t.Service + " · " + words
 	}
@@ -103,7 +104,7 @@ func (d *dag) badge(b box) string {
 	return ""
 }
 
-func (d *dag) drawBox(i int) {
+func (d *dag) drawBox(lang *locale.Words, i int) {
 	b, r := d.boxes[i], d.at.Boxes[i]
 	look := b.state().look()
 	href := ""
@@ -113,15 +114,15 @@ func (d *dag) drawBox(i int) {
 		href = d.GroupHref(d.Tasks[b.tasks[0]].Service)
 	}
 	end := d.c.link(href, "pic-node "+look.class)
-	d.c.title(b.tooltip(d.graph))
+	d.c.title(b.tooltip(lang, d.graph))
 	d.c.b.WriteByte('\n')
 	switch {
 	case len(b.tasks) > 1:
-		d.drawGroup(b, r, look)
+		d.drawGroup(lang, b, r, look)
 	case d.compact:
-		d.drawLine(b, r, look)
+		d.drawLine(lang, b, r, look)
 	default:
-		d.drawTask(b, r, look)
+		d.drawTask(lang, b, r, look)
 	}
 	end()
 }
@@ -133,7 +134,7 @@ func (d *dag) frame(r layered.Box, percent int) {
 	}
 }
 
-func (d *dag) drawTask(b box, r layered.Box, look look) {
+func (d *dag) drawTask(lang *locale.Words, b box, r layered.Box, look look) {
 	t := d.Tasks[b.tasks[0]]
 	d.frame(r, t.progress())
 	d.c.icon(look, r.X+boxPad-1, r.Y+8, 16)
@@ -145,8 +146,8 @@ func (d *dag) drawTask(b box, r layered.Box, look look) {
 		d.c.leaf("rect", "class", "pic-badge", "x", r.X+r.W-boxPad-w+2, "y", r.Y+8.5, "width", w, "height", 15, "rx", 7.5)
 		d.c.text(r.X+r.W-boxPad-w/2+2, r.Y+19.6, "pic-tiny pic-state-ink", "middle", n)
 	}
-	d.c.text(left, r.Y+20, "pic-name", "", fitMiddle(b.name(d.graph), nameRoom, sizeName))
-	d.serviceLine(t, b.words(d.graph), left, r.Y+36, room)
+	d.c.text(left, r.Y+20, "pic-name", "", fitMiddle(b.name(lang, d.graph), nameRoom, sizeName))
+	d.serviceLine(t, b.words(lang, d.graph), left, r.Y+36, room)
 }
 
 // serviceLine writes service and state. When both do not fit, the service is
@@ -172,16 +173,16 @@ func (d *dag) serviceLine(t Task, words string, x, y, room float64) {
 	d.c.close("text")
 }
 
-func (d *dag) drawLine(b box, r layered.Box, look look) {
+func (d *dag) drawLine(lang *locale.Words, b box, r layered.Box, look look) {
 	d.frame(r, d.Tasks[b.tasks[0]].progress())
 	d.c.icon(look, r.X+7, r.Y+6, 14)
-	word := d.word(b)
+	word := d.word(lang, b)
 	d.c.text(r.X+r.W-8, r.Y+17, "pic-small pic-state-ink", "end", word)
 	room := r.W - 27 - 8 - textWidth(word, sizeSmall) - 6
-	d.c.text(r.X+27, r.Y+17, "pic-text", "", fitMiddle(b.name(d.graph), room, sizeText))
+	d.c.text(r.X+27, r.Y+17, "pic-text", "", fitMiddle(b.name(lang, d.graph), room, sizeText))
 }
 
-func (d *dag) drawGroup(b box, r layered.Box, look look) {
+func (d *dag) drawGroup(lang *locale.Words, b box, r layered.Box, look look) {
 	for i := 2; i > 0; i-- {
 		s := stackStep * float64(i)
 		d.c.leaf("rect", "class", "pic-box pic-box-sheet", "x", r.X+s, "y", r.Y+s, "width", r.W-2*s, "height", groupHigh, "rx", 7)
@@ -191,9 +192,9 @@ func (d *dag) drawGroup(b box, r layered.Box, look look) {
 	d.c.icon(look, r.X+boxPad-1, r.Y+7, 16)
 	number := " × " + count(len(b.tasks))
 	room := r.W - 2*boxPad - iconRoom
-	name := fitMiddle(b.name(d.graph), room-textWidth(number, sizeName), sizeName)
+	name := fitMiddle(b.name(lang, d.graph), room-textWidth(number, sizeName), sizeName)
 	d.c.text(r.X+boxPad+iconRoom, r.Y+19, "pic-name", "", name+number)
-	d.c.text(r.X+boxPad, r.Y+35, "pic-small pic-muted", "", fit(tally(b.count), r.W-2*boxPad, sizeSmall))
+	d.c.text(r.X+boxPad, r.Y+35, "pic-small pic-muted", "", fit(tally(lang, b.count), r.W-2*boxPad, sizeSmall))
 	d.c.segments(r.X+boxPad, r.Y+42, r.W-2*boxPad, 5, 3, 0.75, b.count)
 }
 

@@ -2,10 +2,11 @@ package picture
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 const (
@@ -20,17 +21,17 @@ const (
 
 // Gantt draws when the tasks of a job waited and ran: a row per task, a bar
 // per attempt, a thin line for waiting, and the critical path.
-func Gantt(in Timetable) SVG {
+func Gantt(lang *locale.Words, in Timetable) SVG {
 	in.Rows = slices.Clone(in.Rows) // bounds drops bars; the caller's stay
 	t := &timetable{Timetable: in}
 	if len(in.Rows) == 0 {
-		return empty("No tasks to draw yet.")
+		return empty(lang.Say("drawn.notasks"))
 	}
 	if !t.bounds() {
-		return empty("Nothing has started yet.")
+		return empty(lang.Say("drawn.notstarted"))
 	}
 	t.choose()
-	return t.draw()
+	return t.draw(lang)
 }
 
 // timetable is a Timetable being drawn.
@@ -177,22 +178,22 @@ func (t *timetable) took(i int) time.Duration {
 }
 
 // told is the description.
-func (t *timetable) told() string {
+func (t *timetable) told(lang *locale.Words) string {
 	n := map[State]int{}
 	for _, r := range t.Rows {
 		n[r.State]++
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s over %s, from %s to %s: %s.", plural(len(t.Rows), "task"), duration(t.to.Sub(t.from)), stamp(t.from), stamp(t.to), tally(n))
+	s.WriteString(lang.Say("drawn.gantt", plural(lang, len(t.Rows), "drawn.tasks"), duration(lang, t.to.Sub(t.from)), stamp(t.from), stamp(t.to), tally(lang, n)))
 	if len(t.path) > 0 {
 		names := make([]string, 0, len(t.path))
 		for _, i := range slices.Backward(t.path) {
 			names = append(names, t.Rows[i].Name)
 		}
-		fmt.Fprintf(&s, " The critical path: %s.", strings.Join(names, ", "))
+		s.WriteString(" " + lang.Say("drawn.critical", strings.Join(names, ", ")))
 	}
 	if len(t.more) > 0 {
-		fmt.Fprintf(&s, " %s without a row of their own.", plural(len(t.more), "task"))
+		s.WriteString(" " + plural(lang, len(t.more), "drawn.norow"))
 	}
 	return s.String()
 }

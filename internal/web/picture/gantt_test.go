@@ -40,10 +40,10 @@ func TestRowsThatNeedNothingHaveNoCriticalPath(t *testing.T) {
 func TestNowLineOnlyWhileSomethingRuns(t *testing.T) {
 	in := timetableQuick()
 	in.Now = in.Rows[0].Created.Add(time.Hour)
-	if strings.Contains(string(Gantt(in)), "pic-now") {
+	if strings.Contains(string(Gantt(lang, in)), "pic-now") {
 		t.Error("a job that has ended shows where now is")
 	}
-	if !strings.Contains(string(Gantt(timetableSmall())), "pic-now") {
+	if !strings.Contains(string(Gantt(lang, timetableSmall())), "pic-now") {
 		t.Error("a job that runs does not show where now is")
 	}
 }
@@ -51,7 +51,7 @@ func TestNowLineOnlyWhileSomethingRuns(t *testing.T) {
 func TestGanttLeavesItsInputAlone(t *testing.T) {
 	in := timetableSmall()
 	in.Rows[0].Bars = append(in.Rows[0].Bars, Bar{Attempt: 2})
-	Gantt(in)
+	Gantt(lang, in)
 	if len(in.Rows[0].Bars) != 2 {
 		t.Error("a bar without a start was taken out of the caller's rows")
 	}

@@ -5,9 +5,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
-func (t *timetable) draw() SVG {
+func (t *timetable) draw(lang *locale.Words) SVG {
 	w := float64(max(t.Width, 0))
 	if w < 320 {
 		w = ganttWidth
@@ -26,33 +28,33 @@ func (t *timetable) draw() SVG {
 			t.c.leaf("rect", "class", "pic-stripe", "x", 0, "y", t.y(at), "width", w, "height", ganttRow)
 		}
 	}
-	t.c.text(8, ganttTop-8, "pic-small pic-muted", "", t.from.UTC().Format("2 Jan 2006")+" UTC")
-	t.c.text(w-8, ganttTop-8, "pic-small pic-muted", "end", "ran for")
-	t.c.axis(t.s, ganttTop, bottom)
+	t.c.text(8, ganttTop-8, "pic-small pic-muted", "", lang.Say("drawn.date", dayOf(lang, t.from), t.from.UTC().Year()))
+	t.c.text(w-8, ganttTop-8, "pic-small pic-muted", "end", lang.Say("drawn.ran"))
+	t.c.axis(lang, t.s, ganttTop, bottom)
 	t.drawPath()
 	for at, i := range t.shown {
-		t.drawRow(at, i, w)
+		t.drawRow(lang, at, i, w)
 	}
 	if len(t.more) > 0 {
-		t.drawMore(w)
+		t.drawMore(lang, w)
 	}
 	if t.live {
 		x := num(math.Round(t.s.at(t.Now)) - 0.5)
 		t.c.leaf("path", "class", "pic-now", "d", "M"+x+" "+num(ganttTop)+"V"+num(bottom))
 	}
-	h := t.drawLegend(bottom + 20)
-	title := orTitle(t.Title, "Timetable")
-	return scroll(title+", scrolls sideways", t.c.seal(frame{class: "pic-gantt pic-min-7", w: w, h: h, title: title, desc: t.told(), grow: true}))
+	h := t.drawLegend(lang, bottom+20)
+	title := orTitle(t.Title, lang.Say("drawn.timetable"))
+	return scroll(lang.Say("drawn.scrolls", title), t.c.seal(frame{class: "pic-gantt pic-min-7", w: w, h: h, title: title, desc: t.told(lang), grow: true}))
 }
 
 func (t *timetable) y(at int) float64 { return ganttTop + ganttRow*float64(at) }
 
-func (t *timetable) drawRow(at, i int, w float64) {
+func (t *timetable) drawRow(lang *locale.Words, at, i int, w float64) {
 	r := t.Rows[i]
 	y := t.y(at)
 	mid := y + ganttRow/2
 	end := t.c.link(r.Href, "pic-row")
-	t.c.title(t.rowTitle(i))
+	t.c.title(t.rowTitle(lang, i))
 	t.c.leaf("rect", "class", "pic-hit", "x", 0, "y", y, "width", w, "height", ganttRow)
 	t.c.icon(r.State.look(), 8, mid-6, 12)
 	class := "pic-text"
@@ -61,17 +63,17 @@ func (t *timetable) drawRow(at, i int, w float64) {
 	}
 	t.c.text(25, mid+4, class, "", fitMiddle(r.Name, t.left-33, t.nameSize(i)))
 	for _, wait := range t.waits(r) {
-		t.drawWait(wait, mid)
+		t.drawWait(lang, wait, mid)
 	}
 	for k, b := range r.Bars {
 		next := w - ganttRight
 		if k+1 < len(r.Bars) {
 			next = t.s.at(r.Bars[k+1].From)
 		}
-		t.drawBar(b, len(r.Bars), mid, next, t.onPath[i])
+		t.drawBar(lang, b, len(r.Bars), mid, next, t.onPath[i])
 	}
 	if len(r.Bars) > 0 {
-		t.c.text(w-8, mid+4, "pic-small pic-muted pic-tabular", "end", duration(t.took(i)))
+		t.c.text(w-8, mid+4, "pic-small pic-muted pic-tabular", "end", duration(lang, t.took(i)))
 	}
 	end()
 }
@@ -85,17 +87,17 @@ func (t *timetable) nameSize(i int) float64 {
 	return sizeText
 }
 
-func (t *timetable) rowTitle(i int) string {
+func (t *timetable) rowTitle(lang *locale.Words, i int) string {
 	r := t.Rows[i]
-	s := r.Name + ": " + r.State.look().word
+	s := r.Name + ": " + r.State.word(lang)
 	if r.Service != "" {
-		s += "\nservice " + r.Service
+		s += "\n" + lang.Say("drawn.service", r.Service)
 	}
 	if len(r.Bars) > 0 {
-		s += "\nran for " + duration(t.took(i)) + " in " + plural(len(r.Bars), "attempt")
+		s += "\n" + lang.Say("drawn.ranin", duration(lang, t.took(i)), plural(lang, len(r.Bars), "drawn.attempts"))
 	}
 	if t.onPath[i] {
-		s += "\non the critical path"
+		s += "\n" + lang.Say("drawn.oncritical")
 	}
 	return s
 }
@@ -120,7 +122,7 @@ func (t *timetable) waits(r Row) []Wait {
 	return out
 }
 
-func (t *timetable) drawWait(w Wait, mid float64) {
+func (t *timetable) drawWait(lang *locale.Words, w Wait, mid float64) {
 	end := w.To
 	if end.IsZero() {
 		end = t.Now
@@ -129,9 +131,9 @@ func (t *timetable) drawWait(w Wait, mid float64) {
 		return
 	}
 	x0, x1 := t.s.at(w.From), t.s.at(end)
-	class, say := "pic-wait", "waited "+duration(end.Sub(w.From))
+	class, say := "pic-wait", lang.Say("drawn.waited", duration(lang, end.Sub(w.From)))
 	if w.Gate != "" {
-		say += " at the gate " + w.Gate
+		say += " " + lang.Say("life.gate", gateWord(lang, w.Gate))
 	}
 	if w.Gate == "time" {
 		class += " pic-wait-time"
@@ -145,7 +147,7 @@ func (t *timetable) drawWait(w Wait, mid float64) {
 
 // drawBar draws an attempt, up to where the next one starts. One that did not
 // end well carries its icon, so that its colour is not the only sign.
-func (t *timetable) drawBar(b Bar, of int, mid, next float64, critical bool) {
+func (t *timetable) drawBar(lang *locale.Words, b Bar, of int, mid, next float64, critical bool) {
 	look := b.Outcome.look()
 	x0, x1 := t.s.at(b.From), t.s.at(t.until(b))
 	width := max(x1-x0, 3)
@@ -153,7 +155,7 @@ func (t *timetable) drawBar(b Bar, of int, mid, next float64, critical bool) {
 		x0 = t.s.x + t.s.w - width
 	}
 	t.c.open("g", "class", "pic-bar "+look.class)
-	t.c.title(t.barTitle(b))
+	t.c.title(t.barTitle(lang, b))
 	t.c.leaf("rect", "x", x0, "y", mid-ganttBar/2, "width", width, "height", ganttBar, "rx", min(3, width/2))
 	if critical {
 		t.c.leaf("rect", "class", "pic-critical-bar", "x", x0, "y", mid+ganttBar/2+1.5, "width", width, "height", 2, "rx", 1)
@@ -168,17 +170,17 @@ func (t *timetable) drawBar(b Bar, of int, mid, next float64, critical bool) {
 	t.c.close("g")
 }
 
-func (t *timetable) barTitle(b Bar) string {
+func (t *timetable) barTitle(lang *locale.Words, b Bar) string {
 	end := t.until(b)
-	s := fmt.Sprintf("attempt %d: %s", b.Attempt, b.Outcome.look().word)
+	s := lang.Say("drawn.outcome", b.Attempt, b.Outcome.word(lang))
 	if b.To.IsZero() {
-		s += " for " + duration(end.Sub(b.From)) + " now"
+		s += lang.Say("drawn.fornow", duration(lang, end.Sub(b.From)))
 	} else {
-		s += " after " + duration(end.Sub(b.From))
+		s += lang.Say("drawn.after", duration(lang, end.Sub(b.From)))
 	}
-	s += "\nfrom " + stamp(b.From)
+	s += "\n" + lang.Say("drawn.from", stamp(b.From))
 	if b.Worker != "" {
-		s += "\non " + b.Worker
+		s += "\n" + lang.Say("glance.on", b.Worker)
 	}
 	return s
 }
@@ -202,7 +204,7 @@ func (t *timetable) drawPath() {
 }
 
 // drawMore is the last row: how many of the others ran at each moment.
-func (t *timetable) drawMore(w float64) {
+func (t *timetable) drawMore(lang *locale.Words, w float64) {
 	const cells = 120
 	var busy [cells]int
 	for _, i := range t.more {
@@ -223,9 +225,9 @@ func (t *timetable) drawMore(w float64) {
 	y := t.y(len(t.shown))
 	most := slices.Max(busy[:])
 	end := t.c.link(t.MoreHref, "pic-row")
-	t.c.title(fmt.Sprintf("%s without a row of their own, at most about %d at once", plural(len(t.more), "task"), most))
+	t.c.title(lang.Say("drawn.rest", plural(lang, len(t.more), "drawn.tasks"), most))
 	t.c.leaf("rect", "class", "pic-hit", "x", 0, "y", y, "width", w, "height", ganttRow)
-	t.c.text(25, y+ganttRow/2+4, "pic-text pic-muted", "", "+ "+count(len(t.more))+" more")
+	t.c.text(25, y+ganttRow/2+4, "pic-text pic-muted", "", lang.Say("drawn.more", count(len(t.more))))
 	if most > 0 {
 		var d path
 		floor := y + ganttRow - 4
@@ -242,7 +244,7 @@ func (t *timetable) drawMore(w float64) {
 
 // drawLegend names what is drawn, and nothing else. It returns the height of
 // the picture.
-func (t *timetable) drawLegend(y float64) float64 {
+func (t *timetable) drawLegend(lang *locale.Words, y float64) float64 {
 	n := map[State]int{}
 	waits := false
 	for _, i := range t.shown {
@@ -259,7 +261,7 @@ func (t *timetable) drawLegend(y float64) float64 {
 	}
 	for _, s := range sorted(n) {
 		look := s.look()
-		item(look.word, func() {
+		item(s.word(lang), func() {
 			if s == Done || s == Running {
 				t.c.open("g", "class", "pic-bar "+look.class)
 				t.c.leaf("rect", "x", x, "y", y-4, "width", 14, "height", 8, "rx", 2)
@@ -273,13 +275,13 @@ func (t *timetable) drawLegend(y float64) float64 {
 		return func() { t.c.leaf("path", "class", class, "d", fmt.Sprintf("M%s %sh14", num(x), num(y))) }
 	}
 	if waits {
-		item("waiting", line("pic-wait"))
+		item(lang.Say("drawn.waiting"), line("pic-wait"))
 	}
 	if len(t.path) > 0 {
-		item("critical path", line("pic-critical"))
+		item(lang.Say("drawn.criticalpath"), line("pic-critical"))
 	}
 	if t.live {
-		item("now, "+t.Now.UTC().Format("15:04:05"), func() {
+		item(lang.Say("drawn.now", t.Now.UTC().Format("15:04:05")), func() {
 			t.c.leaf("path", "class", "pic-now", "d", fmt.Sprintf("M%s %sv12", num(x+7), num(y-6)))
 		})
 	}

@@ -3,6 +3,8 @@ package picture
 import (
 	"slices"
 	"strings"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 const (
@@ -184,7 +186,7 @@ func (g *graph) collect(name []uint64) ([]box, []link) {
 }
 
 // name is what the box is called.
-func (b box) name(g *graph) string {
+func (b box) name(lang *locale.Words, g *graph) string {
 	first := g.Tasks[b.tasks[0]]
 	if len(b.tasks) == 1 {
 		if first.Key != "" {
@@ -197,7 +199,7 @@ func (b box) name(g *graph) string {
 		name = strings.TrimRight(commonPrefix(g, b.tasks), "-_./:#0123456789")
 	}
 	if name == "" {
-		name = "tasks"
+		name = lang.Say("drawn.group")
 	}
 	return name
 }

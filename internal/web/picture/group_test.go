@@ -10,7 +10,7 @@ func TestEqualSiblingsShareABox(t *testing.T) {
 	if len(boxes) != 4 || len(links) != 3 {
 		t.Fatalf("%d boxes, %d links", len(boxes), len(links))
 	}
-	if svg := string(DAG(fanOut(400))); !strings.Contains(svg, "render × 400") || !strings.Contains(svg, "8 failed, 19 running, 373 done") {
+	if svg := string(DAG(lang, fanOut(400))); !strings.Contains(svg, "render × 400") || !strings.Contains(svg, "8 failed, 19 running, 373 done") {
 		t.Error("the box of the group does not say what is in it")
 	}
 }

@@ -186,7 +186,7 @@ func TestAnyGraphIsDrawn(t *testing.T) {
 		for range rapid.IntRange(0, 80).Draw(t, "edges") {
 			in.Edges = append(in.Edges, [2]int{rapid.IntRange(-1, n).Draw(t, "from"), rapid.IntRange(-1, n).Draw(t, "to")})
 		}
-		elements := parse(t, DAG(in))
+		elements := parse(t, DAG(lang, in))
 		boxes, links := newGraph(in).boxes()
 		nodes, lines, tasks := 0, 0, 0
 		for _, e := range elements {
@@ -219,7 +219,7 @@ func TestAnyTimetableIsDrawn(t *testing.T) {
 			}
 			in.Rows = append(in.Rows, r)
 		}
-		parse(t, Gantt(in))
+		parse(t, Gantt(lang, in))
 	})
 }
 
@@ -232,13 +232,13 @@ func TestAnyNumbersAreDrawn(t *testing.T) {
 			f.Points = append(f.Points, FlowPoint{anyTime().Draw(t, "at"), rapid.Int().Draw(t, "done"), rapid.Int().Draw(t, "failed")})
 			d.Points = append(d.Points, DelayPoint{anyTime().Draw(t, "at"), number.Draw(t, "p50"), number.Draw(t, "p95")})
 		}
-		parse(t, Throughput(f))
-		parse(t, Latency(d))
+		parse(t, Throughput(lang, f))
+		parse(t, Latency(lang, d))
 		parse(t, Sparkline(Spark{Values: rapid.SliceOfN(number, 0, 9).Draw(t, "values"), Tone: anyState().Draw(t, "tone"), Unit: anyText().Draw(t, "unit")}))
 		n := rapid.MapOfN(anyState(), rapid.IntRange(-5, math.MaxInt32), 0, 5).Draw(t, "counts")
-		parse(t, ProgressBar(Progress{Title: f.Title, Counts: n}))
-		parse(t, ProgressRing(Progress{Title: f.Title, Counts: n}))
-		parse(t, Meter(Level{Percent: rapid.Int().Draw(t, "percent"), State: anyState().Draw(t, "state")}))
+		parse(t, ProgressBar(lang, Progress{Title: f.Title, Counts: n}))
+		parse(t, ProgressRing(lang, Progress{Title: f.Title, Counts: n}))
+		parse(t, Meter(lang, Level{Percent: rapid.Int().Draw(t, "percent"), State: anyState().Draw(t, "state")}))
 	})
 }
 
@@ -255,10 +255,10 @@ func TestAnyMachinesAreDrawn(t *testing.T) {
 			w.Rows = append(w.Rows, WaitRow{Gate: text.Draw(t, "gate"), Key: text.Draw(t, "key"), Count: rapid.Int().Draw(t, "count"), Oldest: time.Duration(rapid.Int64().Draw(t, "oldest"))})
 			l.Spans = append(l.Spans, Span{State: state.Draw(t, "state"), Note: text.Draw(t, "note"), From: anyTime().Draw(t, "from"), To: anyTime().Draw(t, "to")})
 		}
-		parse(t, Capacity(m))
-		parse(t, SlotGrid(f))
-		parse(t, Gates(w))
-		parse(t, Strip(l))
+		parse(t, Capacity(lang, m))
+		parse(t, SlotGrid(lang, f))
+		parse(t, Gates(lang, w))
+		parse(t, Strip(lang, l))
 		parse(t, Ladder(Levels{Steps: rapid.SliceOfN(text, 0, 4).Draw(t, "steps"), Has: text.Draw(t, "has"), Want: text.Draw(t, "want"), Operation: text.Draw(t, "operation"), Note: text.Draw(t, "note")}))
 	})
 }

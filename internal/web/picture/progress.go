@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Progress is how far a job is: how many of its tasks are in each state.
@@ -25,12 +27,12 @@ func (p Progress) ended() (ended, all int) {
 	return ended, all
 }
 
-func (p Progress) told() string {
+func (p Progress) told(lang *locale.Words) string {
 	ended, all := p.ended()
 	if all == 0 {
 		return "no tasks yet"
 	}
-	return fmt.Sprintf("%s of %s ended: %s", count(ended), plural(all, "task"), tally(p.Counts))
+	return fmt.Sprintf("%s of %s ended: %s", count(ended), plural(lang, all, "drawn.tasks"), tally(lang, p.Counts))
 }
 
 // percent rounds down: a job is at 100 when its last task has ended.
@@ -44,18 +46,18 @@ func (p Progress) percent() int {
 
 // ProgressBar draws a bar with a part per state, for a line of a table. It has
 // no text and takes the width of its place.
-func ProgressBar(in Progress) SVG {
+func ProgressBar(lang *locale.Words, in Progress) SVG {
 	const w, h = 1000.0, 8.0
 	var c canvas
 	c.leaf("rect", "class", "pic-track", "x", 0, "y", 0, "width", w, "height", h)
 	if _, all := in.ended(); all > 0 {
 		c.segments(0, 0, w, h, 8, 3, in.Counts)
 	}
-	return c.seal(frame{class: "pic-progress", w: w, h: h, title: orTitle(in.Title, "Progress") + ": " + in.told(), grow: true, stretch: true})
+	return c.seal(frame{class: "pic-progress", w: w, h: h, title: orTitle(in.Title, "Progress") + ": " + in.told(lang), grow: true, stretch: true})
 }
 
 // ProgressRing draws a ring with a part per state and the percent in its middle.
-func ProgressRing(in Progress) SVG {
+func ProgressRing(lang *locale.Words, in Progress) SVG {
 	const size, r, line = 88.0, 36.0, 9.0
 	var c canvas
 	c.leaf("circle", "class", "pic-ring pic-ring-track", "cx", size/2, "cy", size/2, "r", r, "stroke-width", line)
@@ -79,7 +81,8 @@ func ProgressRing(in Progress) SVG {
 		}
 	}
 	c.text(size/2, size/2+6, "pic-large pic-tabular", "middle", strconv.Itoa(in.percent())+"%")
-	return c.seal(frame{class: "pic-ringed", w: size, h: size, title: orTitle(in.Title, "Progress") + ": " + in.told()})
+	return c.seal(frame{class: "pic-ringed", w: size, h: size, title: orTitle(in.Title,
+		"Progress") + ": " + in.told(lang)})
 }
 
 // Level is one share of a whole.
@@ -90,7 +93,7 @@ type Level struct {
 }
 
 // Meter draws a Level as a bar. It has no text and takes the width of its place.
-func Meter(in Level) SVG {
+func Meter(lang *locale.Words, in Level) SVG {
 	const w, h = 1000.0, 8.0
 	percent := min(max(in.Percent, 0), 100)
 	var c canvas
@@ -98,13 +101,13 @@ func Meter(in Level) SVG {
 	if percent > 0 {
 		c.leaf("rect", "class", "pic-fill "+in.State.look().class, "x", 0, "y", 0, "width", max(w*float64(percent)/100, 8), "height", h)
 	}
-	return c.seal(frame{class: "pic-progress", w: w, h: h, title: fmt.Sprintf("%s: %d percent, %s", orTitle(in.Title, "Progress"), percent, in.State.look().word), grow: true, stretch: true})
+	return c.seal(frame{class: "pic-progress", w: w, h: h, title: fmt.Sprintf("%s: %d percent, %s", orTitle(in.Title, "Progress"), percent, in.State.word(lang)), grow: true, stretch: true})
 }
 
 // Icon draws the icon of a state, for a table or a line of text. Its title is
 // the word of the state.
-func Icon(s State) SVG {
+func Icon(lang *locale.Words, s State) SVG {
 	var c canvas
 	c.icon(s.look(), 0, 0, 16)
-	return c.seal(frame{class: "pic-glyph", w: 16, h: 16, title: s.look().word})
+	return c.seal(frame{class: "pic-glyph", w: 16, h: 16, title: s.word(lang)})
 }

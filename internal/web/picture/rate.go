@@ -1,9 +1,10 @@
 package picture
 
 import (
-	"fmt"
 	"math"
 	"time"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Flow is how many tasks ended in each stretch of time.
@@ -23,10 +24,10 @@ type FlowPoint struct {
 }
 
 // Throughput draws a Flow as a stacked area.
-func Throughput(in Flow) SVG {
-	c := newChart(in.Title, "Throughput", in.Step, in.From, in.To, in.Width, in.Height)
+func Throughput(lang *locale.Words, in Flow) SVG {
+	c := newChart(in.Title, lang.Say("drawn.throughput"), in.Step, in.From, in.To, in.Width, in.Height)
 	c.stacked = true
-	c.layers = []layer{{name: "done", class: "pic-done"}, {name: "failed", class: "pic-failed"}}
+	c.layers = []layer{{name: lang.Say("is.done"), class: "pic-done"}, {name: lang.Say("is.failed"), class: "pic-failed"}}
 	c.write = func(v float64) string { return short(v) }
 	for _, p := range in.Points {
 		c.add(p.At, float64(max(p.Done, 0)), float64(max(p.Failed, 0)))
@@ -36,8 +37,8 @@ func Throughput(in Flow) SVG {
 		done, failed = done+p.Done, failed+p.Failed
 	}
 	c.layers[0].now, c.layers[1].now = count(done), count(failed)
-	c.say = fmt.Sprintf("%s done and %s failed.", count(done), count(failed))
-	return c.draw("Nothing was counted in this time yet.")
+	c.say = lang.Say("drawn.ended", count(done), count(failed))
+	return c.draw(lang, lang.Say("drawn.nocount"))
 }
 
 // Delays is how long tasks waited or ran in each stretch of time.
@@ -56,10 +57,10 @@ type DelayPoint struct {
 }
 
 // Latency draws Delays as two lines, the median and the 95th percentile.
-func Latency(in Delays) SVG {
-	c := newChart(in.Title, "Waiting time", in.Step, in.From, in.To, in.Width, in.Height)
+func Latency(lang *locale.Words, in Delays) SVG {
+	c := newChart(in.Title, lang.Say("drawn.waittime"), in.Step, in.From, in.To, in.Width, in.Height)
 	c.layers = []layer{{name: "p95", class: "pic-series-2", dashed: true}, {name: "p50", class: "pic-series-1"}}
-	c.write = seconds
+	c.write = func(v float64) string { return seconds(lang, v) }
 	c.nice = niceSeconds
 	last := DelayPoint{P50: math.NaN()}
 	for _, p := range in.Points {
@@ -72,10 +73,10 @@ func Latency(in Delays) SVG {
 		}
 	}
 	if !math.IsNaN(last.P50) {
-		c.layers[0].now, c.layers[1].now = seconds(last.P95), seconds(last.P50)
-		c.say = fmt.Sprintf("Last: half within %s, 95 of 100 within %s.", seconds(last.P50), seconds(last.P95))
+		c.layers[0].now, c.layers[1].now = seconds(lang, last.P95), seconds(lang, last.P50)
+		c.say = lang.Say("drawn.delays", seconds(lang, last.P50), seconds(lang, last.P95))
 	}
-	return c.draw("No task was sampled in this time yet.")
+	return c.draw(lang, lang.Say("drawn.nosample"))
 }
 
 // niceSeconds is the top of an axis of seconds that reads well.

@@ -13,44 +13,44 @@ import (
 // testdata, and TestSamplePage shows them to a person.
 func samples() []sample {
 	return []sample{
-		{"dag-small", DAG(smallGraph())},
-		{"dag-fanout", DAG(fanOut(400))},
-		{"dag-long", DAG(longEdges())},
-		{"dag-compact", DAG(mesh(200))},
-		{"dag-parts", DAG(manyParts())},
-		{"dag-chains", DAG(chains(300))},
-		{"dag-text", DAG(awkwardText())},
-		{"dag-cycle", DAG(cycle())},
-		{"dag-empty", DAG(Graph{})},
-		{"gantt-small", Gantt(timetableSmall())},
-		{"gantt-large", Gantt(timetableLarge())},
-		{"gantt-quick", Gantt(timetableQuick())},
-		{"gantt-days", Gantt(timetableDays())},
-		{"gantt-empty", Gantt(Timetable{})},
-		{"chart-flow", Throughput(flow())},
-		{"chart-flow-one", Throughput(Flow{Points: []FlowPoint{{noon, 3, 1}}})},
-		{"chart-delays", Latency(delays())},
-		{"chart-empty", Latency(Delays{})},
-		{"chart-gates", Gates(waiting())},
+		{"dag-small", DAG(lang, smallGraph())},
+		{"dag-fanout", DAG(lang, fanOut(400))},
+		{"dag-long", DAG(lang, longEdges())},
+		{"dag-compact", DAG(lang, mesh(200))},
+		{"dag-parts", DAG(lang, manyParts())},
+		{"dag-chains", DAG(lang, chains(300))},
+		{"dag-text", DAG(lang, awkwardText())},
+		{"dag-cycle", DAG(lang, cycle())},
+		{"dag-empty", DAG(lang, Graph{})},
+		{"gantt-small", Gantt(lang, timetableSmall())},
+		{"gantt-large", Gantt(lang, timetableLarge())},
+		{"gantt-quick", Gantt(lang, timetableQuick())},
+		{"gantt-days", Gantt(lang, timetableDays())},
+		{"gantt-empty", Gantt(lang, Timetable{})},
+		{"chart-flow", Throughput(lang, flow())},
+		{"chart-flow-one", Throughput(lang, Flow{Points: []FlowPoint{{noon, 3, 1}}})},
+		{"chart-delays", Latency(lang, delays())},
+		{"chart-empty", Latency(lang, Delays{})},
+		{"chart-gates", Gates(lang, waiting())},
 		{"spark", Sparkline(Spark{Title: "Done", Tone: Done, Unit: "tasks a minute", Values: []float64{1, 3, 2, 5, 8, math.NaN(), 4, math.NaN(), 6, 9, 12, 11, 7}})},
-		{"tiny-bar", ProgressBar(Progress{Title: "Job film-204", Counts: counts()})},
-		{"tiny-ring", ProgressRing(Progress{Title: "Job film-204", Counts: counts()})},
-		{"tiny-meter", Meter(Level{Title: "compile", Percent: 62, State: Running})},
+		{"tiny-bar", ProgressBar(lang, Progress{Title: "Job film-204", Counts: counts()})},
+		{"tiny-ring", ProgressRing(lang, Progress{Title: "Job film-204", Counts: counts()})},
+		{"tiny-meter", Meter(lang, Level{Title: "compile", Percent: 62, State: Running})},
 		{"tiny-icon", icon16()},
-		{"fleet-capacity", Capacity(machines())},
-		{"fleet-slots", SlotGrid(fleet())},
-		{"fleet-empty", SlotGrid(Fleet{})},
+		{"fleet-capacity", Capacity(lang, machines())},
+		{"fleet-slots", SlotGrid(lang, fleet())},
+		{"fleet-empty", SlotGrid(lang, Fleet{})},
 		{"level-up", Ladder(Levels{Has: "archived", Want: "running", Operation: "restore", Note: "41 % of 12 GB"})},
 		{"level-down", Ladder(Levels{Has: "running", Want: "standby", Operation: "stop"})},
 		{"level-rest", Ladder(Levels{Has: "standby", Note: "archives in 6 d without use"})},
-		{"life", Strip(life())},
+		{"life", Strip(lang, life())},
 	}
 }
 
 func icon16() SVG {
 	var all SVG
 	for _, s := range []State{Pending, Available, Running, Done, Failed, Canceled, Skipped, Retrying, Snoozed, Expired, Returned, Free, Draining, Quarantined, Offline, "strange"} {
-		all += Icon(s)
+		all += Icon(lang, s)
 	}
 	return "<p>" + all + "</p>"
 }

@@ -3,6 +3,8 @@ package picture
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Fleet is the slots of every PC.
@@ -30,7 +32,7 @@ type Slot struct {
 
 // SlotGrid draws PCs as rows and their slots as columns. Each cell has the
 // colour and the sign of its state; a legend counts them in words.
-func SlotGrid(in Fleet) SVG {
+func SlotGrid(lang *locale.Words, in Fleet) SVG {
 	if len(in.Rows) == 0 {
 		return empty("No PC has joined the fleet yet.")
 	}
@@ -58,7 +60,7 @@ func SlotGrid(in Fleet) SVG {
 		y := top + row*float64(i)
 		busy := 0
 		end := c.link(r.Href, "pic-row")
-		c.title(r.Name + ": " + r.State.look().word)
+		c.title(r.Name + ": " + r.State.word(lang))
 		c.leaf("rect", "class", "pic-hit", "x", 0, "y", y, "width", name-6, "height", row)
 		c.icon(r.State.look(), 4, y+6, 12)
 		c.text(22, y+16, "pic-text", "", fitMiddle(r.Name, name-32, sizeText))
@@ -68,26 +70,29 @@ func SlotGrid(in Fleet) SVG {
 			if s.State != Free && s.State != Offline {
 				busy++
 			}
-			c.cell(s, k, name+cell*float64(k), y+3)
+			c.cell(lang, s, k, name+cell*float64(k), y+3)
 		}
 		c.text(name+cell*float64(columns)+12, y+16, "pic-small pic-muted pic-tabular", "", fmt.Sprintf("%d of %d busy", busy, len(r.Slots)))
 	}
 	h := top + row*float64(len(rows))
 	if rest := len(in.Rows) - len(rows); rest > 0 {
-		c.text(22, h+15, "pic-text pic-muted", "", "+ "+count(rest)+" more")
+		c.text(22, h+15, "pic-text pic-muted", "", lang.Say("drawn.more", count(rest)))
 		h += row
 	}
-	h = c.legend(all, 4, h+14, w)
+	h = c.legend(lang, all, 4, h+14, w)
 	title := orTitle(in.Title, "Slots")
-	desc := fmt.Sprintf("%s: %s.", plural(len(in.Rows), "PC"), tally(all))
-	return scroll(title+", scrolls sideways", c.seal(frame{class: "pic-slots", w: w, h: h, title: title, desc: desc}))
+	desc := fmt.Sprintf("%s: %s.", plural(lang, len(in.Rows), "drawn.pcs"), tally(lang, all))
+	return scroll(lang.Say("drawn.scrolls", title), c.seal(frame{
+		class: "pic-slots", w: w, h: h, title: title,
+		desc: desc,
+	}))
 }
 
 // cell is one slot: filled where work goes on, a ring where nothing does, with
 // the sign of its state.
-func (c *canvas) cell(s Slot, k int, x, y float64) {
+func (c *canvas) cell(lang *locale.Words, s Slot, k int, x, y float64) {
 	look := s.State.look()
-	say := "slot " + strconv.Itoa(k+1) + ": " + look.word
+	say := "slot " + strconv.Itoa(k+1) + ": " + s.State.word(lang)
 	if s.Label != "" {
 		say = s.Label + ", " + say
 	}
@@ -105,10 +110,10 @@ func (c *canvas) cell(s Slot, k int, x, y float64) {
 
 // legend writes the states that n counts, with icon, word and number, in lines
 // no wider than w. It returns the height it ends at.
-func (c *canvas) legend(n map[State]int, x, y, w float64) float64 {
+func (c *canvas) legend(lang *locale.Words, n map[State]int, x, y, w float64) float64 {
 	left := x
 	for _, s := range sorted(n) {
-		word := count(n[s]) + " " + s.look().word
+		word := count(n[s]) + " " + s.word(lang)
 		need := 18 + textWidth(word, sizeSmall) + 16
 		if x > left && x+need > w {
 			x, y = left, y+20

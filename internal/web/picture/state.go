@@ -3,6 +3,8 @@ package picture
 import (
 	"cmp"
 	"slices"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // State is what a task, an attempt or a slot is in. A word the package does
@@ -39,41 +41,49 @@ const (
 // States is the order in which counts of tasks are told: what needs a person first.
 var States = []State{Failed, Running, Available, Pending, Done, Skipped, Canceled}
 
-// look is how a state shows: a colour, an icon and a word, so that no one of
-// them carries the meaning alone.
+// look is how a state shows beside its word: a colour and an icon, so that no one of
+// the three carries the meaning alone.
 type look struct {
 	class string // pic-… : sets --pic, the colour
 	icon  string // key of icons
-	word  string
 }
 
 var looks = map[State]look{
-	Pending:     {"pic-pending", "clock", "pending"},
-	Available:   {"pic-available", "dot", "available"},
-	Running:     {"pic-running", "play", "running"},
-	Done:        {"pic-done", "check", "done"},
-	Failed:      {"pic-failed", "cross", "failed"},
-	Canceled:    {"pic-canceled", "slash", "canceled"},
-	Skipped:     {"pic-skipped", "skip", "skipped"},
-	Retrying:    {"pic-failed", "again", "failed, tried again"},
-	Snoozed:     {"pic-pending", "clock", "snoozed"},
-	Expired:     {"pic-expired", "alarm", "expired"},
-	Returned:    {"pic-canceled", "back", "handed back"},
-	Free:        {"pic-free", "ring", "free"},
-	Draining:    {"pic-expired", "back", "draining"},
-	Quarantined: {"pic-failed", "cross", "quarantined"},
-	Offline:     {"pic-canceled", "slash", "offline"},
+	Pending:     {"pic-pending", "clock"},
+	Available:   {"pic-available", "dot"},
+	Running:     {"pic-running", "play"},
+	Done:        {"pic-done", "check"},
+	Failed:      {"pic-failed", "cross"},
+	Canceled:    {"pic-canceled", "slash"},
+	Skipped:     {"pic-skipped", "skip"},
+	Retrying:    {"pic-failed", "again"},
+	Snoozed:     {"pic-pending", "clock"},
+	Expired:     {"pic-expired", "alarm"},
+	Returned:    {"pic-canceled", "back"},
+	Free:        {"pic-free", "ring"},
+	Draining:    {"pic-expired", "back"},
+	Quarantined: {"pic-failed", "cross"},
+	Offline:     {"pic-canceled", "slash"},
 }
 
 func (s State) look() look {
 	if l, ok := looks[s]; ok {
 		return l
 	}
-	word := string(s)
-	if word == "" {
-		word = "unknown"
+	return look{"pic-unknown", "ring"}
+}
+
+// word is what people call the state: one of a task, of a step, or of a drawing alone.
+func (s State) word(lang *locale.Words) string {
+	if s == "" {
+		return lang.Say("drawn.unknown")
 	}
-	return look{"pic-unknown", "ring", word}
+	for _, prefix := range []string{"drawn.", "is.", "step."} {
+		if lang.Has(prefix + string(s)) {
+			return lang.Say(prefix + string(s))
+		}
+	}
+	return string(s)
 }
 
 // rank orders states by States; unknown ones come last.

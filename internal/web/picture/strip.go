@@ -3,6 +3,8 @@ package picture
 import (
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Life is the states one task went through.
@@ -22,7 +24,7 @@ type Span struct {
 
 // Strip draws a Life as one bar with a part per stretch. A short stretch keeps
 // a visible part, so lengths compare only roughly; durations are in words.
-func Strip(in Life) SVG {
+func Strip(lang *locale.Words, in Life) SVG {
 	spans := make([]Span, 0, len(in.Spans))
 	for _, s := range in.Spans {
 		if s.From.IsZero() {
@@ -37,7 +39,7 @@ func Strip(in Life) SVG {
 		spans = append(spans, s)
 	}
 	if len(spans) == 0 {
-		return empty("Nothing has happened yet.")
+		return empty(lang.Say("drawn.nothing"))
 	}
 	w := float64(in.Width)
 	if w < 240 {
@@ -53,32 +55,32 @@ func Strip(in Life) SVG {
 	x := 0.0
 	for i, width := range shares(parts, w, min(22, w/float64(len(spans)))) {
 		s := spans[i]
-		told = append(told, c.stretch(s, x, top, width, high))
+		told = append(told, c.stretch(lang, s, x, top, width, high))
 		x += width
 	}
 	last := spans[len(spans)-1]
 	from, to := stamp(spans[0].From), stamp(last.To)
 	c.text(0, top+high+16, "pic-small pic-muted pic-tabular", "", from)
 	c.text(w, top+high+16, "pic-small pic-muted pic-tabular", "end", to)
-	c.text(w/2, top+high+16, "pic-small pic-muted", "middle", duration(last.To.Sub(spans[0].From)))
-	return c.seal(frame{class: "pic-strip", w: w, h: top + high + 22, title: orTitle(in.Title, "States"), desc: strings.Join(told, ", then ") + ".", grow: true})
+	c.text(w/2, top+high+16, "pic-small pic-muted", "middle", duration(lang, last.To.Sub(spans[0].From)))
+	return c.seal(frame{class: "pic-strip", w: w, h: top + high + 22, title: orTitle(in.Title, lang.Say("drawn.states")), desc: strings.Join(told, lang.Say("drawn.then")) + ".", grow: true})
 }
 
 // stretch draws one part and returns it in words. Words give way to the
 // duration, the duration to the icon, as the part gets narrow.
-func (c *canvas) stretch(s Span, x, y, w, h float64) string {
+func (c *canvas) stretch(lang *locale.Words, s Span, x, y, w, h float64) string {
 	look := s.State.look()
-	long := duration(s.To.Sub(s.From))
-	say := look.word + " for " + long
+	long := duration(lang, s.To.Sub(s.From))
+	say := lang.Say("drawn.for", s.State.word(lang), long)
 	tip := say
 	if s.Note != "" {
 		tip += "\n" + s.Note
 		say += " (" + s.Note + ")"
 	}
 	c.open("g", "class", "pic-stretch "+look.class)
-	c.title(tip + "\nfrom " + stamp(s.From))
+	c.title(tip + "\n" + lang.Say("drawn.from", stamp(s.From)))
 	c.leaf("rect", "x", x+0.75, "y", y, "width", max(w-1.5, 1), "height", h, "rx", min(4, w/4))
-	full := look.word + " " + long
+	full := s.State.word(lang) + " " + long
 	switch room := w - 34; {
 	case textWidth(full, sizeSmall) <= room:
 		c.icon(look, x+9, y+h/2-7, 14)

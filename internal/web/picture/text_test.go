@@ -47,7 +47,7 @@ func TestDurations(t *testing.T) {
 		-time.Second: "0 s", 0: "0 s", 900 * time.Nanosecond: "0 µs", 12 * time.Millisecond: "12 ms", 1234 * time.Millisecond: "1.2 s", 9999 * time.Millisecond: "9.9 s",
 		59 * time.Second: "59 s", 61 * time.Second: "1 min 1 s", 12*time.Minute + time.Second: "12 min", 26 * time.Hour: "1 d 2 h", 400 * 24 * time.Hour: "400 d",
 	} {
-		if got := duration(d); got != want {
+		if got := duration(lang, d); got != want {
 			t.Errorf("%d ns: %q, want %q", d, got, want)
 		}
 	}

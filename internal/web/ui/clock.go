@@ -24,32 +24,32 @@ func Now(ctx context.Context) time.Time {
 const day = 24 * time.Hour
 
 // ago is a time as seen from now, in one unit: a list is read at a glance. The
-// module says the same words (weir.js).
-func ago(now, t time.Time) string {
-	d := now.Sub(t)
+// module says the same, with the words of scriptWords.
+func ago(ctx context.Context, t time.Time) string {
+	d := Now(ctx).Sub(t)
 	switch {
 	case d.Abs() < time.Second:
-		return "now"
+		return say(ctx, "time.now")
 	case d < 0:
-		return "in " + rough(-d)
+		return say(ctx, "time.in", rough(ctx, -d))
 	}
-	return rough(d) + " ago"
+	return say(ctx, "time.ago", rough(ctx, d))
 }
 
-func rough(d time.Duration) string {
+func rough(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d/time.Second))
+		return say(ctx, "time.s", int(d/time.Second))
 	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d/time.Minute))
+		return say(ctx, "time.m", int(d/time.Minute))
 	case d < day:
-		return fmt.Sprintf("%dh", int(d/time.Hour))
+		return say(ctx, "time.h", int(d/time.Hour))
 	}
-	return fmt.Sprintf("%dd", int(d/day))
+	return say(ctx, "time.d", int(d/day))
 }
 
 // Duration is a span of time in at most two units, as people say it.
-func Duration(d time.Duration) string {
+func Duration(ctx context.Context, d time.Duration) string {
 	d = d.Abs()
 	switch {
 	case d < time.Millisecond:
@@ -57,28 +57,28 @@ func Duration(d time.Duration) string {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+		return say(ctx, "time.tenths", d.Truncate(100*time.Millisecond).Seconds())
 	}
-	return whole(d)
+	return whole(ctx, d)
 }
 
-func whole(d time.Duration) string {
+func whole(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d/time.Second))
+		return say(ctx, "time.s", int(d/time.Second))
 	case d < time.Hour:
-		return two(int(d/time.Minute), "m", int(d%time.Minute/time.Second), "s")
+		return two(ctx, "time.m", int(d/time.Minute), "time.s", int(d%time.Minute/time.Second))
 	case d < day:
-		return two(int(d/time.Hour), "h", int(d%time.Hour/time.Minute), "m")
+		return two(ctx, "time.h", int(d/time.Hour), "time.m", int(d%time.Hour/time.Minute))
 	}
-	return two(int(d/day), "d", int(d%day/time.Hour), "h")
+	return two(ctx, "time.d", int(d/day), "time.h", int(d%day/time.Hour))
 }
 
-func two(a int, unitA string, b int, unitB string) string {
+func two(ctx context.Context, keyA string, a int, keyB string, b int) string {
 	if b == 0 {
-		return fmt.Sprintf("%d%s", a, unitA)
+		return say(ctx, keyA, a)
 	}
-	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+	return say(ctx, "time.two", say(ctx, keyA, a), say(ctx, keyB, b))
 }
 
 func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+
 	"github.com/a-h/templ"
 
 	"github.com/weirhq/weir/internal/problem"
@@ -84,9 +86,9 @@ type Question struct {
 }
 
 // out is what the way out says. "Cancel" could be the deed itself.
-func (q Question) out() string {
+func (q Question) out(ctx context.Context) string {
 	if q.Danger {
-		return "Keep it as it is"
+		return say(ctx, "ui.keep")
 	}
-	return "Back"
+	return say(ctx, "ui.back")
 }

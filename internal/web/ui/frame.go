@@ -17,6 +17,8 @@ type Frame struct {
 	Version, Env string
 	// Follow is the address whose fragments the page follows; empty: none.
 	Follow string
+	// Back is the address that a choice of the language comes back to.
+	Back string
 	// Search is what stands in the search field.
 	Search string
 	Now    time.Time
@@ -63,31 +65,31 @@ type Head struct {
 // Crumb leads to a page above.
 type Crumb struct{ Label, Href string }
 
-// key is a line of the help.
+// key is a line of the help: the key of its words, and what to press.
 type key struct {
 	does string
 	keys []string
 }
 
 var shortcuts = []key{
-	{"Search", []string{"/"}},
-	{"This help", []string{"?"}},
-	{"Go to the overview", []string{"g", "o"}},
-	{"Go to workflows", []string{"g", "w"}},
-	{"Go to jobs", []string{"g", "j"}},
-	{"Go to tasks", []string{"g", "t"}},
-	{"Go to rollouts", []string{"g", "r"}},
-	{"Go to the fleet", []string{"g", "f"}},
-	{"Go to workspaces", []string{"g", "k"}},
-	{"Go to databases", []string{"g", "d"}},
-	{"Go to pools", []string{"g", "p"}},
-	{"Go to nodes", []string{"g", "n"}},
-	{"Go to the timeline (events)", []string{"g", "e"}},
-	{"Go to schedules", []string{"g", "s"}},
-	{"Go to health", []string{"g", "h"}},
-	{"Go to users", []string{"g", "u"}},
-	{"Next and previous row", []string{"j", "k"}},
-	{"Open the row", []string{"Enter"}},
-	{"Copy the id", []string{"c"}},
-	{"Leave a field, close a dialog", []string{"Esc"}},
+	{"ui.search", []string{"/"}},
+	{"key.help", []string{"?"}},
+	{"key.overview", []string{"g", "o"}},
+	{"key.workflows", []string{"g", "w"}},
+	{"key.jobs", []string{"g", "j"}},
+	{"key.tasks", []string{"g", "t"}},
+	{"key.rollouts", []string{"g", "r"}},
+	{"key.fleet", []string{"g", "f"}},
+	{"key.workspaces", []string{"g", "k"}},
+	{"key.databases", []string{"g", "d"}},
+	{"key.pools", []string{"g", "p"}},
+	{"key.nodes", []string{"g", "n"}},
+	{"key.timeline", []string{"g", "e"}},
+	{"key.schedules", []string{"g", "s"}},
+	{"key.health", []string{"g", "h"}},
+	{"key.users", []string{"g", "u"}},
+	{"key.rows", []string{"j", "k"}},
+	{"key.open", []string{"Enter"}},
+	{"ui.copy.id", []string{"c"}},
+	{"key.leave", []string{"Esc"}},
 }

@@ -23,22 +23,22 @@ const (
 // JSON shows a value, pretty and folded where it is deep. Of a large one it
 // shows the beginning as text; raw is the address of all of it, or empty.
 func JSON(value json.RawMessage, raw string) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b bytes.Buffer
 		switch {
 		case len(bytes.TrimSpace(value)) == 0:
 			b.WriteString(`<span class="muted">–</span>`)
 		case len(value) > jsonBytes:
-			cutText(&b, string(value), raw)
+			cutText(ctx, &b, string(value), raw)
 		default:
 			decoder := json.NewDecoder(bytes.NewReader(value))
 			decoder.UseNumber()
 			var viewed bytes.Buffer
-			if err := jsonValue(&viewed, decoder, 0, ""); err != nil {
-				cutText(&b, string(value), raw)
+			if err := jsonValue(ctx, &viewed, decoder, 0, ""); err != nil {
+				cutText(ctx, &b, string(value), raw)
 				break
 			}
-			b.WriteString(`<div class="json" tabindex="0" role="group" aria-label="JSON">`)
+			b.WriteString(`<div class="json" translate="no" tabindex="0" role="group" aria-label="JSON">`)
 			b.Write(viewed.Bytes())
 			b.WriteString(`</div>`)
 		}
@@ -47,32 +47,27 @@ func JSON(value json.RawMessage, raw string) templ.Component {
 	})
 }
 
-func cutText(b *bytes.Buffer, s, raw string) {
+func cutText(ctx context.Context, b *bytes.Buffer, s, raw string) {
 	cut := len(s) > jsonBytes
 	if cut {
 		s = s[:jsonBytes]
 	}
-	b.WriteString(`<div class="json" tabindex="0">` + escape(s) + `</div>`)
-	if !cut {
-		return
+	b.WriteString(`<div class="json" translate="no" tabindex="0">` + escape(s) + `</div>`)
+	if cut {
+		cutNote(ctx, b, "ui.beginning", raw)
 	}
-	b.WriteString(`<p class="cut">Only the beginning is shown.`)
-	if raw != "" {
-		b.WriteString(` <a href="` + escape(raw) + `">Show all of it</a>.`)
-	}
-	b.WriteString(`</p>`)
 }
 
 // jsonValue writes the next value of the decoder. Tail is what follows it on
 // the same line.
-func jsonValue(b *bytes.Buffer, d *json.Decoder, depth int, tail string) error {
+func jsonValue(ctx context.Context, b *bytes.Buffer, d *json.Decoder, depth int, tail string) error {
 	token, err := d.Token()
 	if err != nil {
 		return fmt.Errorf("read JSON: %w", err)
 	}
 	switch v := token.(type) {
 	case json.Delim:
-		return jsonNested(b, d, v, depth, tail)
+		return jsonNested(ctx, b, d, v, depth, tail)
 	case string:
 		text, _ := json.Marshal(v) // a string always marshals
 		b.WriteString(`<span class="s">` + escape(unescapeHTML(string(text))) + `</span>`)
@@ -87,13 +82,13 @@ func jsonValue(b *bytes.Buffer, d *json.Decoder, depth int, tail string) error {
 	return nil
 }
 
-func jsonNested(b *bytes.Buffer, d *json.Decoder, open json.Delim, depth int, tail string) error {
+func jsonNested(ctx context.Context, b *bytes.Buffer, d *json.Decoder, open json.Delim, depth int, tail string) error {
 	if depth > jsonDeep {
 		return fmt.Errorf("the JSON is nested deeper than %d", jsonDeep)
 	}
-	shut, unit := "]", "items"
+	shut, unit := "]", "json.items"
 	if open == '{' {
-		shut, unit = "}", "fields"
+		shut, unit = "}", "json.fields"
 	}
 	var kids bytes.Buffer
 	n := 0
@@ -110,7 +105,7 @@ func jsonNested(b *bytes.Buffer, d *json.Decoder, open json.Delim, depth int, ta
 		// Whether a comma follows is known only after the value, whose end may be
 		// deep inside of its markup.
 		var one bytes.Buffer
-		if err := jsonValue(&one, d, depth+1, commaHere); err != nil {
+		if err := jsonValue(ctx, &one, d, depth+1, commaHere); err != nil {
 			return err
 		}
 		comma := ""
@@ -132,8 +127,8 @@ func jsonNested(b *bytes.Buffer, d *json.Decoder, open json.Delim, depth int, ta
 	if depth < jsonOpen {
 		attribute = " open"
 	}
-	fmt.Fprintf(b, `<details%s><summary data-size="%d %s">%s<span class="shut"> %s%s</span></summary><span class="kids">%s</span>%s%s</details>`,
-		attribute, n, unit, open, shut, tail, kids.Bytes(), shut, tail)
+	fmt.Fprintf(b, `<details%s><summary data-size="%s">%s<span class="shut"> %s%s</span></summary><span class="kids">%s</span>%s%s</details>`,
+		attribute, say(ctx, unit, n), open, shut, tail, kids.Bytes(), shut, tail)
 	return nil
 }
 

@@ -19,14 +19,15 @@ const logBytes = 256 << 10
 // Log shows the output of a task as text. Colours of a terminal become classes;
 // every other control sequence is left out, and nothing of it is ever HTML.
 func Log(text, raw string) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b bytes.Buffer
 		cut := len(text) > logBytes
 		if cut {
 			text = text[len(text)-logBytes:]
 			_, text, _ = strings.Cut(text, "\n")
 		}
-		b.WriteString(`<div class="log" tabindex="0" role="group" aria-label="Log">`)
+		b.WriteString(`<div class="log" translate="no" tabindex="0" role="group" aria-label="` + escape(say(ctx,
+			"ui.log")) + `">`)
 		pen := ansi{out: &b}
 		for line := range strings.Lines(text) {
 			b.WriteString(`<span class="line">`)
@@ -35,11 +36,7 @@ func Log(text, raw string) templ.Component {
 		}
 		b.WriteString(`</div>`)
 		if cut {
-			b.WriteString(`<p class="cut">Only the end is shown.`)
-			if raw != "" {
-				b.WriteString(` <a href="` + escape(raw) + `">Show all of it</a>.`)
-			}
-			b.WriteString(`</p>`)
+			cutNote(ctx, &b, "ui.end", raw)
 		}
 		_, err := w.Write(b.Bytes())
 		return err

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/weirhq/weir/internal/locale"
 )
 
 // Short is the end of an id: its beginning is the time, which many share.
@@ -38,17 +39,7 @@ func Sentence(s string) string {
 }
 
 // Number is a number with thin groups of three digits: 12 345.
-func Number(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return sign + s
-}
+func Number(n int) string { return locale.Number(n) }
 
 // Bytes is a size: 1.2 MB.
 func Bytes(n int64) string {

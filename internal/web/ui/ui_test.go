@@ -115,7 +115,7 @@ func TestLog(t *testing.T) {
 		"korean":     {"안녕", `<span class="line">안녕</span>`},
 	} {
 		html := render(t, t.Context(), Log(c.in, ""))
-		html = strings.TrimSuffix(strings.TrimPrefix(html, `<div class="log" tabindex="0" role="group" aria-label="Log">`), `</div>`)
+		html = strings.TrimSuffix(strings.TrimPrefix(html, `<div class="log" translate="no" tabindex="0" role="group" aria-label="Log">`), `</div>`)
 		if html != c.want {
 			t.Errorf("%s: %s, want %s", name, html, c.want)
 		}
@@ -128,7 +128,7 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		html := render(t, t.Context(), Log(s, ""))
 		rest := html
-		for _, tag := range []string{`<div class="log" tabindex="0" role="group" aria-label="Log">`, `</div>`, `<span class="line">`, `</span>`, `<p class="cut">`, `</p>`} {
+		for _, tag := range []string{`<div class="log" translate="no" tabindex="0" role="group" aria-label="Log">`, `</div>`, `<span class="line">`, `</span>`, `<p class="cut">`, `</p>`} {
 			rest = strings.ReplaceAll(rest, tag, "")
 		}
 		for part := range strings.SplitSeq(rest, "<") {
@@ -178,7 +178,7 @@ func TestLiveDoesNotNest(t *testing.T) {
 func TestWords(t *testing.T) {
 	now := time.Now()
 	for want, d := range map[string]time.Duration{"now": 500 * time.Millisecond, "12s ago": 12 * time.Second, "3m ago": 200 * time.Second, "2h ago": 150 * time.Minute, "40d ago": 960 * time.Hour, "in 5m": -5 * time.Minute} {
-		if got := ago(now, now.Add(-d)); got != want {
+		if got := ago(WithNow(t.Context(), now), now.Add(-d)); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}

@@ -3,22 +3,26 @@
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-/* Times. Package ui writes the same words (clock.go). */
+/* Words: the page has them, in the language of its reader. */
+const words = JSON.parse(document.body.dataset.words || "{}");
+const word = (name, ...values) => (words[name] || "").replace(/%[ds]/g, () => values.shift());
+
+/* Times, as package ui writes them (clock.go). */
 function span(ms) {
   const s = Math.floor(Math.abs(ms) / 1000);
-  if (s < 60) return s + "s";
-  if (s < 3600) return Math.floor(s / 60) + "m";
-  if (s < 86400) return Math.floor(s / 3600) + "h";
-  return Math.floor(s / 86400) + "d";
+  if (s < 60) return word("s", s);
+  if (s < 3600) return word("m", Math.floor(s / 60));
+  if (s < 86400) return word("h", Math.floor(s / 3600));
+  return word("d", Math.floor(s / 86400));
 }
 
 function exactSpan(ms) {
   const s = Math.floor(Math.abs(ms) / 1000);
-  const two = (a, ua, b, ub) => a + ua + (b ? b + ub : "");
-  if (s < 60) return s + "s";
-  if (s < 3600) return two(Math.floor(s / 60), "m", s % 60, "s");
-  if (s < 86400) return two(Math.floor(s / 3600), "h", Math.floor((s % 3600) / 60), "m");
-  return two(Math.floor(s / 86400), "d", Math.floor((s % 86400) / 3600), "h");
+  const two = (ua, a, ub, b) => (b ? word("two", word(ua, a), word(ub, b)) : word(ua, a));
+  if (s < 60) return word("s", s);
+  if (s < 3600) return two("m", Math.floor(s / 60), "s", s % 60);
+  if (s < 86400) return two("h", Math.floor(s / 3600), "m", Math.floor((s % 3600) / 60));
+  return two("d", Math.floor(s / 86400), "h", Math.floor((s % 86400) / 3600));
 }
 
 // skew is the server's clock minus ours: ages count from the server's.
@@ -30,8 +34,8 @@ function say(time, now) {
   let text;
   if (time.dataset.rel === "since") text = exactSpan(Math.max(0, ms));
   else if (time.dataset.rel === "until") text = exactSpan(Math.max(0, -ms));
-  else if (ms >= 0) text = ms < 1000 ? "now" : span(ms) + " ago";
-  else text = ms > -1000 ? "now" : "in " + span(ms);
+  else if (ms >= 0) text = ms < 1000 ? word("now") : word("ago", span(ms));
+  else text = ms > -1000 ? word("now") : word("in", span(ms));
   if (time.textContent !== text) time.textContent = text;
 }
 
@@ -119,14 +123,12 @@ let stream = null;
 let failures = 0;
 let again = 0;
 
-const words = { live: "Live", reconnecting: "Reconnecting", offline: "Offline", paused: "Paused" };
-
 function show(state) {
   const sign = $("#link-state");
   if (!sign || sign.dataset.state === state) return;
   sign.dataset.state = state;
-  sign.title = state === "live" ? "This page follows what happens" : "This page may be out of date";
-  $(".words", sign).textContent = words[state];
+  sign.title = word(state === "live" ? "fresh" : "stale");
+  $(".words", sign).textContent = word(state);
   $("use", sign).setAttribute("href", state === "live" ? "#i-live" : "#i-offline");
 }
 
@@ -138,7 +140,7 @@ function listen() {
   stream.addEventListener("hello", (e) => {
     failures = 0;
     show("live");
-    if (e.data !== document.body.dataset.build) toast("Weir was updated. Reload the page to use the new version.");
+    if (e.data !== document.body.dataset.build) toast(word("updated"));
   });
   stream.addEventListener("fragment", (e) => swap(JSON.parse(e.data)));
   stream.addEventListener("gone", () => location.reload());
@@ -214,7 +216,7 @@ async function copy(text, button) {
     document.execCommand("copy");
     area.remove();
   }
-  if (!button) return toast("Copied " + text);
+  if (!button) return toast(word("copied", text));
   button.classList.add("is-done");
   $("use", button)?.setAttribute("href", "#i-check");
   setTimeout(() => {
