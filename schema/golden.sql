@@ -1629,8 +1629,6 @@ function _fleet_infra(r weir.running, error text, harmless boolean, t timestamp 
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
 function _fleet_join(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
-function _fleet_late(reason text, allowed interval) returns text
-  sql immutable: The words for a timeout, or null.
 function _fleet_lives(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
   plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
 function _fleet_log_row() returns trigger
@@ -1669,6 +1667,8 @@ function _fleet_taken(of_task uuid, of_node integer, from_attempt integer, to_at
   sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
 function _fleet_task_row() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
+function _fleet_timeout(reason text, allowed interval) returns text
+  sql immutable: The words for a timeout, or null.
 function _fleet_unit_reason(of_device integer, checked boolean, t timestamp with time zone) returns jsonb
   sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
 function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
@@ -1705,6 +1705,8 @@ function _id_at(at timestamp with time zone) returns uuid
   sql immutable: The lowest UUIDv7 of a time.
 function _id_time(id uuid) returns timestamp with time zone
   sql immutable: The time in a UUIDv7.
+function _instant(at timestamp with time zone) returns text
+  sql stable: A time in a reason.
 function _invalid(field text, pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text) returns void
   sql volatile: Raises WR422.
 function _invalid_task(n bigint, fault jsonb, hint text DEFAULT NULL::text) returns void
@@ -1779,7 +1781,7 @@ function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text
   plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
-function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
+function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone, counts boolean DEFAULT true, reason text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
 function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends tasks as they ended in the job that theirs repeats.
@@ -2232,7 +2234,7 @@ function workspace_want(workspace uuid, want text, by text DEFAULT NULL::text, e
 
 -- Grants
 weir_client: execute on function _device_reason
-weir_client: execute on function _fleet_late
+weir_client: execute on function _fleet_timeout
 weir_client: execute on function _fleet_words
 weir_client: execute on function _id_time
 weir_client: execute on function _instant
@@ -2361,7 +2363,7 @@ weir_client: delete, insert, select, update on view flow.task_artifacts
 weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
 weir_worker: execute on function _device_reason
-weir_worker: execute on function _fleet_late
+weir_worker: execute on function _fleet_timeout
 weir_worker: execute on function _id_time
 weir_worker: execute on function _instant
 weir_worker: execute on function _pc_reason
