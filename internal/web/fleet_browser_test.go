@@ -115,6 +115,7 @@ func TestBrowserFleetJob(t *testing.T) {
 	b.Shots("fleet-trouble")
 
 	// The same in Korean: longer words must fit, too.
+	b.Click("#user-button")
 	b.ClickText("한국어")
 	b.WaitText("문제 있는 PC만")
 	for name, path := range map[string]string{"fleet": "/fleet", "jobs": "/fleet/jobs", "new": "/new-fleet-job", "quarantine": "/fleet/quarantine", "pcs": "/fleet/pcs", "policy": "/fleet/policy", "devices": "/devices", "device": "/devices/A4"} {

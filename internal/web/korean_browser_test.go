@@ -95,6 +95,7 @@ func TestBrowserKoreanEmpty(t *testing.T) {
 	account := s.User(t, "zzadmin", auth.Admin)
 	b.Go("/login")
 	b.ClickText("한국어")
+	b.Wait("the language of the document", `document.documentElement.lang === "ko"`)
 	b.Login(account)
 	client := s.Login(t, "zzreader", auth.Admin)
 	for _, r := range s.Web.Routes() {

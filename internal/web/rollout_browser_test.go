@@ -91,6 +91,7 @@ func TestBrowserRollout(t *testing.T) {
 
 	// In Korean.
 	b.Go(onBoard(x))
+	b.Click("#user-button")
 	b.ClickText("한국어")
 	b.WaitText("완료")
 	b.Wait("the board in Korean", `document.querySelector(".main > [lang=ko]") && !document.querySelector(".board").innerText.includes("Done")`)
@@ -227,6 +228,7 @@ func TestBrowserNewRollout(t *testing.T) {
 	b.ClickText("Replace the rollout")
 	b.Wait("the next one", `document.querySelector("h1").innerText.includes("orders 2026-12")`)
 	b.WaitText("revision 2")
+	b.Click("#user-button")
 	b.ClickText("한국어")
 	b.WaitText("개정 2")
 	b.Go("/new-rollout")
