@@ -37,7 +37,7 @@ func Uncovered(root, file string) ([]string, error) {
 		offset += len(line)
 		code, _, _ := strings.Cut(line, "--")
 		// What is said about a refusal is no guard.
-		if strings.HasPrefix(line, "comment on") || strings.HasPrefix(strings.TrimSpace(code), "raise ") || spare[file][strings.TrimSpace(code)] != "" {
+		if strings.HasPrefix(line, "comment on") || strings.HasPrefix(strings.TrimSpace(code), "jsonb_build_array(") || spare[file][strings.TrimSpace(code)] != "" {
 			continue
 		}
 		for _, at := range guardForms.FindAllStringIndex(code, -1) {
