@@ -8,7 +8,7 @@ import (
 
 // noSuch are the patterns of a thing that is not there, whose first argument is the noun:
 // as an id or a name, and as a part of the input.
-var noSuch = map[string]bool{refusal.NoSuch: true, "there is no %s %L": true}
+var noSuch = map[string]bool{refusal.NoSuch: true, refusal.NoEnd: true, "there is no %s %L": true}
 
 // advice is the command to run next, by kind and noun. The places are those of the
 // pattern.

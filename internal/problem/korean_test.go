@@ -212,7 +212,8 @@ var (
 // ofSQL collects what the functions of the schema refuse, and holds them to the form of
 // it: the field is no part of the pattern, and the pattern has a place for each argument.
 func (s sentences) ofSQL(t *testing.T) {
-	s.add(refusal.NoSuch, "refusal.NoSuch")
+	s.add(refusal.NoSuch, "refusal.go")
+	s.add(refusal.NoEnd, "refusal.go")
 	s.add(problem.SeeAll, "advice.go")
 	s.add(problem.CreateFirst, "advice.go")
 	err := fs.WalkDir(schema.FS, "functions", func(path string, d fs.DirEntry, err error) error {

@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// NoSuch is the pattern of a thing that is not there: its noun and its name.
-const NoSuch = "there is no %s %s"
+// NoSuch is the pattern of a thing that is not there: its noun and its name. NoEnd is
+// that of one whose id is given by its end.
+const (
+	NoSuch = "there is no %s %s"
+	NoEnd  = "there is no %s whose id ends in %s among the newest and those that wait, run or failed: give the whole id"
+)
 
 // Refusal is one refusal. As an error it is the sentence after its field.
 type Refusal struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/refusal"
 )
 
 // suffixLeast is how much of an id's end must be given.
@@ -56,7 +57,7 @@ func (s *Store) resolve(ctx context.Context, what, among, text string) (weir.ID,
 	case err != nil:
 		return weir.ID{}, err
 	case len(ids) == 0:
-		return weir.ID{}, missing("there is no %s whose id ends in %s among the newest and those that wait, run or failed: give the whole id", what, text)
+		return weir.ID{}, missing(refusal.NoEnd, what, text)
 	case len(ids) > 1:
 		return weir.ID{}, refuse("", "several ids end in %s, such as %s and %s: give more of it", text, ids[0], ids[1])
 	}
