@@ -46,9 +46,12 @@ type (
 // Linking says how long a link works.
 type Linking struct {
 	NamedUser
-	Body *struct {
-		TTL op.Period `json:"ttl,omitzero" doc:"How long it works; default: 15m."`
-	}
+	Body *LinkBody
+}
+
+// LinkBody is how long.
+type LinkBody struct {
+	TTL op.Period `json:"ttl,omitzero" doc:"How long it works; default: 15m."`
 }
 
 // Secret is told once.

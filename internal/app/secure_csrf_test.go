@@ -134,7 +134,7 @@ func TestSecureMethodOverride(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"PUT", "DELETE", "PATCH", "TRACE", "FOO", "OPTIONS"} {
-		for _, path := range []string{"/pools/{name}", "/users/{name}/delete", "/tasks/{id}/cancel", "/logout"} {
+		for _, path := range []string{"/pools/{name}", "/users/{user}/delete", "/tasks/{id}/cancel", "/logout"} {
 			if got := f.ask(method, x.path(path), with(admin)); got.StatusCode < 400 {
 				t.Errorf("%s %s: status %d", method, path, got.StatusCode)
 			}

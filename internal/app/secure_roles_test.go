@@ -94,14 +94,14 @@ func TestSecureForeignThings(t *testing.T) {
 			continue
 		}
 		for _, e := range []entrance{
-			{"POST", "/tokens/{id}/revoke", false},
-			{"POST", "/sessions/{id}/revoke", false},
+			{"POST", "/tokens/{token}/revoke", false},
+			{"POST", "/sessions/{session}/revoke", false},
 			{"DELETE", apiPrefix + "/tokens/{token}", true},
 			{"DELETE", apiPrefix + "/sessions/{session}", true},
 			{"GET", apiPrefix + "/users/{user}", true},
 			{"PUT", apiPrefix + "/users/{user}/password", true},
 			{"GET", apiPrefix + "/sessions?user=owner", true},
-			{"GET", "/users/{name}", false},
+			{"GET", "/users/{user}", false},
 			{"GET", "/tokens?whose=all", false},
 			{"GET", "/tokens?whose=owner", false},
 			{"GET", apiPrefix + "/tokens?all=true", true},

@@ -4,7 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -48,7 +50,7 @@ func (w *Web) askPassword(r *Request) (ui.Question, error) {
 	}
 	q.Fields = append(q.Fields,
 		ui.Field{
-			Name: "password", Label: say(ctx, "word.newpassword"), Type: "password", Auto: "new-password",
+			Name: "new", Label: say(ctx, "word.newpassword"), Type: "password", Auto: "new-password",
 			Focus: !u.Password,
 		},
 		ui.Field{Name: "again", Label: say(ctx, "word.newpasswordagain"), Type: "password", Auto: "new-password"})
@@ -57,11 +59,12 @@ func (w *Web) askPassword(r *Request) (ui.Question, error) {
 
 func (w *Web) setPassword(r *Request) (Done, error) {
 	ctx := r.Context()
-	password := r.PostFormValue("password")
+	password := r.PostFormValue("new")
 	if r.PostFormValue("again") != password {
 		return Done{}, problem.Refuse("again", "type the same twice", "the two passwords differ")
 	}
-	if err := w.config.Auth.SetPassword(r.Context(), r.Subject, r.Subject.Name, r.PostFormValue("old"), password); err != nil {
+	in := &account.SettingOwn{Body: account.PasswordBody{Old: r.PostFormValue("old"), New: password}}
+	if _, err := account.SetOwnPassword.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
 	return Done{To: "/account", Say: say(ctx, "said.password")}, nil
@@ -70,18 +73,14 @@ func (w *Web) setPassword(r *Request) (Done, error) {
 func askRevokeSession(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	q := ui.Question{Title: say(ctx, "word.endthissession"), Text: say(ctx, "session.end.text"), Button: say(ctx, "session.end"), Danger: true, Back: "/account"}
-	if r.PathValue("id") == r.Subject.Session {
+	if r.PathValue("session") == r.Subject.Session {
 		q.Text = say(ctx, "session.own")
 	}
 	return q, nil
 }
 
-func (w *Web) revokeSession(r *Request) (Done, error) {
-	ctx := r.Context()
-	if err := w.config.Auth.RevokeSession(r.Context(), r.Subject, r.PathValue("id")); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/account", Say: say(ctx, "said.session")}, nil
+func sessionRevoked(r *Request, _ op.Nothing) Done {
+	return Done{To: "/account", Say: say(r.Context(), "said.session")}
 }
 
 // browser is the name in what a browser calls itself; all of it is on hover.

@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -103,7 +105,8 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	secret, err := w.config.Auth.CreateJoin(r.Context(), r.Subject, auth.NewJoin{Node: node, Bound: bound, Any: anything, TTL: time.Duration(hours) * time.Hour})
+	in := account.JoinBody{Node: node, Labels: bound.Labels, Services: bound.Services, Any: anything, TTL: op.Period(time.Duration(hours) * time.Hour)}
+	made, err := account.CreateJoin.Call(r.Context(), w.config.Operations, &account.CreatingJoin{Body: in})
 	if err != nil {
 		return Done{}, err
 	}
@@ -113,7 +116,7 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 	}
 	return Done{Show: &View{
 		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: say(ctx, "word.nodes"), Href: "/nodes"}, {Label: say(ctx, "word.credentials"), Href: "/joins"}}},
-		Body: joinPage(secret, joinCommand(origin(r.Request))),
+		Body: joinPage(made.Secret, joinCommand(origin(r.Request))),
 	}}, nil
 }
 
@@ -131,10 +134,6 @@ func askRevokeJoin(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) revokeJoin(r *Request) (Done, error) {
-	ctx := r.Context()
-	if err := w.config.Auth.RevokeJoin(r.Context(), r.Subject, r.PathValue("id")); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/joins", Say: say(ctx, "said.join.revoked")}, nil
+func joinRevoked(r *Request, _ op.Nothing) Done {
+	return Done{To: "/joins", Say: say(r.Context(), "said.join.revoked")}
 }

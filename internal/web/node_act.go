@@ -93,12 +93,8 @@ func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) revokeNode(r *Request) (Done, error) {
-	name := r.PathValue("node")
-	if err := w.config.Auth.RevokeNode(r.Context(), r.Subject, name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/joins", Say: say(r.Context(), "said.node.revoked", name)}, nil
+func nodeRevoked(r *Request, _ op.Nothing) Done {
+	return Done{To: "/joins", Say: say(r.Context(), "said.node.revoked", r.PathValue("node"))}
 }
 
 func (w *Web) askDropNode(r *Request) (ui.Question, error) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
@@ -76,7 +77,7 @@ func (w *Web) pages() []Page {
 		{Path: "/settings", Verb: auth.Read, Kind: "audit", Load: w.settings},
 		{Path: "/secrets", Verb: auth.Read, Kind: "secret", Load: w.secrets},
 		{Path: "/users", Verb: auth.Administer, Kind: "user", Load: w.users},
-		{Path: "/users/{name}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
+		{Path: "/users/{user}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
 		{Path: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Load: w.tokens},
 		{Path: "/account", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Load: w.account},
 	}
@@ -154,23 +155,23 @@ func (w *Web) actions() []Action {
 		{Path: "/nodes/{node}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
 		{Path: "/nodes/{node}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
 		addressed("/nodes/{node}/delete", operated(w, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
-		{Path: "/nodes/{node}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askRevokeNode, Do: w.revokeNode},
+		addressed("/nodes/{node}/revoke", operated(w, account.RevokeNode, "/nodes", w.askRevokeNode, nodeRevoked)),
 		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
-		{Path: "/joins/{id}/revoke", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askRevokeJoin, Do: w.revokeJoin},
+		addressed("/joins/{join}/revoke", operated(w, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
 		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
 		addressed("/secrets/{secret}/delete", operated(w, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *Request, _ op.Nothing) Done {
 			return Done{To: "/secrets", Say: say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
 		})),
 		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
-		{Path: "/users/{name}/role", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askRole, Do: w.setRole},
-		{Path: "/users/{name}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
-		{Path: "/users/{name}/disable", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askDisable, Do: w.disableUser},
-		{Path: "/users/{name}/enable", Nav: "/users", Verb: auth.Administer, Kind: "user", Do: w.enableUser},
-		{Path: "/users/{name}/delete", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askDelete, Do: w.deleteUser},
+		operated(w, account.SetRole, "/users", w.askRole, roleSet),
+		{Path: "/users/{user}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
+		operated(w, account.Disable, "/users", w.askDisable, disabledUser),
+		operated(w, account.Enable, "/users", nil, enabledUser),
+		addressed("/users/{user}/delete", operated(w, account.DeleteUser, "/users", w.askDelete, deletedUser)),
 		{Path: "/new-token", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askNewToken, Do: w.createToken},
-		{Path: "/tokens/{id}/revoke", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askRevokeToken, Do: w.revokeToken},
+		addressed("/tokens/{token}/revoke", operated(w, account.RevokeToken, "/tokens", askRevokeToken, tokenRevoked)),
 		{Path: "/account/password", Nav: "-", Verb: auth.Manage, Kind: "user", Own: true, Ask: w.askPassword, Do: w.setPassword},
-		{Path: "/sessions/{id}/revoke", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Ask: askRevokeSession, Do: w.revokeSession},
+		addressed("/sessions/{session}/revoke", operated(w, account.RevokeSession, "-", askRevokeSession, sessionRevoked)),
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -57,16 +59,17 @@ func (w *Web) createToken(r *Request) (Done, error) {
 		return Done{}, problem.Refuse("days", "choose one of the list", "a token cannot work for %q days", r.Field("days"))
 	}
 	scopes := append(slices.Clone(r.PostForm["scopes"]), strings.Fields(r.Field("more"))...)
-	t, secret, err := w.config.Auth.CreateToken(r.Context(), r.Subject, auth.NewToken{Name: r.Field("name"), Scopes: scopes, TTL: time.Duration(days) * 24 * time.Hour})
+	in := account.TokenBody{Name: r.Field("name"), Scopes: scopes, TTL: op.Period(time.Duration(days) * 24 * time.Hour)}
+	made, err := account.CreateToken.Call(r.Context(), w.config.Operations, &account.CreatingToken{Body: in})
 	if err != nil {
 		return Done{}, err
 	}
 	return Done{Show: &View{
-		Head: ui.Head{Title: say(ctx, "token.title", t.Name), Crumbs: []ui.Crumb{{
-			Label: say(ctx, "word.tokens"),
-			Href:  "/tokens",
-		}}},
-		Body: secretPage(say(ctx, "token.copy"), secret, "/tokens"),
+		Head: ui.Head{
+			Title:  say(ctx, "token.title", made.Token.Name),
+			Crumbs: []ui.Crumb{{Label: say(ctx, "word.tokens"), Href: "/tokens"}},
+		},
+		Body: secretPage(say(ctx, "token.copy"), made.Secret, "/tokens"),
 	}}, nil
 }
 
@@ -78,10 +81,6 @@ func askRevokeToken(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) revokeToken(r *Request) (Done, error) {
-	ctx := r.Context()
-	if err := w.config.Auth.RevokeToken(r.Context(), r.Subject, r.PathValue("id")); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/tokens", Say: say(ctx, "said.token.revoked")}, nil
+func tokenRevoked(r *Request, _ op.Nothing) Done {
+	return Done{To: "/tokens", Say: say(r.Context(), "said.token.revoked")}
 }

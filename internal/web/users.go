@@ -7,7 +7,9 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -43,7 +45,7 @@ func (w *Web) users(r *Request) (View, error) {
 
 func (w *Web) user(r *Request) (View, error) {
 	ctx := r.Context()
-	u, err := w.config.Auth.User(r.Context(), r.PathValue("name"))
+	u, err := w.config.Auth.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return View{}, err
 	}
@@ -78,9 +80,9 @@ func askNewUser(r *Request) (ui.Question, error) {
 }
 
 func (w *Web) createUser(r *Request) (Done, error) {
-	u, err := w.config.Auth.CreateUser(r.Context(), r.Subject, auth.NewUser{
+	u, err := account.CreateUser.Call(r.Context(), w.config.Operations, &account.CreatingUser{Body: auth.NewUser{
 		Name: r.Field("name"), Email: r.Field("email"), Role: auth.Role(r.Field("role")), Password: r.PostFormValue("password"),
-	})
+	}})
 	if err != nil {
 		return Done{}, err
 	}
@@ -95,7 +97,7 @@ func userPath(name string) string { return ui.Path("users", name) }
 
 // named is a question about the user of the path.
 func (w *Web) named(r *Request, q func(auth.User) ui.Question) (ui.Question, error) {
-	u, err := w.config.Auth.User(r.Context(), r.PathValue("name"))
+	u, err := w.config.Auth.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return ui.Question{}, err
 	}
@@ -114,13 +116,9 @@ func (w *Web) askRole(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) setRole(r *Request) (Done, error) {
-	name, role := r.PathValue("name"), auth.Role(r.Field("role"))
-	if err := w.config.Auth.SetRole(r.Context(), r.Subject, name, role); err != nil {
-		return Done{}, err
-	}
-	return Done{To: userPath(name), Say: say(r.Context(), "said.user.role", name, ui.Code(r.Context(), "role.",
-		string(role)))}, nil
+func roleSet(r *Request, _ op.Nothing) Done {
+	name, ctx := r.PathValue("user"), r.Context()
+	return Done{To: userPath(name), Say: say(ctx, "said.user.role", name, ui.Code(ctx, "role.", r.Field("role")))}
 }
 
 func (w *Web) askLink(r *Request) (ui.Question, error) {
@@ -133,15 +131,16 @@ func (w *Web) askLink(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) createLink(r *Request) (Done, error) { return w.showLink(r, r.PathValue("name")) }
+func (w *Web) createLink(r *Request) (Done, error) { return w.showLink(r, r.PathValue("user")) }
 
 func (w *Web) showLink(r *Request, name string) (Done, error) {
 	ctx := r.Context()
-	secret, err := w.config.Auth.NewLink(r.Context(), r.Subject, name, linkFor)
+	in := &account.Linking{NamedUser: account.NamedUser{User: name}, Body: &account.LinkBody{TTL: op.Period(linkFor)}}
+	made, err := account.NewLink.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
 		return Done{}, err
 	}
-	link := origin(r.Request) + "/setup?code=" + secret
+	link := origin(r.Request) + "/setup?code=" + made.Secret
 	return Done{Show: &View{
 		Head: ui.Head{Title: say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
 		Body: secretPage(say(ctx, "user.link.shown", name), link, userPath(name)),
@@ -166,20 +165,14 @@ func (w *Web) askDisable(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) disableUser(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Auth.Disable(r.Context(), r.Subject, name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: userPath(name), Say: say(r.Context(), "said.user.disabled", name)}, nil
+func disabledUser(r *Request, _ op.Nothing) Done {
+	name := r.PathValue("user")
+	return Done{To: userPath(name), Say: say(r.Context(), "said.user.disabled", name)}
 }
 
-func (w *Web) enableUser(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Auth.Enable(r.Context(), r.Subject, name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: userPath(name), Say: say(r.Context(), "said.user.enabled", name)}, nil
+func enabledUser(r *Request, _ op.Nothing) Done {
+	name := r.PathValue("user")
+	return Done{To: userPath(name), Say: say(r.Context(), "said.user.enabled", name)}
 }
 
 func (w *Web) askDelete(r *Request) (ui.Question, error) {
@@ -192,12 +185,8 @@ func (w *Web) askDelete(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) deleteUser(r *Request) (Done, error) {
-	name := r.PathValue("name")
-	if err := w.config.Auth.DeleteUser(r.Context(), r.Subject, name); err != nil {
-		return Done{}, err
-	}
-	return Done{To: "/users", Say: say(r.Context(), "said.user.gone", name)}, nil
+func deletedUser(r *Request, _ op.Nothing) Done {
+	return Done{To: "/users", Say: say(r.Context(), "said.user.gone", r.PathValue("user"))}
 }
 
 // at is a time that may be missing.

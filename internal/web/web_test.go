@@ -135,7 +135,7 @@ func TestForm(t *testing.T) {
 	c.Post(t, "/new-user", form("name", "bad name", "email", "x@example.org", "role", "operator", "password", "secret")).
 		Is(t, http.StatusUnprocessableEntity).
 		Has(t, `value="bad name"`, `aria-invalid="true"`, `value="x@example.org"`, `value="operator" selected`).Lacks(t, `value="secret"`)
-	c.Post(t, "/account/password", form("old", webtest.Password, "password", "another long one", "again", "different")).
+	c.Post(t, "/account/password", form("old", webtest.Password, "new", "another long one", "again", "different")).
 		Is(t, http.StatusUnprocessableEntity).Has(t, "The two passwords differ")
 	// Without a password the new user gets a link, told once.
 	a := c.Post(t, "/new-user", form("name", "bob", "role", "viewer")).Is(t, 200).Has(t, "/setup?code=")
