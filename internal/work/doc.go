@@ -1,5 +1,5 @@
 // Package work is the engine as people use it: the operations on tasks, jobs, pools,
-// schedules, nodes and workers, artifacts and secrets.
+// schedules, nodes and workers, artifacts and secrets, the timeline and the whole.
 //
 //	faces ── op.Caller ── work.Store ─┬─ view.Store   what is read
 //	                                  ├─ weir.Client  one thing is changed
