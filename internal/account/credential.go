@@ -82,14 +82,17 @@ type NamedSession struct {
 var (
 	ListSessions = op.New(own(on("session", http.MethodGet, "list", "/sessions", auth.Read,
 		"List one's own sessions, or another's")), listSessions)
-	RevokeSession = op.New(own(on("session", http.MethodDelete, "revoke", "/sessions/{session}", auth.Manage, "End a session")),
+	RevokeSession = op.New(own(on("session", http.MethodDelete, "revoke", "/sessions/{session}", auth.Manage,
+		"End a session")),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedSession) (op.Nothing, error) {
 			return op.Nothing{}, s.RevokeSession(ctx, who, in.Session)
 		})
 )
 
-func listSessions(ctx context.Context, s *auth.Store, who auth.Subject, in *ListingSessions) (op.Page[auth.Session], error) {
-	none, owner := op.Page[auth.Session]{}, who.UserID
+func listSessions(
+	ctx context.Context, s *auth.Store, who auth.Subject, in *ListingSessions,
+) (none op.Page[auth.Session], err error) {
+	owner := who.UserID
 	switch {
 	case in.All:
 		owner = ""

@@ -79,23 +79,28 @@ var (
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *SettingRole) (op.Nothing, error) {
 			return op.Nothing{}, s.SetRole(ctx, who, in.User, in.Body.Role)
 		})
-	SetPassword = op.New(own(on("user", http.MethodPut, "password", "/users/{user}/password", auth.Manage, "Set a user's password")),
+	SetPassword = op.New(own(on("user", http.MethodPut, "password", "/users/{user}/password", auth.Manage,
+		"Set a user's password")),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *SettingPassword) (op.Nothing, error) {
 			return op.Nothing{}, ofNew(s.SetPassword(ctx, who, in.User, in.Body.Old, in.Body.New))
 		})
-	SetOwnPassword = op.New(own(on("user", http.MethodPut, "password", "/me/password", auth.Manage, "Change one's own password")),
+	SetOwnPassword = op.New(own(on("user", http.MethodPut, "password", "/me/password", auth.Manage,
+		"Change one's own password")),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *SettingOwn) (op.Nothing, error) {
 			return op.Nothing{}, ofNew(s.SetPassword(ctx, who, who.Name, in.Body.Old, in.Body.New))
 		})
-	Disable = op.New(on("user", http.MethodPost, "disable", "/users/{user}/disable", auth.Administer, "Keep a user from logging in"),
+	Disable = op.New(on("user", http.MethodPost, "disable", "/users/{user}/disable", auth.Administer,
+		"Keep a user from logging in"),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedUser) (op.Nothing, error) {
 			return op.Nothing{}, s.Disable(ctx, who, in.User)
 		})
-	Enable = op.New(on("user", http.MethodPost, "enable", "/users/{user}/enable", auth.Administer, "Let a user log in again"),
+	Enable = op.New(on("user", http.MethodPost, "enable", "/users/{user}/enable", auth.Administer,
+		"Let a user log in again"),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *NamedUser) (op.Nothing, error) {
 			return op.Nothing{}, s.Enable(ctx, who, in.User)
 		})
-	NewLink = op.New(on("user", http.MethodPost, "link", "/users/{user}/link", auth.Administer, "Make a one-time link that logs a user in"),
+	NewLink = op.New(on("user", http.MethodPost, "link", "/users/{user}/link", auth.Administer,
+		"Make a one-time link that logs a user in"),
 		func(ctx context.Context, s *auth.Store, who auth.Subject, in *Linking) (Secret, error) {
 			secret, err := s.NewLink(ctx, who, in.User, time.Duration(op.Given(in.Body).TTL))
 			return Secret{secret}, err

@@ -62,7 +62,7 @@ func at(t *time.Time) time.Time {
 }
 
 func (e *env) userShow() *cobra.Command {
-	return operation(e, account.ShowUser, &cobra.Command{}, func(_ context.Context, _ *app.Session, _ *account.NamedUser, u auth.User) error {
+	show := func(_ context.Context, _ *app.Session, _ *account.NamedUser, u auth.User) error {
 		o := e.output()
 		switch {
 		case o.data():
@@ -81,7 +81,8 @@ func (e *env) userShow() *cobra.Command {
 			{"Last login", o.both(at(u.LoginAt))},
 			{"Disabled", o.both(at(u.DisabledAt))},
 		})
-	})
+	}
+	return operation(e, account.ShowUser, &cobra.Command{}, show)
 }
 
 func roleNames() []string {
@@ -171,7 +172,8 @@ func (e *env) userPassword() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		in := &account.SettingPassword{NamedUser: account.NamedUser{User: args[0]}, Body: account.PasswordBody{Old: e.person.password, New: password}}
+		in := &account.SettingPassword{NamedUser: account.NamedUser{User: args[0]}}
+		in.Body = account.PasswordBody{Old: e.person.password, New: password}
 		if _, err := account.SetPassword.Call(ctx, s.Operations, in); err != nil {
 			return err
 		}
@@ -181,9 +183,10 @@ func (e *env) userPassword() *cobra.Command {
 
 // userChange is a verb that changes one user and needs nothing more.
 func (e *env) userChange(o *op.Op[*auth.Store, account.NamedUser, op.Nothing], short, said string) *cobra.Command {
-	return e.personal(operation(e, o, &cobra.Command{Short: short}, func(ctx context.Context, s *app.Session, in *account.NamedUser, _ op.Nothing) error {
+	tell := func(ctx context.Context, s *app.Session, in *account.NamedUser, _ op.Nothing) error {
 		return e.didUser(ctx, s, in.User, said)
-	}))
+	}
+	return e.personal(operation(e, o, &cobra.Command{Short: short}, tell))
 }
 
 // didUser says what became of a user.

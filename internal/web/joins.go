@@ -105,7 +105,8 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	in := account.JoinBody{Node: node, Labels: bound.Labels, Services: bound.Services, Any: anything, TTL: op.Period(time.Duration(hours) * time.Hour)}
+	in := account.JoinBody{Node: node, Labels: bound.Labels, Services: bound.Services, Any: anything}
+	in.TTL = op.Period(time.Duration(hours) * time.Hour)
 	made, err := account.CreateJoin.Call(r.Context(), w.config.Operations, &account.CreatingJoin{Body: in})
 	if err != nil {
 		return Done{}, err

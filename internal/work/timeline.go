@@ -41,7 +41,8 @@ type Tail struct {
 // Operations on the timeline. Following it is none, because the answer does not end.
 var (
 	ListEvents = op.New(on("event", http.MethodGet, "list", "/timeline", auth.Read, "Read the timeline"), listEvents)
-	ShowTail   = op.New(on("event", http.MethodGet, "tail", "/timeline/tail", auth.Read, "Say where the timeline ends now"),
+	ShowTail   = op.New(on("event", http.MethodGet, "tail", "/timeline/tail", auth.Read,
+		"Say where the timeline ends now"),
 		func(ctx context.Context, s *Store, _ auth.Subject, _ *struct{}) (Tail, error) {
 			cursor, err := s.Client.Tail(ctx)
 			return Tail{cursor}, err
@@ -50,7 +51,9 @@ var (
 
 // listEvents leaves out what happened to accounts, and to what is other people's, for who may
 // not read it.
-func listEvents(ctx context.Context, s *Store, who auth.Subject, in *ListingEvents) (none op.Page[view.Event], err error) {
+func listEvents(
+	ctx context.Context, s *Store, who auth.Subject, in *ListingEvents,
+) (none op.Page[view.Event], err error) {
 	f := view.TimelineFilter{Kind: in.Kind, Type: in.Type, Level: in.Level, Subject: in.Subject}
 	if f.Job, err = maybe(ctx, "job", s.View.JobID, in.Job); err != nil {
 		return none, err
