@@ -23,7 +23,8 @@ func count(ctx context.Context, key string, n int) string { return locale.From(c
 // because is a reason in the language of the page; text is the reason in English.
 func because(ctx context.Context, r interface {
 	In(language, text string) string
-}, text string) string {
+}, text string,
+) string {
 	return plain(r.In(locale.From(ctx).Code, text))
 }
 
