@@ -29,7 +29,7 @@ begin
   perform weir._check(variadic array(select weir._bad_time('retry_at', r) from unnest(fail_many.retry_at) r));
   if reasons is not null then
     perform weir._check(variadic array(
-      select format('reason: %L is none of timeout, start_timeout, heartbeat_timeout, refused', r)
+      select weir._fault('reason', '%L is none of timeout, start_timeout, heartbeat_timeout, refused', r)
       from unnest(reasons) r where r not in ('timeout', 'start_timeout', 'heartbeat_timeout', 'refused')));
   end if;
   for x in
