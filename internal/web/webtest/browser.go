@@ -128,7 +128,17 @@ func (b *Browser) ClickText(text string) {
 // Fill replaces what stands in a field.
 func (b *Browser) Fill(selector, text string) {
 	b.t.Helper()
-	b.do("fill "+selector, chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	// In the page, because chromedp reads the attributes of a node while it hears that they changed.
+	b.Wait("the field "+selector, fmt.Sprintf(`((e) => {
+		if (!e?.checkVisibility()) return false;
+		e.focus();
+		if (e.value && e.nodeName !== "SELECT") {
+			e.value = "";
+			e.dispatchEvent(new Event("input", {bubbles: true}));
+		}
+		return document.activeElement === e;
+	})(document.querySelector(%s))`, quote(selector)))
+	b.Keys(text)
 }
 
 // Keys types on the keyboard, wherever the focus is.
