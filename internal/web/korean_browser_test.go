@@ -257,9 +257,9 @@ func fillKorean(t *testing.T, s *webtest.Server) map[string]string {
 		"/databases/{database}": "zzdatabase", "/fleet/jobs/{job}": fleetJob.String(), "/fleet/pcs/{pc}": "zzpc",
 		"/devices/{serial}": "zzserial", "/devices/{device}": "zzserial", "/workspaces/{workspace}": space.String(),
 		"/schedules/{schedule}": "zzschedule",
-		"/pools/{pool}":         "zzpool", "/nodes/{node}": "zznode", "/workers/{name}": "zzworker", "/users/{name}": "zzadmin",
-		"/secrets/{secret}": "zzsecret", "/tokens/{id}": film.String(), "/joins/{id}": film.String(),
-		"/sessions/{id}":       film.String(),
+		"/pools/{pool}":         "zzpool", "/nodes/{node}": "zznode", "/workers/{name}": "zzworker", "/users/{user}": "zzadmin",
+		"/secrets/{secret}": "zzsecret", "/tokens/{token}": film.String(), "/joins/{join}": film.String(),
+		"/sessions/{session}":  film.String(),
 		"/bulk/tasks/{action}": "cancel", "/bulk/jobs/{action}": "cancel",
 	}
 }
