@@ -17,6 +17,22 @@ const (
 // Ended reports whether a task in this state has come to its end.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Canceled || s == Skipped }
 
+// Gate is where a task that is pending waits.
+type Gate string
+
+// The gates, in the order in which a task passes them. Order and exclusion are the two
+// parts of the lane.
+const (
+	GateNeeds     Gate = "needs"
+	GatePlan      Gate = "plan"
+	GateTime      Gate = "time"
+	GateHold      Gate = "hold"
+	GateOrder     Gate = "order"
+	GateExclusion Gate = "exclusion"
+	GateLane      Gate = "lane"
+	GatePool      Gate = "pool"
+)
+
 // Transition is one line of the state machine: in state Was, Event leads to
 // Becomes. Was is empty for the first one of a task.
 type Transition struct {

@@ -145,7 +145,7 @@ func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
 		if t.Key != "" {
 			about = t.Key + ", " + about
 		}
-		return short(t.ID), t.State + ": " + about
+		return short(t.ID), string(t.State) + ": " + about
 	})
 }
 

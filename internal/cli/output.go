@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -126,6 +127,9 @@ func (o *output) paint(color, s string) string {
 	}
 	return "\x1b[" + color + "m" + s + "\x1b[0m"
 }
+
+// state is the state of a task in its color.
+func (o *output) state(s weir.State) string { return o.paint(stateColor(string(s)), string(s)) }
 
 // stateColor is the colour of a state, mode or level.
 func stateColor(s string) string {

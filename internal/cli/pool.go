@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -96,10 +97,10 @@ func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, 
 	}
 	page.Holders, page.Next = []view.Task{}, []view.Task{}
 	for _, part := range []struct {
-		state string
+		state weir.State
 		count int
 		into  *[]view.Task
-	}{{"running", page.Running, &page.Holders}, {"available", page.Available, &page.Holders}, {"pending", page.Waiting, &page.Next}} {
+	}{{weir.Running, page.Running, &page.Holders}, {weir.Available, page.Available, &page.Holders}, {weir.Pending, page.Waiting, &page.Next}} {
 		if part.count == 0 {
 			continue
 		}

@@ -103,7 +103,7 @@ func taskListing(served *served) listing[view.Task] {
 		columns: []column[view.Task]{
 			{title: "ID", narrow: true, value: func(_ *output, t view.Task) string { return short(t.ID) }},
 			{title: "ID", wide: true, value: func(_ *output, t view.Task) string { return t.ID.String() }},
-			{title: "STATE", value: func(_ *output, t view.Task) string { return t.State }, paint: stateColor},
+			{title: "STATE", value: func(_ *output, t view.Task) string { return string(t.State) }, paint: stateColor},
 			{title: "SERVICE", value: func(_ *output, t view.Task) string { return t.Service }},
 			{title: "KEY", value: func(_ *output, t view.Task) string { return t.Key }},
 			{title: "ATTEMPT", value: func(_ *output, t view.Task) string {

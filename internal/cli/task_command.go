@@ -18,8 +18,8 @@ import (
 
 // changed is what programs read after a command.
 type changed struct {
-	ID    weir.ID `json:"id"`
-	State string  `json:"state"`
+	ID    weir.ID    `json:"id"`
+	State weir.State `json:"state"`
 }
 
 // taskVerb is what a person does to a task, or to all of a filter.
@@ -189,18 +189,18 @@ type taskFilterFlags struct {
 
 func (f *taskFilterFlags) register(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.State, "state", "", "only tasks in this state: "+strings.Join(view.States, ", "))
+	flags.StringVar((*string)(&f.State), "state", "", "only tasks in this state: "+strings.Join(view.Words(view.States), ", "))
 	flags.StringVar(&f.Service, "service", "", "only tasks of this service")
 	flags.StringVar(&f.Job, "job", "", "only tasks of this job, in its order")
-	flags.StringVar(&f.Gate, "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Gates, ", "))
+	flags.StringVar((*string)(&f.Gate), "gate", "", "only tasks that wait at this gate: "+strings.Join(view.Words(view.Gates), ", "))
 	flags.StringVar(&f.Pool, "pool", "", "only tasks of this pool")
 	flags.StringVar(&f.Lane, "lane", "", "only tasks of this lane")
 	flags.StringVar(&f.Key, "key", "", "only tasks with this key")
 	flags.StringVar(&f.Node, "node", "", "only tasks that run on this node")
 	flags.StringVar(&f.Worker, "worker", "", "only tasks that run on this worker")
 	flags.StringVar(&f.since, "since", "", "only tasks made since this `time`: 2026-01-31T08:00:00Z, or 2h for the last two hours")
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.States, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(view.Gates, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(view.Words(view.States), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(view.Words(view.Gates), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // given says that a filter was given, even an empty one.

@@ -65,7 +65,7 @@ func (p taskPage) print(o *output) error {
 func taskFields(o *output, t view.Task) []field {
 	fields := []field{
 		{"Task", t.ID.String()},
-		{"State", t.State},
+		{"State", string(t.State)},
 		{"Service", t.Service},
 		{"Note", taskNote(t)},
 		{"Key", t.Key},

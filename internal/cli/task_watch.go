@@ -79,7 +79,7 @@ func readTask(ctx context.Context, s *app.Session, id weir.ID) (page taskPage, e
 // taskEnd says how a task ended, with the exit code.
 func taskEnd(o *output, t view.Task) error {
 	if o.table() {
-		fmt.Fprintf(o.Out, "Task %s is %s after %s.\n", short(t.ID), o.paint(stateColor(t.State), t.State), span(t.FinishedAt.Sub(t.CreatedAt)))
+		fmt.Fprintf(o.Out, "Task %s is %s after %s.\n", short(t.ID), o.state(t.State), span(t.FinishedAt.Sub(t.CreatedAt)))
 		if t.Cause != "" {
 			fmt.Fprintf(o.Out, "Cause: %s\n", clean(t.Cause))
 		}
@@ -126,8 +126,8 @@ func showTaskScreen(o *output) func(taskPage) error {
 // its progress, why it waits, what happened last.
 func drawTask(o *output, page taskPage) []string {
 	t := page.Task
-	head := fmt.Sprintf("%s %s  %s  ", marks[t.State], cut(clean(taskName(t)), 40), t.State)
-	line := o.paint(stateColor(t.State), head) + cut(taskProgress(o, t), max(o.width-cells(head)-1, 8))
+	head := fmt.Sprintf("%s %s  %s  ", marks[string(t.State)], cut(clean(taskName(t)), 40), t.State)
+	line := o.paint(stateColor(string(t.State)), head) + cut(taskProgress(o, t), max(o.width-cells(head)-1, 8))
 	lines := []string{line}
 	if t.State == "pending" || t.State == "available" {
 		for _, r := range page.Why {

@@ -67,7 +67,7 @@ func rowsOf(o *output, page *jobPage, indent int) []row {
 			continue
 		}
 		at := indent + depth[t.ID]
-		r := row{at, clean(taskName(t)), t.State, taskProgress(o, t)}
+		r := row{at, clean(taskName(t)), string(t.State), taskProgress(o, t)}
 		child, m := page.children[t.ID], maps[t.Key]
 		switch {
 		case m != nil:
@@ -157,10 +157,10 @@ func (m *mapItems) words() string {
 func (m *mapItems) rows(o *output, page *jobPage, indent int) []row {
 	var rows []row
 	for _, t := range m.items {
-		if m.folded() && (t.State != "failed" || len(rows) == failedShown) {
+		if m.folded() && (t.State != weir.Failed || len(rows) == failedShown) {
 			continue
 		}
-		r := row{indent, clean(taskName(t)), t.State, taskProgress(o, t)}
+		r := row{indent, clean(taskName(t)), string(t.State), taskProgress(o, t)}
 		child := page.children[t.ID]
 		switch {
 		case child != nil:
@@ -191,7 +191,7 @@ func itemsOf(tasks []view.Task) map[string]*mapItems {
 			maps[key] = &mapItems{count: map[string]int{}}
 		}
 		maps[key].items = append(maps[key].items, t)
-		maps[key].count[t.State]++
+		maps[key].count[string(t.State)]++
 	}
 	for key, m := range maps {
 		m.step = keys[key]

@@ -158,7 +158,7 @@ func TestDrawJobNested(t *testing.T) {
 		case i > 6:
 			state = "running"
 		}
-		page.Tasks = append(page.Tasks, view.Task{ID: id(40 + i), Key: "many[" + itoa(int(i)) + "]", State: state, Cause: map[bool]string{true: "exit code 3"}[state == "failed"]})
+		page.Tasks = append(page.Tasks, view.Task{ID: id(40 + i), Key: "many[" + itoa(int(i)) + "]", State: weir.State(state), Cause: map[bool]string{true: "exit code 3"}[state == "failed"]})
 	}
 	got := strings.Join(drawJob(o, page, 30), "\n")
 	want := strings.TrimSpace(`

@@ -72,7 +72,7 @@ func (e *env) printTaskWhy(ctx context.Context, s *app.Session, id weir.ID) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Task %s (%s) is %s since %s.\n", short(id), clean(task.Service), o.paint(stateColor(task.State), task.State), o.both(task.Since))
+	fmt.Fprintf(o.Out, "Task %s (%s) is %s since %s.\n", short(id), clean(task.Service), o.state(task.State), o.both(task.Since))
 	if len(reasons) == 0 {
 		fmt.Fprintln(o.Out, "  It stands at no gate.")
 	}

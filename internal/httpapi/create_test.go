@@ -196,7 +196,7 @@ func TestCommandsSayWho(t *testing.T) {
 	}
 	var task view.Task
 	ada.want(http.StatusOK, "GET", "/tasks/"+short, nil).into(&task)
-	if task.State != string(weir.Canceled) || task.Priority != 7 {
+	if task.State != weir.Canceled || task.Priority != 7 {
 		t.Errorf("got %+v", task)
 	}
 	ada.want(http.StatusConflict, "POST", "/tasks/"+short+"/hold", nil)

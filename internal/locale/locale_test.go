@@ -91,11 +91,11 @@ func TestStates(t *testing.T) {
 	for _, s := range ladder.Reasons {
 		keys = append(keys, "reason."+string(s))
 	}
-	for _, s := range slices.Concat(view.States, view.JobStates) {
+	for _, s := range slices.Concat(view.Words(view.States), view.JobStates) {
 		keys = append(keys, "is."+s)
 	}
 	for _, s := range view.Gates {
-		keys = append(keys, "gate."+s)
+		keys = append(keys, "gate."+string(s))
 	}
 	for _, s := range auth.Roles() {
 		keys = append(keys, "role."+string(s), "role.about."+string(s))

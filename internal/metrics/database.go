@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/workspace"
@@ -149,14 +150,14 @@ func collect[T any](o out, r *reading[T], put func(out, T)) {
 func putOverview(o out, v view.Overview) {
 	pending := 0
 	for gate, count := range v.Counts.Pending {
-		o.put(tasksByGate, float64(count.N), gate)
+		o.put(tasksByGate, float64(count.N), string(gate))
 		pending += count.N
 	}
-	o.put(tasksByState, float64(pending), "pending")
-	o.put(tasksByState, float64(v.Counts.Available.N), "available")
-	o.put(tasksByState, float64(v.Counts.Running.N), "running")
+	o.put(tasksByState, float64(pending), string(weir.Pending))
+	o.put(tasksByState, float64(v.Counts.Available.N), string(weir.Available))
+	o.put(tasksByState, float64(v.Counts.Running.N), string(weir.Running))
 	o.put(oldest, age(v.OldestAvailable))
-	waited := map[string]float64{}
+	waited := map[weir.Gate]float64{}
 	for gate := range v.Counts.Pending {
 		waited[gate] = 0
 	}
@@ -164,7 +165,7 @@ func putOverview(o out, v view.Overview) {
 		waited[g.Gate] = max(waited[g.Gate], age(g.Oldest))
 	}
 	for gate, seconds := range waited {
-		o.put(gateOldest, seconds, gate)
+		o.put(gateOldest, seconds, string(gate))
 	}
 	for m, n := range map[*metric]view.Alive{nodes: v.Nodes, workers: v.Workers} {
 		o.put(m, float64(n.Live), "live")

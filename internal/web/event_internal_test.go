@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/picture"
 )
@@ -55,7 +56,7 @@ func TestLife(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	of := func(state, gate string) taskView {
+	of := func(state weir.State, gate weir.Gate) taskView {
 		return taskView{Task: view.Task{State: state, Gate: gate, CreatedAt: from}}
 	}
 	for _, c := range []struct{ got, want string }{

@@ -58,7 +58,7 @@ func folds(tasks []view.Task, shown string) map[string]*fold {
 			out[key] = f
 		}
 		f.n++
-		f.states[t.State]++
+		f.states[string(t.State)]++
 	}
 	for key, f := range out {
 		if f.n < foldFrom {

@@ -38,7 +38,7 @@ func arranged(g view.Graph, most int) (out view.Graph, folded map[weir.ID]*fold)
 		if len(parts) > most {
 			f := &fold{key: g.Nodes[i].Key, n: len(parts), states: map[string]int{}}
 			for _, p := range parts {
-				f.states[g.Nodes[p].State]++
+				f.states[string(g.Nodes[p].State)]++
 			}
 			folded[g.Nodes[i].ID] = f
 			continue

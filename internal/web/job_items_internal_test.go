@@ -15,14 +15,14 @@ import (
 // came last and are parts of their step.
 func mapped(items int) view.Graph {
 	g := view.Graph{Edges: [][2]int{{0, 1}, {1, 2}}}
-	add := func(key, state string) {
+	add := func(key string, state weir.State) {
 		g.Nodes = append(g.Nodes, view.GraphTask{ID: weir.ID{15: byte(len(g.Nodes) + 1)}, Key: key, State: state})
 	}
 	add("scan", "done")
 	add("encode", "pending")
 	add("join", "pending")
 	for i := range items {
-		add(fmt.Sprintf("encode[%d]", i), []string{"done", "running"}[i%2])
+		add(fmt.Sprintf("encode[%d]", i), []weir.State{"done", "running"}[i%2])
 		g.Edges = append(g.Edges, [2]int{3 + i, 1})
 	}
 	return g

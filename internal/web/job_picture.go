@@ -19,7 +19,7 @@ func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fol
 		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
 	}
 	for i, n := range g.Nodes {
-		t := picture.Task{Key: n.Key, Service: n.Service, State: picture.State(n.State), Gate: n.Gate, Attempt: n.Attempt, Href: taskPath(n.ID)}
+		t := picture.Task{Key: n.Key, Service: n.Service, State: picture.State(n.State), Gate: string(n.Gate), Attempt: n.Attempt, Href: taskPath(n.ID)}
 		if n.Percent != nil {
 			t.Percent = int(*n.Percent)
 		}

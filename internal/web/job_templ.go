@@ -739,9 +739,9 @@ func tasksTab(v jobView, list tasksView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.Filter(jobPath(v.ID)+"/tasks",
-			ui.Pick{Name: "state", Label: say(ctx, "word.state"), Value: list.filter.State, Options: view.States, Words: "is."},
+			ui.Pick{Name: "state", Label: say(ctx, "word.state"), Value: string(list.filter.State), Options: view.Words(view.States), Words: "is."},
 			ui.Pick{Name: "service", Label: say(ctx, "word.service"), Value: list.filter.Service, Hint: say(ctx, "list.exact")},
-			ui.Pick{Name: "gate", Label: say(ctx, "word.gate"), Value: list.filter.Gate, Options: view.Gates, Words: "gate."},
+			ui.Pick{Name: "gate", Label: say(ctx, "word.gate"), Value: string(list.filter.Gate), Options: view.Words(view.Gates), Words: "gate."},
 			ui.Pick{Name: "key", Label: say(ctx, "word.key"), Value: list.filter.Key}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -142,7 +142,7 @@ func gates(ctx context.Context, v overviewView, now time.Time) picture.Waiting {
 	out := picture.Waiting{Title: say(ctx, "word.whatwaitsatwhichgate"), Width: pictureWidth}
 	for _, g := range v.Waiting {
 		out.Rows = append(out.Rows, picture.WaitRow{
-			Gate: g.Gate, Key: g.Key, Count: g.Count.N, More: g.Count.More, Oldest: rough(now.Sub(g.Oldest)), Href: gatePath(g),
+			Gate: string(g.Gate), Key: g.Key, Count: g.Count.N, More: g.Count.More, Oldest: rough(now.Sub(g.Oldest)), Href: gatePath(g),
 		})
 	}
 	return out
@@ -161,9 +161,9 @@ func rough(d time.Duration) time.Duration {
 
 // gatePath is the list of the tasks of a group.
 func gatePath(g view.GateGroup) string {
-	q := url.Values{"gate": {g.Gate}}
+	q := url.Values{"gate": {string(g.Gate)}}
 	if g.Key != "" {
-		q.Set(g.Gate, g.Key)
+		q.Set(string(g.Gate), g.Key)
 	}
 	return "/tasks?" + q.Encode()
 }

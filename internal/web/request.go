@@ -61,6 +61,12 @@ func (r *Request) OneOf(name string, words []string) (string, error) {
 	return "", problem.Refuse(name, "choose one of "+strings.Join(words, ", "), "%q is no %s", value, name)
 }
 
+// oneOf is [Request.OneOf] for words of a type.
+func oneOf[T ~string](r *Request, name string, list []T) (T, error) {
+	word, err := r.OneOf(name, view.Words(list))
+	return T(word), err
+}
+
 // Since is a parameter of the address that is a time, or how long ago it was.
 func (r *Request) Since(name string) (time.Time, error) {
 	text := r.Query(name)

@@ -56,7 +56,7 @@ func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
 		with.Set("job", job.String())
 	}
 	v.filter = f
-	if v.bulk, err = w.bar(r, "task", taskDeeds, f.State, with, func(most int) (int, bool, error) { return w.config.Store.CountTasks(r.Context(), f, most) }); err != nil {
+	if v.bulk, err = w.bar(r, "task", taskDeeds, string(f.State), with, func(most int) (int, bool, error) { return w.config.Store.CountTasks(r.Context(), f, most) }); err != nil {
 		return tasksView{}, err
 	}
 	var next string
@@ -71,10 +71,10 @@ func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
 // taskFilter reads the filter of tasks in the address.
 func (w *Web) taskFilter(r *Request) (f view.TaskFilter, err error) {
 	f = view.TaskFilter{Service: r.Query("service"), Pool: r.Query("pool"), Lane: r.Query("lane"), Key: r.Query("key"), Node: r.Query("node")}
-	if f.State, err = r.OneOf("state", view.States); err != nil {
+	if f.State, err = oneOf(r, "state", view.States); err != nil {
 		return f, err
 	}
-	if f.Gate, err = r.OneOf("gate", view.Gates); err != nil {
+	if f.Gate, err = oneOf(r, "gate", view.Gates); err != nil {
 		return f, err
 	}
 	if f.Since, err = r.Since("since"); err != nil {

@@ -36,9 +36,9 @@ func tasksPage(v tasksView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.Filter("/tasks",
-			ui.Pick{Name: "state", Label: say(ctx, "word.state"), Value: v.filter.State, Options: view.States, Words: "is."},
+			ui.Pick{Name: "state", Label: say(ctx, "word.state"), Value: string(v.filter.State), Options: view.Words(view.States), Words: "is."},
 			ui.Pick{Name: "service", Label: say(ctx, "word.service"), Value: v.filter.Service, Hint: say(ctx, "list.exact")},
-			ui.Pick{Name: "gate", Label: say(ctx, "word.gate"), Value: v.filter.Gate, Options: view.Gates, Words: "gate."},
+			ui.Pick{Name: "gate", Label: say(ctx, "word.gate"), Value: string(v.filter.Gate), Options: view.Words(view.Gates), Words: "gate."},
 			ui.Pick{Name: "pool", Label: say(ctx, "word.pool"), Value: v.filter.Pool},
 			ui.Pick{Name: "lane", Label: say(ctx, "word.lane"), Value: v.filter.Lane},
 			ui.Pick{Name: "key", Label: say(ctx, "word.key"), Value: v.filter.Key},
@@ -561,7 +561,7 @@ func taskMark(t view.Task) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.TaskState(t.State, t.Gate).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.TaskState(string(t.State), string(t.Gate)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

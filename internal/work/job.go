@@ -56,7 +56,7 @@ type ListingJobs struct {
 type ListingJobTasks struct {
 	NamedJob
 	op.Paged
-	State string `query:"state" doc:"Only tasks in this state."`
+	State weir.State `query:"state" doc:"Only tasks in this state."`
 }
 
 // DecidingJob is a command on a job that may have a reason.

@@ -19,16 +19,16 @@ type NamedTask struct {
 
 // TaskFilter chooses tasks.
 type TaskFilter struct {
-	State   string    `query:"state" json:"state,omitempty" doc:"Only tasks in this state."`
-	Service string    `query:"service" json:"service,omitempty" doc:"Only tasks of this service."`
-	Gate    string    `query:"gate" json:"gate,omitempty" doc:"Only tasks that wait at this gate."`
-	Pool    string    `query:"pool" json:"pool,omitempty" doc:"Only tasks of this pool."`
-	Lane    string    `query:"lane" json:"lane,omitempty" doc:"Only tasks of this lane."`
-	Key     string    `query:"key" json:"key,omitempty" doc:"Only tasks with this key."`
-	Worker  string    `query:"worker" json:"worker,omitempty" doc:"Only tasks that run on this worker."`
-	Node    string    `query:"node" json:"node,omitempty" doc:"Only tasks that run on this node."`
-	Job     string    `query:"job" json:"job,omitempty" maxLength:"64" doc:"Only tasks of this job: its id, whole or its end."`
-	Since   time.Time `query:"since" json:"since,omitzero" doc:"Only tasks that were made since."`
+	State   weir.State `query:"state" json:"state,omitempty" doc:"Only tasks in this state."`
+	Service string     `query:"service" json:"service,omitempty" doc:"Only tasks of this service."`
+	Gate    weir.Gate  `query:"gate" json:"gate,omitempty" doc:"Only tasks that wait at this gate."`
+	Pool    string     `query:"pool" json:"pool,omitempty" doc:"Only tasks of this pool."`
+	Lane    string     `query:"lane" json:"lane,omitempty" doc:"Only tasks of this lane."`
+	Key     string     `query:"key" json:"key,omitempty" doc:"Only tasks with this key."`
+	Worker  string     `query:"worker" json:"worker,omitempty" doc:"Only tasks that run on this worker."`
+	Node    string     `query:"node" json:"node,omitempty" doc:"Only tasks that run on this node."`
+	Job     string     `query:"job" json:"job,omitempty" maxLength:"64" doc:"Only tasks of this job: its id, whole or its end."`
+	Since   time.Time  `query:"since" json:"since,omitzero" doc:"Only tasks that were made since."`
 }
 
 // TasksOf is a filter of the store as people give it.

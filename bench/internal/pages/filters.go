@@ -87,7 +87,7 @@ var (
 func filter(f any) string {
 	switch f := f.(type) {
 	case view.TaskFilter:
-		return set("state", f.State, "gate", f.Gate, "service", f.Service, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node)
+		return set("state", string(f.State), "gate", string(f.Gate), "service", f.Service, "pool", f.Pool, "lane", f.Lane, "key", f.Key, "worker", f.Worker, "node", f.Node)
 	case view.JobFilter:
 		return set("state", f.State, "kind", f.Kind, "name", f.Name)
 	case view.TimelineFilter:

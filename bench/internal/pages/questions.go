@@ -142,7 +142,7 @@ func (t *things) details() (all []Question) {
 			return nil
 		}})
 	}
-	tasks := func(state string) func(context.Context, weir.ID) error {
+	tasks := func(state weir.State) func(context.Context, weir.ID) error {
 		return func(ctx context.Context, id weir.ID) error {
 			_, _, err := t.store.TaskPage(ctx, view.TaskFilter{Job: id, State: state}, view.Page{})
 			return err

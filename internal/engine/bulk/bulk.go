@@ -55,7 +55,7 @@ func (d *Doer) ChangeTasks(ctx context.Context, f view.TaskFilter, o Order) (Res
 		do: func(id weir.ID) error { return d.task(ctx, id, o) },
 		state: func(id weir.ID) (string, error) {
 			t, err := d.store.Task(ctx, id)
-			return t.State, err
+			return string(t.State), err
 		},
 	})
 }

@@ -106,7 +106,7 @@ func taskItem(t view.Task) Item {
 	if name == "" {
 		name = t.Service
 	}
-	return Item{t.ID, name, t.State}
+	return Item{t.ID, name, string(t.State)}
 }
 
 func jobItem(j view.Job) Item {

@@ -9,18 +9,18 @@ import (
 
 // GraphTask is a task as a picture of its job shows it.
 type GraphTask struct {
-	ID         weir.ID   `json:"id"`
-	Key        string    `json:"key,omitempty"`
-	Service    string    `json:"service"`
-	State      string    `json:"state"`
-	Gate       string    `json:"gate,omitempty"`
-	Attempt    int       `json:"attempt"`
-	Position   int       `json:"position"`
-	CreatedAt  time.Time `json:"created_at"`
-	StartedAt  time.Time `json:"started_at,omitzero"`
-	FinishedAt time.Time `json:"finished_at,omitzero"`
-	Worker     string    `json:"worker,omitempty"`
-	Percent    *float64  `json:"percent,omitempty"`
+	ID         weir.ID    `json:"id"`
+	Key        string     `json:"key,omitempty"`
+	Service    string     `json:"service"`
+	State      weir.State `json:"state"`
+	Gate       weir.Gate  `json:"gate,omitempty"`
+	Attempt    int        `json:"attempt"`
+	Position   int        `json:"position"`
+	CreatedAt  time.Time  `json:"created_at"`
+	StartedAt  time.Time  `json:"started_at,omitzero"`
+	FinishedAt time.Time  `json:"finished_at,omitzero"`
+	Worker     string     `json:"worker,omitempty"`
+	Percent    *float64   `json:"percent,omitempty"`
 }
 
 // Graph is a job's tasks and their needs.

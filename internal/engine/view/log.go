@@ -22,7 +22,7 @@ func (t Task) Log(attempt int) joblog.Log {
 // begun has the first.
 func (t Task) NewestLog(ctx context.Context, bucket blob.Bucket) (joblog.Log, error) {
 	l := t.Log(max(t.Attempt, 1))
-	if t.State == string(weir.Running) {
+	if t.State == weir.Running {
 		return l, nil
 	}
 	kept, err := joblog.Attempts(ctx, bucket, l.Job, l.Task)

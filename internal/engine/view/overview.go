@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -30,9 +31,9 @@ type Overview struct {
 // Counts are of tasks that have not ended.
 type Counts struct {
 	// Pending is by gate; a gate where nothing stands is there with zero.
-	Pending   map[string]Count `json:"pending"`
-	Available Count            `json:"available"`
-	Running   Count            `json:"running"`
+	Pending   map[weir.Gate]Count `json:"pending"`
+	Available Count               `json:"available"`
+	Running   Count               `json:"running"`
 }
 
 // Count is a number that nobody counts beyond ten thousand.
@@ -44,7 +45,7 @@ type Count struct {
 
 // GateGroup are pending tasks that wait for the same thing.
 type GateGroup struct {
-	Gate string `json:"gate"`
+	Gate weir.Gate `json:"gate"`
 	// Key is the pool or the lane, or empty.
 	Key   string `json:"key,omitempty"`
 	Count Count  `json:"count"`
@@ -100,19 +101,28 @@ func (s *Store) Overview(ctx context.Context) (o Overview, err error) {
 	return o, err
 }
 
+// standing are the gates of weir.pending; atGates counts what stands at each, by its own
+// index.
+var (
+	standing = []weir.Gate{weir.GateNeeds, weir.GatePlan, weir.GateTime, weir.GateHold, weir.GateLane, weir.GatePool}
+	atGates  = func() string {
+		counts := make([]string, len(standing))
+		for i, gate := range standing {
+			counts[i] = "(select count(*) from (select from weir.pending s where " + atGate(gate) + " limit $1) x)"
+		}
+		return strings.Join(counts, ", ")
+	}()
+)
+
 // count fills in the numbers. Each count ends at its limit.
 func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 	type row struct {
-		gates              [6]int
+		gates              []int
 		available, running int
 		oldest             time.Time
 		nodes, workers     Alive
 	}
-	rows, err := list(ctx, s, op, `select
-		(select count(*) from (select from weir.pending p where p.gate = 'needs' limit $1) x), (select count(*) from (select from weir.pending p where p.gate = 'plan' limit $1) x),
-		(select count(*) from (select from weir.pending p where p.gate = 'time' limit $1) x),
-		(select count(*) from (select from weir.pending p where p.gate = 'hold' limit $1) x), (select count(*) from (select from weir.pending p where p.gate = 'lane' limit $1) x),
-		(select count(*) from (select from weir.pending p where p.gate = 'pool' limit $1) x), (select count(*) from (select from weir.available limit $1) x),
+	rows, err := list(ctx, s, op, `select array[`+atGates+`], (select count(*) from (select from weir.available limit $1) x),
 		(select count(*) from (select from weir.running limit $1) x),
 		(select min(coalesce(a.opened_at, weir._id_time(a.task))) from (select v.class, v.floor from weir.classes c, lateral (values (c.id, c.floor), (-c.id, 0)) v (class, floor)) k,
 			lateral (select * from weir.available a where a.class = k.class and a.order_seq >= k.floor order by a.order_seq, a.position limit 1) a),
@@ -122,7 +132,7 @@ func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 			from weir.workers w where w.stopped_at is null) w`,
 		[]any{countMost + 1}, func(r *row) []any {
 			return []any{
-				&r.gates[0], &r.gates[1], &r.gates[2], &r.gates[3], &r.gates[4], &r.gates[5], &r.available, &r.running, (*moment)(&r.oldest),
+				&r.gates, &r.available, &r.running, (*moment)(&r.oldest),
 				&r.nodes.Live, &r.nodes.Dead, &r.workers.Live, &r.workers.Dead,
 			}
 		})
@@ -130,8 +140,8 @@ func (s *Store) count(ctx context.Context, op string, o *Overview) error {
 		return err
 	}
 	r := rows[0]
-	o.Counts = Counts{Pending: map[string]Count{}, Available: counted(r.available), Running: counted(r.running)}
-	for i, gate := range []string{"needs", "plan", "time", "hold", "lane", "pool"} {
+	o.Counts = Counts{Pending: map[weir.Gate]Count{}, Available: counted(r.available), Running: counted(r.running)}
+	for i, gate := range standing {
 		o.Counts.Pending[gate] = counted(r.gates[i])
 	}
 	o.OldestAvailable, o.Nodes, o.Workers = r.oldest, r.nodes, r.workers

@@ -33,7 +33,7 @@ func TestOverview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for gate, n := range map[string]int{"needs": 1, "time": 1, "hold": 1, "lane": 1, "pool": 1} {
+	for gate, n := range map[weir.Gate]int{"needs": 1, "time": 1, "hold": 1, "lane": 1, "pool": 1} {
 		if got := o.Counts.Pending[gate]; got != (Count{N: n}) {
 			t.Errorf("%s: %+v", gate, got)
 		}
@@ -52,7 +52,7 @@ func TestOverview(t *testing.T) {
 	}
 	var keys []string
 	for _, g := range o.Waiting {
-		keys = append(keys, g.Gate+" "+g.Key)
+		keys = append(keys, string(g.Gate)+" "+g.Key)
 		if g.Count != (Count{N: 1}) || g.Example.IsZero() || g.Oldest.IsZero() {
 			t.Errorf("group %+v", g)
 		}

@@ -12,11 +12,11 @@ import (
 // Task is a row of the view weir.task.
 type Task struct {
 	ID          weir.ID           `json:"id"`
-	State       string            `json:"state"`
+	State       weir.State        `json:"state"`
 	Service     string            `json:"service"`
 	Job         weir.ID           `json:"job,omitzero"`
 	Key         string            `json:"key,omitempty"`
-	Gate        string            `json:"gate,omitempty"`
+	Gate        weir.Gate         `json:"gate,omitempty"`
 	Since       time.Time         `json:"since,omitzero"`
 	Priority    int               `json:"priority"`
 	Attempt     int               `json:"attempt"`

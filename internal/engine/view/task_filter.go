@@ -11,12 +11,12 @@ import (
 
 // TaskFilter narrows a list of tasks. The zero value is everything.
 type TaskFilter struct {
-	State   string `json:"state,omitempty"`
-	Service string `json:"service,omitempty"`
-	Gate    string `json:"gate,omitempty"`
-	Pool    string `json:"pool,omitempty"`
-	Lane    string `json:"lane,omitempty"`
-	Key     string `json:"key,omitempty"`
+	State   weir.State `json:"state,omitempty"`
+	Service string     `json:"service,omitempty"`
+	Gate    weir.Gate  `json:"gate,omitempty"`
+	Pool    string     `json:"pool,omitempty"`
+	Lane    string     `json:"lane,omitempty"`
+	Key     string     `json:"key,omitempty"`
 	// Worker and Node are where a task runs: only running tasks have them.
 	Worker string  `json:"worker,omitempty"`
 	Node   string  `json:"node,omitempty"`
@@ -28,34 +28,53 @@ type TaskFilter struct {
 // States are those a task can be in; Gates those a pending task can stand at. Order and
 // exclusion are the two parts of the gate lane: a task passes one after the other.
 var (
-	States = []string{"pending", "available", "running", "done", "failed", "canceled", "skipped"}
-	Gates  = []string{"needs", "plan", "time", "hold", "order", "exclusion", "lane", "pool"}
+	States = []weir.State{weir.Pending, weir.Available, weir.Running, weir.Done, weir.Failed, weir.Canceled, weir.Skipped}
+	Gates  = []weir.Gate{
+		weir.GateNeeds, weir.GatePlan, weir.GateTime, weir.GateHold, weir.GateOrder, weir.GateExclusion, weir.GateLane, weir.GatePool,
+	}
 )
 
 // check refuses a filter that can match nothing.
 func (f *TaskFilter) check() error {
-	if f.State != "" && !slices.Contains(States, f.State) {
-		return refuse("state", "%q is none of %s", f.State, strings.Join(States, ", "))
+	if err := oneOf("state", f.State, States); err != nil {
+		return err
 	}
-	if f.Gate != "" && !slices.Contains(Gates, f.Gate) {
-		return refuse("gate", "%q is none of %s", f.Gate, strings.Join(Gates, ", "))
+	if err := oneOf("gate", f.Gate, Gates); err != nil {
+		return err
 	}
 	if f.Gate != "" {
-		if f.State != "" && f.State != "pending" {
+		if f.State != "" && f.State != weir.Pending {
 			return refuse("gate", "only pending tasks stand at one")
 		}
-		f.State = "pending"
+		f.State = weir.Pending
 	}
 	if f.Worker != "" || f.Node != "" {
-		if field := "node"; f.State != "" && f.State != "running" {
+		if field := "node"; f.State != "" && f.State != weir.Running {
 			if f.Worker != "" {
 				field = "worker"
 			}
 			return refuse(field, "only running tasks are on one")
 		}
-		f.State = "running"
+		f.State = weir.Running
 	}
 	return nil
+}
+
+// oneOf refuses a word that is not in the list. None is fine.
+func oneOf[T ~string](field string, word T, list []T) error {
+	if word == "" || slices.Contains(list, word) {
+		return nil
+	}
+	return refuse(field, "%q is none of %s", string(word), strings.Join(Words(list), ", "))
+}
+
+// Words are a list as texts.
+func Words[T ~string](list []T) []string {
+	words := make([]string, len(list))
+	for i, word := range list {
+		words[i] = string(word)
+	}
+	return words
 }
 
 // behind asks of a row of weir.pending at the gate lane whether another comes first by rank,
@@ -65,15 +84,18 @@ const behind = `(exists (select from weir.pending o where o.lane = s.lane and o.
 	or exists (select from weir.lane_blocks o where o.lane = s.lane and o.rank < s.rank))`
 
 // atGate asks of a row of weir.pending whether it stands at a gate, which is one of Gates.
-func atGate(gate string) string {
+func atGate(gate weir.Gate) string {
 	switch gate {
-	case "order":
+	case weir.GateOrder:
 		return "s.gate = 'lane' and " + behind
-	case "exclusion":
+	case weir.GateExclusion:
 		return "s.gate = 'lane' and not " + behind
 	}
-	return "s.gate = '" + gate + "'"
+	return "s.gate = '" + string(gate) + "'"
 }
+
+// laneGates are those at which a task waits for its lane.
+var laneGates = []weir.Gate{weir.GateLane, weir.GateOrder, weir.GateExclusion}
 
 // known is a filter with the ids of what it names; empty or zero where it names
 // nothing.

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/weirhq/weir"
 )
@@ -55,7 +56,7 @@ func (s *Store) taskIDs(ctx context.Context, op string, f TaskFilter, page Page)
 	switch {
 	case !f.Job.IsZero():
 		ids, next, err = s.jobTasks(ctx, op, known, page)
-	case f.State == "available" && f.Key == "":
+	case f.State == weir.Available && f.Key == "":
 		ids, next, err = s.availableTasks(ctx, op, known, page)
 	default:
 		var w *walk
@@ -73,7 +74,7 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 	w := &walk{id: "s.task"}
 	asked := w.look
 	switch {
-	case f.State == "pending":
+	case f.State == weir.Pending:
 		w.from, asked = "weir.pending", w.hold // it has what was asked, but for the key
 		if f.Gate != "" {
 			w.hold(atGate(f.Gate), nil)
@@ -81,10 +82,10 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 		if err := s.waitingFor(ctx, op, f.TaskFilter, w); err != nil {
 			return nil, err
 		}
-	case f.State == "available":
+	case f.State == weir.Available:
 		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
 		w.hold(isAvailable, nil)
-	case f.State == "running":
+	case f.State == weir.Running:
 		w.from = "weir.running"
 		// No index has the worker; what runs is not much.
 		if f.worker != 0 {
@@ -93,16 +94,16 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 		if f.node != 0 {
 			w.hold("s.node = %s", f.node)
 		}
-	case f.State == "done" && !narrow:
+	case f.State == weir.Done && !narrow:
 		w.from = "weir.finished"
 		w.hold("s.outcome = 'done'", nil)
-	case f.State == "done":
+	case f.State == weir.Done:
 		// Nearly all tasks are done, so the rest is held against them first.
 		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
 		w.hold("(select f.outcome = 'done' from weir.finished f where f.task = s.id)", nil) // EXISTS might be planned as a join of all
 	case f.State != "":
 		w.from = "weir.finished"
-		w.key("s.outcome = '"+f.State+"'", nil) // one of States; a parameter would not find the index
+		w.key("s.outcome = '"+string(f.State)+"'", nil) // one of States; a parameter would not find the index
 	default:
 		w.from, w.id, asked = "weir.tasks", "s.id", w.hold
 	}
@@ -116,7 +117,7 @@ func (s *Store) taskWalk(ctx context.Context, op string, f known) (*walk, error)
 		asked("s.lane = %s", f.Lane)
 	}
 	if f.Key != "" {
-		if f.State == "pending" {
+		if f.State == weir.Pending {
 			asked = w.look
 		}
 		asked("s.key = %s", f.Key)
@@ -135,9 +136,9 @@ func (s *Store) waitingFor(ctx context.Context, op string, f TaskFilter, w *walk
 	ok := false
 	var err error
 	switch {
-	case f.Gate == "pool" && f.Pool != "":
+	case f.Gate == weir.GatePool && f.Pool != "":
 		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'pool' and p.pool = $1`, f.Pool)
-	case (f.Gate == "lane" || f.Gate == "order" || f.Gate == "exclusion") && f.Lane != "":
+	case slices.Contains(laneGates, f.Gate) && f.Lane != "":
 		ids, ok, err = s.fewIDs(ctx, op, `select p.task from weir.pending p where p.gate = 'lane' and p.lane = $1`, f.Lane)
 	}
 	if ok {
@@ -174,15 +175,15 @@ func (s *Store) jobTasks(ctx context.Context, op string, f known, page Page) ([]
 	}
 	switch f.State {
 	case "":
-	case "pending":
+	case weir.Pending:
 		at := "true"
 		if f.Gate != "" {
 			at = atGate(f.Gate)
 		}
 		q.add(condition{format: "(select " + at + " from (select p.* from weir.pending p where p.task = s.id) s)"})
-	case "available":
+	case weir.Available:
 		q.add(condition{format: isAvailable})
-	case "running":
+	case weir.Running:
 		q.add(condition{format: "(select true from weir.running x where x.task = s.id)"})
 		if f.worker != 0 {
 			q.where("(select x.worker = %s from weir.running x where x.task = s.id)", f.worker)

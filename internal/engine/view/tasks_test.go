@@ -120,7 +120,7 @@ func TestTasksByOrderAndExclusion(t *testing.T) {
 		`select weir.fail(task, attempt, token, 'no') from weir.claim('w', '{a}', 10) where key = 'bad'`)
 	job := ask[weir.ID](t, db, `select weir.submit_job('[{"service": "a", "key": "step", "lane": "l", "rank": 3}]', 'j')`)
 	s := New(db.Pool)
-	for gate, want := range map[string][]string{"order": {"after", "second", "step"}, "exclusion": {"any"}, "lane": {"after", "any", "second", "step"}} {
+	for gate, want := range map[weir.Gate][]string{"order": {"after", "second", "step"}, "exclusion": {"any"}, "lane": {"after", "any", "second", "step"}} {
 		for _, f := range []TaskFilter{{Gate: gate}, {Gate: gate, Lane: "l"}, {Gate: gate, Job: job}} {
 			tasks, err := s.Tasks(t.Context(), f, Page{})
 			if err != nil {
@@ -130,7 +130,7 @@ func TestTasksByOrderAndExclusion(t *testing.T) {
 			for _, task := range tasks {
 				got = append(got, task.Key)
 				first := ask[string](t, db, `select gate from weir.why($1) where not open limit 1`, task.ID)
-				if gate != "lane" && first != gate {
+				if gate != "lane" && first != string(gate) {
 					t.Errorf("%s is listed under %s, and why says %s", task.Key, gate, first)
 				}
 			}

@@ -15,11 +15,11 @@ func say(ctx context.Context, key string, values ...any) string {
 
 // Code is what people call a code that begins with prefix among the words: a state, a gate,
 // the type of an event. One that has no name, as of a newer server, is shown as it is.
-func Code(ctx context.Context, prefix, code string) string {
-	if prefix == "" || code == "" || !locale.From(ctx).Has(prefix+code) {
-		return code
+func Code[C ~string](ctx context.Context, prefix string, code C) string {
+	if prefix == "" || code == "" || !locale.From(ctx).Has(prefix+string(code)) {
+		return string(code)
 	}
-	return say(ctx, prefix+code)
+	return say(ctx, prefix+string(code))
 }
 
 // scriptWords are the words that the module says, as JSON.
