@@ -245,6 +245,7 @@ func (w *tenancy) returns() {
 func (w *tenancy) ends() {
 	b := w.b
 	b.Go("/workspaces")
+	b.Click("#user-button")
 	b.ClickText("한국어")
 	b.WaitText("워크스페이스")
 	b.Go(w.page)
