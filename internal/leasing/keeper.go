@@ -32,13 +32,13 @@ type Keeper struct {
 // to stop, before another may start the task.
 func (k *Keeper) Margin() time.Duration { return k.Length / 6 }
 
-// Due: a renewal is to be sent.
+// Due says that a renewal is to be sent.
 func (k *Keeper) Due(asked, now time.Duration) bool { return now-asked >= k.Length/3 }
 
-// Ripe: the lease is renewed with one that is due.
+// Ripe says that the lease is renewed with one that is due.
 func (k *Keeper) Ripe(asked, now time.Duration) bool { return now-asked >= k.Length/6 }
 
-// Unsure: another may soon have the task.
+// Unsure says that another may soon have the task.
 func (k *Keeper) Unsure(asked, now time.Duration) bool { return now-asked >= k.Length-k.Margin() }
 
 // Within is how long the renewal of a lease may take: a sixth, or until work must stop.
