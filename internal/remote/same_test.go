@@ -130,8 +130,8 @@ func TestSameAnswers(t *testing.T) {
 			}
 			if err != nil {
 				x, y := problem.Explain(err), problem.Explain(wantErr)
-				if x.Kind != y.Kind || x.What != y.What || x.Next != y.Next {
-					t.Errorf("by server: %s: %s (%s)\nby database: %s: %s (%s)", x.Kind.Code(), x.What, x.Next, y.Kind.Code(), y.What, y.Next)
+				if x.Kind != y.Kind || x.What != y.What || x.Advice() != y.Advice() {
+					t.Errorf("by server: %s: %s (%s)\nby database: %s: %s (%s)", x.Kind.Code(), x.What, x.Advice(), y.Kind.Code(), y.What, y.Advice())
 				}
 				return
 			}
