@@ -87,6 +87,9 @@ type Output interface {
 	Alive()
 }
 
+// LeashReason is why work was killed that nobody let live on.
+const LeashReason = "its lease was not renewed in time"
+
 // Exit is how work ended.
 type Exit struct {
 	// Code is 0 for success. A process that a signal killed has 128 + signal.

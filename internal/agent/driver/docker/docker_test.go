@@ -65,7 +65,8 @@ func TestOutOfMemory(t *testing.T) {
 	w := b.work("hog")
 	w.Run.Memory = "32m"
 	exit, _ := b.run(w)
-	if exit.Code != 137 || exit.Signal != "killed" || exit.Reason != "out of memory (limit 32MiB)" {
+	// Docker loses the event of some kills, and then the reason says so.
+	if exit.Code != 137 || exit.Signal != "killed" || !strings.Contains(exit.Reason, "out of memory (limit 32MiB)") {
 		t.Errorf("exit %+v, want killed for its memory", exit)
 	}
 	b.wantNone()
@@ -102,14 +103,16 @@ func TestStopKillsWhatDoesNotListen(t *testing.T) {
 	for name, grace := range map[string]time.Duration{"after a grace": time.Second, "at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, dockertest.Daemon(t))
-			r, out := b.start(b.work("stubborn"))
+			w := b.work("stubborn")
+			w.Run.Memory = "64m"
+			r, out := b.start(w)
 			out.waitFor(t, "ready")
 			if err := r.Stop(context.Background(), grace); err != nil {
 				t.Fatal(err)
 			}
 			b.wantNone() // at once: Stop returns when nothing is left
-			if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" {
-				t.Errorf("exit %+v, want killed", exit)
+			if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" || exit.Reason != "" {
+				t.Errorf("exit %+v, want killed and no guess why", exit)
 			}
 			if err := r.Stop(context.Background(), grace); err != nil {
 				t.Errorf("a second stop: %v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/uptime"
 )
 
 // ErrClosed says that the driver was closed while the container ran on.
@@ -33,6 +35,8 @@ type running struct {
 	tail   *tail
 	// leash is the file with the time of its death; empty: it has none.
 	leash string
+	// stopped: Weir has asked the container to end.
+	stopped atomic.Bool
 
 	// done is closed when the container has ended and is removed; exit and err
 	// are set before.
@@ -70,8 +74,8 @@ func (r *running) watch() {
 	}
 	close(ended)
 	<-copied
-	if r.err == nil && r.memory > 0 && r.exit.Signal == syscall.SIGKILL.String() && r.exit.Reason == "" {
-		r.starved(ctx)
+	if r.err == nil && r.exit.Signal == syscall.SIGKILL.String() && r.exit.Reason == "" && !r.stopped.Load() {
+		r.exit = r.killed(ctx, r.exit)
 	}
 	if d.life.Err() != nil {
 		r.err = ErrClosed
@@ -85,20 +89,29 @@ func (r *running) watch() {
 	d.unleash(r.id, r.leash)
 }
 
-// starved asks a few times more why the container was killed: Docker hears of a lack of
-// memory apart from the end, and sometimes after it.
-func (r *running) starved(ctx context.Context) {
-	for range 3 {
+// killed says why a container died that Weir did not stop: by its leash, or by its
+// limit of memory. Docker hears of a lack of memory apart from the end, at times after
+// it and at times never, because the group of the container is gone before it is read.
+func (r *running) killed(ctx context.Context, exit driver.Exit) driver.Exit {
+	if until, err := readLeash(r.leash); r.leash != "" && err == nil && uptime.Now() >= until {
+		exit.Leashed, exit.Reason = true, driver.LeashReason
+		return exit
+	}
+	if r.memory == 0 {
+		return exit
+	}
+	for range 20 {
 		state, err := r.driver.inspect(ctx, r.id)
 		if err != nil {
-			return
+			break
 		}
 		if state.OOMKilled {
-			r.exit = r.verdict(state, false)
-			return
+			return r.verdict(state, false)
 		}
 		loop.Wait(ctx, 100*time.Millisecond, nil)
 	}
+	exit.Reason = "killed from outside, or out of memory (limit " + size(r.memory) + "): Docker does not say which"
+	return exit
 }
 
 // Leash sets when the warden kills the container.
@@ -214,6 +227,7 @@ func (r *running) end(ctx context.Context, grace time.Duration) error {
 		return nil
 	default:
 	}
+	r.stopped.Store(true)
 	if grace > 0 {
 		seconds := int(math.Ceil(grace.Seconds()))
 		soft, cancel := context.WithTimeout(ctx, grace+d.cfg.Call)

@@ -36,8 +36,8 @@ func TestLeashEndsWithTheAgent(t *testing.T) {
 	w := b.work("stubborn")
 	w.Leash = time.Now().Add(2 * time.Second)
 	r, _ := b.start(w)
-	if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" {
-		t.Errorf("exit %+v, want killed", exit)
+	if exit := b.wait(r); exit.Code != 137 || !exit.Leashed || exit.Reason != driver.LeashReason {
+		t.Errorf("exit %+v, want killed by its leash", exit)
 	}
 	b.wantNone()
 }

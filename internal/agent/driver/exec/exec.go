@@ -20,9 +20,6 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// leashReason is why work was killed that nobody let live on.
-const leashReason = "its lease was not renewed in time"
-
 // passed are the variables of the agent that the work gets too.
 var passed = []string{"PATH", "HOME", "LANG", "TZ"}
 

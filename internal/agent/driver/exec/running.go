@@ -72,7 +72,7 @@ func (r *running) follow() {
 	}
 	r.exit = driver.Exit{Code: end.Code, Signal: end.Signal, Leashed: end.Cut}
 	if end.Cut {
-		r.exit.Reason = leashReason
+		r.exit.Reason = driver.LeashReason
 	}
 }
 
