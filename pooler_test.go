@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // All that this package promises holds through PgBouncer in transaction mode, with
@@ -60,7 +60,7 @@ func TestManyTasksThroughAPooler(t *testing.T) {
 			w.explain(t, receipts[len(receipts)-1].ID)
 		}
 	})
-	patience.Until(t, "all are done", func() bool { return w.count(t, `select count(*) from weir.finished`) == len(tasks) })
+	testwait.Until(t, "all are done", func() bool { return w.count(t, `select count(*) from weir.finished`) == len(tasks) })
 	if n := w.count(t, `select count(*) from weir.finished where outcome = 'done' and attempt = 1`); n < len(tasks) {
 		t.Errorf("%d of %d were done at their first attempt", n, len(tasks))
 	}
@@ -82,7 +82,7 @@ func TestPreparedStatementsInAPooler(t *testing.T) {
 	weir.Handle(worker, "a", func(_ context.Context, run *weir.Run[int]) (any, error) { return run.Args, nil })
 	w.run(t, worker)
 	// How many get through is chance; the others go on when their leases run out.
-	patience.Every(t, 50*time.Millisecond, "statements are lost", func() bool {
+	testwait.Every(t, 50*time.Millisecond, "statements are lost", func() bool {
 		w.submit(t, weir.Task{Service: "a", Params: 1})
 		return strings.Contains(strings.Join(w.log.all(), "\n"), "prepared statement")
 	})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 )
 
 // progressEvery is the least time between two reports of progress of a run.
@@ -63,7 +63,7 @@ func (w *Worker) record(l *lease, kind, level, message string, data any) error {
 		if err != nil {
 			return fmt.Errorf("weir: record: %w", err)
 		}
-		encoded = clean.JSON(plain)
+		encoded = pgtext.JSON(plain)
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, w.config.Lease/3)
 	defer cancel()

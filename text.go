@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 )
 
 const (
@@ -17,8 +17,8 @@ const (
 
 // cleanText makes text that PostgreSQL takes: valid UTF-8, no NUL, not too long.
 func cleanText(s string) string {
-	if s = clean.Text(s); len(s) > textLimit {
-		return clean.Cut(s, textLimit-32)
+	if s = pgtext.Text(s); len(s) > textLimit {
+		return pgtext.Cut(s, textLimit-32)
 	}
 	return s
 }
@@ -30,7 +30,7 @@ func encodeResult(v any) ([]byte, error) {
 	case nil:
 		return nil, nil
 	case json.RawMessage:
-		if text = clean.JSON(v); !json.Valid(text) {
+		if text = pgtext.JSON(v); !json.Valid(text) {
 			return nil, errors.New("the result is not valid JSON")
 		}
 	default:
@@ -38,7 +38,7 @@ func encodeResult(v any) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the result does not become JSON: %w", err)
 		}
-		text = clean.JSON(plain)
+		text = pgtext.JSON(plain)
 	}
 	if len(text) > resultLimit {
 		return nil, fmt.Errorf("the result has %d bytes, over the limit of 16 MiB: put it into a bucket and return its key", len(text))

@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
 // soon is how long a test waits for what must come. It is less than a worker's
 // PollFloor and Lease: what comes only because of those comes too late. That is why
-// these tests do not wait with internal/patience. Through a pooler nothing but polling
+// these tests do not wait with internal/testwait. Through a pooler nothing but polling
 // brings anything, second by second, so there is no such bound.
 var soon = 20 * time.Second
 
 func init() {
 	if testdb.Pooled() {
-		soon = patience.Limit
+		soon = testwait.Limit
 	}
 }
 

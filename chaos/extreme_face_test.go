@@ -21,7 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/httpapi"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web"
 )
 
@@ -43,7 +43,7 @@ type face struct {
 	// admin and machine are credentials, session a cookie.
 	admin, machine, session string
 	client                  *http.Client
-	said                    *patience.Text
+	said                    *testwait.Text
 	answers                 map[int]int
 }
 
@@ -52,7 +52,7 @@ type face struct {
 func newFace(on *run) *face {
 	on.Helper()
 	t := on.T
-	f := &face{run: on, said: &patience.Text{}, answers: map[int]int{}}
+	f := &face{run: on, said: &testwait.Text{}, answers: map[int]int{}}
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	dir := t.TempDir()

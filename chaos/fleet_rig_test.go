@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -178,8 +178,8 @@ func (h *hall) count(query string, args ...any) (n int) {
 
 func (h *hall) wait(what string, ok func() bool) {
 	h.Helper()
-	if !h.within(patience.Limit, ok) {
-		h.Fatalf("not within %s: %s; units: %s", patience.Limit, what, h.units())
+	if !h.within(testwait.Limit, ok) {
+		h.Fatalf("not within %s: %s; units: %s", testwait.Limit, what, h.units())
 	}
 }
 
@@ -252,7 +252,7 @@ func (h *hall) concludes(places ...*workplace) {
 func (h *hall) gone(w *workplace) {
 	h.Helper()
 	var left []string
-	if !h.within(patience.Limit, func() bool {
+	if !h.within(testwait.Limit, func() bool {
 		var err error
 		if left, err = Remains(w.dir, true); err != nil {
 			h.Fatal(err)

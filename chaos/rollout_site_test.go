@@ -22,11 +22,11 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/mariatest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout"
 	changes "github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -166,11 +166,11 @@ func (s *site) task(id weir.ID) rollout.Task {
 // until waits for something of a task, and tells what it is when that does not come.
 func (s *site) until(id weir.ID, what string, ok func() bool) {
 	s.Helper()
-	if s.within(patience.Limit, ok) {
+	if s.within(testwait.Limit, ok) {
 		return
 	}
 	report, err := s.store.Run(s.ctx, id, 0)
-	s.Fatalf("not within %s: %s; the task is %+v, its runs %+v, its log %+v %v", patience.Limit, what, s.task(id), report.Attempts, report.Log, err)
+	s.Fatalf("not within %s: %s; the task is %+v, its runs %+v, its log %+v %v", testwait.Limit, what, s.task(id), report.Attempts, report.Log, err)
 }
 
 // ends waits until a task is in one of these statuses.

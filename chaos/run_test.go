@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // shortLease is the lease of most runs: short, so that its end can be waited for.
@@ -46,7 +46,7 @@ func newRun(t *testing.T) *run {
 }
 
 func newRunOn(t *testing.T, pool *pgxpool.Pool, url string) *run {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*testwait.Limit)
 	t.Cleanup(cancel)
 	r := &run{T: t, ctx: ctx, pool: pool, url: url, rec: NewRecorder(), lease: shortLease, silent: map[string]bool{}, healed: time.Now()}
 	r.driver = &Client{Name: "driver", Pool: pool, Log: r.rec.Client("driver"), Lease: r.lease}
@@ -122,7 +122,7 @@ func (r *run) asleep(s *sleep) {
 	r.Helper()
 	select {
 	case <-s.fell:
-	case <-time.After(patience.Limit):
+	case <-time.After(testwait.Limit):
 		r.Fatal("the agent never came to the call at which it is to be paused")
 	}
 }
@@ -189,8 +189,8 @@ func short50(int) Spec { return workFor(50 * time.Millisecond) }
 // eventually waits for a condition.
 func (r *run) eventually(what string, cond func() bool) {
 	r.Helper()
-	if !r.within(patience.Limit, cond) {
-		r.Fatalf("not within %s: %s", patience.Limit, what)
+	if !r.within(testwait.Limit, cond) {
+		r.Fatalf("not within %s: %s", testwait.Limit, what)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
@@ -51,7 +51,7 @@ type house struct {
 	over  func(blob.Bucket) blob.Bucket
 	owner weir.ID
 	log   *slog.Logger
-	diary *patience.Text
+	diary *testwait.Text
 	epoch atomic.Int64
 	// ahead is how far the time has been moved on.
 	ahead atomic.Int64
@@ -86,7 +86,7 @@ type tally struct {
 func newHouse(t *testing.T, bucket blob.Bucket) *house {
 	t.Helper()
 	db, program := testdb.New(t), program(t, "workspace")
-	h := &house{T: t, ctx: t.Context(), db: db, pool: db.Pool, url: db.URL, program: program, dir: shortDir(t), bucket: bucket, diary: &patience.Text{}, heals: healMost, over: func(b blob.Bucket) blob.Bucket { return b }, rng: rand.New(rand.NewPCG(1, 7)), calm: true, outages: map[string]*outage{}, busy: map[weir.ID]*change{}, hidden: map[string]bool{}, tally: tally{moments: map[string]int{}}}
+	h := &house{T: t, ctx: t.Context(), db: db, pool: db.Pool, url: db.URL, program: program, dir: shortDir(t), bucket: bucket, diary: &testwait.Text{}, heals: healMost, over: func(b blob.Bucket) blob.Bucket { return b }, rng: rand.New(rand.NewPCG(1, 7)), calm: true, outages: map[string]*outage{}, busy: map[weir.ID]*change{}, hidden: map[string]bool{}, tally: tally{moments: map[string]int{}}}
 	if bucket == nil {
 		h.bucket = blobtest.Folder(t)
 	}

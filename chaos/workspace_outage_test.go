@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
@@ -188,7 +188,7 @@ func (h *house) nothingLost(homes map[weir.ID]provider.Volume, low *tenant) {
 // reach lets a controller work until workspaces are where they shall be.
 func (h *house) reach(r *reign, what string, all ...*tenant) {
 	h.Helper()
-	patience.Until(h, what, func() bool {
+	testwait.Until(h, what, func() bool {
 		_ = r.tick(r.work, false)
 		for _, t := range all {
 			h.passTime(t)

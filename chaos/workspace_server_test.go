@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // TestWorkspacesServerKilled kills the process that leads with -9, or stops it and lets
@@ -108,7 +108,7 @@ func (h *house) kill(c *exec.Cmd) {
 func (h *house) leads() {
 	h.Helper()
 	was := h.epoch.Load()
-	patience.Until(h, "somebody leads", func() bool {
+	testwait.Until(h, "somebody leads", func() bool {
 		var epoch int64
 		h.scan(`select coalesce(max(epoch), 0) from weir.system_locks where lock_name = 'coordinator' and expires_at > now()`, nil, &epoch)
 		h.epoch.Store(epoch)
@@ -119,7 +119,7 @@ func (h *house) leads() {
 // converges waits until all is as it is wanted.
 func (h *house) converges() {
 	h.Helper()
-	patience.Every(h, 20*time.Millisecond, "all is as it is wanted", func() bool {
+	testwait.Every(h, 20*time.Millisecond, "all is as it is wanted", func() bool {
 		for _, t := range h.tenants {
 			h.recover(t)
 		}

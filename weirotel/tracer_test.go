@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/weirotel"
 )
 
@@ -60,7 +60,7 @@ func (l *lab) work(t *testing.T, handlers func(*weir.Worker)) {
 
 func (l *lab) wait(t *testing.T, id weir.ID) weir.Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	outcome, err := l.client.Wait(ctx, id)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // process is one that a test started. It is gone when the test ends.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	said patience.Text
+	said testwait.Text
 	done chan struct{}
 }
 
@@ -48,7 +48,7 @@ func (p *process) stop() {
 		return
 	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone by now
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	select {
 	case <-p.done:
@@ -71,14 +71,14 @@ func (p *process) ended() bool {
 // exit waits for the process and gives its exit code.
 func (p *process) exit() int {
 	p.t.Helper()
-	patience.Until(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.ended)
+	testwait.Until(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.ended)
 	return p.cmd.ProcessState.ExitCode()
 }
 
 // line waits for a line that begins with a word and gives the rest of it.
 func (p *process) line(word string) (rest string) {
 	p.t.Helper()
-	patience.Until(p.t, "a line "+word, func() bool {
+	testwait.Until(p.t, "a line "+word, func() bool {
 		for text := range strings.Lines(p.said.String()) {
 			if after, ok := strings.CutPrefix(strings.TrimSpace(text), word); ok && strings.HasSuffix(text, "\n") {
 				rest = strings.TrimSpace(after)

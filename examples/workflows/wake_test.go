@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // ears hear what wakes machines: packets, calls, scripts.
 type ears struct {
 	packets net.PacketConn
 	calls   *httptest.Server
-	called  patience.Text
+	called  testwait.Text
 	// scripts is the folder of the operator, heard the file that its script writes.
 	scripts, heard string
 }
@@ -48,7 +48,7 @@ func newEars(t *testing.T) *ears {
 // magic waits for a packet and tells whether it is the magic one of an address.
 func (e *ears) magic(t *testing.T, mac net.HardwareAddr) bool {
 	t.Helper()
-	if err := e.packets.SetReadDeadline(time.Now().Add(patience.Limit)); err != nil {
+	if err := e.packets.SetReadDeadline(time.Now().Add(testwait.Limit)); err != nil {
 		t.Fatal(err)
 	}
 	packet := make([]byte, 2000)
@@ -85,8 +85,8 @@ func TestSleepersAreWokenAhead(t *testing.T) {
 	if !e.magic(t, net.HardwareAddr{0x52, 0x54, 0, 0x12, 0x34, 0x56}) {
 		t.Error("the packet is not the magic one of the node")
 	}
-	patience.Until(t, "the script", func() bool { text, _ := os.ReadFile(e.heard); return string(text) == "rack slot-7\n" })
-	patience.Until(t, "the call", func() bool { return e.called.String() == "POST /power/on {\"node\":\"cloud\"}\n" })
+	testwait.Until(t, "the script", func() bool { text, _ := os.ReadFile(e.heard); return string(text) == "rack slot-7\n" })
+	testwait.Until(t, "the call", func() bool { return e.called.String() == "POST /power/on {\"node\":\"cloud\"}\n" })
 	w.eventually("the events of three nodes that were called before the job was due", `
 		select count(distinct v.subject) = 3 from weir.event v join weir.job j on j.id = $1::uuid where v.kind = 'node' and v.type = 'wake_called' and v.at < j.due`, job)
 

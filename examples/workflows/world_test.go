@@ -11,8 +11,8 @@ import (
 
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // world is a Weir as people run it: a database, a bucket on an S3 server, one
@@ -98,7 +98,7 @@ func ask[T any](w *world, sql string, args ...any) (value T) {
 // eventually polls a query that answers yes or no.
 func (w *world) eventually(what, sql string, args ...any) {
 	w.t.Helper()
-	patience.Until(w.t, what, func() bool { return ask[bool](w, sql, args...) })
+	testwait.Until(w.t, what, func() bool { return ask[bool](w, sql, args...) })
 }
 
 // newest is the job of a workflow that was made last.

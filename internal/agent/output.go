@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/blob/joblog"
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -162,7 +162,7 @@ func (o *output) stdoutLine(line []byte, cut int64) {
 	case said.progress != nil:
 		o.percent(*said.progress)
 	case said.event != nil:
-		o.event(said.event.level, clean.Text(said.event.message))
+		o.event(said.event.level, pgtext.Text(said.event.message))
 	}
 }
 
@@ -236,7 +236,7 @@ func (o *output) wait(stream string, line []byte, cut int64) {
 // add puts a line into the log, whatever its limit.
 func (o *output) add(stream string, line []byte) {
 	now := time.Now()
-	text := joblog.Append(nil, joblog.Line{At: now.UTC(), Stream: stream, Text: clean.Text(string(line))})
+	text := joblog.Append(nil, joblog.Line{At: now.UTC(), Stream: stream, Text: pgtext.Text(string(line))})
 	o.waiting += len(text)
 	o.pending = append(o.pending, entry{text, now, o.takenOut + o.out.done, o.takenErr + o.err.done})
 }
@@ -271,7 +271,7 @@ func (o *output) said() (json.RawMessage, error) {
 func (o *output) lastWords() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return clean.Text(string(bytes.TrimSpace(o.last)))
+	return pgtext.Text(string(bytes.TrimSpace(o.last)))
 }
 
 // splitter makes lines of what comes in pieces. A line that is too long loses

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 )
 
 const (
@@ -52,7 +52,7 @@ func parseLine(line []byte) (said, error) {
 		if len(rest) > resultMost {
 			return said{}, errResultTooLarge
 		}
-		rest = clean.JSON(rest)
+		rest = pgtext.JSON(rest)
 		if !json.Valid(rest) {
 			return said{}, errors.New("::result wants JSON")
 		}
@@ -64,8 +64,8 @@ func parseLine(line []byte) (said, error) {
 		default:
 			return said{}, errors.New("::event wants a level (debug, info, warn, error) and a message")
 		}
-		message = clean.Cut(strings.TrimSpace(message), messageMost)
+		message = pgtext.Cut(strings.TrimSpace(message), messageMost)
 		return said{event: &happened{level, message}}, nil
 	}
-	return said{}, fmt.Errorf("there is no ::%s: progress, result and event are what the agent understands", clean.Cut(string(word), 40))
+	return said{}, fmt.Errorf("there is no ::%s: progress, result and event are what the agent understands", pgtext.Cut(string(word), 40))
 }

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/pgtext"
 	"github.com/weirhq/weir/internal/uptime"
 )
 
@@ -68,7 +68,7 @@ func (at *attempt) progress(percent float64) {
 
 func (at *attempt) tell(n node.Note) {
 	a := at.agent
-	n.Message = clean.Cut(clean.Text(n.Message), messageMost)
+	n.Message = pgtext.Cut(pgtext.Text(n.Message), messageMost)
 	a.mu.Lock()
 	if len(a.mail.notes) >= mailMost {
 		a.mail.notes = a.mail.notes[1:]
@@ -92,7 +92,7 @@ func (at *attempt) report(e evidence) {
 		return
 	}
 	o.Lease, o.Quiet = at.Holds(), at.Device != nil
-	o.Error = clean.Cut(clean.Text(at.mask.String(o.Error)), 8<<10)
+	o.Error = pgtext.Cut(pgtext.Text(at.mask.String(o.Error)), 8<<10)
 	if o.Result != nil {
 		o.Result = at.cleanResult(o.Result)
 	}
@@ -110,7 +110,7 @@ func (at *attempt) report(e evidence) {
 
 // cleanResult frees a result of what may not leave the machine.
 func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
-	clean := at.mask.Bytes(clean.JSON(result))
+	clean := at.mask.Bytes(pgtext.JSON(result))
 	if at.mask != nil && bytes.IndexByte(clean, '\\') >= 0 {
 		// A secret may be written with escapes that the database undoes.
 		if plain, err := unescaped(clean); err == nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -34,12 +34,12 @@ type world struct {
 	folder string
 	vault  *vault.Vault
 	hints  *node.Hints
-	log    *patience.Text
+	log    *testwait.Text
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, db: testdb.New(t), folder: t.TempDir(), log: &patience.Text{}}
+	w := &world{TB: t, db: testdb.New(t), folder: t.TempDir(), log: &testwait.Text{}}
 	var err error
 	if w.bucket, err = blob.Open(t.Context(), "folder://"+w.folder); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func (w *world) end(job weir.ID, key string) (t task) {
 // until waits for a condition.
 func (w *world) until(what string, is func() bool) {
 	w.Helper()
-	patience.Until(w, what, is)
+	testwait.Until(w, what, is)
 }
 
 // logOf is the whole kept log of an attempt, one line each with its stream.

@@ -22,8 +22,8 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // serveVariable makes the test binary a server on the database it names.
@@ -200,7 +200,7 @@ func TestR9_ThreeServers(t *testing.T) {
 		if err := db.Pool.QueryRow(t.Context(), `select weir.submit('nobody', run_at => clock_timestamp() + interval '100 ms')`).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
-		patience.Until(t, "a leader opens the gate of a task that is due", func() bool {
+		testwait.Until(t, "a leader opens the gate of a task that is due", func() bool {
 			var state string
 			err := db.Pool.QueryRow(t.Context(), `select state from weir.task where id = $1`, id).Scan(&state)
 			return err == nil && state == "available"
@@ -233,7 +233,7 @@ func TestR9_ThreeServers(t *testing.T) {
 	if err := second.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the one that slept knows that another leads", func() bool {
+	testwait.Until(t, "the one that slept knows that another leads", func() bool {
 		return strings.Contains(metricsOf(second), "\nweir_leader 0\n")
 	})
 	if now, same := leader(t, db, servers); now != third || same != last {
@@ -249,7 +249,7 @@ func TestR9_ThreeServers(t *testing.T) {
 // waitForEvents waits until so many events of tasks are there for a follower to miss.
 func waitForEvents(t *testing.T, db *testdb.DB, least int) {
 	t.Helper()
-	patience.Until(t, "much has happened", func() bool {
+	testwait.Until(t, "much has happened", func() bool {
 		var n int
 		err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.event where task is not null`).Scan(&n)
 		return err == nil && n > least
@@ -259,7 +259,7 @@ func waitForEvents(t *testing.T, db *testdb.DB, least int) {
 // leader is the server that leads, and its epoch.
 func leader(t *testing.T, db *testdb.DB, servers []*process) (found *process, epoch int64) {
 	t.Helper()
-	patience.Until(t, "somebody leads", func() bool {
+	testwait.Until(t, "somebody leads", func() bool {
 		var holder string
 		err := db.Pool.QueryRow(t.Context(), `select l.holder_id, l.epoch from weir.system_locks l where l.lock_name = $1 and l.expires_at > clock_timestamp()`,
 			coordinator.Lock).Scan(&holder, &epoch)
@@ -300,7 +300,7 @@ func checkFollower(t *testing.T, db *testdb.DB, f *follower) {
 		}
 		want = append(want, key)
 	}
-	patience.Until(t, "the follower has everything", func() bool {
+	testwait.Until(t, "the follower has everything", func() bool {
 		seen, _ := f.snapshot()
 		return len(seen) >= len(want)
 	})

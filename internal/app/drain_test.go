@@ -18,15 +18,15 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // member is one of several servers in this process. Its draining lasts until
 // drained is closed: how fast a machine is does not matter then.
 type member struct {
 	url        *url.URL
-	out        patience.Text
+	out        testwait.Text
 	end, force context.CancelFunc
 	drained    chan struct{}
 	ended      chan error
@@ -48,7 +48,7 @@ func join(t *testing.T, db *testdb.DB) *member {
 		m.ended <- Serve(ctx, config, Options{Version: "test", Out: &m.out, Force: force, drained: m.drained})
 	}()
 	t.Cleanup(func() { end(); hurry() })
-	patience.Until(t, "the server is up", func() bool { return strings.Contains(m.out.String(), "Weir is up after ") })
+	testwait.Until(t, "the server is up", func() bool { return strings.Contains(m.out.String(), "Weir is up after ") })
 	at, err := url.Parse(told.FindString(m.out.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestRollingRestart(t *testing.T) {
 		return func() bool { m.mu.Lock(); defer m.mu.Unlock(); return m.ready }
 	}
 	for _, m := range b.all() {
-		patience.Until(t, "the balancer sees a server", ready(m))
+		testwait.Until(t, "the balancer sees a server", ready(m))
 	}
 
 	var mu sync.Mutex
@@ -247,16 +247,16 @@ func TestRollingRestart(t *testing.T) {
 
 	for i, m := range b.all() {
 		before := count()
-		patience.Until(t, "clients write", func() bool { return count() > before+3 })
+		testwait.Until(t, "clients write", func() bool { return count() > before+3 })
 		m.end()
-		patience.Until(t, "the balancer sends nothing more to a server that stops", m.idle)
+		testwait.Until(t, "the balancer sends nothing more to a server that stops", m.idle)
 		close(m.drained)
 		if err := <-m.ended; err != nil {
 			t.Error(err)
 		}
 		again := join(t, db)
 		b.set(i, again)
-		patience.Until(t, "the balancer sees the new one", ready(again))
+		testwait.Until(t, "the balancer sees the new one", ready(again))
 	}
 	rest()
 	clients.Wait()
@@ -299,7 +299,7 @@ func TestDrain(t *testing.T) {
 	}
 
 	m.end()
-	patience.Until(t, "it is not ready", func() bool {
+	testwait.Until(t, "it is not ready", func() bool {
 		response, err := client.Get(m.url.String() + "/readyz")
 		if err != nil {
 			t.Fatal(err)
@@ -330,7 +330,7 @@ func TestDrain(t *testing.T) {
 	// A second signal does not wait for balancers.
 	m = join(t, db)
 	m.end()
-	patience.Until(t, "it drains", func() bool { return strings.Contains(m.out.String(), "Draining") })
+	testwait.Until(t, "it drains", func() bool { return strings.Contains(m.out.String(), "Draining") })
 	m.force()
 	if err := <-m.ended; err != nil {
 		t.Error(err)

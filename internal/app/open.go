@@ -21,7 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/metrics"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
 	"github.com/weirhq/weir/internal/work"
@@ -89,7 +89,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	mux.Handle("/api/", api.Handler())
 	mux.Handle("GET /metrics", s.metrics(entrance, measured))
 	mux.Handle("/", dashboard.Handler())
-	p.face = request.Wrap(measured.HTTP(p.tracing.HTTP(mux)))
+	p.face = requestinfo.Wrap(measured.HTTP(p.tracing.HTTP(mux)))
 	if p.link, err = s.logIn(ctx, people); err != nil {
 		return "", err
 	}

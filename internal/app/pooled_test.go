@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -55,7 +55,7 @@ func TestAllThroughPgBouncer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		patience.Until(t, "the agent does it", func() bool {
+		testwait.Until(t, "the agent does it", func() bool {
 			var done int
 			if err := db.Pool.QueryRow(ctx, `select done from weir.job where id = $1`, job.ID).Scan(&done); err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestPooledWhereTransactionsAreNotReadCommitted(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	isolated(t, db)
-	log := &patience.Text{}
+	log := &testwait.Text{}
 	config := Config{DatabaseURL: testdb.Bounce(t, db.URL, "pool_mode = transaction", "default_pool_size = 8", "max_client_conn = 200"), LogLevel: "warn"}
 	r := up(t, config, Options{Log: config.Logger(log)})
 	for _, sql := range []string{
@@ -116,7 +116,7 @@ func TestPooledWhereTransactionsAreNotReadCommitted(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	patience.Until(t, "what is due is available, and the lease of a dead worker is over", func() bool {
+	testwait.Until(t, "what is due is available, and the lease of a dead worker is over", func() bool {
 		var n int
 		if err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.task where service in ('idle', 'dead') and state = 'available'`).Scan(&n); err != nil {
 			t.Fatal(err)

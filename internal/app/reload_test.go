@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // writePair writes a certificate for a name, and its key.
@@ -60,7 +60,7 @@ func writeText(t *testing.T, path, text string) {
 func TestACertificateIsReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var log patience.Text
+	var log testwait.Text
 	load := func() (*certificate, error) {
 		return loadCertificate(filepath.Join(dir, "cert"), filepath.Join(dir, "key"), slog.New(slog.NewTextHandler(&log, nil)))
 	}
@@ -101,7 +101,7 @@ func TestACertificateIsReadAgain(t *testing.T) {
 func TestTheConfigurationIsReadAgain(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
-	var log patience.Text
+	var log testwait.Text
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	reload := make(chan struct{})
@@ -113,14 +113,14 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 	})
 	fault = errors.New("line 3 is odd")
 	reload <- struct{}{}
-	patience.Until(t, "it says what is wrong", func() bool { return strings.Contains(log.String(), "line 3 is odd") })
+	testwait.Until(t, "it says what is wrong", func() bool { return strings.Contains(log.String(), "line 3 is odd") })
 	if level.Level() != slog.LevelWarn {
 		t.Errorf("the level is %s", level.Level())
 	}
 	fault, next.LogLevel, next.Retention = nil, "debug", 2*time.Hour
 	reload <- struct{}{}
-	patience.Until(t, "the level changes", func() bool { return level.Level() == slog.LevelDebug })
-	patience.Until(t, "it names what waits", func() bool {
+	testwait.Until(t, "the level changes", func() bool { return level.Level() == slog.LevelDebug })
+	testwait.Until(t, "it names what waits", func() bool {
 		return strings.Contains(log.String(), "log_level=debug") && strings.Contains(log.String(), "retention")
 	})
 	if err := r.stop(); err != nil {

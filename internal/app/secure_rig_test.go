@@ -15,8 +15,8 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/httpapi"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web"
 )
 
@@ -31,7 +31,7 @@ type fort struct {
 	*running
 	db     *testdb.DB
 	people *auth.Store
-	log    *patience.Text
+	log    *testwait.Text
 	client *http.Client
 }
 
@@ -44,7 +44,7 @@ func besiege(t *testing.T, change ...func(*Config, *Options)) *fort {
 // besiegeOn starts one more server on a database. It logs everything as JSON.
 func besiegeOn(t *testing.T, db *testdb.DB, change ...func(*Config, *Options)) *fort {
 	t.Helper()
-	f := &fort{db: db, people: auth.New(db.Pool, auth.Options{}), log: &patience.Text{}}
+	f := &fort{db: db, people: auth.New(db.Pool, auth.Options{}), log: &testwait.Text{}}
 	config := Config{DatabaseURL: db.URL, LogFormat: "json", LogLevel: "debug"}
 	options := Options{Log: config.Logger(f.log)}
 	for _, c := range change {

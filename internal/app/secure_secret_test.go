@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // into reads JSON.
@@ -26,7 +26,7 @@ func (r reply) into(t *testing.T, v any) {
 // works says that the agent of the server can start processes.
 func (f *fort) works() {
 	f.t.Helper()
-	patience.Until(f.t, "the agent of the server is there", func() bool {
+	testwait.Until(f.t, "the agent of the server is there", func() bool {
 		return f.text(`select count(*)::text from weir.nodes where 'exec' = any (drivers)`) == "1"
 	})
 }
@@ -51,7 +51,7 @@ func (f *fort) start(who way, workflow string, params map[string]any) (job strin
 // ended waits for a job.
 func (f *fort) ended(job string) {
 	f.t.Helper()
-	patience.Until(f.t, "the job has ended", func() bool {
+	testwait.Until(f.t, "the job has ended", func() bool {
 		return f.text(`select state from weir.job where id = $1`, job) != "live" && f.text(`select count(*)::text from weir.job_finished where job = $1`, job) == "1"
 	})
 }
@@ -138,7 +138,7 @@ func (r *secretRun) run() (job string) {
 	}
 	r.define(r.who, "name: loud\nsteps:\n"+steps)
 	job = r.start(r.who, "loud", nil)
-	patience.Until(r.t, "both run", func() bool {
+	testwait.Until(r.t, "both run", func() bool {
 		return r.text(`select count(*)::text from weir.running where job = $1 and started`, job) == "2"
 	})
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -246,7 +246,7 @@ func (r *secretRun) told(job, works, fails string) {
 	}
 	left, err := filepath.Glob(filepath.Join(r.data, "agent", "*", "attempts", "*"))
 	if err != nil || len(left) > 0 {
-		patience.Until(r.t, "the folders of attempts are gone", func() bool {
+		testwait.Until(r.t, "the folders of attempts are gone", func() bool {
 			left, _ = filepath.Glob(filepath.Join(r.data, "agent", "*", "attempts", "*"))
 			return len(left) == 0
 		})

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // follow opens a stream and returns what it sends, line by line, until the
@@ -338,7 +338,7 @@ func TestSecureStreamSeats(t *testing.T) {
 			t.Errorf("%s: another person: status %d", path, status)
 		}
 		cancel()
-		patience.Until(t, "there is room again", func() bool {
+		testwait.Until(t, "there is room again", func() bool {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			status, _ := f.follow(ctx, path, with(ada))

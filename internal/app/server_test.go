@@ -16,15 +16,15 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // running is a server in this process.
 type running struct {
 	t      *testing.T
-	out    patience.Text
+	out    testwait.Text
 	end    context.CancelFunc
 	force  context.CancelFunc
 	ended  chan error
@@ -48,7 +48,7 @@ func up(t *testing.T, config Config, options Options) *running {
 		hurry()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	patience.Until(t, "the server is up", func() bool {
+	testwait.Until(t, "the server is up", func() bool {
 		found, err := ReadRunning(config.Data)
 		r.listen = found.Listen
 		return err == nil && strings.Contains(r.out.String(), "Weir is up after ")
@@ -172,7 +172,7 @@ func TestStandby(t *testing.T) {
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the second leads", func() bool {
+	testwait.Until(t, "the second leads", func() bool {
 		var leads bool
 		err := db.Pool.QueryRow(t.Context(), `select l.epoch = 2 and l.expires_at > clock_timestamp() from weir.system_locks l where l.lock_name = 'coordinator'`).Scan(&leads)
 		return err == nil && leads
@@ -187,7 +187,7 @@ func TestNotReady(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	db.SkipDoctor("its database does not let anybody in")
-	var log patience.Text
+	var log testwait.Text
 	r := up(t, Config{DatabaseURL: db.URL, CoordinatorTTL: time.Second}, Options{Log: Config{}.Defaults().Logger(&log)})
 	admin := testdb.NewEmpty(t)
 	name := db.Pool.Config().ConnConfig.Database
@@ -197,7 +197,7 @@ func TestNotReady(t *testing.T) {
 	if _, err := admin.Pool.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, name); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "it is not ready", func() bool {
+	testwait.Until(t, "it is not ready", func() bool {
 		status, ready := r.get("/readyz")
 		return status == http.StatusServiceUnavailable && !ready.Ready && len(ready.Checks) == 1 && ready.Checks[0].Name == "database"
 	})
@@ -213,7 +213,7 @@ func TestNotReady(t *testing.T) {
 	if _, err := admin.Pool.Exec(t.Context(), `alter database `+name+` allow_connections true`); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "it is ready again", func() bool { status, _ := r.get("/readyz"); return status == http.StatusOK })
+	testwait.Until(t, "it is ready again", func() bool { status, _ := r.get("/readyz"); return status == http.StatusOK })
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestNotReady(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL}, Options{})
-	var out patience.Text
+	var out testwait.Text
 	data := filepath.Join(t.TempDir(), "new")
 	err := Up(t.Context(), Config{DatabaseURL: db.URL, Data: data, Listen: r.listen}.Defaults(), Options{Out: &out})
 	if err == nil || !strings.Contains(problem.Explain(err).Next, "--listen") {
@@ -242,7 +242,7 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	r := up(t, Config{DatabaseURL: db.URL, NodeName: "here"}, Options{Demo: true})
-	patience.Until(t, "a film is encoded", func() bool {
+	testwait.Until(t, "a film is encoded", func() bool {
 		var n int
 		err := db.Pool.QueryRow(t.Context(), `select count(*) from weir.task where service = 'demo.encode' and state = 'running'`).Scan(&n)
 		return err == nil && n > 0

@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // command runs a statement that takes no arguments.
@@ -95,7 +95,7 @@ func TestFullDisk(t *testing.T) {
 	db := testdb.New(t)
 	name := db.Pool.Config().ConnConfig.Database
 	db.Pool.Reset()
-	patience.Until(t, "nobody is connected", func() bool {
+	testwait.Until(t, "nobody is connected", func() bool {
 		var n int
 		err := admin.Pool.QueryRow(t.Context(), `select count(*) from pg_stat_activity where datname = $1`, name).Scan(&n)
 		return err == nil && n == 0
@@ -117,13 +117,13 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 	}
-	patience.Until(t, "a write is refused", func() bool { return writeRefused(t, f, token) })
-	patience.Until(t, "the server is not ready", func() bool { return f.readiness() == http.StatusServiceUnavailable })
+	testwait.Until(t, "a write is refused", func() bool { return writeRefused(t, f, token) })
+	testwait.Until(t, "the server is not ready", func() bool { return f.readiness() == http.StatusServiceUnavailable })
 	f.wants(http.StatusOK, http.MethodGet, "/api/v1/pools", bearer(token))
 
 	command(t, db, `drop table public.ballast`)
 	command(t, db, `checkpoint`) // the files of a dropped table go then at the latest
-	patience.Until(t, "the server is ready", func() bool { return f.readiness() == http.StatusOK })
+	testwait.Until(t, "the server is ready", func() bool { return f.readiness() == http.StatusOK })
 	if writeRefused(t, f, token) {
 		t.Error("there is room, and a write is refused")
 	}
@@ -148,11 +148,11 @@ func TestReadOnly(t *testing.T) {
 		command(t, admin, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'`, name)
 	}
 	turn("on")
-	patience.Until(t, "a write is refused", func() bool { return writeRefused(t, f, token) })
-	patience.Until(t, "the server is not ready", func() bool { return f.readiness() == http.StatusServiceUnavailable })
+	testwait.Until(t, "a write is refused", func() bool { return writeRefused(t, f, token) })
+	testwait.Until(t, "the server is not ready", func() bool { return f.readiness() == http.StatusServiceUnavailable })
 	turn("off")
-	patience.Until(t, "the server is ready", func() bool { return f.readiness() == http.StatusOK })
-	patience.Until(t, "a write is taken", func() bool { return !writeRefused(t, f, token) })
+	testwait.Until(t, "the server is ready", func() bool { return f.readiness() == http.StatusOK })
+	testwait.Until(t, "a write is taken", func() bool { return !writeRefused(t, f, token) })
 }
 
 // Who loses a deadlock may try again.

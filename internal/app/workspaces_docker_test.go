@@ -8,7 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/provider/providertest"
 )
 
@@ -33,7 +33,7 @@ func inContainers(t *testing.T) lodging {
 // leftIn is what an engine itself says that it has of workspaces.
 func leftIn(t *testing.T, direct *client.Client) (left []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	ours := client.Filters{}.Add("label", "weir.workspace")
 	volumes, err := direct.VolumeList(ctx, client.VolumeListOptions{Filters: ours})

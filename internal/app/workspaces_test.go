@@ -15,8 +15,8 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/inside/program"
@@ -127,7 +127,7 @@ func live(t *testing.T, at lodging) {
 		w.more(w)
 	}
 	w.ends()
-	patience.Every(t, 100*time.Millisecond, "nothing is left", func() bool { return len(w.left()) == 0 })
+	testwait.Every(t, 100*time.Millisecond, "nothing is left", func() bool { return len(w.left()) == 0 })
 }
 
 // lifeForm is what the list shows of a life. What lasts for a moment may be missed.
@@ -274,7 +274,7 @@ func TestWorkspacesComeBackWithTheServer(t *testing.T) {
 		w, err := store.Workspace(t.Context(), id)
 		return err == nil && w.Phase == ladder.Running && w.Operation == ladder.None
 	}
-	patience.Until(t, "it runs", runs)
+	testwait.Until(t, "it runs", runs)
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestWorkspacesComeBackWithTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := up(t, config, Options{})
-	patience.Until(t, "it runs again", func() bool {
+	testwait.Until(t, "it runs again", func() bool {
 		log, err := store.Log(t.Context(), id, pageOf(100))
 		return err == nil && len(log) > len(before) && runs()
 	})
@@ -302,7 +302,7 @@ func TestDemoHasWorkspaces(t *testing.T) {
 	r := up(t, Config{DatabaseURL: db.URL}, Options{Demo: true})
 	owner := anybody(t, db, "ada", auth.Admin)
 	store := workspace.New(db.Pool)
-	patience.Until(t, "one runs and one is archived", func() bool {
+	testwait.Until(t, "one runs and one is archived", func() bool {
 		list, err := store.List(t.Context(), workspace.Filter{Owner: owner}, pageOf(10))
 		phases := map[string]ladder.Phase{}
 		for _, w := range list {

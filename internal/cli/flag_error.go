@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/weirhq/weir/internal/near"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 // kinds says what a flag wants, by the type of its value.
@@ -22,7 +22,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if meant := near.Word(unknown.GetSpecifiedName(), names); meant != "" {
+		if meant := spelling.Closest(unknown.GetSpecifiedName(), names); meant != "" {
 			return invalid("did you mean: --"+meant, "%s has no flag --%s", cmd.CommandPath(), unknown.GetSpecifiedName())
 		}
 		return err

@@ -14,10 +14,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/weirhq/weir/internal/near"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/spelling"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -185,7 +185,7 @@ func (r *planYAML) fields(n *yaml.Node, what string, known map[string]func(*yaml
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		read := known[key.Value]
-		switch meant := near.Word(key.Value, names); {
+		switch meant := spelling.Closest(key.Value, names); {
 		case seen[key.Value] != nil:
 			r.fault(key, "%s: %s is there twice", what, key.Value)
 		case read != nil:

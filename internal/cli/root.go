@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/near"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 const (
@@ -124,7 +124,7 @@ func (e *env) noArgs(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, append([]string{c.Name()}, c.Aliases...)...)
 		}
 	}
-	if meant := near.Word(args[0], verbs); meant != "" {
+	if meant := spelling.Closest(args[0], verbs); meant != "" {
 		return invalid("did you mean: "+cmd.CommandPath()+" "+meant, "%s has no command %q", cmd.CommandPath(), args[0])
 	}
 	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])

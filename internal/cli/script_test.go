@@ -22,8 +22,8 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/buildtest"
 	"github.com/weirhq/weir/internal/mariatest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -50,7 +50,7 @@ func run(m *testing.M) int {
 		}()
 		os.Setenv(testdb.URLVariable, cluster.URL("postgres"))
 	}
-	return patience.Ended(m.Run(), goleak.IgnoreTopFunction("os/exec.(*Cmd).Wait"), goleak.IgnoreAnyFunction("github.com/weirhq/weir/internal/pg.spawn.func1"))
+	return testwait.Ended(m.Run(), goleak.IgnoreTopFunction("os/exec.(*Cmd).Wait"), goleak.IgnoreAnyFunction("github.com/weirhq/weir/internal/pg.spawn.func1"))
 }
 
 // Every script has a database of its own and runs the real command as a process
@@ -229,7 +229,7 @@ func alive(pid int) bool {
 
 // eventually polls until ok or the limit of patience.
 func eventually(ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 const testTTL = 2 * time.Second
@@ -102,7 +102,7 @@ func TestR9OneOfTwoLeads(t *testing.T) {
 	two := serve(t, db.Pool, nil)
 	// A whole ttl with renewals: the second one never leads.
 	first := *term.deadline.Load()
-	patience.Until(t, "the term is renewed twice", func() bool { return term.deadline.Load().Sub(first) > testTTL/2 })
+	testwait.Until(t, "the term is renewed twice", func() bool { return term.deadline.Load().Sub(first) > testTTL/2 })
 	if term.Epoch() != 1 || one.Status().Epoch != 1 || two.Status().Epoch != 0 || len(two.terms) > 0 {
 		t.Errorf("one %+v, two %+v", one.Status(), two.Status())
 	}
@@ -119,7 +119,7 @@ func TestR9OneOfTwoLeads(t *testing.T) {
 // have by default; that a server starts or stops is told by itself.
 func TestChangesOfTheLeadAreLogged(t *testing.T) {
 	db := newDB(t)
-	var log patience.Text
+	var log testwait.Text
 	s := serve(t, db.Pool, func(c *Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})
@@ -149,13 +149,13 @@ func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
 	var listener sync.WaitGroup
 	listener.Go(func() { _ = hints.Run(ctx) })
 	t.Cleanup(func() { stop(); listener.Wait() })
-	patience.Until(t, "the listener listens", hints.Healthy)
+	testwait.Until(t, "the listener listens", hints.Healthy)
 
 	hour := func(c *Config) { c.TTL = time.Hour }
 	one := serve(t, db.Pool, hour)
 	one.leads(t)
 	two := serve(t, db.Pool, func(c *Config) { c.TTL, c.Wake = 10*time.Minute, sub.C() })
-	patience.Until(t, "the first one acts", func() bool { return acts(t, db, 1) > 0 })
+	testwait.Until(t, "the first one acts", func() bool { return acts(t, db, 1) > 0 })
 	start := time.Now()
 	one.stop()
 	<-one.ended
@@ -164,7 +164,7 @@ func TestAResignedLeadIsTakenAtOnce(t *testing.T) {
 		t.Errorf("epoch %d", term.Epoch())
 	}
 	t.Logf("hand-over after %v", time.Since(start).Round(time.Millisecond))
-	patience.Until(t, "the second one acts", func() bool { return acts(t, db, 2) > 0 })
+	testwait.Until(t, "the second one acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 
@@ -202,7 +202,7 @@ func TestR9AKilledLeaderIsReplacedWithinItsTTL(t *testing.T) {
 	old := start(t, db.URL)
 	old.says(t, "leads 1")
 	heir := serve(t, db.Pool, nil)
-	patience.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
+	testwait.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
 	killed := time.Now()
 	if err := old.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestR9AKilledLeaderIsReplacedWithinItsTTL(t *testing.T) {
 	if took > 10*testTTL {
 		t.Errorf("failover took %v", took)
 	}
-	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	testwait.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 
@@ -223,7 +223,7 @@ func TestR9APausedLeaderChangesNothingWhenItWakes(t *testing.T) {
 	db := newDB(t)
 	old := start(t, db.URL)
 	old.says(t, "leads 1")
-	patience.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
+	testwait.Until(t, "the child acts", func() bool { return acts(t, db, 1) > 10 })
 	paused := time.Now()
 	if err := old.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestR9APausedLeaderChangesNothingWhenItWakes(t *testing.T) {
 		t.Errorf("epoch %d", term.Epoch())
 	}
 	t.Logf("failover after SIGSTOP: %v with a ttl of %v", time.Since(paused).Round(time.Millisecond), testTTL)
-	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	testwait.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	before := acts(t, db, 1)
 	if err := old.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestR9TerminatedBackendsNeverMakeTwoLeaders(t *testing.T) {
 			where datname = current_database() and application_name in ('first', 'second')`); err != nil {
 			t.Fatal(err)
 		}
-		patience.Until(t, "a leader acts", func() bool { return count(t, db) > n+3 })
+		testwait.Until(t, "a leader acts", func() bool { return count(t, db) > n+3 })
 	}
 	for _, s := range servers {
 		s.stop()
@@ -327,7 +327,7 @@ func TestR9ALeaderThatIsCutOffStopsBeforeAnotherMayLead(t *testing.T) {
 	old := serve(t, pool, nil)
 	term := old.leads(t)
 	heir := serve(t, db.Pool, nil)
-	patience.Until(t, "the leader acts", func() bool { return acts(t, db, 1) > 0 })
+	testwait.Until(t, "the leader acts", func() bool { return acts(t, db, 1) > 0 })
 
 	close(cut)
 	<-term.ctx.Done()
@@ -344,7 +344,7 @@ func TestR9ALeaderThatIsCutOffStopsBeforeAnotherMayLead(t *testing.T) {
 	if term := heir.leads(t); term.Epoch() != 2 {
 		t.Errorf("epoch %d", term.Epoch())
 	}
-	patience.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
+	testwait.Until(t, "the heir acts", func() bool { return acts(t, db, 2) > 0 })
 	oneAtATime(t, db)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // shared is the engine of this process.
@@ -35,7 +35,7 @@ func Main(m *testing.M, options ...goleak.Option) {
 			code = max(code, 1)
 		}
 	}
-	os.Exit(patience.Ended(code, options...))
+	os.Exit(testwait.Ended(code, options...))
 }
 
 // Daemon gives the address of the process's Docker engine, which is started if

@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -54,7 +54,7 @@ func hear(t *testing.T, db *testdb.DB, channels ...string) *listen.Subscription 
 	var run sync.WaitGroup
 	run.Go(func() { _ = listener.Run(ctx) })
 	t.Cleanup(func() { stop(); run.Wait() })
-	patience.Until(t, "the listener listens", listener.Healthy)
+	testwait.Until(t, "the listener listens", listener.Healthy)
 	return sub
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func newScheduler(db *testdb.DB, term pg.Term) *scheduler {
@@ -105,7 +105,7 @@ func TestSchedulesFireWhenDue(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select weir.set_schedule('s', '@every 1s', '{"service": "s"}', clock_timestamp() + interval '1 s')`)
 	lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
-	patience.Until(t, "three runs", func() bool { return scan[int](t, db, `select count(*) from weir.task`) >= 3 })
+	testwait.Until(t, "three runs", func() bool { return scan[int](t, db, `select count(*) from weir.task`) >= 3 })
 	late := scan[float64](t, db, `select max(extract(epoch from e.at - (e.data->'due'->>-1)::timestamptz))::float8 from weir.events e where e.type = 'fired'`)
 	t.Logf("fired at most %.1f ms late", 1000*late)
 	if late < 0 || late > 20 {

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/coordinator"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // minute is a row of weir.minutes.
@@ -154,7 +154,7 @@ func TestTheTallyWaitsForTransactionsUnderWay(t *testing.T) {
 	if err := late.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "both are counted", func() bool { return sum() == 2 })
+	testwait.Until(t, "both are counted", func() bool { return sum() == 2 })
 }
 
 func TestTheTallyIsBoundedAndForgets(t *testing.T) {
@@ -199,7 +199,7 @@ func TestTheTallyGoesOnAfterARestore(t *testing.T) {
 	exec(t, db, `update weir.cluster set identity = 1`) // that of a cluster elsewhere
 	exec(t, db, `select weir.adopt_restore()`)
 	exec(t, db, `select weir.submit('s')`)
-	patience.Until(t, "the new task is counted, the old one not", func() bool {
+	testwait.Until(t, "the new task is counted, the old one not", func() bool {
 		exec(t, db, `select weir.tally()`)
 		return scan[int](t, db, `select coalesce(sum(submitted), 0)::int from weir.minutes`) == 1
 	})
@@ -221,7 +221,7 @@ func TestTheTallyComesBackForLateEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	patience.Until(t, "it is counted", func() bool {
+	testwait.Until(t, "it is counted", func() bool {
 		now = now.Add(tallyAnyway)
 		if _, err := tally.tick(t.Context(), now); err != nil {
 			t.Fatal(err)

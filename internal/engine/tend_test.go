@@ -14,9 +14,9 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 const stateOf = `select state::text from weir.task where id = $1`
@@ -25,16 +25,16 @@ func TestTendStartsTasksWhenTheyAreDue(t *testing.T) {
 	db := testdb.New(t)
 	available := hear(t, db, availableChannel)
 	_, c := lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
-	patience.Until(t, "the first pass", func() bool { return ticks(c, "tend") > 0 })
+	testwait.Until(t, "the first pass", func() bool { return ticks(c, "tend") > 0 })
 	available.Take()
 	id := scan[string](t, db, `select weir.submit('s', run_at => clock_timestamp() + interval '1700 ms', hint => false)`)
-	patience.Until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+	testwait.Until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
 	late := scan[float64](t, db, `select extract(epoch from t.since - t.run_at)::float8 from weir.task t where id = $1`, id)
 	t.Logf("opened %.1f ms after it was due", 1000*late)
 	if late < 0 || late > 20 {
 		t.Errorf("opened %v s after it was due", late)
 	}
-	patience.Until(t, "the workers are told", func() bool {
+	testwait.Until(t, "the workers are told", func() bool {
 		hint := available.Take()
 		return hint.All || len(hint.Notes) > 0
 	})
@@ -55,7 +55,7 @@ func TestATaskIsDueBetweenTwoRareLooks(t *testing.T) {
 	lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop {
 		return Loops(Config{Pool: db.Pool, TendEvery: time.Hour}, term)
 	})
-	patience.Until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+	testwait.Until(t, "the task is available", func() bool { return scan[string](t, db, stateOf, id) == "available" })
 }
 
 func TestTendEndsLeasesThatRanOut(t *testing.T) {
@@ -63,7 +63,7 @@ func TestTendEndsLeasesThatRanOut(t *testing.T) {
 	id := scan[string](t, db, `select weir.submit('s')`)
 	exec(t, db, `select weir.claim('w', '{s}', lease => '1 ms')`)
 	lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
-	patience.Until(t, "the task is available again", func() bool { return scan[string](t, db, stateOf, id) == "available" })
+	testwait.Until(t, "the task is available again", func() bool { return scan[string](t, db, stateOf, id) == "available" })
 }
 
 func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
 	}
 	quiet, pool, lane := in("p", "", false), in("", "l", true), in("p", "m", true)
 	<-gates.C()
-	patience.Until(t, "both hints have come", func() bool {
+	testwait.Until(t, "both hints have come", func() bool {
 		tick(time.Millisecond)
 		return scan[string](t, db, stateOf, pool) == "available" && scan[string](t, db, stateOf, lane) == "available"
 	})
@@ -115,7 +115,7 @@ func TestALimitThatIsFullDoesNotSpin(t *testing.T) {
 	}
 	exec(t, db, `select weir.claim('w', '{s}')`)
 	start := time.Now()
-	patience.Until(t, "the start in the full pool is old", func() bool {
+	testwait.Until(t, "the start in the full pool is old", func() bool {
 		if _, err := tend.tick(t.Context(), start.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
@@ -181,9 +181,9 @@ func TestAnIdleCoordinatorAsksLessThanThreeQueriesASecond(t *testing.T) {
 	gates := hear(t, db, GatesChannel)
 	exec(t, db, `select weir.set_schedule('rare', '@yearly', '{"service": "s"}', clock_timestamp() + interval '100 days')`)
 	_, c := lead(t, pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: pool, Gates: gates}, term) })
-	patience.Until(t, "all have begun", func() bool { return ticks(c, "analyze") > 0 && ticks(c, "partitions") > 0 && ticks(c, "tend") > 2 })
+	testwait.Until(t, "all have begun", func() bool { return ticks(c, "analyze") > 0 && ticks(c, "partitions") > 0 && ticks(c, "tend") > 2 })
 	start, before, passes := time.Now(), queries.n.Load(), ticks(c, "tend")
-	patience.Until(t, "five passes", func() bool { return ticks(c, "tend") >= passes+5 })
+	testwait.Until(t, "five passes", func() bool { return ticks(c, "tend") >= passes+5 })
 	rate := float64(queries.n.Load()-before) / time.Since(start).Seconds()
 	t.Logf("idle: %.2f queries/s", rate)
 	if rate > 3 {

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // behind runs a statement while another transaction has done first and is open,
@@ -33,7 +33,7 @@ func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
 	done := make(chan error, 1)
 	go func() { done <- conns[1].QueryRow(r.Context(), second, args...).Scan(&n) }()
 	pid := conns[1].PgConn().PID()
-	patience.Until(r, "the second ends or waits", func() bool {
+	testwait.Until(r, "the second ends or waits", func() bool {
 		waited = r.count(`select cardinality(pg_blocking_pids($1))`, pid) > 0
 		return waited || len(done) > 0
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // TestLoops has a leader end a job whose device never comes: nothing but its loop
@@ -27,7 +27,7 @@ func TestLoops(t *testing.T) {
 	var run sync.WaitGroup
 	run.Go(func() { c.Run(ctx) })
 	t.Cleanup(func() { stop(); run.Wait() })
-	patience.Every(t, 20*time.Millisecond, "somebody ends it", func() bool {
+	testwait.Every(t, 20*time.Millisecond, "somebody ends it", func() bool {
 		return r.count(`select count(*) from weir.fleet_jobs where job = $1 and state = 'ended'`, id) > 0
 	})
 	r.units(id, "1 missed")

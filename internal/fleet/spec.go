@@ -15,9 +15,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/weirhq/weir/internal/near"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 // Where a retry goes after the infrastructure broke an attempt.
@@ -128,7 +128,7 @@ func decodeFault(field string, err error) error {
 			whose, names, path = field, within(field), field+"."+found[1]
 		}
 		next := "fields of " + whose + " are " + strings.Join(names, ", ") + "; see docs/fleets.md"
-		if meant := near.Word(found[1], names); meant != "" {
+		if meant := spelling.Closest(found[1], names); meant != "" {
 			next = "did you mean " + meant + "?"
 		}
 		return problem.Refuse(path, next, "%s has no field %s", whose, found[1])

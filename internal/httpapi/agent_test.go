@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node/wire"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // registered is a node whose agent has said what it is.
@@ -337,7 +337,7 @@ func TestClaimEnds(t *testing.T) {
 	}
 	taken := func(n int) {
 		t.Helper()
-		patience.Until(t, fmt.Sprint(n, " polls are taken"), func() bool { return r.api.polls.Taken() == n })
+		testwait.Until(t, fmt.Sprint(n, " polls are taken"), func() bool { return r.api.polls.Taken() == n })
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)

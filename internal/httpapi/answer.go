@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // zipFrom is from how many bytes on an answer is worth compressing.
@@ -60,7 +60,7 @@ func (a *API) outer(next http.Handler) http.Handler {
 		who := &caller{}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 		_, pattern := a.mux.mux.Handler(r)
-		request.SetRoute(r.Context(), pattern)
+		requestinfo.SetRoute(r.Context(), pattern)
 		if route := a.mux.routes[pattern]; route != nil && route.how.stream {
 			next.ServeHTTP(w, r)
 			a.logged(r, who, pattern, began, 0)
@@ -92,7 +92,7 @@ func (w *answer) instead(a *API, r *http.Request, kind problem.Kind) {
 func (a *API) survive(w http.ResponseWriter, r *http.Request, next http.Handler) (failed bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a.log.ErrorContext(r.Context(), "a handler panicked", "request", request.ID(r.Context()), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			a.log.ErrorContext(r.Context(), "a handler panicked", "request", requestinfo.ID(r.Context()), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			failed = true
 		}
 	}()
@@ -162,5 +162,5 @@ func (a *API) logged(r *http.Request, who *caller, pattern string, began time.Ti
 	if pattern == "" {
 		pattern = r.Method + " (no route)"
 	}
-	a.log.Log(r.Context(), level, "request", "route", pattern, "status", status, "took", time.Since(began).Round(time.Microsecond), "request", request.ID(r.Context()), "by", who.by)
+	a.log.Log(r.Context(), level, "request", "route", pattern, "status", status, "took", time.Since(began).Round(time.Microsecond), "request", requestinfo.ID(r.Context()), "by", who.by)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
@@ -105,9 +105,9 @@ func (a *API) Close() { a.end() }
 // Handler serves everything under /api/v1.
 func (a *API) Handler() http.Handler {
 	h := a.outer(a.config.Door.Wrap(http.HandlerFunc(a.route)))
-	alone := request.Wrap(h)
+	alone := requestinfo.Wrap(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if request.ID(r.Context()) == "" {
+		if requestinfo.ID(r.Context()) == "" {
 			alone.ServeHTTP(w, r)
 			return
 		}

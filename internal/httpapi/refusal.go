@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/refusal"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // retryAfter is how many seconds to wait when the database does not answer.
@@ -76,7 +76,7 @@ func init() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError { return refusalOf(status, msg, errs) }
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		r := refusalOf(status, msg, errs)
-		r.Instance = request.ID(ctx.Context())
+		r.Instance = requestinfo.ID(ctx.Context())
 		return r
 	}
 	// A list that is not there is left out or empty, never null.
@@ -153,7 +153,7 @@ func newRefusal(status int, p *problem.Problem) *Refusal {
 // logged under the request's id and not told.
 func (a *API) refusal(ctx context.Context, err error) *Refusal {
 	p, status := judge(err)
-	id := request.ID(ctx)
+	id := requestinfo.ID(ctx)
 	if status >= http.StatusInternalServerError {
 		a.log.ErrorContext(ctx, "a request failed", "request", id, "status", status, "error", err)
 	}

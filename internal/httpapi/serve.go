@@ -8,7 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // router is the mux of the API. It takes no pattern that is not in the table,
@@ -77,7 +77,7 @@ func (a *API) checked(route *Route, handler http.HandlerFunc) http.HandlerFunc {
 // becomes a problem.
 func (a *API) route(w http.ResponseWriter, r *http.Request) {
 	subject := auth.From(r.Context())
-	request.SetSubject(r.Context(), subject.Kind)
+	requestinfo.SetSubject(r.Context(), subject.Kind)
 	if who, ok := r.Context().Value(callerKey{}).(*caller); ok {
 		who.by, who.in = subject.By(), true
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/listen"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -35,7 +35,7 @@ func start(t *testing.T, url string) *listen.Listener {
 // take waits for hints until ok is content with one.
 func take(t *testing.T, s *listen.Subscription, what string, ok func(listen.Hint) bool) {
 	t.Helper()
-	deadline := time.After(patience.Limit)
+	deadline := time.After(testwait.Limit)
 	for {
 		select {
 		case <-s.C():

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 var (
@@ -36,11 +36,11 @@ func newFaces() faces {
 	}
 }
 
-// HTTP counts the requests that next answers. It belongs inside of request.Wrap:
+// HTTP counts the requests that next answers. It belongs inside of requestinfo.Wrap:
 // the label is the route, of which there are few, not the path.
 func (m *Metrics) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, answer := time.Now(), request.Record(w)
+		start, answer := time.Now(), requestinfo.Record(w)
 		m.faces.inFlight.Inc()
 		ended := false
 		defer func() {
@@ -57,7 +57,7 @@ func (m *Metrics) HTTP(next http.Handler) http.Handler {
 }
 
 func (f faces) count(r *http.Request, status int, took time.Duration, stream bool) {
-	method, route := request.Method(r), cmp.Or(request.Route(r.Context()), "other")
+	method, route := requestinfo.Method(r), cmp.Or(requestinfo.Route(r.Context()), "other")
 	f.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	if !stream {
 		f.seconds.WithLabelValues(method, route).Observe(took.Seconds())

@@ -20,7 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -140,7 +140,7 @@ func TestEveryDeclaredMetricIsExportedAndClean(t *testing.T) {
 	m.Streams().Opened()
 	m.Streams().Sent(3)
 	m.Streams().Dropped("slow")
-	request.Wrap(m.HTTP(http.NotFoundHandler())).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
+	requestinfo.Wrap(m.HTTP(http.NotFoundHandler())).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
 
 	families := gather(t, m)
 	for _, d := range declared {
@@ -372,7 +372,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	})
 	mux.HandleFunc("GET /panics", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/event-stream") })
-	handler := request.Wrap(m.HTTP(request.Routed(mux)))
+	handler := requestinfo.Wrap(m.HTTP(requestinfo.Routed(mux)))
 	for _, ask := range []string{"GET /tasks/1", "GET /tasks/2", "GET /tasks/none", "GET /panics", "GET /events", "GET /wp-admin", "BREW /coffee"} {
 		method, path, _ := strings.Cut(ask, " ")
 		func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // crowd is many nodes that each hold one task of the same job.
@@ -61,7 +61,7 @@ func (c *crowd) jam() (free func()) {
 // stands waits until so many ends wait for those under way.
 func (c *crowd) stands(waiting int) {
 	c.Helper()
-	patience.Until(c, fmt.Sprintf("%d ends wait", waiting), func() bool {
+	testwait.Until(c, fmt.Sprintf("%d ends wait", waiting), func() bool {
 		c.ends.mu.Lock()
 		defer c.ends.mu.Unlock()
 		return c.ends.flights == flightsMost && len(c.ends.waiting) == waiting
@@ -89,7 +89,7 @@ func TestEndsAreGathered(t *testing.T) {
 		from weir.finished f join weir.tasks q on q.id = f.task where f.outcome = 'done'`); got != fmt.Sprintf("%d done, %d right, %d transactions", n, n, flightsMost+1) {
 		t.Error(got)
 	}
-	patience.Until(t, "no flight is left", func() bool {
+	testwait.Until(t, "no flight is left", func() bool {
 		c.ends.mu.Lock()
 		defer c.ends.mu.Unlock()
 		return c.ends.flights == 0 && len(c.ends.waiting) == 0
@@ -156,7 +156,7 @@ func TestEndsAnswerEachAlone(t *testing.T) {
 	}
 	free()
 	all.Wait()
-	patience.Until(t, "all that was said is written", func() bool {
+	testwait.Until(t, "all that was said is written", func() bool {
 		return one[string](c.rig, `select string_agg(q.key || ' ' || t.state, ', ' order by q.position) from weir.task t join weir.tasks q on q.id = t.id`) ==
 			"k0 done, k1 done, k2 done, k3 done, k4 failed, k5 running, k6 done, k7 done, k8 done, k9 running"
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -50,7 +50,7 @@ func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, 
 			return err
 		})
 	}
-	batch.Queue(`select weir.fleet_trouble($1, nullif($2, ''), $3)`, d.node, clean.Cut(clean.Text(report.Trouble), troubleMost), report.Blind)
+	batch.Queue(`select weir.fleet_trouble($1, nullif($2, ''), $3)`, d.node, pgtext.Cut(pgtext.Text(report.Trouble), troubleMost), report.Blind)
 	batch.Queue(`select coalesce(weir.pc_slots($1), 0)`, d.node).QueryRow(func(row pgx.Row) error { return row.Scan(&orders.Slots) })
 	return orders, wrap("report devices", d.pool.SendBatch(ctx, batch).Close())
 }
@@ -96,7 +96,7 @@ func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, err
 	for _, o := range batch {
 		more, err := d.ask(ctx, "fail", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_fail(g.task, g.attempt, g.token, $5,
 			infra => $6, harmless => $7, final => $8, reason => nullif($9, '')) from g`,
-			clean.Text(o.Error), o.Infra, o.Harmless, o.Final, o.Reason)
+			pgtext.Text(o.Error), o.Infra, o.Harmless, o.Final, o.Reason)
 		refused = append(refused, more...)
 		if err != nil {
 			return refused, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blame"
-	"github.com/weirhq/weir/internal/clean"
+	"github.com/weirhq/weir/internal/pgtext"
 )
 
 // ours leaves out the leases of other nodes, which are refused. $1 to $3 are
@@ -162,7 +162,7 @@ func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Ref
 	causes, final, after := make([]string, len(batch)), make([]bool, len(batch)), make([]*time.Duration, len(batch))
 	reasons := make([]string, len(batch))
 	for i, o := range batch {
-		causes[i], final[i], reasons[i] = clean.Text(o.Error), o.Final, o.Reason
+		causes[i], final[i], reasons[i] = pgtext.Text(o.Error), o.Final, o.Reason
 		if o.RetryIn > 0 {
 			after[i] = &o.RetryIn
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func says(text string) http.Handler {
@@ -247,11 +247,11 @@ func TestVisitEnds(t *testing.T) {
 			r.ok(r.proxy.Look(t.Context()))
 			select {
 			case <-closed:
-			case <-time.After(patience.Limit):
+			case <-time.After(testwait.Limit):
 				t.Fatal("what lasts goes on")
 			}
 			_, _ = io.Copy(io.Discard, stream.Body)
-			patience.Until(t, "the visit to end", func() bool {
+			testwait.Until(t, "the visit to end", func() bool {
 				return ann.once("GET", r.at.URL(id)+"/").StatusCode == http.StatusUnauthorized
 			})
 		})
@@ -280,7 +280,7 @@ func TestToken(t *testing.T) {
 		t.Errorf("a token without the scope: %v", err)
 	}
 	r.ok(r.users.RevokeToken(t.Context(), ann.Subject, made.ID))
-	patience.Until(t, "the visit to end", func() bool { return program.once("GET", r.at.URL(id)+"/").StatusCode == http.StatusUnauthorized })
+	testwait.Until(t, "the visit to end", func() bool { return program.once("GET", r.at.URL(id)+"/").StatusCode == http.StatusUnauthorized })
 	// A command on the database comes in as the owner.
 	link, err = r.store.Open(t.Context(), auth.System("weir"), id, r.at, "/")
 	r.ok(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // seen is what a workspace was sent.
@@ -195,7 +195,7 @@ func TestNoOtherTarget(t *testing.T) {
 	}
 	// A provider that this server does not have leads nowhere.
 	r.exec(`update weir.workspaces set provider = 'elsewhere' where id = $1`, id)
-	patience.Until(t, "the proxy to look again", func() bool {
+	testwait.Until(t, "the proxy to look again", func() bool {
 		return ann.once("GET", r.at.URL(id)+"/x").StatusCode == http.StatusServiceUnavailable
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -79,7 +79,7 @@ func (r *rig) led(b boxes) {
 
 func (r *rig) phase(id weir.ID, want ladder.Phase) {
 	r.Helper()
-	patience.Every(r.TB, 50*time.Millisecond, "phase "+string(want), func() bool {
+	testwait.Every(r.TB, 50*time.Millisecond, "phase "+string(want), func() bool {
 		w, err := r.store.Workspace(r.Context(), id)
 		r.ok(err)
 		return w.Phase == want && w.Operation == ladder.None
@@ -210,7 +210,7 @@ func TestWakeInABrowser(t *testing.T) {
 	if !chrome.Is(`document.cookie === ""`) {
 		t.Error("a script sees the cookie")
 	}
-	patience.Until(t, "typing to count", func() bool {
+	testwait.Until(t, "typing to count", func() bool {
 		chrome.Is(`(() => { window.typed ||= new WebSocket("ws://" + location.host + "/terminal", ["weir.terminal"]); if (typed.readyState === 1) typed.send(new TextEncoder().encode("x")); return true })()`)
 		_, source := r.meter.Last(id)
 		return source == "terminal"
@@ -226,7 +226,7 @@ func TestATabWakesNothing(t *testing.T) {
 	id := r.made(ann, "first", "RUNNING", echo)
 	ann.enter(id)
 	r.exec(`update weir.workspaces set phase = 'STANDBY', desired = 'STANDBY'`)
-	patience.Until(t, "the proxy to see it", func() bool {
+	testwait.Until(t, "the proxy to see it", func() bool {
 		return ann.once("POST", r.at.URL(id)+"/x", header{"Sec-Fetch-Mode", "cors"}, header{"Sec-Fetch-Site", "same-origin"}).StatusCode == http.StatusServiceUnavailable
 	})
 	mozilla := header{"User-Agent", "Mozilla/5.0"}
@@ -269,7 +269,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	ann.enter(id)
 	r.exec(`update weir.workspaces set phase = 'PENDING', operation = 'PROVISIONING', op_id = gen_random_uuid(), op_started_at = now(), op_progress_at = now()`)
 	korean := header{"Accept-Language", "ko-KR,ko;q=0.9,en;q=0.8"}
-	patience.Until(t, "it is seen", func() bool {
+	testwait.Until(t, "it is seen", func() bool {
 		return strings.Contains(ann.once("GET", r.at.URL(id)+"/", html, korean).body, "워크스페이스를 만들고 있습니다")
 	})
 	page := ann.once("GET", r.at.URL(id)+"/", html, korean)
@@ -300,7 +300,7 @@ func TestOverTheLimit(t *testing.T) {
 	r.exec(`update weir.workspaces set phase = 'STANDBY', desired = 'STANDBY'`)
 	r.made(ann, "first", "RUNNING", nil)
 	r.made(ann, "second", "RUNNING", nil)
-	patience.Until(t, "the limit", func() bool { return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == http.StatusTooManyRequests })
+	testwait.Until(t, "the limit", func() bool { return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == http.StatusTooManyRequests })
 	a := ann.once("GET", r.at.URL(id)+"/", html)
 	for _, part := range []string{">first<", ">second<", "Try again", r.server.URL + "/workspaces/"} {
 		if !strings.Contains(a.body, part) {
@@ -359,7 +359,7 @@ func TestPages(t *testing.T) {
 	} {
 		r.exec(`update weir.workspaces set phase = 'RUNNING', desired = 'RUNNING', deleted_at = null, operation = 'NONE', op_id = null, op_started_at = null, op_progress_at = null, error_reason = null, provider = 'stage'`)
 		r.exec(`update weir.workspaces set ` + test.set)
-		patience.Until(t, name, func() bool { return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == test.status })
+		testwait.Until(t, name, func() bool { return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == test.status })
 		a := ann.once("GET", r.at.URL(id)+"/", html)
 		for _, part := range test.parts {
 			if !strings.Contains(a.body, part) {
@@ -397,7 +397,7 @@ func TestWakeAfterAStop(t *testing.T) {
 	id := r.made(ann, "first", "RUNNING", says("back"))
 	ann.enter(id)
 	r.exec(`update weir.workspaces set phase = 'STANDBY', desired = 'ARCHIVED', operation = 'ARCHIVING', op_id = gen_random_uuid(), op_started_at = now(), op_progress_at = now()`)
-	patience.Until(t, "the page", func() bool {
+	testwait.Until(t, "the page", func() bool {
 		return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == http.StatusServiceUnavailable
 	})
 	a := ann.once("GET", r.at.URL(id)+"/", html)
@@ -407,14 +407,14 @@ func TestWakeAfterAStop(t *testing.T) {
 	done := make(chan []string, 1)
 	go func() { done <- ann.told(r.at.URL(id) + "/_weir/live?wake=1") }()
 	r.exec(`update weir.workspaces set phase = 'ARCHIVED', operation = 'NONE', op_id = null, op_started_at = null, op_progress_at = null`)
-	patience.Until(t, "that it is wanted", func() bool { return r.wanted(id) == 1 })
+	testwait.Until(t, "that it is wanted", func() bool { return r.wanted(id) == 1 })
 	r.exec(`update weir.workspaces set phase = 'RUNNING'`)
 	if lines := <-done; lines[len(lines)-1] != "Here it is" {
 		t.Errorf("%v", lines)
 	}
 	// The same for one that is being stopped and does not answer any more.
 	r.exec(`update weir.workspaces set desired = 'STANDBY', operation = 'STOPPING', op_id = gen_random_uuid(), op_started_at = now(), op_progress_at = now(), provider = 'elsewhere'`)
-	patience.Until(t, "the page", func() bool {
+	testwait.Until(t, "the page", func() bool {
 		return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == http.StatusServiceUnavailable
 	})
 	if a := ann.once("GET", r.at.URL(id)+"/", html); !strings.Contains(a.body, `data-stream="/_weir/live?wake=1"`) {
@@ -424,7 +424,7 @@ func TestWakeAfterAStop(t *testing.T) {
 	// A stream without that wakes nothing, and says when there is no use in waiting.
 	r.exec(`update weir.workspaces set phase = 'STANDBY', desired = 'STANDBY'`)
 	go func() { done <- ann.told(r.at.URL(id) + "/_weir/live") }()
-	patience.Until(t, "the stream", func() bool { return r.proxy.Streams() == 1 })
+	testwait.Until(t, "the stream", func() bool { return r.proxy.Streams() == 1 })
 	if r.wanted(id) != 1 {
 		t.Error("looking has woken it")
 	}
@@ -454,6 +454,6 @@ func TestLiveIsGuarded(t *testing.T) {
 	r.ok(r.proxy.Look(t.Context()))
 	for lines.Scan() {
 	}
-	patience.Until(t, "the seat to be free", func() bool { return r.proxy.Streams() == 0 })
+	testwait.Until(t, "the seat to be free", func() bool { return r.proxy.Streams() == 0 })
 	r.wants("after the logout", ann.once("GET", r.at.URL(id)+"/_weir/live"), http.StatusUnauthorized)
 }

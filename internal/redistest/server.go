@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // password is that of every server.
@@ -59,7 +59,7 @@ func (s *Server) Start() {
 	}
 	client := s.Client()
 	defer client.Close()
-	patience.Until(s.t, "redis-server answers", func() bool { return client.Ping(s.t.Context()).Err() == nil })
+	testwait.Until(s.t, "redis-server answers", func() bool { return client.Ping(s.t.Context()).Err() == nil })
 }
 
 // Kill ends it without a word, if it runs.

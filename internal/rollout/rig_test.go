@@ -18,10 +18,10 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -345,7 +345,7 @@ func (r *rig) leads() *leader {
 	select {
 	case term := <-terms:
 		return newLeader(Config{Pool: r.db.Pool, Store: r.store}, term)
-	case <-time.After(patience.Limit):
+	case <-time.After(testwait.Limit):
 		r.Fatal("nobody leads")
 		return nil
 	}
@@ -379,7 +379,7 @@ func (r *rig) executor(concurrency int) (stop func()) {
 // until waits for something that must come.
 func (r *rig) until(what string, ok func() bool) {
 	r.Helper()
-	patience.Every(r, 20*time.Millisecond, what, ok)
+	testwait.Every(r, 20*time.Millisecond, what, ok)
 }
 
 // tasks are all of a rollout, in the order of the plan.

@@ -12,9 +12,9 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // Ten thousand runs wait, and nothing can open: a pass of the leader writes no row.
@@ -127,7 +127,7 @@ func TestManyRunsKeepTheRules(t *testing.T) {
 	r.executes(4)
 	defer r.pauses(made)()
 	skipped := map[weir.ID]bool{}
-	r.within(patience.Limit*time.Duration(1+*databases**versions/100), "the end of all", func() bool {
+	r.within(testwait.Limit*time.Duration(1+*databases**versions/100), "the end of all", func() bool {
 		r.open()
 		live := 0
 		for _, x := range made {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // A run that waits for a lock says who is in the way, one line for each try, until the
@@ -83,7 +83,7 @@ func TestRunningWaitsLong(t *testing.T) {
 	}
 	r.executes(1)
 	c := change("2", script.DDL, "alter table t1 add column a int;")
-	c.LockTimeout = patience.Limit
+	c.LockTimeout = testwait.Limit
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}}, Changes: []script.Change{c}})
 	r.until("a cause", func() bool {
 		got := r.task(x.ID, "test/one/2")

@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // PoolerVariable names the environment variable that puts PgBouncer in transaction
@@ -120,7 +120,7 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 			fmt.Fprintf(os.Stderr, "testdb: PgBouncer ended by itself: %v\n%s", err, &b.says)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	u.Host = b.host
 	for {

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // shared is the cluster of this process: started by the first test that wants a
@@ -38,7 +38,7 @@ func Main(m interface{ Run() int }, options ...goleak.Option) {
 	// The driver sends a cancel request of its own when a connection is
 	// dropped in mid-statement, and gives it up after some seconds.
 	options = append(options, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"))
-	os.Exit(patience.Ended(code, options...))
+	os.Exit(testwait.Ended(code, options...))
 }
 
 // clusterURL is the superuser URL of the cluster, which is started if need be.

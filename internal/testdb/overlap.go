@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // Overlap is two transactions: the second comes while the first has done its part
@@ -65,7 +65,7 @@ func (o Overlap) play(t testing.TB, words *strings.Replacer, one, other, watcher
 		done <- err
 	}()
 	waited := false
-	patience.Every(t, time.Millisecond, o.Name+": the second ends or waits", func() bool {
+	testwait.Every(t, time.Millisecond, o.Name+": the second ends or waits", func() bool {
 		err := watcher.QueryRow(ctx, `select cardinality(pg_blocking_pids($1)) > 0`, other.PgConn().PID()).Scan(&waited)
 		if err != nil {
 			t.Fatal(err)

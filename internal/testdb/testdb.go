@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // DB is the database of one test.
@@ -94,7 +94,7 @@ func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string,
 }
 
 func dropDatabase(t testing.TB, adminURL, name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	err := asAdmin(ctx, adminURL, func(admin *pgx.Conn) error {
 		return execAll(ctx, admin, `drop database if exists `+name+` with (force)`)
@@ -112,7 +112,7 @@ func (db *DB) doctor(t testing.TB) {
 		t.Logf("doctor skipped: %s", db.skipDoctor)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, db.direct)
 	if err != nil {

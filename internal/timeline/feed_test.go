@@ -15,10 +15,10 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func feed(t *testing.T, pool *pgxpool.Pool, after weir.Cursor, filter Filter, wake <-chan struct{}) *Feed {
@@ -150,7 +150,7 @@ func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
 	}
 	// The last ones may have to wait for a transaction of another database.
 	rest := feed(t, db.Pool, cursor, Filter{}, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	for len(seen) < len(want) {
 		events, err := rest.Next(ctx)

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // startHub runs a hub until the test ends, or until stop is called.
@@ -34,7 +34,7 @@ func startHub(t testing.TB, pool *pgxpool.Pool, wake <-chan struct{}, options Op
 
 func follow(t testing.TB, h *Hub, after weir.Cursor, filter Filter) *Follower {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	f, err := h.Follow(ctx, after, filter)
 	if err != nil {
@@ -47,7 +47,7 @@ func follow(t testing.TB, h *Hub, after weir.Cursor, filter Filter) *Follower {
 // gather reads until there are n events.
 func gather(t testing.TB, f *Follower, n int) (events []*Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	for len(events) < n {
 		more, err := f.Next(ctx)
@@ -203,7 +203,7 @@ func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
 			Events: rapid.IntRange(1, 30).Draw(rt, "ring"), Gap: time.Duration(rapid.IntRange(1, 5).Draw(rt, "gap")) * time.Millisecond,
 		})
 		defer stop()
-		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+		ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 		defer cancel()
 		var total sync.Map // "n" → how many there are, once all has been written
 		until := func() int {
@@ -328,7 +328,7 @@ func TestAHubReadsOnlyWhileSomebodyFollows(t *testing.T) {
 		}
 	}
 	// What is canceled when the last one leaves ends a moment later.
-	patience.Until(t, "no statement runs", func() bool {
+	testwait.Until(t, "no statement runs", func() bool {
 		return one[int](t, db, `select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`) == 0
 	})
 }

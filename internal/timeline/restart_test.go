@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -55,7 +55,7 @@ func TestFollowersLiveThroughARestartOfTheDatabase(t *testing.T) {
 	if cluster, err = pg.Start(ctx, config); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the database comes back", func() bool { return pool.Ping(ctx) == nil })
+	testwait.Until(t, "the database comes back", func() bool { return pool.Ping(ctx) == nil })
 	exec(t, db, `select weir.submit('s') from generate_series(1, 20)`)
 	want := lines(t, db, start)
 	if got := keys(append(seen, gather(t, keeps, 20)...)); !slices.Equal(got, want) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // restored is a copy of a database, loaded from a dump into a cluster of its own.
@@ -93,7 +93,7 @@ func TestAFollowerAheadOfTheDatabase(t *testing.T) {
 	ahead := f.at
 	// The hub opens the timeline afresh, as after every loss of the database.
 	f.session = before - 1
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	var refused *problem.Problem
 	if _, err := f.Next(ctx); !errors.As(err, &refused) || refused.Kind != problem.Conflict {

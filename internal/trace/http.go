@@ -11,14 +11,14 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // header is the W3C name of a span's place in its trace.
 const header = "traceparent"
 
 // HTTP makes a span of every request, below the one that its traceparent names.
-// It belongs inside of request.Wrap: the name of the span is the route.
+// It belongs inside of requestinfo.Wrap: the name of the span is the route.
 func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -30,11 +30,11 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		method := request.Method(r)
+		method := requestinfo.Method(r)
 		ctx, span := t.tracer.Start(ctx, method, oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(
-			attribute.String("http.request.method", method), attribute.String("weir.request.id", request.ID(ctx)),
+			attribute.String("http.request.method", method), attribute.String("weir.request.id", requestinfo.ID(ctx)),
 		))
-		answer := request.Record(w)
+		answer := requestinfo.Record(w)
 		defer func() {
 			conclude(ctx, span, method, answer.Status(), recover())
 		}()
@@ -47,11 +47,11 @@ func conclude(ctx context.Context, span oteltrace.Span, method string, status in
 	if panicked != nil {
 		status = http.StatusInternalServerError
 	}
-	if route := request.Route(ctx); route != "" {
+	if route := requestinfo.Route(ctx); route != "" {
 		span.SetName(method + " " + route)
 		span.SetAttributes(attribute.String("http.route", route))
 	}
-	span.SetAttributes(attribute.Int("http.response.status_code", status), attribute.String("weir.subject.kind", cmp.Or(request.Subject(ctx), "nobody")))
+	span.SetAttributes(attribute.Int("http.response.status_code", status), attribute.String("weir.subject.kind", cmp.Or(requestinfo.Subject(ctx), "nobody")))
 	if status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, http.StatusText(status))
 	}

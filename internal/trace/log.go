@@ -6,7 +6,7 @@ import (
 
 	oteltrace "go.opentelemetry.io/otel/trace"
 
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // Log adds to every line what it belongs to: trace_id and span_id if there is a
@@ -16,7 +16,7 @@ func Log(inner slog.Handler) slog.Handler { return &handler{inner} }
 type handler struct{ slog.Handler }
 
 func (h *handler) Handle(ctx context.Context, line slog.Record) error {
-	span, id := oteltrace.SpanContextFromContext(ctx), request.ID(ctx)
+	span, id := oteltrace.SpanContextFromContext(ctx), requestinfo.ID(ctx)
 	if span.IsValid() || id != "" {
 		line = line.Clone() // others may hold the same one
 	}

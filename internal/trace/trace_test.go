@@ -19,11 +19,11 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -65,10 +65,10 @@ func face(tracing *Tracing, routes map[string]http.HandlerFunc) http.Handler {
 		mux.HandleFunc(pattern, handler)
 	}
 	door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request.SetSubject(r.Context(), "token")
-		request.Routed(mux).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.ServerContextKey, "a copy")))
+		requestinfo.SetSubject(r.Context(), "token")
+		requestinfo.Routed(mux).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.ServerContextKey, "a copy")))
 	})
-	return request.Wrap(tracing.HTTP(door))
+	return requestinfo.Wrap(tracing.HTTP(door))
 }
 
 func TestARequestIsASpanOfItsRoute(t *testing.T) {
@@ -91,7 +91,7 @@ func TestARequestIsASpanOfItsRoute(t *testing.T) {
 		defer func() { _ = recover() }() // as the server does
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	ask("POST", "/api/v1/tasks/17/cancel?secret=hush", "traceparent", parent, request.Header, "r1")
+	ask("POST", "/api/v1/tasks/17/cancel?secret=hush", "traceparent", parent, requestinfo.Header, "r1")
 	ask("GET", "/healthz")
 	ask("GET", "/api/live", "Accept", "text/event-stream")
 	ask("GET", "/panics")
@@ -262,7 +262,7 @@ func TestACollectorGetsSpans(t *testing.T) {
 	send()
 	broken.Store(0)
 	send()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	if err := tracing.Stop(ctx); err != nil {
 		t.Error(err)
@@ -295,7 +295,7 @@ func TestLogLinesSayWhatTheyBelongTo(t *testing.T) {
 	}})
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	r.Header.Set("traceparent", parent)
-	r.Header.Set(request.Header, "r7")
+	r.Header.Set(requestinfo.Header, "r7")
 	handler.ServeHTTP(httptest.NewRecorder(), r)
 	if line := lines(); line["trace_id"] != traceID || len(line["span_id"].(string)) != 16 || line["request_id"] != "r7" || line["error"] != "no" {
 		t.Errorf("%v", line)

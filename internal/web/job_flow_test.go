@@ -9,7 +9,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -89,7 +89,7 @@ func TestJobOfWorkflow(t *testing.T) {
 	d := newDesk(t, s, "pc-1")
 	d.end(d.take(), node.Done, `{"n": 1}`)
 	d.end(d.take(), node.Failed, "no luck")
-	patience.Until(t, "the job has failed", func() bool { return s.One(t, `select state from weir.job where id = '`+job.String()+`'`) == "failed" })
+	testwait.Until(t, "the job has failed", func() bool { return s.One(t, `select state from weir.job where id = '`+job.String()+`'`) == "failed" })
 	viewer.Get(t, path).Is(t, 200).Lacks(t, path+"/rerun", path+"/retry")
 	viewer.Post(t, path+"/rerun", form("what", "all")).Is(t, 403)
 	viewer.Post(t, path+"/retry", form()).Is(t, 403)
@@ -142,7 +142,7 @@ func TestItemsFolded(t *testing.T) {
 	}
 	path := "/jobs/" + run(t, s, "wide", map[string]any{"list": list}).String()
 	c := s.Login(t, "vic", auth.Viewer)
-	patience.Every(t, 20*time.Millisecond, "the map has its items", func() bool { return strings.Contains(c.Get(t, path+"/tasks?items=all").Body, "split[29]") })
+	testwait.Every(t, 20*time.Millisecond, "the map has its items", func() bool { return strings.Contains(c.Get(t, path+"/tasks?items=all").Body, "split[29]") })
 	c.Get(t, path+"/tasks").Is(t, 200).Has(t, "30 items of split", "30 available", "?items=split", "join").Lacks(t, "split[7]")
 	c.Get(t, path+"/tasks?items=split").Is(t, 200).Has(t, "split[7]", "split[29]")
 	c.Get(t, path+"/tasks?state=available").Is(t, 200).Has(t, "split[7]")

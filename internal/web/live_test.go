@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
@@ -24,7 +24,7 @@ type stream struct {
 func follow(t *testing.T, s *webtest.Server, c *webtest.Client, path, have string) *stream {
 	t.Helper()
 	// A stream that says nothing must not hold up the tests for ever.
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/live?"+url.Values{"path": {path}, "have": {have}}.Encode(), nil)
 	if err != nil {

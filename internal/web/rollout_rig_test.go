@@ -12,8 +12,8 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -123,7 +123,7 @@ func (h *harbour) task(x rollout.Rollout, key string) rollout.Task {
 
 func (h *harbour) status(x rollout.Rollout, key, status string) {
 	h.Helper()
-	patience.Until(h, key+" is "+status, func() bool { return h.task(x, key).Status == status })
+	testwait.Until(h, key+" is "+status, func() bool { return h.task(x, key).Status == status })
 }
 
 // executes runs an executor, and the leader beside it, until the test ends.

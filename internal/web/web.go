@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
@@ -116,7 +116,7 @@ func New(config Config) (*Web, error) {
 func (w *Web) Handler() http.Handler {
 	inner := http.NewServeMux()
 	inner.Handle("GET "+asset.Prefix, w.config.Door.Guard(w.assets))
-	inner.Handle("/", w.config.Door.Wrap(w.guard(request.Routed(w.mux))))
+	inner.Handle("/", w.config.Door.Wrap(w.guard(requestinfo.Routed(w.mux))))
 	return inner
 }
 
@@ -136,7 +136,7 @@ func (w *Web) guard(next http.Handler) http.Handler {
 				w.fail(rw, w.request(hr), fmt.Errorf("panic: %v", p))
 			}
 		}()
-		request.SetSubject(hr.Context(), auth.From(hr.Context()).Kind)
+		requestinfo.SetSubject(hr.Context(), auth.From(hr.Context()).Kind)
 		most := int64(maxForm)
 		switch {
 		case strings.HasPrefix(hr.URL.Path, "/workflows"):

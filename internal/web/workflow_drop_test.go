@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -65,7 +65,7 @@ func TestStepJobs(t *testing.T) {
 	s.Put(t, "name: outer\nsteps: [{key: sub, workflow: inner}, {key: after, service: x, needs: [sub]}]\n")
 	c := s.Login(t, "vic", auth.Viewer)
 	job := run(t, s, "outer", nil)
-	patience.Until(t, "the step has a job", func() bool { return s.One(t, `select count(*)::text from weir.task where key = 'one'`) != "0" })
+	testwait.Until(t, "the step has a job", func() bool { return s.One(t, `select count(*)::text from weir.task where key = 'one'`) != "0" })
 	child := s.One(t, `select id::text from weir.jobs where name = 'inner'`)
 	c.Get(t, "/jobs/"+job.String()).Is(t, 200).Has(t, "Jobs of its steps", "/jobs/"+child, "0/2")
 	c.Get(t, "/jobs/"+job.String()+"/gantt").Is(t, 200)

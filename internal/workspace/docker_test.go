@@ -16,7 +16,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/inside"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -77,7 +77,7 @@ func (h *harbor) read(id weir.ID) string {
 // types writes the file in the terminal.
 func (h *harbor) types(id weir.ID) {
 	h.Helper()
-	ctx, cancel := context.WithTimeout(h.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(h.Context(), testwait.Limit)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, "ws://workspace/terminal", &websocket.DialOptions{HTTPClient: h.through(id), Subprotocols: []string{inside.Protocol}})
 	h.ok(err)
@@ -96,7 +96,7 @@ func (h *harbor) types(id weir.ID) {
 // volumes are what the engine has of all workspaces of the installation.
 func (h *harbor) volumes(install string) (names []string) {
 	h.Helper()
-	ctx, cancel := context.WithTimeout(h.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(h.Context(), testwait.Limit)
 	defer cancel()
 	list, err := h.direct.VolumeList(ctx, client.VolumeListOptions{Filters: client.Filters{}.Add("label", "weir.install="+install)})
 	h.ok(err)
@@ -109,7 +109,7 @@ func (h *harbor) volumes(install string) (names []string) {
 
 func TestDocker(t *testing.T) {
 	engine := dockertest.Start(t)
-	t.Run("life", func(t *testing.T) { newHarbor(t, engine, "life", patience.Limit).lives() })
+	t.Run("life", func(t *testing.T) { newHarbor(t, engine, "life", testwait.Limit).lives() })
 	t.Run("away", func(t *testing.T) { newHarbor(t, engine, "away", 3*time.Second).outlasts() })
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/home"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -197,7 +197,7 @@ func TestR10TheBucketGoesDownInTheMiddle(t *testing.T) {
 	}
 	slow.archives = nil
 	bucket.down.Store(false)
-	patience.Until(t, "it is archived", func() bool {
+	testwait.Until(t, "it is archived", func() bool {
 		r.wait(10 * time.Second) // so that it tries again
 		r.tick()
 		return r.get(id).Phase == ladder.Archived
@@ -281,9 +281,9 @@ func TestAnActThatHangs(t *testing.T) {
 		_, err := r.controller.Tick(t.Context())
 		r.ok(err)
 	}
-	patience.Until(t, "one start hangs", func() bool { tick(); return bad.starts.Load() == 1 })
+	testwait.Until(t, "one start hangs", func() bool { tick(); return bad.starts.Load() == 1 })
 	ours := r.create("ours", ladder.Standby)
-	patience.Until(t, "another goes on", func() bool { tick(); return r.get(ours).Phase == ladder.Standby })
+	testwait.Until(t, "another goes on", func() bool { tick(); return r.get(ours).Phase == ladder.Standby })
 	first, second := theirs[0], theirs[1]
 	if r.get(first).Operation != ladder.Starting {
 		first, second = second, first
@@ -297,16 +297,16 @@ func TestAnActThatHangs(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	r.wait(time.Minute + 10*time.Second)
-	patience.Until(t, "its time is over", func() bool { tick(); return r.get(first).Phase == ladder.Error })
+	testwait.Until(t, "its time is over", func() bool { tick(); return r.get(first).Phase == ladder.Error })
 	if w := r.get(first); w.Error != ladder.Timeout || w.ErrorSays != "STARTING has not got on for 5m0s" || w.Operation != ladder.None {
 		t.Errorf("%+v", w)
 	}
-	patience.Until(t, "the act is called off, and the other has its turn", func() bool { tick(); return bad.ended.Load() == 1 && r.get(second).Operation == ladder.Starting })
+	testwait.Until(t, "the act is called off, and the other has its turn", func() bool { tick(); return bad.ended.Load() == 1 && r.get(second).Operation == ladder.Starting })
 	bad.free.Store(true)
 	_, err = r.store.Recover(t.Context(), first, "ann", "", false)
 	r.ok(err)
 	r.wait(6 * time.Minute) // the other hangs, and its time is over
-	patience.Until(t, "it runs", func() bool { tick(); return r.get(first).Phase == ladder.Running })
+	testwait.Until(t, "it runs", func() bool { tick(); return r.get(first).Phase == ladder.Running })
 }
 
 // A provider that panics breaks its own workspace, and nothing else.
@@ -337,13 +337,13 @@ func TestWhoWaitsForItsTurnHasItsTime(t *testing.T) {
 		_, err := r.controller.Tick(t.Context())
 		r.ok(err)
 	}
-	patience.Until(t, "both hang", func() bool { tick(); return bad.starts.Load() == 2 })
+	testwait.Until(t, "both hang", func() bool { tick(); return bad.starts.Load() == 2 })
 	r.config.AtOnce = 1 // for the next leader
 	r.lead()
-	patience.Until(t, "one hangs", func() bool { tick(); return bad.starts.Load() == 3 })
+	testwait.Until(t, "one hangs", func() bool { tick(); return bad.starts.Load() == 3 })
 	r.wait(5*time.Minute + 10*time.Second)
 	bad.free.Store(true)
-	patience.Until(t, "one is in error, and the other runs", func() bool {
+	testwait.Until(t, "one is in error, and the other runs", func() bool {
 		tick()
 		phases := []ladder.Phase{r.get(ids[0]).Phase, r.get(ids[1]).Phase}
 		return slices.Contains(phases, ladder.Error) && slices.Contains(phases, ladder.Running)
@@ -359,7 +359,7 @@ func TestANewLeaderGoesOn(t *testing.T) {
 		c.Providers = []provider.Provider{bad}
 	})
 	id := r.create("one", ladder.Running)
-	patience.Until(t, "a start hangs", func() bool {
+	testwait.Until(t, "a start hangs", func() bool {
 		_, err := r.controller.Tick(t.Context())
 		r.ok(err)
 		return bad.starts.Load() == 1
@@ -422,7 +422,7 @@ func TestR10AStartInTheMiddleOfAnArchive(t *testing.T) {
 	inside.archives = func() {
 		inside.archives = nil
 		r.ok(r.provider.Start(t.Context(), provider.Spec{ID: id, Name: "one", Mounts: 2}))
-		patience.Until(t, "it runs", func() bool { return r.look().Containers[id].Ready })
+		testwait.Until(t, "it runs", func() bool { return r.look().Containers[id].Ready })
 		if code, text := r.ask(id, http.MethodPut, "/files/late.txt", "kept"); code != http.StatusNoContent {
 			t.Errorf("%d %s", code, text)
 		}
@@ -478,7 +478,7 @@ func (r *rig) exec(sql string, args ...any) {
 // reachAhead is reach for what fails on the way: time passes, so that it is tried again.
 func (r *rig) reachAhead(id weir.ID, want ladder.Phase) (w workspace.Workspace) {
 	r.Helper()
-	patience.Until(r, "it is "+string(want), func() bool {
+	testwait.Until(r, "it is "+string(want), func() bool {
 		r.wait(11 * time.Second)
 		r.tick()
 		w = r.get(id)

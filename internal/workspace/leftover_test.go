@@ -13,7 +13,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 	"github.com/weirhq/weir/internal/workspace/provider"
@@ -129,7 +129,7 @@ func TestTidyingMakesWay(t *testing.T) {
 	bucket.slow.Store(true)
 	_, err := r.controller.Tick(t.Context())
 	r.ok(err)
-	patience.Until(t, "the archive is being read", func() bool { return bucket.waiting.Load() == 1 })
+	testwait.Until(t, "the archive is being read", func() bool { return bucket.waiting.Load() == 1 })
 	bucket.slow.Store(false)
 	r.want(id, ladder.Running)
 	r.reach(id, ladder.Running)
@@ -231,7 +231,7 @@ func TestADeletedWorkspaceIsLookedAfter(t *testing.T) {
 	r.reach(id, ladder.Deleted)
 	r.ok(r.provider.Provision(t.Context(), id, 9))
 	r.tick()
-	patience.Until(t, "it is gone", func() bool { r.tick(); return len(r.look().Volumes) == 0 })
+	testwait.Until(t, "it is gone", func() bool { r.tick(); return len(r.look().Volumes) == 0 })
 	r.reach(id, ladder.Deleted)
 	types := []string{}
 	for _, e := range mustLog(r, id) {

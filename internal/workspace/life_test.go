@@ -18,8 +18,8 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/blobtest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 	"github.com/weirhq/weir/internal/workspace/provider"
@@ -147,7 +147,7 @@ func (r *rig) ok(err error) {
 // reach lets the controller work until a workspace is where it shall be.
 func (r *rig) reach(id weir.ID, want ladder.Phase) (w workspace.Workspace) {
 	r.Helper()
-	patience.Until(r, "it is "+string(want), func() bool {
+	testwait.Until(r, "it is "+string(want), func() bool {
 		r.tick()
 		w = r.get(id)
 		return w.Phase == want && w.Operation == ladder.None

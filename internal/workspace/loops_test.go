@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
@@ -31,14 +31,14 @@ func TestTheLoopsOfATerm(t *testing.T) {
 	defer func() { stop(); <-done }()
 	id := r.create("one", ladder.Running)
 	wake <- struct{}{}
-	patience.Until(t, "it runs", func() bool { return r.get(id).Phase == ladder.Running && r.get(id).Operation == ladder.None })
-	patience.Until(t, "it rests", func() bool {
+	testwait.Until(t, "it runs", func() bool { return r.get(id).Phase == ladder.Running && r.get(id).Operation == ladder.None })
+	testwait.Until(t, "it rests", func() bool {
 		_, err := r.store.Want(t.Context(), id, ladder.Standby, "ann", "")
 		return err == nil
 	})
 	wake <- struct{}{}
-	patience.Until(t, "it stands by", func() bool { return r.get(id).Phase == ladder.Standby })
-	patience.Until(t, "the wish was heard", func() bool { return len(wake) == 0 })
+	testwait.Until(t, "it stands by", func() bool { return r.get(id).Phase == ladder.Standby })
+	testwait.Until(t, "the wish was heard", func() bool { return len(wake) == 0 })
 	names := []string{}
 	for _, s := range runner.Stats() {
 		if names = append(names, s.Name); s.Errors > 0 {
@@ -94,7 +94,7 @@ func TestAWakeMakesItLookOften(t *testing.T) {
 		t.Errorf("nothing is to be done, and the next look is at %s, or after %s", next, l.Every)
 	}
 	wake <- struct{}{}
-	patience.Until(t, "the wake was heard", func() bool { return len(l.Wake) == 1 })
+	testwait.Until(t, "the wake was heard", func() bool { return len(l.Wake) == 1 })
 	if next := look(); next.IsZero() || time.Until(next) > time.Second {
 		t.Errorf("it was woken, and the next look is at %s", next)
 	}

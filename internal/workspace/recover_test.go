@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
@@ -188,7 +188,7 @@ func TestRecoverFromWhatIsCollected(t *testing.T) {
 				}
 				done <- gone
 			}()
-			patience.Until(t, "the collector waits", func() bool {
+			testwait.Until(t, "the collector waits", func() bool {
 				return d.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
 			})
 			d.ok(tx.Commit(t.Context()))

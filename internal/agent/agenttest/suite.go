@@ -17,7 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // Suite tests a transport.
@@ -155,7 +155,7 @@ func waits(r *rig) {
 
 func looks(r *rig) {
 	a := r.one(map[string]any{})
-	patience.Until(r, "hints are heard", r.Hints.Hearing)
+	testwait.Until(r, "hints are heard", r.Hints.Hearing)
 	got := make(chan node.Claimed, 1)
 	go func() {
 		c, err := r.mine.Claim(r.Context(), node.ClaimRequest{ID: newID(), Wait: 30 * time.Second, Held: []weir.ID{a.Task}})

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/pgtext"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -132,11 +132,11 @@ func (r runner) output(ctx context.Context, more ...string) ([]byte, error) {
 }
 
 func said(text []byte) string {
-	line := strings.Join(strings.Fields(clean.Text(string(text))), " ")
+	line := strings.Join(strings.Fields(pgtext.Text(string(text))), " ")
 	if line == "" {
 		return ""
 	}
-	return ": " + clean.Cut(line, 500)
+	return ": " + pgtext.Cut(line, 500)
 }
 
 // bounded keeps the beginning of what is written to it.

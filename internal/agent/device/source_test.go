@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestFileSaysWhatThereIs(t *testing.T) {
@@ -203,7 +203,7 @@ func TestACommandThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the child of the command ends", func() bool { return !alive(child) })
+	testwait.Until(t, "the child of the command ends", func() bool { return !alive(child) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	source, err := OpenCommand([]string{"/bin/true"})

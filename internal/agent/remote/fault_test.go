@@ -29,8 +29,8 @@ import (
 
 	"github.com/weirhq/weir/internal/blob/blobtest"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // cut closes the connection without an answer.
@@ -310,7 +310,7 @@ func TestPartition(t *testing.T) {
 			got, err := n1.Claim(ctx, node.ClaimRequest{ID: claimOne, Services: []string{"render"}, Slots: []int{1}, N: 1, Wait: 3 * time.Second})
 			answer <- result{got, err}
 		}()
-		patience.Until(t, "the claim is under way", func() bool { return claims.Load() == 1 })
+		testwait.Until(t, "the claim is under way", func() bool { return claims.Load() == 1 })
 		for _, stream := range []string{"upstream", "downstream"} {
 			if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "` + stream + `", "type": "timeout", "stream": "` + stream + `", "attributes": {"timeout": 0}}`)); err != nil {
 				t.Fatal(err)
@@ -320,7 +320,7 @@ func TestPartition(t *testing.T) {
 		// server takes it, and its answer goes nowhere.
 		r.submit()
 		goOn()
-		patience.Until(t, "the claim takes the work", func() bool {
+		testwait.Until(t, "the claim takes the work", func() bool {
 			var n int
 			err := r.db.Pool.QueryRow(ctx, `select count(*) from weir.running`).Scan(&n)
 			return err == nil && n == 1

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // errMisdirected is behind the refusal of an unknown host.
@@ -66,7 +66,7 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem, st
 	document := map[string]any{
 		"type": "/api/v1/docs#code-" + p.Kind.Code(), "title": http.StatusText(status), "status": status, "code": p.Kind.Code(), "detail": p.What,
 	}
-	for name, value := range map[string]string{"next": p.Advice(), "field": p.Field, "instance": request.ID(r.Context())} {
+	for name, value := range map[string]string{"next": p.Advice(), "field": p.Field, "instance": requestinfo.ID(r.Context())} {
 		if value != "" {
 			document[name] = value
 		}

@@ -3,7 +3,7 @@ package enginetest
 import (
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // slowClock lets a session read the time and then be held up: with weir.slow set
@@ -45,7 +45,7 @@ func TestR6AClaimIsAfterWhatLetItThrough(t *testing.T) {
 	do(gate, `select pg_advisory_lock(4711)`)
 	claim := func() {
 		slow.send(`select weir.claim('slow', '{s}')`)
-		patience.Every(e, glance, "the claim returns or waits", func() bool { return slow.ready() || slow.blocked() })
+		testwait.Every(e, glance, "the claim returns or waits", func() bool { return slow.ready() || slow.blocked() })
 	}
 	claim()
 	e.exec(`select weir.finish(task, attempt, token) from weir.running`)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // ward makes a healthy database with work of every kind.
@@ -221,7 +221,7 @@ func TestDoctorSeesOldTransactions(t *testing.T) {
 		"no old snapshot keeps dead rows":            reader.PgConn().PID(),
 	} {
 		// A row names five: transactions of tests beside this one may hide it for a moment.
-		patience.Until(t, fmt.Sprintf("%s: pid %d is found", name, pid), func() bool {
+		testwait.Until(t, fmt.Sprintf("%s: pid %d is found", name, pid), func() bool {
 			return one[bool](e, `select count(*) > 0 from weir.doctor(at => $1) where name = $2 and not ok and level = 'health' and detail like '%' || $3::text || '%'`,
 				time.Now().Add(15*time.Minute), name, fmt.Sprintf("pid %d ", pid))
 		})

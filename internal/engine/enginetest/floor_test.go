@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/schema"
 )
 
@@ -110,7 +110,7 @@ func TestR2AFloorWaitsForOpenSubmitters(t *testing.T) {
 				t.Errorf("claimed %d, want 1: it is hidden below floor %d", n, one[int](e, `select max(floor)::int from weir.classes`))
 			}
 			// And floors rise: otherwise nothing was at stake.
-			patience.Every(e, glance, "the floor rises", func() bool {
+			testwait.Every(e, glance, "the floor rises", func() bool {
 				e.burn(1000)
 				e.exec(`select weir.tend()`)
 				return one[int](e, `select max(floor)::int from weir.classes`) > 2000
@@ -242,7 +242,7 @@ func TestHorizonsNeedReadCommitted(t *testing.T) {
 	tend("true 0")
 	e.exec(`select weir.tend()`)
 	before := one[string](e, `select xid::text from weir.horizon`)
-	patience.Until(t, "the horizon is past", func() bool {
+	testwait.Until(t, "the horizon is past", func() bool {
 		return one[bool](e, `select $1::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`, before)
 	})
 	tend("false 0")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // move is one line of the timeline about a task that has gates.
@@ -196,7 +196,7 @@ func (c *crowd) work() {
 func (e *engine) drain(services ...string) {
 	e.Helper()
 	e.exec(`select weir.release(id) from weir.task where hold is not null`)
-	patience.Until(e, "no task is left after the drain", func() bool {
+	testwait.Until(e, "no task is left after the drain", func() bool {
 		e.exec(`select weir.skip(task, 'the test drains') from weir.lane_blocks`)
 		e.exec(`select weir.tend(true)`)
 		e.exec(`select weir.finish(c.task, c.attempt, c.token) from weir.claim('drain', $1, 100) c`, services)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // add lets tasks join a job and returns them by key.
@@ -86,7 +86,7 @@ func TestGrowKeepsTheOrder(t *testing.T) {
 		e.tend(2)
 	}
 	// Open transactions of other tests may hold it back for a while.
-	patience.Until(t, "the floor rises", func() bool {
+	testwait.Until(t, "the floor rises", func() bool {
 		e.tend(2)
 		return one[int](e, `select max(floor)::int from weir.classes`) >= 1000
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // follower is a task that may become available because of what happens to
@@ -137,7 +137,7 @@ func available(e *engine) []string {
 func heard(e *engine, conn *pgx.Conn) (told bool) {
 	e.Helper()
 	e.exec(`select pg_notify('mark', '')`)
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	for {
 		n, err := conn.WaitForNotification(ctx)

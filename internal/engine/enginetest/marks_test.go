@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // mark marks every class and every pool anew, as claims and openings do once
@@ -249,7 +249,7 @@ func TestAPoolIsCountedOnceOldTransactionsHaveEnded(t *testing.T) {
 	}
 	e.commit(older)
 	// Transactions of other databases are older, too.
-	patience.Every(t, glance, "the pool is counted", func() bool {
+	testwait.Every(t, glance, "the pool is counted", func() bool {
 		e.exec(mark)
 		return one[bool](e, `select held is not null from weir.pools`)
 	})
@@ -357,7 +357,7 @@ func TestAHeldSnapshotCostsPoolsNoMore(t *testing.T) {
 			}
 			// While transactions of other databases run, floors and marks stay behind.
 			after := cost()
-			patience.Until(t, fmt.Sprintf("a task reads %d entries of indexes at most, %d before", most, before), func() bool {
+			testwait.Until(t, fmt.Sprintf("a task reads %d entries of indexes at most, %d before", most, before), func() bool {
 				if after > most {
 					more()
 					after = cost()

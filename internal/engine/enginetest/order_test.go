@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // TestR8ReadersSeeATaskInOrder: a transaction that had its id before a task was
@@ -29,7 +29,7 @@ func TestR8ReadersSeeATaskInOrder(t *testing.T) {
 		}
 	}
 	settled := func() {
-		patience.Until(t, "all can be read", func() bool {
+		testwait.Until(t, "all can be read", func() bool {
 			return one[bool](e, `select coalesce(max(xid), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint from weir.events`)
 		})
 	}
@@ -60,7 +60,7 @@ func TestR8ReadersSeeATaskInOrder(t *testing.T) {
 	run(0, `begin`, `select pg_current_xact_id()`)
 	run(1, `begin`, `select weir.cancel('`+id+`')`)
 	s[0].send(`select weir.finish(` + lease + `)`)
-	patience.Every(t, glance, "the end waits", func() bool { return s[0].ready() || s[0].blocked() })
+	testwait.Every(t, glance, "the end waits", func() bool { return s[0].ready() || s[0].blocked() })
 	if s[0].ready() {
 		t.Fatal("nobody waits: nothing was tested")
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // gate is where a pending task stands; empty when it is not pending.
@@ -352,7 +352,7 @@ func TestPlanHints(t *testing.T) {
 	heard := func(what string, want bool, do func()) {
 		t.Helper()
 		do()
-		ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 		defer cancel()
 		// The mark comes after whatever was sent before it.
 		e.exec(`select pg_notify('weir_plan', 'mark')`)

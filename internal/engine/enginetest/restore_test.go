@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // elsewhere plays what a restore does: the rows carry transaction ids that this
@@ -54,13 +54,13 @@ func TestADatabaseFromADumpGoesOn(t *testing.T) {
 		t.Error("the doctor still sees it")
 	}
 	// Writers elsewhere in the cluster may hold them back for a moment.
-	patience.Until(t, "the old events can be read", func() bool { return one[int](e, `select count(*)::int from weir.events_after('0.0')`) == 6 })
+	testwait.Until(t, "the old events can be read", func() bool { return one[int](e, `select count(*)::int from weir.events_after('0.0')`) == 6 })
 	if types := one[string](e, `select string_agg(type, ' ') from weir.events_after('0.0', only_task => $1)`, task); types != "submitted claimed done" {
 		t.Errorf("readers see %s", types)
 	}
 	behind := one[string](e, `select max(cursor collate "C") from weir.events_after('0.0')`)
 	e.exec(`select weir.submit('after', at => $1)`, at(2))
-	patience.Until(t, "the new event follows", func() bool {
+	testwait.Until(t, "the new event follows", func() bool {
 		return one[int](e, `select count(*)::int from weir.events_after($1) where type = 'submitted'`, behind) == 1
 	})
 	e.refused("WR409", `select * from weir.events_after($1)`, old)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // session is a connection that holds a transaction open between its steps. A
@@ -49,7 +49,7 @@ func (s *session) send(sql string, args ...any) {
 		_, err := s.conn.Exec(context.Background(), sql, args...)
 		done <- err
 	}()
-	patience.Every(s.e, glance, s.name+" ends or waits: "+sql, func() bool { return len(done) > 0 || s.blocked() })
+	testwait.Every(s.e, glance, s.name+" ends or waits: "+sql, func() bool { return len(done) > 0 || s.blocked() })
 }
 
 // blocked reports whether the session waits for a lock of another one.
@@ -146,6 +146,6 @@ func play(sessions []*session, order []int, ops []string) []error {
 		}
 		advance(i)
 	}
-	patience.Every(sessions[0].e, glance, "no session waits any more: "+strings.Join(ops, " | "), func() bool { settle(); return len(owed) == 0 })
+	testwait.Every(sessions[0].e, glance, "no session waits any more: "+strings.Join(ops, " | "), func() bool { settle(); return len(owed) == 0 })
 	return errs
 }

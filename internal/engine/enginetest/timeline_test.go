@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // incomplete lists tasks whose life (weir.task_events, which looks events up by
@@ -118,7 +118,7 @@ func TestR8CursorMissesNothing(t *testing.T) {
 		do(fast, `rollback`) // a number that never comes
 		read()
 	}
-	patience.Until(e, "the reader gets to the end", func() bool { read(); return len(seen) >= 10 })
+	testwait.Until(e, "the reader gets to the end", func() bool { read(); return len(seen) >= 10 })
 	for _, seq := range all[int64](e, `select seq from weir.events`) {
 		if seen[seq] != 1 {
 			t.Errorf("event %d was seen %d times", seq, seen[seq])
@@ -127,7 +127,7 @@ func TestR8CursorMissesNothing(t *testing.T) {
 	// From the tail on there is only what comes next.
 	tail := one[string](e, `select weir.events_tail()`)
 	id := e.submit(0, spec{"service": "next"})
-	patience.Until(e, "the tail leads to the next event", func() bool {
+	testwait.Until(e, "the tail leads to the next event", func() bool {
 		return slices.Contains(all[string](e, `select task from weir.events_after($1) where task is not null`, tail), id)
 	})
 	if got := all[string](e, `select distinct type from weir.events_after('0.0', 100, only_task => $1)`, id); len(got) != 1 || got[0] != "submitted" {

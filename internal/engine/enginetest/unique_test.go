@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // pausedAfterKeys makes a connection whose transactions stop behind their insert
@@ -37,7 +37,7 @@ func (e *engine) pausedAfterKeys() (conn *pgx.Conn, goOn func()) {
 // standsBehindKeys waits until a transaction of this database stops there.
 func (e *engine) standsBehindKeys() {
 	e.Helper()
-	patience.Until(e.TB, "it stands behind its insert", func() bool {
+	testwait.Until(e.TB, "it stands behind its insert", func() bool {
 		return one[bool](e, `select exists (select from pg_locks l join pg_database d on d.oid = l.database
 			where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 4242 and not l.granted)`)
 	})

@@ -14,8 +14,8 @@ import (
 
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -87,11 +87,11 @@ func TestSmoke(t *testing.T) {
 	second := read[string](t, scheduler, `insert into flow.jobs (workflow_id, status, order_seq, scheduled_at, options)
 		values ($1, 'queued', nextval('flow.order_seq'), now(), '{"params": {"preset": "720p"}}') returning id::text`, id)[0]
 	later := read[string](t, scheduler, `insert into flow.jobs (workflow_id, status, scheduled_at) values ($1, 'queued', now() + interval '1 day') returning id::text`, id)[0]
-	patience.Until(t, "both jobs run", func() bool {
+	testwait.Until(t, "both jobs run", func() bool {
 		return read[int](t, scheduler, `select count(*)::int from flow.jobs where status = 'running' and current_task_key = 'ingest'`)[0] == 2
 	})
 	var order []string
-	patience.Until(t, "both jobs are done", func() bool {
+	testwait.Until(t, "both jobs are done", func() bool {
 		for _, service := range []string{"ingest", "renderer"} {
 			order = append(order, read[string](t, agent, `select job::text || ' ' || key || ' ' || coalesce(params ->> 'preset', '') || ' ' || weir.finish(task, attempt, token, '{"ok": true}') from weir.claim('agent', array[$1])`, service)...)
 		}
@@ -132,7 +132,7 @@ func TestBadWorkflow(t *testing.T) {
 	scheduler := login(t, db, "weir_client")
 	job := read[string](t, scheduler, `with w as (insert into flow.workflows (name, version, steps) values ('odd', 1, '[{"key":"a","service":"s","colour":"red"}]') returning id)
 		insert into flow.jobs (workflow_id) select id from w returning id::text`)[0]
-	patience.Until(t, "it is an error", func() bool {
+	testwait.Until(t, "it is an error", func() bool {
 		return read[string](t, scheduler, `select status from flow.jobs where id = $1`, job)[0] == "error"
 	})
 	if said := read[string](t, scheduler, `select error_code || ': ' || error_message from flow.jobs where id = $1`, job)[0]; !strings.Contains(said, "colour") {

@@ -19,8 +19,8 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/httpapi/stream"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
@@ -120,7 +120,7 @@ type client struct {
 // open asks for a stream and returns whatever comes back.
 func (s *server) open(token, query, last string) *client {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/v1/events"+query, nil)
 	if err != nil {
 		s.t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/httpapi/stream"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
@@ -183,7 +183,7 @@ func TestPermissionIsLookedUpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.exec(`select weir.set_pool('p', 1)`)
-	for deadline, n := time.Now().Add(patience.Limit), 2; ; n++ {
+	for deadline, n := time.Now().Add(testwait.Limit), 2; ; n++ {
 		if err := s.auth.Audit(t.Context(), auth.System("test"), "exec", "somebody looked", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a fourth in all: %d %+v", status, p)
 	}
 	first.close()
-	patience.Until(t, "a stream that was closed leaves its seat", func() bool { return s.streams.Streams() < 3 })
+	testwait.Until(t, "a stream that was closed leaves its seat", func() bool { return s.streams.Streams() < 3 })
 	s.stream(one, "", "")
 }
 
@@ -282,7 +282,7 @@ func TestBeatsAndTheServersTimeouts(t *testing.T) {
 		}
 		moved = moved || m.id != first.id
 	}
-	for deadline := time.Now().Add(patience.Limit); !moved; {
+	for deadline := time.Now().Add(testwait.Limit); !moved; {
 		moved = c.next().id != first.id
 		if time.Now().After(deadline) {
 			t.Fatal("beats do not carry the place")
@@ -309,7 +309,7 @@ func TestAClientThatDoesNotReadIsClosed(t *testing.T) {
 	}
 	fmt.Fprintf(stuck, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", viewer)
 	good, first := s.stream(viewer, "?kind=task", "")
-	patience.Until(t, "the second stream opens", func() bool { return s.streams.Streams() == 2 })
+	testwait.Until(t, "the second stream opens", func() bool { return s.streams.Streams() == 2 })
 	seen := make(chan int)
 	go func() {
 		n := 0
@@ -321,7 +321,7 @@ func TestAClientThatDoesNotReadIsClosed(t *testing.T) {
 		seen <- n
 	}()
 	sent := 0
-	patience.Until(t, "the client that does not read is closed", func() bool {
+	testwait.Until(t, "the client that does not read is closed", func() bool {
 		if sent < 30_000 { // more than a socket buffers
 			s.submitAndWork(2000)
 			sent += 6000
@@ -348,7 +348,7 @@ func TestAShutdownEndsStreamsAtOnce(t *testing.T) {
 		c, _ := s.stream(viewer, "", "")
 		clients = append(clients, c)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	if err := s.Config.Shutdown(ctx); err != nil {
 		t.Errorf("the server does not stop: %v", err)
@@ -376,7 +376,7 @@ func TestAStreamOutlivesItsConnections(t *testing.T) {
 	c, _ := s.stream(viewer, "?kind=pool", "")
 	for n := range 5 {
 		s.exec(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
-		for deadline := time.Now().Add(patience.Limit); ; {
+		for deadline := time.Now().Add(testwait.Limit); ; {
 			_, err := s.db.Pool.Exec(t.Context(), `select weir.set_pool('p', $1)`, n)
 			if err == nil {
 				break

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/weirhq/weir/internal/node/reach"
+	"github.com/weirhq/weir/internal/node/ssrf"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -133,7 +133,7 @@ func guard(host string) func(network, address string, _ syscall.RawConn) error {
 			return nil
 		case at.IsLoopback() && strings.EqualFold(host, "localhost"):
 			return nil
-		case isLiteral, !reach.ByName(at):
+		case isLiteral, !ssrf.Allowed(at):
 			return fmt.Errorf("%s leads to %s, where no wake call may go", host, at)
 		}
 		return nil

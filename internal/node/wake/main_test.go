@@ -12,8 +12,8 @@ import (
 
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
-	waiting "github.com/weirhq/weir/internal/patience" // the package has a patience of its own
 	"github.com/weirhq/weir/internal/testdb"
+	waiting "github.com/weirhq/weir/internal/testwait" // the package has a patience of its own
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }

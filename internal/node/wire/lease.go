@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/clean"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/pgtext"
 )
 
 // Fence is the header that carries the token of a lease where the body is the
@@ -93,7 +93,7 @@ type Notes struct {
 // NotesOf are notes as they are sent.
 func NotesOf(notes []node.Note) Notes {
 	return Notes{each(notes, func(n node.Note) Note {
-		return Note{LeaseOf(n.Lease), n.Type, clean.Text(n.Message), n.Level, string(n.Data)}
+		return Note{LeaseOf(n.Lease), n.Type, pgtext.Text(n.Message), n.Level, string(n.Data)}
 	})}
 }
 
@@ -126,7 +126,7 @@ type Outcomes struct {
 // OutcomesOf are outcomes as they are sent.
 func OutcomesOf(outcomes []node.Outcome) Outcomes {
 	return Outcomes{each(outcomes, func(o node.Outcome) Outcome {
-		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), clean.Text(o.Error), o.Reason, o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Quiet}
+		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), pgtext.Text(o.Error), o.Reason, o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Quiet}
 	})}
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/redistest"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
@@ -137,7 +137,7 @@ func TestAsk(t *testing.T) {
 		runner.Run(ctx, loops...)
 	})
 	<-heard
-	patience.Until(t, "the first tick", func() bool { return len(runner.Stats()) > 0 && runner.Stats()[0].Ticks > 0 })
+	testwait.Until(t, "the first tick", func() bool { return len(runner.Stats()) > 0 && runner.Stats()[0].Ticks > 0 })
 	far.Use(id, Terminal)
 	leader.Use(other, HTTP)
 	// The leader's own is there when Ask returns; the far one's a moment later at most.
@@ -145,7 +145,7 @@ func TestAsk(t *testing.T) {
 	if ago, source := last(t, db, other); ago > time.Minute*30 || source != HTTP {
 		t.Errorf("the leader's own: %s ago by %s", ago, source)
 	}
-	patience.Until(t, "what the far server knows", func() bool {
+	testwait.Until(t, "what the far server knows", func() bool {
 		ago, source := last(t, db, id)
 		return ago < 30*time.Minute && source == Terminal
 	})
@@ -160,7 +160,7 @@ func TestAsk(t *testing.T) {
 }
 
 // journal is a log that a test can read.
-type journal struct{ patience.Text }
+type journal struct{ testwait.Text }
 
 func (j *journal) count(part string) int { return strings.Count(j.String(), part) }
 
@@ -247,7 +247,7 @@ func TestRedisAway(t *testing.T) {
 		t.Errorf("it was said %d times", n)
 	}
 	redis.Start()
-	patience.Until(t, "the log to say that Redis is back", func() bool {
+	testwait.Until(t, "the log to say that Redis is back", func() bool {
 		ok(t, m.Store(t.Context()))
 		return j.count("again") == 1
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weirhq/weir/internal/near"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 // mysqlVerbs are the words that a statement of MySQL or MariaDB begins with. Nothing
@@ -30,7 +30,7 @@ func labeled(p []piece) bool { return len(p) > 1 && p[1].is(":") }
 
 // meant is advice for a word that begins no statement.
 func meant(word string) string {
-	if meant := near.Word(word, slices.Sorted(maps.Keys(mysqlVerbs))); meant != "" {
+	if meant := spelling.Closest(word, slices.Sorted(maps.Keys(mysqlVerbs))); meant != "" {
 		return fmt.Sprintf("did you mean %s?", meant)
 	}
 	return "begin it with a word that MySQL knows, such as CREATE, ALTER or UPDATE; a comment begins with -- and a space"

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestRule8CancelReturnsWhenTheBackendIsGone(t *testing.T) {
@@ -26,7 +26,7 @@ func TestRule8CancelReturnsWhenTheBackendIsGone(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		done := applying(ctx, db, run, &watch{})
-		patience.Until(t, "the slow statement runs", func() bool {
+		testwait.Until(t, "the slow statement runs", func() bool {
 			list, err := db.Activity(t.Context(), name)
 			return err == nil && len(list) == 1 && strings.Contains(list[0].Query, "sleep")
 		})
@@ -65,7 +65,7 @@ func TestRule8AStubbornStatementLosesItsSession(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			done := applying(ctx, db, run, &watch{})
-			patience.Until(t, "it runs", func() bool {
+			testwait.Until(t, "it runs", func() bool {
 				return p.one(t, "select count(*) from pg_stat_activity where application_name = $1 and wait_event = 'PgSleep'", name) == "1"
 			})
 			cancel()

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // crash is an executor that dies by kill -9 at a point, and what the target says
@@ -73,7 +73,7 @@ func (c crash) check(t *testing.T, p, twin *place) {
 	db := p.open(t, target.Options{})
 	var verdict target.Verdict
 	var why string
-	patience.Every(t, 20*time.Millisecond, "the killed session is gone", func() bool {
+	testwait.Every(t, 20*time.Millisecond, "the killed session is gone", func() bool {
 		var err error
 		if verdict, why, err = db.Resolve(t.Context(), p.change(t, 1, file, c.sql)); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestKilledDuringAnIndex(t *testing.T) {
 	}
 	first := p.start(t, order{Run: p.change(t, 1, file, text)})
 	first.await(t, "sent")
-	patience.Until(t, "the index is there and not valid", func() bool {
+	testwait.Until(t, "the index is there and not valid", func() bool {
 		return p.one(t, "select count(*) from pg_index i join pg_class c on c.oid = i.indexrelid where c.relname = 'base_note' and not indisvalid") == "1"
 	})
 	first.kill()
@@ -156,8 +156,8 @@ func TestKilledDuringAnIndex(t *testing.T) {
 		_, err := db.Apply(t.Context(), p.change(t, 2, file, text), w)
 		done <- err
 	}()
-	patience.Until(t, "the second attempt ended the session of the first", func() bool { return w.waited("older attempt") })
-	patience.Until(t, "the second attempt dropped the half made index", func() bool { return w.waited("half made") })
+	testwait.Until(t, "the second attempt ended the session of the first", func() bool { return w.waited("older attempt") })
+	testwait.Until(t, "the second attempt dropped the half made index", func() bool { return w.waited("half made") })
 	if err := other.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestKilledDuringDDL(t *testing.T) {
 	}
 	first := p.start(t, order{Run: p.change(t, 1, file, text)})
 	first.await(t, "statement 1")
-	patience.Until(t, "the third statement waits", func() bool {
+	testwait.Until(t, "the third statement waits", func() bool {
 		return p.one(t, "select count(*) from information_schema.processlist where state like '%metadata lock%' and info like 'alter table other%'") == "1"
 	})
 	first.kill()

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // applying runs a change beside the test.
@@ -50,13 +50,13 @@ func TestRule1AWaiterDoesNotDisturbAnIndex(t *testing.T) {
 	index := p.change(t, 1, "V001__index.sql", "create index concurrently base_note on base (note);")
 	ww := &watch{}
 	building := applying(t.Context(), db, index, ww)
-	patience.Until(t, "the index waits for the other transaction", func() bool { return ww.waited("waits for pid") })
+	testwait.Until(t, "the index waits for the other transaction", func() bool { return ww.waited("waits for pid") })
 
 	next := p.change(t, 1, "V002__next.sql", "create table next (id int);")
 	w := &watch{}
 	waiting := applying(t.Context(), db, next, w)
-	patience.Until(t, "the second run names the first", func() bool { return w.waited(target.ApplicationName(index.Task, 1)) })
-	patience.Until(t, "the second run is idle and in no transaction", func() bool {
+	testwait.Until(t, "the second run names the first", func() bool { return w.waited(target.ApplicationName(index.Task, 1)) })
+	testwait.Until(t, "the second run is idle and in no transaction", func() bool {
 		return p.one(t, "select count(*) from pg_stat_activity where application_name = $1 and state = 'idle' and xact_start is null and backend_xmin is null",
 			target.ApplicationName(next.Task, 1)) == "1"
 	})
@@ -135,7 +135,7 @@ func TestRule5ALongTransactionOnTheTable(t *testing.T) {
 			}
 		}
 		done := applying(t.Context(), db, run, w)
-		patience.Until(t, "it says whom it waits for", func() bool { return w.waited("waits for pid") || w.waited("waited for pid") })
+		testwait.Until(t, "it says whom it waits for", func() bool { return w.waited("waits for pid") || w.waited("waited for pid") })
 		ctx, stop := context.WithCancel(t.Context())
 		reader := make(chan error, 1)
 		go func() {
@@ -152,8 +152,8 @@ func TestRule5ALongTransactionOnTheTable(t *testing.T) {
 		// with every retry there are more reads, while the transaction is open.
 		for range 2 {
 			tries, reads := retries.Load(), read.Load()
-			patience.Until(t, "another retry", func() bool { return retries.Load() > tries })
-			patience.Until(t, "readers get through", func() bool { return read.Load() > reads })
+			testwait.Until(t, "another retry", func() bool { return retries.Load() > tries })
+			testwait.Until(t, "readers get through", func() bool { return read.Load() > reads })
 		}
 		if err := long.Rollback(); err != nil {
 			t.Fatal(err)

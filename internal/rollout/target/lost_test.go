@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // through puts a proxy before a place. Cut breaks its connections and takes no
@@ -59,7 +59,7 @@ func (p *place) resolves(t *testing.T, run target.Run, want target.Verdict) {
 	t.Helper()
 	var verdict target.Verdict
 	var why string
-	patience.Every(t, 20*time.Millisecond, "the target can tell", func() bool {
+	testwait.Every(t, 20*time.Millisecond, "the target can tell", func() bool {
 		var err error
 		if verdict, why, err = p.open(t, target.Options{}).Resolve(t.Context(), run); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestRule6LostAfterCommitWasSent(t *testing.T) {
 			release = func() { stage("end") }
 		}
 		done := applying(t.Context(), far.open(t, target.Options{}), run, w)
-		patience.Until(t, "the commit is with the server", stuck)
+		testwait.Until(t, "the commit is with the server", stuck)
 		cut()
 		if f := failure(t, <-done, target.CodeLost); !f.Unknown {
 			t.Errorf("%+v: want unknown", f)

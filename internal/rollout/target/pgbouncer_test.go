@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // pooledBy puts PgBouncer before a place.
@@ -141,19 +141,19 @@ func TestAPoolInSessionMode(t *testing.T) {
 	index := p.change(t, 1, "V001__index.sql", "create index concurrently base_note on base (note);\n")
 	first := far.start(t, order{Run: index})
 	first.await(t, "sent")
-	patience.Until(t, "the index waits", func() bool {
+	testwait.Until(t, "the index waits", func() bool {
 		return p.one(t, "select count(*) from pg_stat_activity where application_name = $1 and wait_event = 'virtualxid'", target.ApplicationName(index.Task, 1)) == "1"
 	})
 	// Another change waits for the target and names who has it.
 	w := &watch{}
 	waiting := applying(t.Context(), db, p.change(t, 1, "V002__next.sql", "create table next (id int);"), w)
-	patience.Until(t, "the next one names the first", func() bool { return w.waited(target.ApplicationName(index.Task, 1)) })
+	testwait.Until(t, "the next one names the first", func() bool { return w.waited(target.ApplicationName(index.Task, 1)) })
 	// The executor dies; a second attempt ends what it left behind in the server.
 	first.kill()
 	again := p.change(t, 2, "V001__index.sql", "create index concurrently base_note on base (note);\n")
 	again.OutOfOrder = true // the other one may be first now
 	done := applying(t.Context(), db, again, &watch{})
-	patience.Until(t, "the session of attempt 1 is gone", func() bool {
+	testwait.Until(t, "the session of attempt 1 is gone", func() bool {
 		return p.one(t, "select count(*) from pg_stat_activity where application_name = $1", target.ApplicationName(index.Task, 1)) == "0"
 	})
 	if err := other.Rollback(); err != nil {
@@ -166,7 +166,7 @@ func TestAPoolInSessionMode(t *testing.T) {
 	}
 	p.expect(t, "true", "select indisvalid from pg_index where indexrelid = 'base_note'::regclass")
 	p.expect(t, "2", "select count(*) from weir_history")
-	patience.Until(t, "no lock is left", func() bool {
+	testwait.Until(t, "no lock is left", func() bool {
 		return p.one(t, "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())") == "0"
 	})
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/weirhq/weir/internal/mariatest"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
@@ -299,7 +299,7 @@ func (c *process) kill() {
 // asleep waits until the child is stopped.
 func (c *process) asleep(t testing.TB) {
 	t.Helper()
-	patience.Until(t, "the child is stopped", func() bool {
+	testwait.Until(t, "the child is stopped", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
 		return err == nil && strings.Contains(string(stat), ") T ")
 	})

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // world is one of each thing that a snapshot must see.
@@ -137,7 +137,7 @@ func TestActivityShowsWhoBlocksWhom(t *testing.T) {
 		done := applying(t.Context(), db, run, &watch{})
 		var list []target.Session
 		// InnoDB renews what it shows of locks only when nobody looked for 100 ms.
-		patience.Every(t, 350*time.Millisecond, "the blocker is shown", func() bool {
+		testwait.Every(t, 350*time.Millisecond, "the blocker is shown", func() bool {
 			var err error
 			list, err = db.Activity(t.Context(), target.ApplicationName(run.Task, 1))
 			return err == nil && len(list) == 1 && len(list[0].BlockedBy) == 1 && strings.Contains(list[0].Query, "update base")

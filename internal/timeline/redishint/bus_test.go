@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/redistest"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/timeline"
 )
 
@@ -52,7 +52,7 @@ func submit(t *testing.T, db *testdb.DB, n int) {
 // arrive submits tasks and waits for exactly their events.
 func arrive(t *testing.T, f *timeline.Follower, db *testdb.DB, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	submit(t, db, n)
 	for got := 0; got < n; {
@@ -106,13 +106,13 @@ func TestRedisThatRestartsOrIsEmptiedLosesNothing(t *testing.T) {
 	arrive(t, f, db, 5)
 
 	redis.Kill()
-	patience.Until(t, "the loss of hints is said", func() bool { return log.count("no hints through Redis") > 0 })
+	testwait.Until(t, "the loss of hints is said", func() bool { return log.count("no hints through Redis") > 0 })
 	arrive(t, f, db, 5)
-	patience.Until(t, "the loss of publishing is said", func() bool { return log.count("no publishing through Redis") > 0 })
+	testwait.Until(t, "the loss of publishing is said", func() bool { return log.count("no publishing through Redis") > 0 })
 	arrive(t, f, db, 5)
 
 	redis.Start()
-	patience.Until(t, "it heals", func() bool {
+	testwait.Until(t, "it heals", func() bool {
 		submit(t, db, 1)
 		return log.count("hints through Redis again") == 1 && log.count("publishing through Redis again") == 1
 	})
@@ -135,16 +135,16 @@ func TestWithoutRedisEventsArriveAtPollSpeed(t *testing.T) {
 			b := runBus(t, prepare(redis), log)
 			lead(t, b, db)
 			f := follow(t, b, db)
-			patience.Until(t, "it is said", func() bool { return log.count("no hints through Redis") == 1 })
+			testwait.Until(t, "it is said", func() bool { return log.count("no hints through Redis") == 1 })
 			arrive(t, f, db, 5)
-			patience.Until(t, "it is said", func() bool { return log.count("no publishing through Redis") == 1 })
+			testwait.Until(t, "it is said", func() bool { return log.count("no publishing through Redis") == 1 })
 			arrive(t, f, db, 5)
 			if log.count("level=WARN") != 2 || strings.Contains(log.String(), "correct") {
 				t.Errorf("log: %s", log)
 			}
 			if name == "never there" {
 				redis.Start()
-				patience.Until(t, "it heals", func() bool { return log.count("hints through Redis again") == 1 })
+				testwait.Until(t, "it heals", func() bool { return log.count("hints through Redis again") == 1 })
 			}
 		})
 	}
@@ -186,7 +186,7 @@ func TestHintsAreFew(t *testing.T) {
 		select {
 		case m := <-messages:
 			last = m.Payload
-		case <-time.After(patience.Limit):
+		case <-time.After(testwait.Limit):
 			t.Fatalf("the last hint is %s, the timeline ends at %s", last, newest)
 		}
 	}

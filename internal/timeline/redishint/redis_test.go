@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/testdb"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
 // journal is a log that a test can read.
-type journal struct{ patience.Text }
+type journal struct{ testwait.Text }
 
 func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
@@ -26,7 +26,7 @@ func hinted(t *testing.T, b *Bus, what string) {
 	t.Helper()
 	select {
 	case <-b.C():
-	case <-time.After(patience.Limit):
+	case <-time.After(testwait.Limit):
 		t.Fatalf("no hint: %s", what)
 	}
 }

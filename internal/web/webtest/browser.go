@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // ShotsVariable names the environment variable with the folder for pictures.
@@ -92,7 +92,7 @@ func (b *Browser) Quiet() { b.quiet.Store(true) }
 
 func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.Shot("broken")
@@ -160,7 +160,7 @@ func (b *Browser) Login(a Account) {
 // Is evaluates an expression of JavaScript to true or false.
 func (b *Browser) Is(expression string) bool {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	// Between two pages there is nothing to ask; the next try tells.
 	holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
@@ -170,7 +170,7 @@ func (b *Browser) Is(expression string) bool {
 // Value evaluates an expression of JavaScript to a text.
 func (b *Browser) Value(expression string) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
 	if err != nil {
@@ -182,12 +182,12 @@ func (b *Browser) Value(expression string) string {
 // Wait waits until an expression of JavaScript is true.
 func (b *Browser) Wait(what, expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	for !b.Is(expression) {
 		if !loop.Wait(ctx, 25*time.Millisecond, nil) {
 			b.Shot("broken")
-			b.t.Fatalf("%s: it did not happen within %s; the page says:\n%s", what, patience.Limit, b.text())
+			b.t.Fatalf("%s: it did not happen within %s; the page says:\n%s", what, testwait.Limit, b.text())
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (b *Browser) Theme(name string) {
 }
 
 func (b *Browser) text() string {
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.pathname + "\n" + (document.body ? document.body.innerText : "")`))
 	if err != nil {
@@ -269,7 +269,7 @@ func (b *Browser) Shot(name string) {
 	if folder == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, patience.Limit)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Limit)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weirhq/weir/internal/near"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 // Fault is one thing that is wrong with a definition, where it stands, and what
@@ -93,7 +93,7 @@ type place struct{ line, column int }
 // Meant finds the word that was likely meant, as advice: did you mean …? Empty:
 // none is near.
 func Meant(word string, words []string) string {
-	if meant := near.Word(word, words); meant != "" {
+	if meant := spelling.Closest(word, words); meant != "" {
 		return fmt.Sprintf("did you mean %s?", meant)
 	}
 	return ""

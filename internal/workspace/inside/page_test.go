@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web/webtest"
 	"github.com/weirhq/weir/internal/workspace/inside"
 )
@@ -28,7 +28,7 @@ func (b *bench) open() *webtest.Browser {
 func (b *bench) wantFile(name, want string) {
 	b.Helper()
 	var got string
-	patience.Until(b.T, name+" with "+want, func() bool {
+	testwait.Until(b.T, name+" with "+want, func() bool {
 		text, err := os.ReadFile(filepath.Join(b.home, name))
 		got = string(text)
 		return err == nil && strings.HasSuffix(got, "\n")

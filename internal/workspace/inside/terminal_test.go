@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside"
 )
 
@@ -29,7 +29,7 @@ func (b *bench) terminal() *terminal { return b.terminalAt("/terminal") }
 
 func (b *bench) terminalAt(path string) *terminal {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(b.Context(), testwait.Limit)
 	b.Cleanup(cancel)
 	conn, answer, err := websocket.Dial(ctx, b.server.URL+path, &websocket.DialOptions{Subprotocols: []string{inside.Protocol}})
 	b.ok(err)
@@ -179,7 +179,7 @@ func TestTerminalSize(t *testing.T) {
 	term.typed("trap 'stty size; echo chang''ed' WINCH; echo rea''dy\r")
 	term.until("ready")
 	b.ok(term.conn.Write(term.ctx, websocket.MessageText, []byte(`{"rows":30,"cols":90}`)))
-	patience.Until(t, "the shell hears of it", func() bool {
+	testwait.Until(t, "the shell hears of it", func() bool {
 		term.typed("\r")
 		_, text, err := term.conn.Read(term.ctx)
 		b.ok(err)
@@ -242,7 +242,7 @@ func pidOf(b *bench, name string) (pid int) {
 func wantEnd(b *bench, name string) {
 	b.Helper()
 	pid := pidOf(b, name)
-	patience.Until(b, "the end of what the terminal has started", func() bool {
+	testwait.Until(b, "the end of what the terminal has started", func() bool {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		return syscall.Kill(pid, 0) != nil || err != nil || strings.Contains(string(status), "State:\tZ")
 	})

@@ -14,8 +14,8 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // output keeps what an attempt prints.
@@ -134,7 +134,7 @@ func TestEndsOfAttempts(t *testing.T) {
 func TestStop(t *testing.T) {
 	l := lab(t, Config{})
 	r, o := start(t, l, work("SIM-pc1-0001", `{"simulate": {"hang": 1}}`))
-	patience.Until(t, "it hangs", func() bool { return strings.Contains(o.String(), "hangs") })
+	testwait.Until(t, "it hangs", func() bool { return strings.Contains(o.String(), "hangs") })
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := r.Stop(short, time.Hour); !errors.Is(err, context.DeadlineExceeded) {

@@ -21,7 +21,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
@@ -205,5 +205,5 @@ func (o *output) err() string {
 // waitFor waits until the work has printed the text.
 func (o *output) waitFor(t *testing.T, text string) {
 	t.Helper()
-	patience.Until(t, "it prints "+text, func() bool { return strings.Contains(o.out(), text) })
+	testwait.Until(t, "it prints "+text, func() bool { return strings.Contains(o.out(), text) })
 }

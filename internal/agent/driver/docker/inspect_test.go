@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // inspect asks the engine itself what the container of the work may do.
@@ -38,7 +38,7 @@ func (b *bench) kill(w driver.Work, signal string) {
 	if _, err := b.engine.ContainerKill(ctx, b.inspect(w).ID, client.ContainerKillOptions{Signal: signal}); err != nil {
 		b.t.Fatal(err)
 	}
-	patience.Every(b.t, 20*time.Millisecond, "the container ends", func() bool { return !b.inspect(w).State.Running })
+	testwait.Every(b.t, 20*time.Millisecond, "the container ends", func() bool { return !b.inspect(w).State.Running })
 }
 
 // Whatever a step and an operator say, these hold for every container.

@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/docker"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // For the container it makes no difference whether the agent closed the driver
@@ -28,7 +28,7 @@ func TestLeashEndsWithoutTheAgent(t *testing.T) {
 	if err := b.driver.Close(); err != nil {
 		t.Fatal(err)
 	}
-	patience.Every(t, 20*time.Millisecond, "the container ends", func() bool { return len(b.containers()) == 0 })
+	testwait.Every(t, 20*time.Millisecond, "the container ends", func() bool { return len(b.containers()) == 0 })
 }
 
 func TestLeashEndsWithTheAgent(t *testing.T) {
@@ -70,7 +70,7 @@ func TestLeashOfWhatNeverStarted(t *testing.T) {
 	if err := docker.Ward(b.driver, made.ID, file); err != nil {
 		t.Fatal(err)
 	}
-	patience.Every(t, 20*time.Millisecond, "the container is removed", func() bool {
+	testwait.Every(t, 20*time.Millisecond, "the container is removed", func() bool {
 		_, err := b.engine.ContainerInspect(context.Background(), made.ID, client.ContainerInspectOptions{})
 		return err != nil
 	})
@@ -154,7 +154,7 @@ func TestWardenOfALostEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	patience.Until(t, "twenty calls", func() bool { return calls.Load() >= 20 })
+	testwait.Until(t, "twenty calls", func() bool { return calls.Load() >= 20 })
 	if took := time.Since(began); took < time.Second { // it took 0.2 s when the warden did not wait
 		t.Errorf("twenty calls within %s", took)
 	}

@@ -18,12 +18,12 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
 	exec.KeeperMain()
-	os.Exit(patience.Ended(m.Run()))
+	os.Exit(testwait.Ended(m.Run()))
 }
 
 // output collects what work prints.
@@ -243,7 +243,7 @@ func TestStop(t *testing.T) {
 			o := &output{}
 			w := r.work("/bin/sh", "-c", c.script)
 			run := r.start(d, w, o)
-			patience.Until(t, "it is up", func() bool { return strings.Contains(o.text(), "up") })
+			testwait.Until(t, "it is up", func() bool { return strings.Contains(o.text(), "up") })
 			if err := run.Stop(t.Context(), c.grace); err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestAdopt(t *testing.T) {
 	w := r.work("/bin/sh", "-c", `echo one; until test -e "$WEIR_OUT/go"; do sleep 0.01; done; echo two; exit 4`)
 	o := &output{}
 	r.start(first, w, o)
-	patience.Until(t, "it is up", func() bool { return o.text() == "one\n" })
+	testwait.Until(t, "it is up", func() bool { return o.text() == "one\n" })
 
 	second := r.driver(exec.Options{})
 	found, err := second.Adopt(t.Context())
@@ -302,7 +302,7 @@ func TestKillWhatIsFound(t *testing.T) {
 	r := newRig(t)
 	w := r.work("/bin/sh", "-c", `setsid sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)
 	run := r.start(r.driver(exec.Options{}), w, &output{})
-	patience.Until(t, "both are up", func() bool { return len(marked(w.Task)) >= 2 })
+	testwait.Until(t, "both are up", func() bool { return len(marked(w.Task)) >= 2 })
 	// Also when the state file is gone, by what the processes carry.
 	if err := os.Remove(filepath.Join(w.State, "exec.json")); err != nil {
 		t.Fatal(err)

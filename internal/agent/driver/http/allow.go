@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weirhq/weir/internal/node/reach"
+	"github.com/weirhq/weir/internal/node/ssrf"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -54,7 +54,7 @@ func newRule(entry string) (rule, error) {
 		return r, nil
 	}
 	if address, err := netip.ParseAddr(host); err == nil {
-		address = reach.Inner(address)
+		address = ssrf.Unmap(address)
 		r.prefix = netip.PrefixFrom(address, address.BitLen())
 		return r, nil
 	}
@@ -125,14 +125,14 @@ func (l list) address(host string, address netip.Addr, port string) bool {
 	if address.Zone() != "" {
 		return false
 	}
-	address = reach.Inner(address)
+	address = ssrf.Unmap(address)
 	name := canonical(host)
 	for _, r := range l.rules {
 		switch {
 		case !r.on(port):
 		case r.name == "":
 			// A wide range is not meant to hold the addresses of the cloud.
-			if r.prefix.Contains(address) && (!reach.Guarded(address) || reach.Guarded(r.prefix.Addr())) {
+			if r.prefix.Contains(address) && (!ssrf.Guarded(address) || ssrf.Guarded(r.prefix.Addr())) {
 				return true
 			}
 		case r.name != name:
@@ -140,7 +140,7 @@ func (l list) address(host string, address netip.Addr, port string) bool {
 			if address.IsLoopback() {
 				return true
 			}
-		case reach.ByName(address):
+		case ssrf.Allowed(address):
 			return true
 		}
 	}

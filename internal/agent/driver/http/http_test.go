@@ -18,11 +18,11 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/http"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
-func TestMain(m *testing.M) { os.Exit(patience.Ended(m.Run())) }
+func TestMain(m *testing.M) { os.Exit(testwait.Ended(m.Run())) }
 
 // generous is a deadline that only a hanging test meets.
 const generous = time.Minute
@@ -185,7 +185,7 @@ func TestLinesArriveAsTheyAreSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the progress comes", func() bool { stdout, _ := out.text(); return stdout == "::progress 40\n" })
+	testwait.Until(t, "the progress comes", func() bool { stdout, _ := out.text(); return stdout == "::progress 40\n" })
 	close(goOn)
 	if exit := wait(t, r); string(exit.Result) != `{"k":1}` {
 		t.Errorf("exit %+v", exit)

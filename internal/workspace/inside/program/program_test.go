@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/home"
 	"github.com/weirhq/weir/internal/workspace/inside/program"
 )
@@ -114,7 +114,7 @@ func TestServe(t *testing.T) {
 	}
 	stop()
 	ended := false
-	patience.Until(t, "its end", func() bool {
+	testwait.Until(t, "its end", func() bool {
 		select {
 		case err := <-done:
 			ended = true

@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside"
 	"github.com/weirhq/weir/internal/workspace/inside/program"
 )
@@ -61,7 +61,7 @@ func newTerminal(t *testing.T, query string) *terminal {
 		}
 		server.Close()
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	t.Cleanup(cancel)
 	conn, _, err := websocket.Dial(ctx, server.URL+"/terminal"+query, &websocket.DialOptions{Subprotocols: []string{inside.Protocol}})
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside/relay"
 )
 
-func TestMain(m *testing.M) { os.Exit(patience.Ended(m.Run())) }
+func TestMain(m *testing.M) { os.Exit(testwait.Ended(m.Run())) }
 
 // end is one end of a pipe.
 type end struct {
@@ -132,7 +132,7 @@ func TestEnds(t *testing.T) {
 			closes, other = theirs, ours
 		}
 		_ = closes.Close() // so that the other sees it
-		if err := other.SetDeadline(time.Now().Add(patience.Limit)); err != nil {
+		if err := other.SetDeadline(time.Now().Add(testwait.Limit)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := other.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
@@ -167,7 +167,7 @@ func TestCloseWakes(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	patience.Until(t, "the read ends", func() bool {
+	testwait.Until(t, "the read ends", func() bool {
 		select {
 		case <-read:
 			return true

@@ -17,7 +17,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/dockertest"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside"
 	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
@@ -70,7 +70,7 @@ func (e *engine) ok(err error) {
 
 // ctx lasts as long as a test is patient, and into its cleanups.
 func (e *engine) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	e.Cleanup(cancel)
 	return ctx
 }
@@ -87,7 +87,7 @@ func (e *engine) kill(id weir.ID) {
 	e.Helper()
 	_, err := e.ContainerKill(e.ctx(), "ws-"+id.String(), client.ContainerKillOptions{Signal: "KILL"})
 	e.ok(err)
-	patience.Until(e, "the end of the container", func() bool { return !e.container(id).State.Running })
+	testwait.Until(e, "the end of the container", func() bool { return !e.container(id).State.Running })
 }
 
 func newID() (id weir.ID) {
@@ -109,7 +109,7 @@ func running(t testing.TB, p *docker.Provider, image string) weir.ID {
 
 func answers(t testing.TB, p *docker.Provider, id weir.ID) {
 	t.Helper()
-	patience.Every(t, 50*time.Millisecond, "the workspace answers", func() bool {
+	testwait.Every(t, 50*time.Millisecond, "the workspace answers", func() bool {
 		w, err := p.Look(context.WithoutCancel(t.Context()))
 		return err == nil && w.Containers[id].Ready
 	})
@@ -117,7 +117,7 @@ func answers(t testing.TB, p *docker.Provider, id weir.ID) {
 
 func clear(t testing.TB, p *docker.Provider, id weir.ID) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	w, err := p.Look(ctx)
 	if err := errors.Join(err, p.Stop(ctx, id), p.Remove(ctx, id, w.Volumes[id])); err != nil {
@@ -146,7 +146,7 @@ func read(t testing.TB, p *docker.Provider, id weir.ID, path string) (int, strin
 // typed types into the terminal of a workspace, and gives what is printed up to a mark.
 func typed(t testing.TB, p *docker.Provider, id weir.ID, line, mark string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, "ws://workspace/terminal", &websocket.DialOptions{HTTPClient: through(p, id), Subprotocols: []string{inside.Protocol}})
 	if err != nil {
@@ -193,7 +193,7 @@ func (e *engine) left() []string {
 // waitGone waits until nothing runs beside the volume of a workspace.
 func waitGone(t testing.TB, e *engine, id string) {
 	t.Helper()
-	patience.Every(t, 50*time.Millisecond, "the helper has gone", func() bool {
+	testwait.Every(t, 50*time.Millisecond, "the helper has gone", func() bool {
 		list, err := e.ContainerList(e.ctx(), client.ContainerListOptions{Filters: client.Filters{}.Add("label", "weir.workspace="+id)})
 		e.ok(err)
 		return len(list.Items) == 0

@@ -17,8 +17,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside"
 	"github.com/weirhq/weir/internal/workspace/provider"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
@@ -56,11 +56,11 @@ func TestStopEndsEverything(t *testing.T) {
 	dir := shortDir(t)
 	p := newProvider(t, dir)
 	id := started(t, p)
-	patience.Until(t, "the workspace answers", func() bool {
+	testwait.Until(t, "the workspace answers", func() bool {
 		w, err := p.Look(t.Context())
 		return err == nil && w.Containers[id].Ready
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	through := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return p.Dial(ctx, id) }}}
 	conn, _, err := websocket.Dial(ctx, "ws://workspace/terminal", &websocket.DialOptions{HTTPClient: through, Subprotocols: []string{inside.Protocol}})
@@ -68,7 +68,7 @@ func TestStopEndsEverything(t *testing.T) {
 	defer conn.CloseNow()
 	ok(t, conn.Write(ctx, websocket.MessageBinary, []byte("setsid sh -c 'trap \"\" HUP TERM; echo $$ > pid.new; mv pid.new pid; while :; do sleep 1; done' &\r")))
 	file := filepath.Join(dir, "volumes", "ws-"+id.String()+"-home", "data", "pid")
-	patience.Until(t, "it runs in the background", func() bool { _, err := os.Stat(file); return err == nil })
+	testwait.Until(t, "it runs in the background", func() bool { _, err := os.Stat(file); return err == nil })
 	text, err := os.ReadFile(file)
 	ok(t, err)
 	var pid int
@@ -78,7 +78,7 @@ func TestStopEndsEverything(t *testing.T) {
 		t.Fatal("it has ended before")
 	}
 	ok(t, p.Stop(t.Context(), id))
-	patience.Until(t, "it has ended with the workspace", func() bool { return !lives(pid) })
+	testwait.Until(t, "it has ended with the workspace", func() bool { return !lives(pid) })
 }
 
 // A process that was started is seen from the first moment, also if it never says a word,

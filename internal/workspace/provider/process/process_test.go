@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/inside/program"
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 	"github.com/weirhq/weir/internal/workspace/provider/providertest"
@@ -88,7 +88,7 @@ func kill(t testing.TB, dir string, id weir.ID) {
 		t.Fatalf("nothing of %s runs", id)
 	}
 	p := newProvider(t, dir)
-	patience.Until(t, "its end is seen", func() bool {
+	testwait.Until(t, "its end is seen", func() bool {
 		w, err := p.Look(context.Background())
 		return err == nil && len(w.Containers) == 0
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
@@ -64,12 +64,12 @@ func crashes(r *rig) {
 	r.run(id, 1)
 	r.write(id, "notes/today.txt", "kept")
 	r.Kill(r, id)
-	patience.Every(r, 50*time.Millisecond, "the container is seen to be gone", func() bool {
+	testwait.Every(r, 50*time.Millisecond, "the container is seen to be gone", func() bool {
 		_, there := r.look().Containers[id]
 		return !there
 	})
 	// A provider may say first how it ended. The controller tries again.
-	patience.Every(r, 50*time.Millisecond, "it starts again", func() bool {
+	testwait.Every(r, 50*time.Millisecond, "it starts again", func() bool {
 		err := r.Provider.Start(r.Context(), spec(id, 1))
 		if err != nil {
 			r.Log(err)
@@ -238,7 +238,7 @@ func dials(r *rig) {
 
 func waitFor(r *rig, what string, ended <-chan struct{}) {
 	r.Helper()
-	patience.Until(r, what, func() bool {
+	testwait.Until(r, what, func() bool {
 		select {
 		case <-ended:
 			return true
@@ -260,7 +260,7 @@ func logs(r *rig) {
 		r.Errorf("it never ran, and has said %q", text)
 	}
 	r.run(id, 1)
-	patience.Every(r, 50*time.Millisecond, "what it says is in the log", func() bool { return strings.Contains(read(10), "the workspace is served at") })
+	testwait.Every(r, 50*time.Millisecond, "what it says is in the log", func() bool { return strings.Contains(read(10), "the workspace is served at") })
 	if text := read(1); strings.Count(text, "\n") != 1 {
 		r.Errorf("its last line is %q", text)
 	}

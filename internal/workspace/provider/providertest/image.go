@@ -11,7 +11,7 @@ import (
 
 	"github.com/moby/moby/client"
 
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // Image makes an image as somebody else would have built it: the program of workspaces as
@@ -39,7 +39,7 @@ func Image(t testing.TB, host, name string, changes ...string) {
 	engine, err := client.New(client.WithHost(host))
 	ok(err)
 	defer engine.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
 	answer, err := engine.ImageImport(ctx, client.ImageImportSource{Source: &files, SourceName: "-"}, name, client.ImageImportOptions{Changes: changes})
 	ok(err)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/patience"
+	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/workspace/home"
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
@@ -31,7 +31,7 @@ func newRig(t *testing.T, s Subject) *rig {
 	t.Helper()
 	r := &rig{T: t, Subject: s}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience.Limit)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 		defer cancel()
 		for _, id := range r.ids {
 			if err := s.Provider.Stop(ctx, id); err != nil {
@@ -98,7 +98,7 @@ func (r *rig) run(id weir.ID, mounts int64) {
 
 func (r *rig) ready(id weir.ID) {
 	r.Helper()
-	patience.Every(r, 50*time.Millisecond, "the workspace answers", func() bool { return r.look().Containers[id].Ready })
+	testwait.Every(r, 50*time.Millisecond, "the workspace answers", func() bool { return r.look().Containers[id].Ready })
 }
 
 func (r *rig) look() provider.World {

@@ -1,4 +1,4 @@
-package request_test
+package requestinfo_test
 
 import (
 	"context"
@@ -9,21 +9,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirhq/weir/internal/request"
+	"github.com/weirhq/weir/internal/requestinfo"
 )
 
 // ask sends one request through Wrap and a spy to the handler.
-func ask(t *testing.T, method, path, id string, handler http.Handler) (route, subject, seenID string, response *request.Response, header http.Header) {
+func ask(t *testing.T, method, path, id string, handler http.Handler) (route, subject, seenID string, response *requestinfo.Response, header http.Header) {
 	t.Helper()
 	spy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r)
-		route, subject, seenID, response = request.Route(r.Context()), request.Subject(r.Context()), request.ID(r.Context()), request.Record(w)
+		route, subject, seenID, response = requestinfo.Route(r.Context()), requestinfo.Subject(r.Context()), requestinfo.ID(r.Context()), requestinfo.Record(w)
 	})
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, nil)
 	if id != "" {
-		r.Header.Set(request.Header, id)
+		r.Header.Set(requestinfo.Header, id)
 	}
-	request.Wrap(spy).ServeHTTP(w, r)
+	requestinfo.Wrap(spy).ServeHTTP(w, r)
 	return route, subject, seenID, response, w.Header()
 }
 
@@ -34,11 +34,11 @@ func TestTheInnermostRouteIsNoted(t *testing.T) {
 	// A middleware between the two routers copies the request, as doors do.
 	outer.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		ctx := context.WithValue(r.Context(), http.ServerContextKey, "door")
-		request.SetSubject(ctx, "token")
-		request.Routed(api).ServeHTTP(w, r.WithContext(ctx))
+		requestinfo.SetSubject(ctx, "token")
+		requestinfo.Routed(api).ServeHTTP(w, r.WithContext(ctx))
 	})
 	for path, want := range map[string]string{"/api/v1/tasks/17": "/api/v1/tasks/{id}", "/api/v1/nothing": "/api/", "/else": ""} {
-		route, _, _, response, _ := ask(t, "GET", path, "", request.Routed(outer))
+		route, _, _, response, _ := ask(t, "GET", path, "", requestinfo.Routed(outer))
 		if route != want {
 			t.Errorf("%s: route %q, want %q", path, route, want)
 		}
@@ -46,7 +46,7 @@ func TestTheInnermostRouteIsNoted(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", path, response.Status(), response.Bytes())
 		}
 	}
-	if _, subject, _, _, _ := ask(t, "GET", "/api/v1/tasks/17", "", request.Routed(outer)); subject != "token" {
+	if _, subject, _, _, _ := ask(t, "GET", "/api/v1/tasks/17", "", requestinfo.Routed(outer)); subject != "token" {
 		t.Errorf("subject %q", subject)
 	}
 }
@@ -55,8 +55,8 @@ func TestAnIDIsTakenIfItIsPlainAndMadeIfNot(t *testing.T) {
 	nothing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for given, taken := range map[string]bool{"abc-1.2:3_": true, "": false, "a b": false, "a\"b": false, strings.Repeat("a", 65): false, "é": false} {
 		_, _, id, response, header := ask(t, "GET", "/", given, nothing)
-		if id == "" || (id == given) != taken || header.Get(request.Header) != id {
-			t.Errorf("%q became %q, answered %q", given, id, header.Get(request.Header))
+		if id == "" || (id == given) != taken || header.Get(requestinfo.Header) != id {
+			t.Errorf("%q became %q, answered %q", given, id, header.Get(requestinfo.Header))
 		}
 		if response.Status() != 200 {
 			t.Errorf("a handler that says nothing answered %d", response.Status())
@@ -65,9 +65,9 @@ func TestAnIDIsTakenIfItIsPlainAndMadeIfNot(t *testing.T) {
 }
 
 func TestOutsideOfARequestNothingIsKnown(t *testing.T) {
-	request.SetRoute(t.Context(), "GET /x")
-	request.SetSubject(t.Context(), "user")
-	if request.ID(t.Context()) != "" || request.Route(t.Context()) != "" || request.Subject(t.Context()) != "" {
+	requestinfo.SetRoute(t.Context(), "GET /x")
+	requestinfo.SetSubject(t.Context(), "user")
+	if requestinfo.ID(t.Context()) != "" || requestinfo.Route(t.Context()) != "" || requestinfo.Subject(t.Context()) != "" {
 		t.Error("facts without a request")
 	}
 }
@@ -75,7 +75,7 @@ func TestOutsideOfARequestNothingIsKnown(t *testing.T) {
 // A stream behind Wrap still flushes and sets its deadlines.
 func TestAStreamReachesTheWriterBehind(t *testing.T) {
 	flushed := make(chan error, 2)
-	server := httptest.NewServer(request.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(requestinfo.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		control := http.NewResponseController(w)
 		flushed <- control.SetWriteDeadline(time.Now().Add(time.Minute))
 		_, _ = io.WriteString(w, "first")

@@ -1,4 +1,4 @@
-package request
+package requestinfo
 
 import (
 	"context"

@@ -1,10 +1,10 @@
-package near_test
+package spelling_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/weirhq/weir/internal/near"
+	"github.com/weirhq/weir/internal/spelling"
 )
 
 func TestWord(t *testing.T) {
@@ -13,7 +13,7 @@ func TestWord(t *testing.T) {
 		"noed": "node", "nodess": "nodes", "timout": "timeout", "tiemout": "timeout", "Retries": "retries",
 		"creat": "CREATE", "ok": "ok", "oj": "", "lengths": "length", "created": "CREATE", "timeouts_of_it": "timeout", "tim": "", "x": "", "": "", "nothing like it": "", strings.Repeat("n", 1000): "",
 	} {
-		if got := near.Word(text, words); got != want {
+		if got := spelling.Closest(text, words); got != want {
 			t.Errorf("%.20q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,11 +1,11 @@
-package near
+package spelling
 
 import "strings"
 
-// Word is the word that was likely meant by a text, whatever its case: at most two
+// Closest is the word that was likely meant by a text, whatever its case: at most two
 // letters apart, and fewer than half of the word's; or else one that the text goes on
 // from. The first of equals. Empty if none is near.
-func Word(text string, words []string) string {
+func Closest(text string, words []string) string {
 	text = strings.ToLower(text)
 	best, least := "", 3
 	for _, word := range words {

@@ -1,4 +1,4 @@
-package reach
+package ssrf
 
 import (
 	"net/netip"
@@ -15,8 +15,8 @@ var metadata = []netip.Addr{
 // gateway leads: of NAT64, and of the old form with nothing before it.
 var wrapped = []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("::/96")}
 
-// Inner is the address that is meant, without the clothes of IPv6.
-func Inner(address netip.Addr) netip.Addr {
+// Unmap is the address that is meant, without the clothes of IPv6.
+func Unmap(address netip.Addr) netip.Addr {
 	address = address.Unmap()
 	if address == netip.IPv6Loopback() || address == netip.IPv6Unspecified() {
 		return address
@@ -34,9 +34,9 @@ func Guarded(address netip.Addr) bool {
 	return address.IsLinkLocalUnicast() || slices.Contains(metadata, address.WithZone(""))
 }
 
-// ByName tells whether a name may lead to an address: neither back to this
+// Allowed tells whether a name may lead to an address: neither back to this
 // machine, nor where no service is, nor to one that is guarded.
-func ByName(address netip.Addr) bool {
-	address = Inner(address)
+func Allowed(address netip.Addr) bool {
+	address = Unmap(address)
 	return !address.IsLoopback() && !address.IsUnspecified() && !address.IsMulticast() && !Guarded(address)
 }
