@@ -51,7 +51,7 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 			return err
 		case portTaken && c.cfg.Port == 0:
 		case oldServer:
-			c.port = 0 // the server is fine, only the port is taken
+			c.port = 0 // the port is fine and need not be avoided
 			if time.Since(told) > 10*time.Second {
 				told = time.Now()
 				c.log.Info("processes of an earlier PostgreSQL still hold its memory: waiting for them", "since", time.Since(began).Round(time.Second))
