@@ -9,22 +9,22 @@ import (
 	"github.com/weirhq/weir/internal/op"
 )
 
-// ListingTokens says whose.
+// ListingTokens selects the owner of the tokens.
 type ListingTokens struct {
 	All bool `query:"all" doc:"Everybody's; for admins."`
 }
 
 // CreatingToken is a new token. A user has one token of a name, so a create that is sent again
-// is a conflict and makes no second one. The secret of the first is not told again: revoke that
-// token and make another.
+// is a conflict and creates no second one. The secret of the first is not returned again:
+// revoke that token and create another.
 type CreatingToken struct {
-	// User is whose it is. Only the system says so, which has no user of its own; it does
-	// not travel.
+	// User is the owner. Only the system sets it, because it has no user of its own; it
+	// is not sent to a server.
 	User string
 	Body TokenBody
 }
 
-// TokenBody is what a token is made of.
+// TokenBody describes a token to create.
 type TokenBody struct {
 	Name   string    `json:"name" doc:"What it is for."`
 	Scopes []string  `json:"scopes" doc:"kind:verb, with * for all: *:read, task:submit."`
@@ -67,7 +67,7 @@ var (
 		})
 )
 
-// ListingSessions says whose.
+// ListingSessions selects the owner of the sessions.
 type ListingSessions struct {
 	User string `query:"user" maxLength:"200" doc:"The name of the user; left out: one's own."`
 	All  bool   `query:"all" doc:"Everybody's; for admins."`
@@ -114,7 +114,7 @@ func listSessions(
 // first one expires unused.
 type CreatingJoin struct{ Body JoinBody }
 
-// JoinBody says for which node, and what it may be.
+// JoinBody names the node and restricts what it may be.
 type JoinBody struct {
 	Node string    `json:"node,omitempty" maxLength:"200" doc:"Only for the node of this name."`
 	TTL  op.Period `json:"ttl,omitzero" doc:"How long it works."`
@@ -134,7 +134,7 @@ type NamedNode struct {
 	Node string `path:"node" flag:"NAME" maxLength:"200"`
 }
 
-// Operations on join tokens, and on what nodes got for them.
+// Operations on join tokens, and on the credentials of nodes that joined.
 var (
 	ListJoins = op.New(on("join", http.MethodGet, "list", "/joins", auth.Read,
 		"List the secrets with which nodes may join"),

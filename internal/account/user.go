@@ -16,8 +16,8 @@ type NamedUser struct {
 	User string `path:"user" flag:"NAME" maxLength:"200"`
 }
 
-// CreatingUser is a new user. The name is taken once, so a create that is sent again is a
-// conflict and makes no second one.
+// CreatingUser is a new user. A name is unique, so a create that is sent again is a
+// conflict and creates no second one.
 type CreatingUser struct{ Body auth.NewUser }
 
 // SettingRole is a new role.
@@ -28,13 +28,13 @@ type SettingRole struct {
 	}
 }
 
-// PasswordBody is a new password, and the old one if it is one's own.
+// PasswordBody is a new password, and the old one for a user's own account.
 type PasswordBody struct {
 	Old string `json:"old,omitempty" maxLength:"1000" doc:"Needed for one's own."`
 	New string `json:"new" maxLength:"1000"`
 }
 
-// SettingPassword is somebody's password, SettingOwn one's own.
+// SettingPassword sets the password of a user, SettingOwn the caller's own.
 type (
 	SettingPassword struct {
 		NamedUser
@@ -43,24 +43,24 @@ type (
 	SettingOwn struct{ Body PasswordBody }
 )
 
-// Linking says how long a link works.
+// Linking sets how long a link works.
 type Linking struct {
 	NamedUser
 	Body *LinkBody
 }
 
-// LinkBody is how long.
+// LinkBody is the lifetime of a link.
 type LinkBody struct {
 	TTL op.Period `json:"ttl,omitzero" doc:"How long it works; default: 15m."`
 }
 
-// Secret is told once.
+// Secret is an answer with a secret, which is returned once.
 type Secret struct {
 	Secret string `json:"secret" doc:"Told once: keep it."`
 }
 
-// Operations on users. A link without a name, which only the system can ask for, makes the
-// first user.
+// Operations on users. A link without a name, which only the system can request, creates
+// the first user.
 var (
 	ListUsers = op.List(on("user", http.MethodGet, "list", "/users", auth.Read, "List users"),
 		func(ctx context.Context, s *auth.Store, _ auth.Subject, in *op.Paged) ([]auth.User, error) {
@@ -111,8 +111,8 @@ var (
 		})
 )
 
-// seen is the user of a name, if who asks may see them. Somebody else and nobody are the same
-// answer to those who may not see others.
+// seen returns the user of a name, if the caller may see them. For a caller who may not see
+// others, another user and a missing one give the same answer.
 func seen(ctx context.Context, s *auth.Store, who auth.Subject, name string) (auth.User, error) {
 	user, err := s.User(ctx, name)
 	owner := user.ID
@@ -128,7 +128,7 @@ func seen(ctx context.Context, s *auth.Store, who auth.Subject, name string) (au
 	return user, err
 }
 
-// ofNew names the field of a password that is refused as it is called here.
+// ofNew renames the field of a refused password to its name in this input.
 func ofNew(err error) error {
 	if p := new(problem.Problem); errors.As(err, &p) && p.Field == "password" {
 		renamed := *p
@@ -138,7 +138,7 @@ func ofNew(err error) error {
 	return err
 }
 
-// on describes an operation, own one on a thing of one's own.
+// on describes an operation, own one on an object of the caller's own.
 func on(noun, method, verb, path string, right auth.Verb, summary string) op.Operation {
 	return op.Operation{Noun: noun, Verb: verb, Method: method, Path: path, Right: right, Summary: summary}
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// answer is who the provider says it is.
+// answer returns the identity that the provider's answer proves.
 func (o *OIDC) answer(ctx context.Context, visit string, query url.Values) (who identity, err error) {
 	if _, err := hashOf(visitSecret, visit); err != nil {
 		return who, err
@@ -59,8 +59,8 @@ func (o *OIDC) answer(ctx context.Context, visit string, query url.Values) (who 
 	}, nil
 }
 
-// verify takes the id token only if this provider signed it, for us, for this
-// visit, and lately.
+// verify accepts the id token only if this provider signed it, for this client and this
+// visit, and recently.
 func (o *OIDC) verify(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string, now time.Time) (*oidc.IDToken, error) {
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
@@ -90,8 +90,8 @@ func (o *OIDC) verify(ctx context.Context, provider *oidc.Provider, token *oauth
 	return id, nil
 }
 
-// claims are those of the id token; what it does not hold, the provider tells at
-// its other address for the same person.
+// claims returns the claims of the id token. Claims that it lacks are read from the
+// provider's userinfo endpoint, for the same person.
 func (o *OIDC) claims(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, id *oidc.IDToken) (map[string]any, error) {
 	claims := map[string]any{}
 	if err := id.Claims(&claims); err != nil {
@@ -118,7 +118,7 @@ func (o *OIDC) claims(ctx context.Context, provider *oidc.Provider, token *oauth
 	return claims, nil
 }
 
-// role is the highest that a claim stands for.
+// role returns the highest role that a value of the claim maps to.
 func (o *OIDC) role(claim any) Role {
 	values, _ := claim.([]any)
 	if text, ok := claim.(string); ok {

@@ -6,27 +6,28 @@ import (
 	"slices"
 )
 
-// private are the kinds of events that only those see who may read the audit: who may do
-// what, and what becomes of workspaces, which are their owners'.
+// private lists the kinds of events that are visible only to subjects who may read the
+// audit: changes of rights, and events of workspaces, which belong to their owners.
 var private = []string{"auth", "workspace"}
 
-// PrivateKinds are the kinds of events that only those see who may read the audit.
+// PrivateKinds returns the kinds of events that are visible only to subjects who may read
+// the audit.
 func PrivateKinds() []string { return slices.Clone(private) }
 
-// Private says that events of a kind are only for those who may read the audit.
+// Private reports whether events of a kind are only for subjects who may read the audit.
 func Private(kind string) bool { return slices.Contains(private, kind) }
 
-// event is a line of the timeline about who may do what. None holds a secret.
+// event is a line of the timeline about identities and rights. No event holds a secret.
 type event struct {
 	by      Subject
 	typ     string
-	subject string // the name it is about
+	subject string // the name of the user, token or node it is about
 	level   string // empty: info
 	message string
 	data    map[string]any
 }
 
-// note writes an event. It runs in the transaction of what it tells about.
+// note writes an event. It runs in the transaction of the change that it records.
 func (s *Store) note(ctx context.Context, db querier, e event) error {
 	if e.data == nil {
 		e.data = map[string]any{}
@@ -41,8 +42,8 @@ func (s *Store) note(ctx context.Context, db querier, e event) error {
 	return nil
 }
 
-// Audit adds to the timeline what somebody did with their rights, such as an
-// override. Only admins see events of the kind "auth". Give no secret.
+// Audit records in the timeline how a subject used its rights, such as an override. Only
+// admins see events of the kind "auth". The data must not contain a secret.
 func (s *Store) Audit(ctx context.Context, by Subject, typ, message string, data map[string]any) error {
 	return s.note(ctx, s.pool, event{by: by, typ: typ, subject: by.Name, message: message, data: data})
 }

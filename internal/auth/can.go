@@ -6,7 +6,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Verb is what somebody wants to do.
+// Verb is an action that a subject asks for.
 type Verb string
 
 // The verbs.
@@ -14,37 +14,37 @@ const (
 	Read       Verb = "read"
 	Submit     Verb = "submit"
 	Command    Verb = "command"    // cancel, retry, hold, release, priority
-	Override   Verb = "override"   // skip: go on as if it had worked
+	Override   Verb = "override"   // skip: go on as if the task had succeeded
 	Manage     Verb = "manage"     // make, change, remove
-	Administer Verb = "administer" // what belongs to other people
+	Administer Verb = "administer" // act on objects of other people
 )
 
-// Object is what it is done to.
+// Object is the target of the action.
 type Object struct {
 	// Kind is one of [Kinds].
 	Kind string
-	// Owner is the id of the user it belongs to, the name of the node for what a
-	// node asks about itself, or empty: nobody's.
+	// Owner is the id of the user it belongs to, or the name of the node when a node asks
+	// about itself. It is empty if the object has no owner.
 	Owner string
 }
 
-// right is a line of the table: who may do verb to a thing of the kind. A role
-// that is not named may not.
+// right is a line of the table: who may do verb to an object of the kind. A role that is
+// not listed may not.
 type right struct {
 	kind string
 	verb Verb
-	// others is the least role for things that are somebody else's or nobody's.
+	// others is the least role for objects of another owner, or without an owner.
 	others Role
-	// own is the least role for things of one's own.
+	// own is the least role for the subject's own objects.
 	own Role
-	// tokens may do it too, within their scopes. What hands out rights is left
-	// to people, so that a leaked token cannot make itself another one.
+	// tokens may do it too, within their scopes. Actions that grant rights are left to
+	// people, so that a leaked token cannot create another token.
 	tokens bool
-	// nodes may do it to what is their own.
+	// nodes may do it to their own objects.
 	nodes bool
 }
 
-// rights is all of it. What is not here, nobody may.
+// rights is the whole table. An action that is not listed is denied.
 var rights = []right{
 	{"task", Read, Viewer, Viewer, true, false},
 	{"task", Submit, Operator, Operator, true, false},
@@ -64,7 +64,8 @@ var rights = []right{
 	{"database", Read, Viewer, Viewer, true, false},
 	{"database", Manage, Maintainer, Maintainer, true, false},
 	{"fleet", Read, Viewer, Viewer, true, false},
-	// A fleet job brings a program that runs on PCs: it takes what storing one takes.
+	// A fleet job brings a program that runs on PCs, so it takes the same role as storing
+	// a definition.
 	{"fleet", Submit, Maintainer, Maintainer, true, false},
 	{"fleet", Command, Operator, Operator, true, false},
 	{"fleet", Manage, Maintainer, Maintainer, true, false},
@@ -72,8 +73,8 @@ var rights = []right{
 	{"device", Command, Operator, Operator, true, false},
 	{"pc", Read, Viewer, Viewer, true, false},
 	{"pc", Manage, Maintainer, Maintainer, true, false},
-	// A workspace is its owner's. What holds for all of them, and those that run as the
-	// server itself (provider process), take an admin.
+	// A workspace belongs to its owner. Settings for all workspaces, and workspaces that
+	// run as the server itself (provider process), take an admin.
 	{"workspace", Read, Admin, Viewer, true, false},
 	{"workspace", Submit, Admin, Operator, true, false},
 	{"workspace", Command, Admin, Operator, true, false},
@@ -94,7 +95,7 @@ var rights = []right{
 	{"worker", Read, Viewer, Viewer, true, false},
 	{"event", Read, Viewer, Viewer, true, false},
 	{"health", Read, Viewer, Viewer, true, false},
-	// The deep doctor reads all of the history.
+	// The deep doctor reads all of the history, which takes the database minutes.
 	{"health", Administer, Admin, Admin, true, false},
 	{"metrics", Read, Viewer, Viewer, true, false},
 	{"join", Read, Maintainer, Maintainer, true, false},
@@ -113,10 +114,10 @@ var rights = []right{
 
 var verbs = []Verb{Read, Submit, Command, Override, Manage, Administer}
 
-// Verbs are all verbs.
+// Verbs returns all verbs.
 func Verbs() []Verb { return append([]Verb(nil), verbs...) }
 
-// Kinds are all kinds of objects, in the order of the table.
+// Kinds returns all kinds of objects, in the order of the table.
 func Kinds() []string {
 	var kinds []string
 	for _, r := range rights {
@@ -136,7 +137,7 @@ func find(v Verb, kind string) (right, bool) {
 	return right{}, false
 }
 
-// Can reports whether s may do v to o. It is the only place that decides that.
+// Can reports whether s may do v to o. No other code decides that.
 func Can(s Subject, v Verb, o Object) bool {
 	r, known := find(v, o.Kind)
 	if !known {
@@ -156,7 +157,7 @@ func Can(s Subject, v Verb, o Object) bool {
 	}
 }
 
-// least is the role it takes.
+// least returns the role that the right requires of s for o.
 func (r right) least(s Subject, o Object) Role {
 	if s.owns(o) {
 		return r.own
@@ -166,8 +167,9 @@ func (r right) least(s Subject, o Object) Role {
 
 func (s Subject) owns(o Object) bool { return s.UserID != "" && o.Owner == s.UserID }
 
-// Allow is nil, or says why not. What belongs to somebody else does not exist
-// for those who may not reach it: the answer must not tell that it does.
+// Allow returns nil if s may do v to o, or else the reason. For an object of another
+// owner that s may not reach, the error is "not found", because the answer must not
+// reveal that the object exists.
 func Allow(s Subject, v Verb, o Object) error {
 	if Can(s, v, o) {
 		return nil

@@ -13,8 +13,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
-// mark says in one character what a subject may do to somebody else's, its own
-// and nobody's things.
+// mark returns one character for what a subject may do to objects of another owner, of
+// its own and without an owner.
 func mark(s Subject, v Verb, kind string) string {
 	own, others, nobodys := Can(s, v, Object{kind, "me"}), Can(s, v, Object{kind, "somebody"}), Can(s, v, Object{kind, ""})
 	if others != nobodys {
@@ -32,8 +32,8 @@ func mark(s Subject, v Verb, kind string) string {
 	}
 }
 
-// table is all of Can in one text: every kind × verb × role, for users, for
-// tokens that may everything their user may, and for nodes.
+// table is all of Can in one text: every kind × verb × role, for users, for tokens with
+// all scopes, and for nodes.
 func table() string {
 	var b strings.Builder
 	b.WriteString("# Who may do what: \"own\" is what belongs to oneself, \"-\" is nothing. Every pair that is not here: nobody.\n")
@@ -68,7 +68,7 @@ func table() string {
 	return b.String()
 }
 
-// TestRights is the table as people read it in review.
+// TestRights compares the table with its text form, which people read in review.
 func TestRights(t *testing.T) {
 	const file = "testdata/rights.txt"
 	if *rewrite {
@@ -85,7 +85,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestCan walks role × verb × kind × owner and asks a naive twin that is written
+// TestCan walks role × verb × kind × owner and compares with a naive twin that is written
 // from the specification, not from the table.
 func TestCan(t *testing.T) {
 	kinds := append(Kinds(), "unheard-of", "")
@@ -125,7 +125,7 @@ func TestCan(t *testing.T) {
 	}
 }
 
-// twin says what the specification says: viewer 0 … admin 3.
+// twin is the specification as code: viewer 0 … admin 3.
 func twin(role int, verb Verb, kind string, own bool) bool {
 	switch kind {
 	case "task", "job", "rollout":
@@ -138,13 +138,13 @@ func twin(role int, verb Verb, kind string, own bool) bool {
 		return verb == Read || verb == Manage && role >= 2
 	case "worker", "event", "metrics", "artifact":
 		return verb == Read
-	case "health": // to look deep takes the database minutes
+	case "health": // a deep report takes the database minutes
 		return verb == Read || verb == Administer && role == 3
 	case "workflow":
 		return verb == Read || verb == Submit && role >= 1 || verb == Manage && role >= 2
 	case "join":
 		return (verb == Read || verb == Manage) && role >= 2
-	case "secret": // to seal all of them anew is for the one who has the keys
+	case "secret": // sealing all of them anew is for the holder of the keys
 		return (verb == Read || verb == Manage) && role >= 2 || verb == Administer && role == 3
 	case "workspace":
 		return verb == Read && (own || role == 3) || (verb == Submit || verb == Command) && (own && role >= 1 || role == 3) || (verb == Manage || verb == Administer) && role == 3

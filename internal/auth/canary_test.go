@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// dump is every row of every table of the schema, as text.
+// dump returns every row of every table of the schema, as text.
 func dump(x *setup) string {
 	x.t.Helper()
 	tables, err := collect(x.t.Context(), x.db.Pool, "tables", func(s *string) []any { return []any{s} },
@@ -27,8 +27,8 @@ func dump(x *setup) string {
 	return b.String()
 }
 
-// Every secret goes through everything that knows of it, and none of them is
-// anywhere in the database, in the log or in an error afterwards.
+// TestCanary passes every secret through all code that handles it; none of them is in the
+// database, in the log or in an error afterwards.
 func TestCanary(t *testing.T) {
 	x, p, o := startOIDC(t, nil)
 	ctx := t.Context()

@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// Neither role of the database reads or writes any table of auth. The tables are
-// read from the migration, so that a new one is not forgotten in the grants.
+// Neither role of the database reads or writes any table of auth. The test reads the
+// tables from the migration, so that a new one is not forgotten in the grants.
 func TestGrants(t *testing.T) {
 	text, err := schema.FS.ReadFile("migrations/0002_auth.sql")
 	must(t, err)
@@ -42,7 +42,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// With the token of a lease one reports in the name of its worker, so neither a client nor a
+// The token of a lease allows reports in the name of its worker, so neither a client nor a
 // worker reads one: not from a table, not from a view, not from the timeline.
 func TestNobodyReadsLeaseTokens(t *testing.T) {
 	db := testdb.New(t)
@@ -55,7 +55,7 @@ func TestNobodyReadsLeaseTokens(t *testing.T) {
 	}
 	exec(`select weir.submit('a'), weir.submit('a')`)
 	exec(`select weir.claim('w', array['a'], 2, claim_id => '01234567-89ab-7def-8123-456789abcdef')`)
-	// A stale report of one task: the token of the other is live.
+	// Report with a stale attempt of one task; the token is live.
 	exec(`select weir.finish(r.task, r.attempt + 7, r.token) from weir.running r limit 1`)
 	var relations []string
 	rows, err := db.Pool.Query(ctx, `select c.oid::regclass::text || '(' || string_agg(quote_ident(a.attname), ', ') || ')' from pg_class c
@@ -95,13 +95,13 @@ func TestNobodyReadsLeaseTokens(t *testing.T) {
 	}
 }
 
-// A role speaks for the nodes that it registered, and for no other's.
+// A role acts for the nodes that it registered, and for no other role's.
 func TestNodesBelongToARole(t *testing.T) {
 	db := testdb.New(t)
 	ctx := t.Context()
 	tx, err := db.Pool.Begin(ctx)
 	must(t, err)
-	defer func() { _ = tx.Rollback(ctx) }() // roles are of the whole cluster
+	defer func() { _ = tx.Rollback(ctx) }() // roles belong to the whole cluster
 	exec := func(sql string) error {
 		_, err := tx.Exec(ctx, `savepoint s`)
 		must(t, err)
@@ -142,6 +142,6 @@ func TestNodesBelongToARole(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	must(t, exec(`select weir.register_node('pc1', '{"zone": "eu"}')`)) // a server speaks for all
+	must(t, exec(`select weir.register_node('pc1', '{"zone": "eu"}')`)) // a server acts for all nodes
 	must(t, as("weir_test_one", `select weir.heartbeat('w1')`))
 }

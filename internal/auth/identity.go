@@ -14,16 +14,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// identity is somebody as an identity provider knows them. issuer and subject
-// say who it is. Name and e-mail are labels: people choose them, so they never
-// lead to an account.
+// identity is a person as an identity provider knows them. issuer and subject identify
+// the person. Name and e-mail are labels that people choose, so they never lead to an
+// account.
 type identity struct {
 	issuer, subject string
 	name, email     string
 	role            Role
 }
 
-// endVisit uses a visit up and gives the time by which the answer is judged.
+// endVisit uses a visit up and returns the time by which the answer is judged.
 func (s *Store) endVisit(ctx context.Context, state string) (now time.Time, err error) {
 	sum := sha256.Sum256([]byte(state))
 	err = s.pool.QueryRow(ctx, `delete from weir.oidc_visits where hash = $2 and expires_at > coalesce($1, now()) returning coalesce($1, now())`, s.clock(), sum[:]).Scan(&now)
@@ -36,12 +36,12 @@ func (s *Store) endVisit(ctx context.Context, state string) (now time.Time, err 
 	return now, nil
 }
 
-// identityLogin starts a session for an identity, whose user is made when it
-// comes for the first time. follow: the provider decides about the role.
+// identityLogin starts a session for an identity, and creates its user at the first
+// login. follow means that the provider decides the role.
 func (s *Store) identityLogin(ctx context.Context, who identity, follow bool, from Client) (secret string, subject Subject, err error) {
 	var disabled *User
 	err = s.tx(ctx, "log in", func(tx pgx.Tx) error {
-		// Two browsers may come for the first time at once.
+		// Two browsers may log in for the first time at once.
 		if err := lockUsers(ctx, tx); err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (s *Store) identityUser(ctx context.Context, tx pgx.Tx, who identity, follo
 	})
 }
 
-// insertIdentity makes the user of an identity. A name that somebody has stays
-// theirs: the newcomer's gets a mark of its own.
+// insertIdentity creates the user of an identity. If the name is taken, its owner keeps
+// it, and the new user's name gets a suffix.
 func (s *Store) insertIdentity(ctx context.Context, tx pgx.Tx, who identity) (u User, err error) {
 	sum := sha256.Sum256([]byte(who.issuer + "\n" + who.subject))
 	name := nameFrom(who.name)
@@ -119,7 +119,7 @@ func (s *Store) insertIdentity(ctx context.Context, tx pgx.Tx, who identity) (u 
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._@+-]+`)
 
-// nameFrom makes a name of what a provider calls somebody.
+// nameFrom makes a user name from the name that a provider gives a person.
 func nameFrom(s string) string {
 	s = strings.TrimLeft(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "._@+-")
 	s = strings.TrimRight(s[:min(len(s), 64)], "-")

@@ -15,14 +15,14 @@ import (
 const (
 	joinTTL     = time.Hour
 	mostJoinTTL = 30 * 24 * time.Hour
-	// mostSlots is what the database takes for a service of a node.
+	// mostSlots is the most that the database accepts for a service of a node.
 	mostSlots = 999_999
 )
 
 // Join lets one machine become a node, once.
 type Join struct {
 	ID string `json:"id"`
-	// Node is the name it must have. Empty: any that is free.
+	// Node is the name that the machine must use. If empty, it may use any free name.
 	Node string `json:"node,omitempty"`
 	Bound
 	By        string    `json:"by"`
@@ -30,26 +30,27 @@ type Join struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Bound is what a node may be, said by who lets it in. What is nil, the node says
-// itself: then whoever has its credential can claim work in its name that was
-// meant for others.
+// Bound restricts what a node may be; the author of the join token sets it. A nil field
+// leaves the choice to the node: then anyone who has its credential can claim work in its
+// name that was meant for other nodes.
 type Bound struct {
-	// Labels are those of the node, whatever it says.
+	// Labels are the labels of the node, whatever its agent reports.
 	Labels map[string]string `json:"labels,omitzero"`
-	// Services are those it may do, with the most slots of each.
+	// Services are the services that the node may serve, with the most slots of each.
 	Services map[string]int `json:"services,omitzero"`
 }
 
-// NewJoin is what a join token is made of.
+// NewJoin describes a join token to create.
 type NewJoin struct {
-	// Node is the name of the node. With a name, the machine takes the place of
-	// the one that has it now; without, it must choose a name that is free.
+	// Node is the name of the node. With a name, the machine replaces the one that has it
+	// now; without, the machine must choose a free name.
 	Node string
 	Bound
-	// Any says that the node itself says what it is, of which Bound names nothing. It must
-	// be said, for whoever has the credential of such a node can claim all work there is.
+	// Any lets the node itself declare everything that Bound leaves open. It must be set
+	// explicitly, because anyone who has the credential of such a node can claim all work
+	// there is.
 	Any bool
-	// TTL zero is an hour.
+	// TTL is the lifetime; zero means an hour.
 	TTL time.Duration
 }
 
@@ -68,7 +69,7 @@ func checkNode(name string) error {
 	return nil
 }
 
-// CreateJoin makes a join token. Its secret is told once, here.
+// CreateJoin makes a join token. Its secret is returned only here.
 func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret string, err error) {
 	if err := Allow(by, Manage, Object{Kind: "join"}); err != nil {
 		return "", err
@@ -115,7 +116,7 @@ func (s *Store) CreateJoin(ctx context.Context, by Subject, n NewJoin) (secret s
 	return secret, nil
 }
 
-// check refuses what no node could register.
+// check refuses bounds that no node could register with.
 func (b Bound) check() error {
 	for service, slots := range b.Services {
 		if service == "" || slots < 0 || slots > mostSlots {
@@ -128,7 +129,7 @@ func (b Bound) check() error {
 	return nil
 }
 
-// say adds the bound to what an event tells.
+// say adds the bound to the data of an event.
 func (b Bound) say(data map[string]any) map[string]any {
 	if b.Labels != nil {
 		data["labels"] = b.Labels
@@ -139,7 +140,7 @@ func (b Bound) say(data map[string]any) map[string]any {
 	return data
 }
 
-// Joins lists the join tokens that nobody used yet.
+// Joins lists the join tokens that are not used yet.
 func (s *Store) Joins(ctx context.Context, by Subject) ([]Join, error) {
 	if err := Allow(by, Read, Object{Kind: "join"}); err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (s *Store) Joins(ctx context.Context, by Subject) ([]Join, error) {
 		select id::text, coalesce(node, ''), labels, services, made_by, created_at, expires_at from weir.joins where expires_at > coalesce($1, now()) order by id limit 1000`, s.clock())
 }
 
-// RevokeJoin takes a join token back.
+// RevokeJoin revokes a join token.
 func (s *Store) RevokeJoin(ctx context.Context, by Subject, id string) error {
 	if err := Allow(by, Manage, Object{Kind: "join"}); err != nil {
 		return err
@@ -167,8 +168,8 @@ func (s *Store) RevokeJoin(ctx context.Context, by Subject, id string) error {
 	})
 }
 
-// Join uses a join token up and gives the node its credential. The credential
-// that a node of this name had is void from now on.
+// Join uses a join token up and returns the credential of the node. An earlier credential
+// of a node of this name is invalid from now on.
 func (s *Store) Join(ctx context.Context, secret, node string) (credential string, err error) {
 	hash, err := hashOf(joinSecret, secret)
 	if err != nil {
@@ -215,7 +216,7 @@ func (s *Store) Join(ctx context.Context, secret, node string) (credential strin
 	return credential, nil
 }
 
-// Node says which node a credential belongs to.
+// Node returns the node that a credential belongs to.
 func (s *Store) Node(ctx context.Context, credential string) (Subject, error) {
 	hash, err := hashOf(nodeSecret, credential)
 	if err != nil {
@@ -233,7 +234,7 @@ func (s *Store) Node(ctx context.Context, credential string) (Subject, error) {
 		return Subject{}, fmt.Errorf("read node credential: %w", err)
 	}
 	if touch {
-		// Not seeing it this time does no harm: the next request tries again.
+		// A failed update of the last use does no harm: the next request tries again.
 		if _, err := s.pool.Exec(ctx, `
 			update weir.node_credentials set used_at = coalesce($1, now()) where hash = $2 and (used_at is null or used_at < coalesce($1, now()) - $3::interval)`, s.clock(), hash, touchEvery); err != nil {
 			s.log.Warn("note the use of a node credential", "error", err)
@@ -248,7 +249,7 @@ func (s *Store) NodeCredentials(ctx context.Context, page Page) ([]NodeCredentia
 		select node, labels, services, created_at, used_at from weir.node_credentials where node collate "C" > $1 order by node collate "C" limit $2`, page.After, page.limit())
 }
 
-// RevokeNode makes the credential of a node void. It has to join again.
+// RevokeNode invalidates the credential of a node. The node has to join again.
 func (s *Store) RevokeNode(ctx context.Context, by Subject, node string) error {
 	if err := Allow(by, Manage, Object{Kind: "node"}); err != nil {
 		return err

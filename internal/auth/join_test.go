@@ -31,7 +31,7 @@ func TestJoin(t *testing.T) {
 	if s.Kind != KindNode || s.Name != "n1" || s.ID != "n1" || s.By() != "node n1" || s.UserID != "" {
 		t.Errorf("got %+v", s)
 	}
-	// It opens nothing but itself.
+	// The credential gives access to its own node only.
 	if Can(s, Read, Object{Kind: "task"}) || Can(s, Read, Object{"node", "n2"}) || !Can(s, Command, Object{"node", "n1"}) {
 		t.Error("a node reaches further than itself")
 	}
@@ -39,13 +39,14 @@ func TestJoin(t *testing.T) {
 		_, err = x.Join(ctx, used, "n2")
 		wants(t, err, problem.Unauthenticated)
 	}
-	// A token for any node does not take one over, and is not used up by trying.
+	// A token for any node does not take an existing one over, and the try does not use
+	// it up.
 	secret = join(NewJoin{Any: true})
 	_, err = x.Join(ctx, secret, "n1")
 	wants(t, err, problem.Conflict)
 	_, err = x.Join(ctx, secret, "n2")
 	must(t, err)
-	// One for this node does, and for no other.
+	// A token for this node does, and for no other.
 	secret = join(NewJoin{Node: "n1", Any: true})
 	_, err = x.Join(ctx, secret, "n2")
 	wants(t, err, problem.Forbidden)
@@ -63,7 +64,7 @@ func TestJoin(t *testing.T) {
 	wants(t, x.RevokeNode(ctx, boss, "n1"), problem.NotFound)
 	_, err = x.Node(ctx, again)
 	wants(t, err, problem.Unauthenticated)
-	// Lists, taking back, time.
+	// Lists, revocation, expiry.
 	secret = join(NewJoin{Any: true})
 	list, err := x.Joins(ctx, boss)
 	must(t, err)
@@ -87,7 +88,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A token says what its node may be: it is checked, listed, and told.
+// A token bounds what its node may be: the bound is checked, listed, and recorded.
 func TestJoinBound(t *testing.T) {
 	x := start(t)
 	ctx := t.Context()
@@ -95,7 +96,7 @@ func TestJoinBound(t *testing.T) {
 		_, err := x.CreateJoin(ctx, System("test"), NewJoin{Bound: bad})
 		wants(t, err, problem.Invalid)
 	}
-	// To let a node take any work must be said, and excludes the rest.
+	// A token for any work must say so explicitly, which excludes the other bounds.
 	_, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge"})
 	if p := wants(t, err, problem.Invalid); p.Field != "services" || !strings.Contains(p.Next, "--any") {
 		t.Errorf("a token that names nothing: %+v", p)
@@ -119,7 +120,7 @@ func TestJoinBound(t *testing.T) {
 	if n := scan[int](x, `select count(*) from weir.events where kind = 'auth' and type in ('join_created', 'joined') and data @> '{"labels": {"zone": "eu"}, "services": {"render": 2}}'`); n != 2 {
 		t.Errorf("%d events tell what it may be", n)
 	}
-	// Nothing at all is a bound too; no bound is none.
+	// An empty bound is a bound; a nil one is none.
 	for _, c := range []Bound{{Labels: map[string]string{}, Services: map[string]int{}}, {}} {
 		secret, err := x.CreateJoin(ctx, System("test"), NewJoin{Node: "edge", Bound: c, Any: c.Labels == nil})
 		must(t, err)

@@ -17,11 +17,11 @@ const (
 	mostLinkTTL = 7 * 24 * time.Hour
 )
 
-// LinkInfo is what a link is for.
+// LinkInfo describes what a link is for.
 type LinkInfo struct {
-	// Setup: whoever uses it becomes the first user, an admin.
+	// Setup means that the person who uses the link becomes the first user, an admin.
 	Setup bool
-	// User is who it logs in, otherwise.
+	// User is the user that the link logs in, if it is no set-up link.
 	User      string
 	ExpiresAt time.Time
 }
@@ -34,9 +34,9 @@ func (s *Store) NeedsSetup(ctx context.Context) (needs bool, err error) {
 	return needs, nil
 }
 
-// NewLink makes a link that logs a user in, once. Without a name it is the
-// set-up link, which makes the first user; a newer one takes its place. ttl zero
-// is 15 minutes, and a day for the set-up link.
+// NewLink makes a link that logs a user in, once. Without a name it is the set-up link,
+// which creates the first user; a newer set-up link replaces it. ttl zero means 15
+// minutes, and a day for the set-up link.
 func (s *Store) NewLink(ctx context.Context, by Subject, name string, ttl time.Duration) (secret string, err error) {
 	if err := Allow(by, Administer, Object{Kind: "user"}); err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func (s *Store) insertLink(ctx context.Context, tx pgx.Tx, hash []byte, userID *
 	return err
 }
 
-// lockSetup makes set-ups go one after another, and refuses when there is a user.
+// lockSetup makes set-ups run one after another, and refuses if there is a user.
 func lockSetup(ctx context.Context, tx pgx.Tx) error {
 	if err := lockUsers(ctx, tx); err != nil {
 		return err
@@ -110,8 +110,8 @@ func lockSetup(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Link looks at a link and does not use it: mail programs and chats open links
-// to show what is behind them.
+// Link describes a link without using it, because mail programs and chats open links to
+// show a preview.
 func (s *Store) Link(ctx context.Context, secret string) (LinkInfo, error) {
 	hash, err := hashOf(linkSecret, secret)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Store) link(ctx context.Context, db querier, sql string, hash []byte) (
 	return info, nil
 }
 
-// UseLink uses a link up and starts a session. n is for the set-up link alone;
-// when it is refused, the link is not used up.
+// UseLink uses a link up and starts a session. n is for the set-up link alone; if it is
+// refused, the link is not used up.
 func (s *Store) UseLink(ctx context.Context, secret string, n NewUser, from Client) (session string, subject Subject, err error) {
 	info, err := s.Link(ctx, secret)
 	if err != nil {
@@ -155,12 +155,13 @@ func (s *Store) UseLink(ctx context.Context, secret string, n NewUser, from Clie
 		}
 	}
 	err = s.tx(ctx, "use the link", func(tx pgx.Tx) error {
-		// The user before the link, as whoever deletes the user takes them.
+		// Lock the user before the link, in the same order as a deletion of the user.
 		u, err := s.linkUser(ctx, tx, info, n, password)
 		if err != nil {
 			return err
 		}
-		// Of two who use it at once, one deletes the row and the other finds none.
+		// Of two browsers that use the link at once, one deletes the row and the other
+		// finds none.
 		if _, err := s.link(ctx, tx, `
 			delete from weir.links where hash = $2 and expires_at > coalesce($1, now()) returning user_id is null, '', expires_at`, hash); err != nil {
 			return err
@@ -174,7 +175,7 @@ func (s *Store) UseLink(ctx context.Context, secret string, n NewUser, from Clie
 	return session, subject, nil
 }
 
-// linkUser is who a link logs in.
+// linkUser returns the user that a link logs in.
 func (s *Store) linkUser(ctx context.Context, tx pgx.Tx, info LinkInfo, n NewUser, password *string) (User, error) {
 	if info.Setup {
 		if err := lockSetup(ctx, tx); err != nil {
@@ -182,7 +183,8 @@ func (s *Store) linkUser(ctx context.Context, tx pgx.Tx, info LinkInfo, n NewUse
 		}
 		return s.insertUser(ctx, tx, System("set-up link"), n, password)
 	}
-	// Not for share: all who use the link at once would hold it, and none could note the login.
+	// "for share" would be wrong: all transactions that use the link at once would hold it, and
+	// none could record the login.
 	u, err := s.user(ctx, tx, info.User, "for no key update")
 	if err == nil && u.Disabled() {
 		err = refused(linkSecret)

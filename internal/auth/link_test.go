@@ -26,7 +26,7 @@ func TestSetup(t *testing.T) {
 	must(t, err)
 	_, err = x.Link(ctx, older)
 	wants(t, err, problem.Unauthenticated)
-	// Looking does not use it up, and neither does a bad form.
+	// Looking at a link does not use it up, and neither does an invalid form.
 	for range 3 {
 		if info, err := x.Link(ctx, link); err != nil || !info.Setup || info.User != "" {
 			t.Fatalf("got %+v, %v", info, err)
@@ -57,7 +57,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// There is one set-up link, whoever forgets to lock.
+// There is one set-up link, even if a caller does not take the lock.
 func TestThereIsOneSetupLink(t *testing.T) {
 	x := start(t)
 	_, err := x.NewLink(t.Context(), System("weir up"), "", 0)
@@ -68,8 +68,8 @@ func TestThereIsOneSetupLink(t *testing.T) {
 	}
 }
 
-// The first user may do without a password: then nobody logs in by one, and a
-// link is the way in.
+// The first user may have no password: then no password logs in, and a link is the only
+// way.
 func TestSetupWithoutPassword(t *testing.T) {
 	x := start(t)
 	link, err := x.NewLink(t.Context(), System("weir up"), "", 0)
@@ -87,7 +87,7 @@ func TestSetupWithoutPassword(t *testing.T) {
 	}
 }
 
-// A set-up link that was not used is void once there is a user.
+// An unused set-up link is invalid once there is a user.
 func TestSetupOvertaken(t *testing.T) {
 	x := start(t)
 	link, err := x.NewLink(t.Context(), System("weir up"), "", 0)
@@ -99,7 +99,7 @@ func TestSetupOvertaken(t *testing.T) {
 	wants(t, err, problem.Unauthenticated)
 }
 
-// Of many who use one link at once, exactly one gets in.
+// Of many browsers that use one link at once, exactly one is logged in.
 func TestLinkOnce(t *testing.T) {
 	for _, setUp := range []bool{true, false} {
 		x := start(t)

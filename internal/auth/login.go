@@ -10,8 +10,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Login starts a session for whoever knows the password. Unknown name, no
-// password, disabled, wrong password: the same answer after the same work.
+// Login starts a session for a person who knows the password. Unknown name, no password,
+// disabled and wrong password give the same answer after the same work.
 func (s *Store) Login(ctx context.Context, name, password string, from Client) (secret string, _ Subject, err error) {
 	name = fold(name)
 	u, hash, err := s.account(ctx, name)
@@ -42,7 +42,8 @@ func (s *Store) Login(ctx context.Context, name, password string, from Client) (
 		if err := s.forgive(ctx, tx, name, from); err != nil {
 			return err
 		}
-		// Between the look and now, an admin may have stopped this.
+		// An admin may have disabled the user, or changed the password, since it was
+		// read.
 		tag, err := tx.Exec(ctx, `
 			update weir.users set password = coalesce(nullif($3, ''), password) where id = $1 and password = $2 and disabled_at is null`, u.ID, hash, fresh)
 		if err != nil {
@@ -60,8 +61,8 @@ func (s *Store) Login(ctx context.Context, name, password string, from Client) (
 	return secret, subject, nil
 }
 
-// account is the user with a name and the hash of their password. Both are
-// empty if there is none.
+// account returns the user with a name and the hash of their password. Both are empty if
+// there is none.
 func (s *Store) account(ctx context.Context, name string) (u User, hash string, err error) {
 	if !nameForm.MatchString(name) {
 		return u, "", nil
@@ -77,8 +78,8 @@ func wrong() error {
 	return problem.New(problem.Unauthenticated, "check both; an admin can give you a link to log in", "the name or the password is wrong").Run("weir user link NAME")
 }
 
-// noteFailed notes a login that failed. The name is told only if it is a user's:
-// people type passwords where names belong.
+// noteFailed records a login that failed. The name is recorded only if it is a user's,
+// because people type passwords where names belong.
 func (s *Store) noteFailed(ctx context.Context, u User, good bool, method string, from Client) error {
 	message := "wrong password"
 	switch {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// Passwords that are good enough.
+// These passwords are good enough.
 const (
 	good  = "seven boats in a bottle"
 	other = "nine lamps under the stair"
@@ -51,7 +51,7 @@ func (x *setup) pass(d time.Duration) {
 	x.now = x.now.Add(d)
 }
 
-// add makes a user and gives the subject that logging in would give.
+// add creates a user and returns the subject that logging in would return.
 func (x *setup) add(name string, role Role) Subject {
 	x.t.Helper()
 	u, err := x.CreateUser(x.t.Context(), System("test"), NewUser{Name: name, Role: role, Password: good})

@@ -24,31 +24,31 @@ const (
 	providerTimeout = 10 * time.Second
 )
 
-// algorithms are the signatures we take. All need the provider's private key:
-// with HS256 our own client secret would do, with none nothing.
+// algorithms are the accepted signatures. All need the provider's private key: with HS256
+// our own client secret would be enough to forge one, and "none" needs no key at all.
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
 
-// OIDCConfig names an identity provider and says what its users may do.
+// OIDCConfig configures an identity provider and the roles of its users.
 type OIDCConfig struct {
-	// Issuer is the provider's URL, as it calls itself.
+	// Issuer is the provider's URL, as the provider itself states it.
 	Issuer       string
 	ClientID     string
 	ClientSecret string
 	// RedirectURL is where the provider sends browsers back to.
 	RedirectURL string
-	// Scopes beside openid. Nil: profile and email.
+	// Scopes are requested beside openid. Nil means profile and email.
 	Scopes []string
-	// RoleClaim names the claim, text or list of texts, whose values Roles turns
-	// into roles; the highest wins. Empty: the provider has no say in roles.
+	// RoleClaim names the claim, text or list of texts, whose values Roles maps to roles;
+	// the highest wins. If empty, the provider does not decide roles.
 	RoleClaim string
 	Roles     map[string]Role
-	// DefaultRole is for everybody else. Empty: viewer.
+	// DefaultRole is the role of all other users. Empty means viewer.
 	DefaultRole Role
-	// HTTP reaches the provider. Nil: a client with a timeout.
+	// HTTP is the client that reaches the provider. Nil means a client with a timeout.
 	HTTP *http.Client
 }
 
-// check says what is wrong with it.
+// check returns an error if the configuration is invalid.
 func (c *OIDCConfig) check() error {
 	for _, field := range []struct{ name, value string }{{"oidc issuer", c.Issuer}, {"oidc redirect url", c.RedirectURL}} {
 		u, err := url.Parse(field.value)
@@ -78,10 +78,10 @@ func loopback(host string) bool {
 
 // OIDC logs people in at an identity provider: authorization code with PKCE.
 //
-// A visit to the provider hangs on one secret that only the browser has, in a
-// cookie. State, nonce and PKCE verifier are made from it, so that an answer
-// meant for another browser fits none of them; the database keeps the hash of
-// the state, so that an answer counts once, on whichever server.
+// A visit to the provider depends on one secret that only the browser has, in a cookie.
+// State, nonce and PKCE verifier are derived from it, so that an answer meant for another
+// browser matches none of them; the database keeps the hash of the state, so that an
+// answer counts once, on any server.
 type OIDC struct {
 	config OIDCConfig
 	store  *Store
@@ -91,8 +91,8 @@ type OIDC struct {
 	provider *oidc.Provider
 }
 
-// NewOIDC checks the configuration. The provider is asked when somebody wants to
-// log in, so that Weir starts without it.
+// NewOIDC checks the configuration. It contacts the provider only when a person logs in,
+// so that Weir starts without it.
 func NewOIDC(config OIDCConfig, store *Store) (*OIDC, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -104,10 +104,10 @@ func NewOIDC(config OIDCConfig, store *Store) (*OIDC, error) {
 	return &OIDC{config: config, store: store, client: client}, nil
 }
 
-// Issuer is the provider's URL.
+// Issuer returns the provider's URL.
 func (o *OIDC) Issuer() string { return o.config.Issuer }
 
-// discover asks the provider for its addresses, once.
+// discover fetches the provider's addresses, once.
 func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,15 +134,15 @@ func (o *OIDC) unreachable(err error) error {
 	return p
 }
 
-// made derives what a visit needs from its secret.
+// made derives a value of a visit from its secret.
 func made(visit, what string) string {
 	mac := hmac.New(sha256.New, []byte(visit))
 	mac.Write([]byte(what))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Start begins a visit: where to send the browser, and the secret it has to
-// bring back, in a cookie.
+// Start begins a visit. It returns where to send the browser, and the secret that the
+// browser has to bring back in a cookie.
 func (o *OIDC) Start(ctx context.Context) (redirect, visit string, err error) {
 	_, config, err := o.discover(ctx)
 	if err != nil {
@@ -158,8 +158,8 @@ func (o *OIDC) Start(ctx context.Context) (redirect, visit string, err error) {
 	return config.AuthCodeURL(state, oidc.Nonce(made(visit, "nonce")), oauth2.S256ChallengeOption(made(visit, "verifier"))), visit, nil
 }
 
-// Finish takes the provider's answer, as it stands in the query of the redirect,
-// and the secret of the visit, and starts a session.
+// Finish takes the provider's answer, from the query of the redirect, and the secret of
+// the visit, and starts a session.
 func (o *OIDC) Finish(ctx context.Context, visit string, query url.Values, from Client) (session string, _ Subject, err error) {
 	who, err := o.answer(ctx, visit, query)
 	if err != nil {
@@ -172,7 +172,7 @@ func distrust(format string, args ...any) *problem.Problem {
 	return problem.New(problem.Unauthenticated, "log in again from the start", format, args...)
 }
 
-// failed notes a login at the provider that was refused. What broke on the way
+// failed records a login at the provider that was refused. A technical failure on the way
 // is no sign of an attack, and is left to the caller.
 func (o *OIDC) failed(ctx context.Context, err error, from Client) error {
 	p := problem.Explain(err)

@@ -26,8 +26,8 @@ import (
 
 const callback = "http://localhost/login/oidc/callback"
 
-// provider is a real OpenID provider on a port of its own. Its answers can be
-// spoilt on their way.
+// provider is a real OpenID provider on a port of its own. The test can change its
+// answers in transit.
 type provider struct {
 	*httptest.Server
 	storage *storage.Storage
@@ -39,7 +39,7 @@ type provider struct {
 	asked int
 }
 
-// people of the provider, by id.
+// people are the users of the provider, by id.
 type people map[string]*storage.User
 
 func (p people) GetUserByID(id string) *storage.User { return p[id] }
@@ -77,7 +77,7 @@ func newProvider(t *testing.T) *provider {
 	return p
 }
 
-// rewrite spoils the id token of an answer.
+// rewrite changes the id token of an answer.
 func (p *provider) rewrite(t *testing.T, body []byte) []byte {
 	answer := map[string]any{}
 	if err := json.Unmarshal(body, &answer); err != nil || answer["id_token"] == nil || (p.spoil == nil && p.sign == nil) {
@@ -123,8 +123,8 @@ func signed(t *testing.T, alg jose.SignatureAlgorithm, key any, id string, claim
 	return text
 }
 
-// visit goes through the provider's pages like a browser and gives the query
-// with which the provider sends it back.
+// visit goes through the provider's pages like a browser and returns the query with which
+// the provider redirects it back.
 func (p *provider) visit(t *testing.T, redirect, username string) url.Values {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
@@ -165,7 +165,7 @@ func startOIDC(t *testing.T, change func(*OIDCConfig)) (*setup, *provider, *OIDC
 	return x, p, o
 }
 
-// enter logs somebody in.
+// enter logs a user of the provider in.
 func enter(t *testing.T, p *provider, o *OIDC, username string) (Subject, error) {
 	t.Helper()
 	redirect, visit, err := o.Start(t.Context())
@@ -200,7 +200,7 @@ func TestOIDC(t *testing.T) {
 	if again.UserID != subject.UserID {
 		t.Error("the same person became two users")
 	}
-	// The provider is the only way in: no password can be set beside it.
+	// The provider is the only way in: no password can be set for its users.
 	wants(t, x.SetPassword(ctx, again, "ada-lovelace", "", good), problem.Conflict)
 	_, _, err = x.Login(ctx, "ada-lovelace", "", here)
 	wants(t, err, problem.Unauthenticated)
@@ -215,8 +215,7 @@ func TestOIDC(t *testing.T) {
 	wants(t, err, problem.Unauthenticated)
 }
 
-// Neither the name nor the e-mail of an identity leads into an account that is
-// there already.
+// Neither the name nor the e-mail of an identity leads to an existing account.
 func TestOIDCTakesNothingOver(t *testing.T) {
 	x, p, o := startOIDC(t, nil)
 	owner, err := x.CreateUser(t.Context(), System("test"), NewUser{Name: "ada", Role: Admin, Password: good, Email: "ada@example.com"})
@@ -246,7 +245,7 @@ func TestOIDCRoles(t *testing.T) {
 	}{
 		{[]string{"ops", "others"}, Operator},
 		{[]string{"ops", "bosses"}, Admin},
-		{"ops", Admin}, // the last admin stays one
+		{"ops", Admin}, // the last admin keeps the role
 		{nil, Admin},
 	} {
 		groups = c.groups
@@ -269,8 +268,8 @@ func TestOIDCRoles(t *testing.T) {
 	}
 }
 
-// Each of these id tokens is signed by the provider, or pretends to be, and one
-// thing about it is wrong.
+// Each of these id tokens is signed by the provider, or pretends to be, and has one
+// fault.
 func TestOIDCBadToken(t *testing.T) {
 	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
 	must(t, err)
@@ -319,7 +318,7 @@ func TestOIDCBadToken(t *testing.T) {
 	}
 }
 
-// An answer counts once, lately, and in the browser that asked.
+// An answer counts once, within its time, and only in the browser that started the visit.
 func TestOIDCVisit(t *testing.T) {
 	x, p, o := startOIDC(t, nil)
 	ctx := t.Context()
@@ -378,7 +377,7 @@ func TestOIDCConfig(t *testing.T) {
 			t.Error(name)
 		}
 	}
-	// A provider that does not answer keeps nobody from starting Weir.
+	// A provider that does not answer does not keep Weir from starting.
 	x, p, o := startOIDC(t, nil)
 	p.Close()
 	_, _, err := o.Start(x.t.Context())
@@ -395,7 +394,7 @@ func TestNameFrom(t *testing.T) {
 	}
 }
 
-// set gives pairs of claims another value.
+// set returns a function that replaces the values of claims, given as pairs.
 func set(pairs ...any) func(map[string]any) {
 	return func(claims map[string]any) {
 		for i := 0; i < len(pairs); i += 2 {

@@ -18,8 +18,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// cost is what a guess costs. Old hashes keep theirs and get this one at the
-// next login.
+// cost is the work of one guess. An old hash keeps its cost and gets this one at the next
+// login.
 type cost struct {
 	memory  uint32 // KiB
 	time    uint32
@@ -32,7 +32,7 @@ const (
 	saltBytes, hashBytes = 16, 32
 	leastPassword        = 12   // characters
 	mostPassword         = 1024 // bytes
-	// mostHashes bounds the memory that logins take: 4 × 19 MiB.
+	// mostHashes limits the memory that logins take: 4 × 19 MiB.
 	mostHashes = 4
 	// hashPatience is how long a login waits for its turn.
 	hashPatience = 10 * time.Second
@@ -40,14 +40,15 @@ const (
 
 var (
 	hashing = make(chan struct{}, mostHashes)
-	// hashed counts what was worked out, so that a test sees that an unknown
+	// hashed counts the hashes that were computed, so that a test sees that an unknown
 	// name costs as much as a known one.
 	hashed atomic.Int64
-	// nobodys is the hash that is checked when there is no user.
+	// nobodys is the hash that is checked if there is no user.
 	nobodys = sync.OnceValue(func() string { return encode(today, make([]byte, saltBytes), make([]byte, hashBytes)) })
 )
 
-// CheckPassword says what is wrong with a new password. name is whose it is.
+// CheckPassword returns an error if a new password is not acceptable. name is the name of
+// its user.
 func CheckPassword(name, password string) error {
 	refuse := func(format string, args ...any) error {
 		return problem.Refuse("password", "take a few words that do not belong together", format, args...)
@@ -71,7 +72,7 @@ func CheckPassword(name, password string) error {
 	return nil
 }
 
-// hashPassword makes the text that the database keeps.
+// hashPassword returns the text that the database keeps.
 func hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -82,8 +83,8 @@ func hashPassword(ctx context.Context, password string) (string, error) {
 	return encode(today, salt, key), nil
 }
 
-// verifyPassword does the same work whether there is a hash or not. stale says
-// that the hash costs less than it should today.
+// verifyPassword does the same work whether there is a hash or not. stale reports that
+// the hash has a lower cost than today's.
 func verifyPassword(ctx context.Context, hash, password string) (good, stale bool, err error) {
 	known := hash != ""
 	if !known {
@@ -103,7 +104,7 @@ func verifyPassword(ctx context.Context, hash, password string) (good, stale boo
 	return subtle.ConstantTimeCompare(got, want) == 1 && known, c != today, nil
 }
 
-// derive waits for its turn and works the hash out.
+// derive waits for its turn and computes the hash.
 func derive(ctx context.Context, c cost, password string, salt []byte) ([]byte, error) {
 	wait, cancel := context.WithTimeout(ctx, hashPatience)
 	defer cancel()

@@ -31,7 +31,7 @@ func TestPassword(t *testing.T) {
 			t.Errorf("%.40q: %v %v", wrong, ok, err)
 		}
 	}
-	// Nobody's hash fits nothing, not even its own.
+	// The hash for unknown users matches no password.
 	for _, p := range []string{"", good} {
 		if ok, _, err := verifyPassword(ctx, "", p); ok || err != nil {
 			t.Errorf("nobody logged in: %v %v", ok, err)
@@ -67,7 +67,7 @@ func TestCheckPassword(t *testing.T) {
 	}
 }
 
-// At most four hashes are worked out at once, however many log in.
+// At most four hashes are computed at once, however many people log in.
 func TestHashesAtOnce(t *testing.T) {
 	for range mostHashes {
 		hashing <- struct{}{}

@@ -7,8 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Role is how far the rights of a user reach. Each holds those of the one
-// before it.
+// Role is the extent of a user's rights. Each role includes the rights of the one before
+// it.
 type Role string
 
 // The roles, least first.
@@ -21,7 +21,7 @@ const (
 
 var roles = []Role{Viewer, Operator, Maintainer, Admin}
 
-// Roles are all roles, least first.
+// Roles returns all roles, least first.
 func Roles() []Role { return slices.Clone(roles) }
 
 // ParseRole reads the name of a role.
@@ -32,14 +32,14 @@ func ParseRole(s string) (Role, error) {
 	return "", problem.Refuse("role", "one of "+list(roles), "there is no role %q", s)
 }
 
-// reaches reports whether r is at least least. A name that is no role reaches
-// nothing, and no role reaches it.
+// reaches reports whether r is at least least. An unknown role reaches nothing, and no
+// role reaches it.
 func (r Role) reaches(least Role) bool {
 	have, want := slices.Index(roles, r), slices.Index(roles, least)
 	return want >= 0 && have >= want
 }
 
-// list says the words to a person.
+// list joins the words for a message.
 func list[T ~string](words []T) string {
 	all := make([]string, len(words))
 	for i, w := range words {

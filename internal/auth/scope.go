@@ -7,8 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// A scope is "kind:verb"; a star stands for all of them. It never gives a right
-// that the user behind the token has not.
+// A scope is "kind:verb"; a star stands for all of them. It never gives a right that the
+// user behind the token does not have.
 
 func scopeOf(v Verb, kind string) string { return kind + ":" + string(v) }
 
@@ -19,8 +19,8 @@ func inScope(scopes []string, v Verb, kind string) bool {
 	})
 }
 
-// checkScopes refuses what can never match, so that a misspelt scope is not
-// found out in production.
+// checkScopes refuses scopes that can never match, so that a misspelled scope is noticed
+// when the token is made and not in production.
 func checkScopes(scopes []string) ([]string, error) {
 	if len(scopes) == 0 {
 		return nil, problem.Refuse("scopes", "for example *:read, task:submit or *:*", "say what the token may do")

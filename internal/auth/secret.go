@@ -18,7 +18,7 @@ const (
 	checksumDigits = 6
 )
 
-// secretKind is the part of a secret that says what it opens.
+// secretKind is the part of a secret that tells what it is for.
 type secretKind string
 
 const (
@@ -47,7 +47,7 @@ func checksum(body string) string {
 	return strings.Repeat("0", checksumDigits-len(digits)) + digits
 }
 
-// parseSecret says what a secret opens. It does not say that it opens anything.
+// parseSecret returns the kind of a secret. It does not check that the secret is valid.
 func parseSecret(secret string) (secretKind, bool) {
 	rest, ok := strings.CutPrefix(secret, "weir_")
 	if !ok {
@@ -61,8 +61,9 @@ func parseSecret(secret string) (secretKind, bool) {
 	return secretKind(kind), checksum(body) == secret[len(body):]
 }
 
-// hashOf is what the database holds of a secret. One round is enough: nobody
-// guesses 256 bits. A secret of another kind, or a mistyped one, is refused.
+// hashOf returns the hash that the database holds of a secret. One round is enough,
+// because 256 random bits cannot be guessed. A secret of another kind, or a mistyped one,
+// is refused.
 func hashOf(kind secretKind, secret string) ([]byte, error) {
 	if got, ok := parseSecret(secret); !ok || got != kind {
 		return nil, refused(kind)
@@ -71,7 +72,7 @@ func hashOf(kind secretKind, secret string) ([]byte, error) {
 	return sum[:], nil
 }
 
-// refused is the one answer to a secret that opens nothing, whatever the cause.
+// refused returns the one answer to an invalid secret, whatever the cause.
 func refused(kind secretKind) error {
 	next := map[secretKind]string{ // #nosec G101 -- advice
 		sessionSecret: "log in again",

@@ -15,7 +15,7 @@ func TestSecret(t *testing.T) {
 			t.Fatalf("%s is read as %q, %v", kind, got, ok)
 		}
 		seen[secret] = true
-		// Every typo of one character is found before the database is asked.
+		// Every typo of one character is found without the database.
 		for i := range secret {
 			c := byte('x')
 			if secret[i] == c {
@@ -45,7 +45,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// FuzzSecret: whatever is sent, what passes has exactly the form that is made.
+// FuzzSecret: every accepted input has exactly the form of a generated secret.
 func FuzzSecret(f *testing.F) {
 	for kind := range secretKinds {
 		f.Add(newSecret(kind))

@@ -14,8 +14,8 @@ import (
 const (
 	sessionIdle = 12 * time.Hour
 	sessionLife = 7 * 24 * time.Hour
-	// touchEvery is how often the time of last use is written, so that a page
-	// view is no write.
+	// touchEvery is how often the time of last use is written, so that a page view does
+	// not write.
 	touchEvery = time.Minute
 )
 
@@ -33,8 +33,8 @@ type Session struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// startSession makes a session and is the one place that does. The secret goes
-// to the browser and nowhere else.
+// startSession creates a session; no other function does. The secret goes to the browser
+// and nowhere else.
 func (s *Store) startSession(ctx context.Context, tx pgx.Tx, u User, method string, from Client) (string, Subject, error) {
 	secret := newSecret(sessionSecret)
 	hash, err := hashOf(sessionSecret, secret)
@@ -58,13 +58,13 @@ func (s *Store) startSession(ctx context.Context, tx pgx.Tx, u User, method stri
 	})
 }
 
-// Session says who a session's secret belongs to, and counts as use of it.
+// Session returns the subject of a session's secret, and counts as use of the session.
 func (s *Store) Session(ctx context.Context, secret string) (Subject, error) {
 	subject, hash, touch, err := s.session(ctx, secret)
 	if err != nil || !touch {
 		return subject, err
 	}
-	// Not seeing it this time does no harm: the next request tries again.
+	// A failed update of the last use does no harm: the next request tries again.
 	if _, err := s.pool.Exec(ctx, `
 		update weir.sessions set seen_at = coalesce($1, now()) where hash = $2 and seen_at < coalesce($1, now()) - $3::interval`, s.clock(), hash, touchEvery); err != nil {
 		s.log.Warn("note the use of a session", "error", err)
@@ -72,14 +72,14 @@ func (s *Store) Session(ctx context.Context, secret string) (Subject, error) {
 	return subject, nil
 }
 
-// PeekSession is Session that does not count as use: a page left open must not
-// keep its session from ending.
+// PeekSession is Session without counting as use, because a page left open must not keep
+// its session from ending.
 func (s *Store) PeekSession(ctx context.Context, secret string) (Subject, error) {
 	subject, _, _, err := s.session(ctx, secret)
 	return subject, err
 }
 
-// session reads a live session. touch says that its use is due to be noted.
+// session reads a live session. touch reports that its last use must be written.
 func (s *Store) session(ctx context.Context, secret string) (subject Subject, hash []byte, touch bool, err error) {
 	if hash, err = hashOf(sessionSecret, secret); err != nil {
 		return Subject{}, nil, false, err
@@ -100,7 +100,7 @@ func (s *Store) session(ctx context.Context, secret string) (subject Subject, ha
 	return subject, hash, touch, nil
 }
 
-// Logout ends the session of a secret. One that is over already is no error.
+// Logout ends the session of a secret. A session that is over already is no error.
 func (s *Store) Logout(ctx context.Context, secret string) error {
 	hash, err := hashOf(sessionSecret, secret)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *Store) Logout(ctx context.Context, secret string) error {
 	})
 }
 
-// Sessions lists the live sessions of a user, or of everybody if userID is
-// empty, newest first.
+// Sessions lists the live sessions of a user, or of all users if userID is empty, newest
+// first.
 func (s *Store) Sessions(ctx context.Context, userID string) ([]Session, error) {
 	return collect(ctx, s.pool, "list sessions", func(x *Session) []any {
 		return []any{&x.ID, &x.UserID, &x.User, &x.Method, &x.Address, &x.Agent, &x.CreatedAt, &x.SeenAt, &x.ExpiresAt}
@@ -133,7 +133,7 @@ func (s *Store) Sessions(ctx context.Context, userID string) ([]Session, error) 
 		s.clock(), sessionIdle, userID)
 }
 
-// RevokeSession ends a session: one's own, or as an admin anybody's.
+// RevokeSession ends a session: one of the subject's own, or as an admin any session.
 func (s *Store) RevokeSession(ctx context.Context, by Subject, id string) error {
 	return s.tx(ctx, "end session", func(tx pgx.Tx) error {
 		var owner, name string
@@ -161,8 +161,8 @@ func endSessions(ctx context.Context, tx pgx.Tx, userID, keep string) error {
 	return err
 }
 
-// absent is the answer to an id that stands for nothing. It is the same as the
-// one to a foreign id, so that nobody can tell the two apart.
+// absent returns the answer to an id that does not exist. It is the same as the answer to
+// an id of another owner, so that no caller can distinguish the two.
 func absent(by Subject, kind, id string) error {
 	if err := Allow(by, Manage, Object{Kind: kind, Owner: "somebody"}); err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestSession(t *testing.T) {
 	if another == secret {
 		t.Error("two sessions have one secret")
 	}
-	// A role holds from the next request on.
+	// A role takes effect with the next request.
 	must(t, x.SetRole(ctx, System("test"), "ada", Viewer))
 	if got, _ = x.Session(ctx, secret); got.Role != Viewer {
 		t.Errorf("the session kept the role %s", got.Role)
@@ -63,7 +63,7 @@ func TestSessionEnds(t *testing.T) {
 		}
 	})
 	ends("disabled", func(x *setup, _ string) { must(x.t, x.Disable(x.t.Context(), System("test"), "ada")) })
-	// A login that was under way has its session after those of the user were ended.
+	// A login under way gets its session after those of the user were ended.
 	ends("disabled at the same time", func(x *setup, _ string) {
 		_, err := x.db.Pool.Exec(x.t.Context(), `update weir.users set disabled_at = now() where name = 'ada'`)
 		must(x.t, err)
@@ -79,7 +79,7 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
-// A page view is no write: the time of last use moves once a minute.
+// A page view does not write: the time of last use moves once a minute.
 func TestSessionTouch(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)
@@ -129,7 +129,7 @@ func TestRevokeSession(t *testing.T) {
 	}
 }
 
-// People log in from several places at once, while an admin changes them.
+// People log in from several places at once, while an admin changes their accounts.
 func TestLoginsAtOnce(t *testing.T) {
 	x := start(t)
 	x.add("root", Admin)

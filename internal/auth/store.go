@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Options tune a store. The zero value works.
+// Options configure a store. The zero value works.
 type Options struct {
-	// Log gets what goes wrong beside a request. Nil: nothing is logged.
+	// Log receives errors that do not fail a request. If nil, nothing is logged.
 	Log *slog.Logger
-	// At sets the clock, for tests. Nil: the database clock decides.
+	// At sets the clock, for tests. If nil, the database clock decides.
 	At func() time.Time
 }
 
@@ -28,8 +28,8 @@ type Store struct {
 	at   func() time.Time
 }
 
-// New makes a store on a pool that the caller keeps. The pool's user must own
-// the schema: nobody else reaches these tables.
+// New makes a store on a pool that the caller keeps. The pool's user must own the schema,
+// because no other role can access these tables.
 func New(pool *pgxpool.Pool, opts Options) *Store {
 	s := &Store{pool: pool, log: opts.Log, at: opts.At}
 	if s.log == nil {
@@ -38,17 +38,17 @@ func New(pool *pgxpool.Pool, opts Options) *Store {
 	return s
 }
 
-// Client is where a request comes from.
+// Client is the origin of a request.
 type Client struct {
 	// Address is an IP address without a port.
 	Address string
-	// Agent is what the client calls itself.
+	// Agent is the client's User-Agent.
 	Agent string
 }
 
-// Page bounds a list. The zero value is its beginning.
+// Page selects a part of a list. The zero value is its beginning.
 type Page struct {
-	// Limit is at most 1000. Zero: 50.
+	// Limit is at most 1000. Zero means 50.
 	Limit int
 	// After is the name or id of the last row of the page before.
 	After string
@@ -68,8 +68,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// clock is the first argument of every statement: null, and the database clock
-// decides, or the time a test sets. Statements read it as coalesce($1, now()).
+// clock returns the first argument of every statement: null, so that the database clock
+// decides, or the time that a test sets. Statements read it as coalesce($1, now()).
 func (s *Store) clock() *time.Time {
 	if s.at == nil {
 		return nil
@@ -78,7 +78,7 @@ func (s *Store) clock() *time.Time {
 	return &at
 }
 
-// tx runs f in a transaction and wraps what fails with the operation.
+// tx runs f in a transaction and wraps an error with the operation.
 func (s *Store) tx(ctx context.Context, op string, f func(tx pgx.Tx) error) error {
 	if err := pgx.BeginFunc(ctx, s.pool, f); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -86,7 +86,7 @@ func (s *Store) tx(ctx context.Context, op string, f func(tx pgx.Tx) error) erro
 	return nil
 }
 
-// collect reads rows; into says where the columns go.
+// collect reads rows; into returns the destinations of the columns.
 func collect[T any](ctx context.Context, db querier, op string, into func(*T) []any, sql string, args ...any) ([]T, error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
@@ -101,13 +101,14 @@ func collect[T any](ctx context.Context, db querier, op string, into func(*T) []
 	return out, nil
 }
 
-// taken reports whether a row broke a constraint of uniqueness.
+// taken reports whether err is the violation of a unique constraint.
 func taken(err error) bool {
 	var state *pgconn.PgError
 	return errors.As(err, &state) && state.Code == "23505"
 }
 
-// oneLine cuts what a client says about itself.
+// oneLine makes one line of at most most characters from text that a client sent about
+// itself.
 func oneLine(s string, most int) string {
 	clean := make([]rune, 0, min(len(s), most))
 	for _, r := range s {

@@ -10,31 +10,31 @@ const (
 	KindSystem = "system"
 )
 
-// Subject is who asks. The zero value is nobody.
+// Subject is the caller of an operation. The zero value is anonymous.
 type Subject struct {
 	// Kind is user, token, node or system.
 	Kind string
 	// ID is the id of the user or token, or the name of the node.
 	ID string
-	// Name is the name of the user, also behind a token; of the node; of the
-	// part of the system.
+	// Name is the name of the user, also behind a token; of the node; or of the part of
+	// the system.
 	Name string
 	// UserID is set for users and tokens.
 	UserID string
-	// Role is the user's, as it is now: a token's rights shrink with it.
+	// Role is the user's current role: a token's rights shrink with it.
 	Role Role
-	// Token is the name of the token, and Scopes bound it.
+	// Token is the name of the token, and Scopes limit it.
 	Token  string
 	Scopes []string
 	// Session is the id of the session, for users that logged in.
 	Session string
 }
 
-// System is a part of Weir itself, or a command on the database: whoever holds
-// the database may do everything anyway.
+// System returns the subject of a part of Weir itself, or of a command on the database,
+// because a caller with access to the database may do everything anyway.
 func System(name string) Subject { return Subject{Kind: KindSystem, Name: name} }
 
-// By is what the timeline says about who did it.
+// By returns the name of the subject for the timeline.
 func (s Subject) By() string {
 	switch s.Kind {
 	case KindUser, KindSystem:
@@ -48,10 +48,10 @@ func (s Subject) By() string {
 	}
 }
 
-// Nobody reports whether it is not known who asks.
+// Nobody reports whether the subject is anonymous.
 func (s Subject) Nobody() bool { return s.Kind == "" }
 
-// Own is a thing of a kind that is the subject's own.
+// Own returns an object of a kind that belongs to the subject.
 func (s Subject) Own(kind string) Object {
 	if s.Kind == KindNode {
 		return Object{Kind: kind, Owner: s.ID}
@@ -61,12 +61,12 @@ func (s Subject) Own(kind string) Object {
 
 type subjectKey struct{}
 
-// WithSubject says in the context who asks.
+// WithSubject stores the subject in the context.
 func WithSubject(ctx context.Context, s Subject) context.Context {
 	return context.WithValue(ctx, subjectKey{}, s)
 }
 
-// From is who asks, as the context says; the zero Subject if it does not.
+// From returns the subject of the context; the zero Subject if there is none.
 func From(ctx context.Context) Subject {
 	s, _ := ctx.Value(subjectKey{}).(Subject)
 	return s

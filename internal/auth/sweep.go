@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// keptTokens is how long an expired token stays in the list, so that its
-	// owner sees why a program stopped.
+	// keptTokens is how long an expired token stays in the list, so that its owner sees
+	// why a program stopped.
 	keptTokens = 30 * 24 * time.Hour
-	// keptAttempts is how long failures count at most.
+	// keptAttempts is the longest time that failures count.
 	keptAttempts = 24 * time.Hour
 )
 
-// Loops are what a leader runs for this package.
+// Loops returns the loops that a leader runs for this package.
 func (s *Store) Loops() []loop.Loop {
 	return []loop.Loop{{Name: "auth-sweep", Tick: s.Sweep, Every: 10 * time.Minute}}
 }
 
-// Sweep removes what is over. Nothing depends on it: what is expired opens
-// nothing, swept or not.
+// Sweep deletes expired rows. Nothing depends on it, because an expired secret is refused
+// whether it was swept or not.
 func (s *Store) Sweep(ctx context.Context, _ time.Time) (more bool, err error) {
 	for _, over := range []struct {
 		sql string

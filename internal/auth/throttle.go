@@ -15,20 +15,21 @@ import (
 )
 
 // The throttle is a leaky count of failures: of an account from one address, of an
-// address, and of an account from everywhere. The first few cost nothing, each further
+// address, and of an account from all addresses. The first few cost nothing, each further
 // one doubles the wait, up to a quarter of an hour. An attempt is charged before the
-// password is looked at, so that a thousand at once are not all free; success gives the
-// charge back. What is refused is not charged, so that hammering does not lengthen the
+// password is checked, so that a thousand at once are not all free; success gives the
+// charge back. A refused attempt is not charged, so that hammering does not lengthen the
 // wait.
 //
-// Nobody can lock out somebody else: the first two make only those wait who failed
-// themselves, from their own address. The count from everywhere keeps many addresses
-// from guessing one password together, and it only slows: an address that is within its
-// own free tries of the account is looked at all the same, so that the right password gets
-// in at once. An address beyond them waits as long as all together earned.
+// No client can lock out another: the first two counts delay only clients that failed
+// themselves, from their own address. The count from all addresses keeps many addresses
+// from guessing one password together, and it only slows: a login from an address that is
+// within its own free tries of the account is checked nevertheless, so that the right
+// password is accepted at once. An address beyond them waits as long as the failures of
+// all addresses require.
 type bucket struct {
 	free int           // failures without a wait
-	leak time.Duration // one failure is forgiven in this time
+	leak time.Duration // one failure is forgiven after this time
 }
 
 const (
@@ -38,18 +39,18 @@ const (
 
 var (
 	perAccount = bucket{free: 5, leak: 15 * time.Minute}
-	// Many people share an address.
+	// Many people may share an address.
 	perAddress = bucket{free: 20, leak: time.Minute}
-	// perTarget is an account from everywhere.
+	// perTarget counts an account from all addresses.
 	perTarget = bucket{free: 20, leak: time.Minute}
 )
 
-// Wait is the error behind a problem of kind Throttled.
+// Wait is the cause of a problem of kind Throttled.
 type Wait struct{ For time.Duration }
 
 func (w *Wait) Error() string { return fmt.Sprintf("wait %v", w.For) }
 
-// RetryAfter is how many seconds to wait, if err is about that.
+// RetryAfter returns how many seconds to wait, if err contains a [Wait].
 func RetryAfter(err error) (seconds int, ok bool) {
 	var wait *Wait
 	if !errors.As(err, &wait) {
@@ -65,13 +66,15 @@ func throttled(wait time.Duration, what string) error {
 	return p
 }
 
-// throttleKey hides what was typed: people type passwords where names belong.
+// throttleKey hides the text that was typed, because people type passwords where names
+// belong.
 func throttleKey(kind, value string) []byte {
 	sum := sha256.Sum256([]byte("weir login " + kind + " " + value))
 	return sum[:]
 }
 
-// network is what counts as one address: a household has a /64 of IPv6.
+// network returns the part of an address that counts as one client, because a household
+// has a /64 of IPv6.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -84,28 +87,26 @@ func network(address string) string {
 	return ip.String()
 }
 
-// count is a row of weir.login_attempts, as seen now.
+// count is a row of weir.login_attempts at the present time.
 type count struct {
 	failures int
 	ago      time.Duration // since the last charge
-	wait     time.Duration // until the next attempt is looked at
-	noted    bool          // the timeline was told of the wait
+	wait     time.Duration // until the next attempt is checked
+	noted    bool          // the timeline has an event about the wait
 }
 
-// charge is the count after one more attempt, and the wait it brings if that
-// attempt fails.
+// charge returns the count after one more attempt, and the wait if that attempt fails.
 func (b bucket) charge(c count) (failures int, wait time.Duration) {
 	failures = max(0, c.failures-int(max(0, c.ago)/b.leak)) + 1
 	if over := failures - b.free; over > 0 {
-		// The bound keeps the shift from running over.
+		// The bound keeps the shift from overflowing.
 		wait = min(mostWait, firstWait<<min(over-1, 20))
 	}
 	return failures, wait
 }
 
-// lockCount reads a count and holds it until the transaction ends. The update
-// changes nothing: it takes the lock, also when a good login has just removed
-// the row.
+// lockCount reads a count and locks it until the transaction ends. The update changes
+// nothing: it takes the lock, also when a good login has just removed the row.
 func (s *Store) lockCount(ctx context.Context, tx pgx.Tx, key []byte) (c count, err error) {
 	var ago, wait float64
 	err = tx.QueryRow(ctx, `
@@ -124,15 +125,15 @@ func (s *Store) writeCount(ctx context.Context, tx pgx.Tx, key []byte, failures 
 	return err
 }
 
-// keys are the rows that an attempt is counted in, always locked in this order, so that
-// two logins never wait for each other.
+// throttleKeys returns the rows that an attempt is counted in. They are always locked in
+// this order, so that two logins never deadlock.
 func throttleKeys(name, address string) (target, account, place []byte) {
 	where := network(address)
 	return throttleKey("target", name), throttleKey("account", name+" "+where), throttleKey("address", where)
 }
 
-// attempt charges an attempt to log in, or is the problem that says how long to
-// wait. A name that nobody has is throttled like one that somebody has.
+// attempt charges an attempt to log in, or returns a problem with the time to wait. An
+// unknown name is throttled like a known one.
 func (s *Store) attempt(ctx context.Context, name string, from Client) error {
 	var refusal error
 	err := s.tx(ctx, "count the attempt", func(tx pgx.Tx) error {
@@ -177,8 +178,8 @@ func (s *Store) attempt(ctx context.Context, name string, from Client) error {
 	return refusal
 }
 
-// noteThrottled tells the timeline once per wait: a flood of attempts must not
-// become a flood of events.
+// noteThrottled writes one event per wait, because a flood of attempts must not become a
+// flood of events.
 func (s *Store) noteThrottled(ctx context.Context, tx pgx.Tx, key []byte, c count, what string, from Client) error {
 	if c.noted {
 		return nil
@@ -193,8 +194,8 @@ func (s *Store) noteThrottled(ctx context.Context, tx pgx.Tx, key []byte, c coun
 }
 
 // forgive gives the charge of a good login back. Address and account keep their other
-// failures: whoever has one account must not use it to wash their guesses, and a user who
-// logs in does not make room for those who guess.
+// failures, because an attacker with one account must not use it to clear their guesses,
+// and a login of a user must not make room for further guesses of that account.
 func (s *Store) forgive(ctx context.Context, tx pgx.Tx, name string, from Client) error {
 	target, account, address := throttleKeys(name, from.Address)
 	if _, err := tx.Exec(ctx, `update weir.login_attempts set failures = failures - 1 where key = $1`, target); err != nil {

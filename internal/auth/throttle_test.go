@@ -44,7 +44,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// try logs in from an address and gives the kind of the answer.
+// try logs in from an address and returns the kind of the answer.
 func (x *setup) try(name, password, address string) (problem.Kind, int) {
 	x.t.Helper()
 	_, _, err := x.Login(x.t.Context(), name, password, Client{Address: address})
@@ -55,8 +55,8 @@ func (x *setup) try(name, password, address string) (problem.Kind, int) {
 	return problem.Explain(err).Kind, seconds
 }
 
-// Who guesses waits, twice as long each time, and nobody else does: the right password from
-// another address gets in at once, however long the guessing goes on.
+// An address that guesses waits, twice as long each time, and no other does: the right
+// password from another address is accepted at once, however long the guessing goes on.
 func TestThrottleAccount(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)
@@ -66,7 +66,7 @@ func TestThrottleAccount(t *testing.T) {
 			t.Fatalf("attempt %d: %s", i, kind.Code())
 		}
 	}
-	// Now even the right password has to wait there, and no longer than it says.
+	// Now even the right password has to wait there, and not longer than announced.
 	kind, seconds := x.try("ada", good, guesser)
 	if kind != problem.Throttled || seconds != 1 {
 		t.Fatalf("got %d, retry after %d", kind, seconds)
@@ -77,7 +77,7 @@ func TestThrottleAccount(t *testing.T) {
 		if kind, _ := x.try("ada", "a wrong guess", guesser); kind != problem.Unauthenticated {
 			t.Fatalf("attempt %d after the wait: %s", i, kind.Code())
 		}
-		// Hammering does not make it longer.
+		// Hammering does not lengthen the wait.
 		for range 3 {
 			if kind, seconds = x.try("ada", "a wrong guess", guesser); kind != problem.Throttled {
 				t.Fatalf("attempt %d: not throttled", i)
@@ -110,8 +110,8 @@ func TestThrottleAccount(t *testing.T) {
 	}
 }
 
-// Many addresses that guess one password together wait as long as all of them earned, and a
-// user whose address is none of them gets in.
+// Many addresses that guess one password together wait as long as all their failures
+// require, and a login of the user from another address is accepted.
 func TestThrottleTarget(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)
@@ -123,7 +123,8 @@ func TestThrottleTarget(t *testing.T) {
 			}
 		}
 	}
-	// 30 failures are ten over what is free. Alone, this address would not have to wait yet.
+	// 30 failures are ten over the free ones. Alone, this address would not have to wait
+	// yet.
 	if kind, seconds := x.try("ada", "a wrong guess", address(0)); kind != problem.Throttled || seconds != 1<<9 {
 		t.Errorf("the sixth guess of one address: kind %d, retry after %d", kind, seconds)
 	}
@@ -137,7 +138,7 @@ func TestThrottleTarget(t *testing.T) {
 	}
 }
 
-// An address that guesses many names waits too, also for names nobody has.
+// An address that guesses many names waits too, also for unknown names.
 func TestThrottleAddress(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)
@@ -152,7 +153,7 @@ func TestThrottleAddress(t *testing.T) {
 	if kind, _ := x.try("ada", good, "2001:db8:0:1::1"); kind != -1 {
 		t.Error("another network is throttled")
 	}
-	// Success with one's own account does not wash the guesses.
+	// A good login to one's own account does not clear the guesses.
 	x.pass(time.Second)
 	if kind, _ := x.try("ada", good, "2001:db8::1"); kind != -1 {
 		t.Fatal("the address still waits")
@@ -165,7 +166,7 @@ func TestThrottleAddress(t *testing.T) {
 	}
 }
 
-// A thousand guesses at once are charged one by one, whichever server they reach.
+// A thousand guesses at once are charged one by one, on any server.
 func TestThrottleAtOnce(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)
@@ -197,8 +198,8 @@ func TestThrottleAtOnce(t *testing.T) {
 	}
 }
 
-// A name that nobody has costs as much as one that somebody has, and the answer
-// is the same: nobody can find out names.
+// An unknown name costs as much as a known one, and the answer is the same, so that no
+// client can find out names.
 func TestUnknownName(t *testing.T) {
 	x := start(t)
 	ctx := t.Context()
@@ -225,7 +226,7 @@ func TestUnknownName(t *testing.T) {
 	}
 }
 
-// An old hash is made anew when its user logs in.
+// An old hash is replaced when its user logs in.
 func TestRehash(t *testing.T) {
 	x := start(t)
 	x.add("ada", Viewer)

@@ -30,16 +30,16 @@ type Token struct {
 	ExpiresAt time.Time  `json:"expires_at"`
 }
 
-// NewToken is what a token is made of.
+// NewToken describes a token to create.
 type NewToken struct {
-	// Name says what it is for.
+	// Name describes what the token is for.
 	Name string
 	// Scopes are kind:verb, with * for all.
 	Scopes []string
-	// TTL is how long it lives, at most a year. Zero: 90 days.
+	// TTL is the lifetime, at most a year. Zero means 90 days.
 	TTL time.Duration
-	// User is the name of the user it acts for. Empty: the one who asks. The
-	// system has no user of its own and must name one; nobody else may.
+	// User is the name of the user that the token acts for. Empty means the calling user.
+	// The system has no user of its own and must name one; no other subject may.
 	User string
 }
 
@@ -58,7 +58,7 @@ func (n *NewToken) check() (err error) {
 	return err
 }
 
-// CreateToken makes a token. Its secret is told once, here.
+// CreateToken creates a token. Its secret is returned only here.
 func (s *Store) CreateToken(ctx context.Context, by Subject, n NewToken) (t Token, secret string, err error) {
 	userID := by.UserID
 	if n.User != "" || by.Kind == KindSystem {
@@ -112,8 +112,8 @@ func tokenInto(t *Token) []any {
 	return []any{&t.ID, &t.Name, &t.UserID, &t.User, &t.Scopes, &t.CreatedAt, &t.UsedAt, &t.ExpiresAt}
 }
 
-// Tokens lists one's own tokens, or as an admin everybody's, also expired ones
-// that were not swept up yet.
+// Tokens lists the subject's own tokens, or as an admin those of all users, also expired
+// ones that were not swept yet.
 func (s *Store) Tokens(ctx context.Context, by Subject, all bool) ([]Token, error) {
 	verb, object := Read, Object{Kind: "token", Owner: by.UserID}
 	if all {
@@ -126,7 +126,7 @@ func (s *Store) Tokens(ctx context.Context, by Subject, all bool) ([]Token, erro
 		select `+tokenColumns+` from weir.tokens k join weir.users u on u.id = k.user_id where $1 or u.id::text = $2 order by u.name, k.name limit 1000`, all, by.UserID)
 }
 
-// RevokeToken ends a token: one's own, or as an admin anybody's.
+// RevokeToken ends a token: one of the subject's own, or as an admin any token.
 func (s *Store) RevokeToken(ctx context.Context, by Subject, id string) error {
 	return s.tx(ctx, "revoke token", func(tx pgx.Tx) error {
 		var owner, user, name string
@@ -138,7 +138,7 @@ func (s *Store) RevokeToken(ctx context.Context, by Subject, id string) error {
 		if err != nil {
 			return err
 		}
-		// A token may end itself: that takes rights away and hands out none.
+		// A token may end itself, because that takes rights away and grants none.
 		if self := by.Kind == KindToken && by.ID == id; !self {
 			if err := Allow(by, Manage, Object{Kind: "token", Owner: owner}); err != nil {
 				return err
@@ -151,7 +151,7 @@ func (s *Store) RevokeToken(ctx context.Context, by Subject, id string) error {
 	})
 }
 
-// Token says who a token's secret speaks for.
+// Token returns the subject of a token's secret.
 func (s *Store) Token(ctx context.Context, secret string) (Subject, error) {
 	hash, err := hashOf(tokenSecret, secret)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Store) Token(ctx context.Context, secret string) (Subject, error) {
 		return Subject{}, fmt.Errorf("read token: %w", err)
 	}
 	if touch {
-		// Not seeing it this time does no harm: the next request tries again.
+		// A failed update of the last use does no harm: the next request tries again.
 		if _, err := s.pool.Exec(ctx, `
 			update weir.tokens set used_at = coalesce($1, now()) where hash = $2 and (used_at is null or used_at < coalesce($1, now()) - $3::interval)`, s.clock(), hash, touchEvery); err != nil {
 			s.log.Warn("note the use of a token", "error", err)

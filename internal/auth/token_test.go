@@ -25,7 +25,7 @@ func TestToken(t *testing.T) {
 	if !Can(s, Submit, Object{Kind: "task"}) || Can(s, Submit, Object{Kind: "job"}) || Can(s, Override, Object{Kind: "task"}) {
 		t.Error("its rights are not those of its user within its scopes")
 	}
-	// It cannot make itself another one, nor end another; it may end itself.
+	// A token cannot create another one, nor end another; it may end itself.
 	_, _, err = x.CreateToken(ctx, s, NewToken{Name: "two", Scopes: []string{"*:*"}})
 	wants(t, err, problem.Forbidden)
 	other, spare, err := x.CreateToken(ctx, ada, NewToken{Name: "spare", Scopes: []string{"*:*"}})
@@ -91,7 +91,7 @@ func TestTokensOfOthers(t *testing.T) {
 	must(t, x.RevokeToken(ctx, root, made.ID))
 	_, err = x.Token(ctx, secret)
 	wants(t, err, problem.Unauthenticated)
-	// A command on the database says for whom.
+	// A command on the database must name the user.
 	_, _, err = x.CreateToken(ctx, System("weir token create"), NewToken{Name: "db", Scopes: []string{"*:*"}, User: "ada"})
 	must(t, err)
 	_, _, err = x.CreateToken(ctx, System("weir token create"), NewToken{Name: "db", Scopes: []string{"*:*"}})
@@ -119,7 +119,7 @@ func TestTokenTouch(t *testing.T) {
 	}
 }
 
-// A mistyped token is refused without the database, and one of another kind too.
+// A mistyped token is refused without the database, and so is a secret of another kind.
 func TestTokenChecksum(t *testing.T) {
 	x := start(t)
 	_, secret, err := x.CreateToken(t.Context(), x.add("ada", Viewer), NewToken{Name: "ci", Scopes: []string{"*:read"}})

@@ -20,7 +20,7 @@ type User struct {
 	Name  string `json:"name"`
 	Email string `json:"email,omitempty"`
 	Role  Role   `json:"role"`
-	// Password reports whether there is one.
+	// Password reports whether the user has one.
 	Password bool `json:"password"`
 	// Issuer names the identity provider, if the user comes from one.
 	Issuer     string     `json:"issuer,omitempty"`
@@ -32,10 +32,10 @@ type User struct {
 // Disabled reports whether the user may not log in.
 func (u User) Disabled() bool { return u.DisabledAt != nil }
 
-// Place are the parts of the address of a user.
+// Place returns the parts of the address of a user.
 func (u User) Place() []string { return []string{"users", u.Name} }
 
-// NewUser is what a user is made of.
+// NewUser describes a user to create.
 type NewUser struct {
 	Name string `json:"name"`
 	// Role is empty in a set-up link: the first user is an admin.
@@ -48,14 +48,14 @@ type NewUser struct {
 var (
 	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._@+-]{0,63}$`)
 
-	// ErrLastAdmin is behind the refusal to leave nobody who may do everything.
+	// ErrLastAdmin is the cause of the refusal to remove the last admin.
 	ErrLastAdmin = errors.New("the last admin")
 )
 
-// fold is how a name is written, however it is typed.
+// fold returns the canonical form of a typed name.
 func fold(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// check says what is wrong with it.
+// check returns an error if a field is invalid.
 func (n *NewUser) check() error {
 	n.Name = fold(n.Name)
 	if !nameForm.MatchString(n.Name) {
@@ -86,7 +86,7 @@ func (s *Store) Users(ctx context.Context, page Page) ([]User, error) {
 	return collect(ctx, s.pool, "list users", userInto, `select `+userColumns+` from weir.users u where u.name > $1 order by u.name limit $2`, page.After, page.limit())
 }
 
-// User is the user with a name.
+// User returns the user with a name.
 func (s *Store) User(ctx context.Context, name string) (User, error) {
 	return s.user(ctx, s.pool, name, "")
 }
@@ -102,7 +102,7 @@ func (s *Store) user(ctx context.Context, db querier, name, lock string) (u User
 	return u, nil
 }
 
-// CreateUser adds a user. An admin may.
+// CreateUser adds a user. It takes an admin.
 func (s *Store) CreateUser(ctx context.Context, by Subject, n NewUser) (u User, err error) {
 	if err := Allow(by, Administer, Object{Kind: "user"}); err != nil {
 		return u, err
@@ -121,8 +121,8 @@ func (s *Store) CreateUser(ctx context.Context, by Subject, n NewUser) (u User, 
 	return u, err
 }
 
-// hash is nil if there is no password. It takes a while: do it outside of a
-// transaction.
+// hash returns the hash of the password, or nil if there is none. It is slow, so call it
+// outside of a transaction.
 func (n NewUser) hash(ctx context.Context) (*string, error) {
 	if n.Password == "" {
 		return nil, nil
@@ -148,7 +148,7 @@ func (s *Store) insertUser(ctx context.Context, tx pgx.Tx, by Subject, n NewUser
 	return u, s.note(ctx, tx, event{by: by, typ: "user_created", subject: u.Name, message: "created with the role " + string(u.Role), data: map[string]any{"role": u.Role}})
 }
 
-// change locks a user and has f change it, if by may. f says what happened.
+// change locks a user and lets f change it, if by may. f returns the event of the change.
 func (s *Store) change(ctx context.Context, by Subject, op, name string, f func(tx pgx.Tx, u User) (event, error)) error {
 	if err := Allow(by, Administer, Object{Kind: "user"}); err != nil {
 		return err
@@ -170,14 +170,15 @@ func (s *Store) change(ctx context.Context, by Subject, op, name string, f func(
 	})
 }
 
-// lockUsers makes those who make, change and remove users go one after another,
-// so that two admins cannot remove each other at once. It waits for no login.
+// lockUsers makes transactions that create, change and remove users run one after
+// another, so that two admins cannot remove each other at once. It does not wait for a
+// login.
 func lockUsers(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock(97, 0)`)
 	return err
 }
 
-// keepAdmin refuses to go on without another admin who may log in.
+// keepAdmin refuses the change if no other admin who may log in would remain.
 func keepAdmin(ctx context.Context, tx pgx.Tx, u User) error {
 	if u.Role != Admin || u.Disabled() {
 		return nil
@@ -192,7 +193,7 @@ func keepAdmin(ctx context.Context, tx pgx.Tx, u User) error {
 	return p
 }
 
-// SetRole gives a user another role. It holds from the next request on.
+// SetRole gives a user another role. It takes effect with the next request.
 func (s *Store) SetRole(ctx context.Context, by Subject, name string, role Role) error {
 	if _, err := ParseRole(string(role)); err != nil {
 		return err
@@ -209,8 +210,8 @@ func (s *Store) SetRole(ctx context.Context, by Subject, name string, role Role)
 	})
 }
 
-// Disable keeps a user from logging in and ends their sessions. Their tokens do
-// not work meanwhile.
+// Disable keeps a user from logging in and ends their sessions. Their tokens are refused
+// meanwhile.
 func (s *Store) Disable(ctx context.Context, by Subject, name string) error {
 	return s.change(ctx, by, "disable user", name, func(tx pgx.Tx, u User) (event, error) {
 		if u.Disabled() {
@@ -248,8 +249,8 @@ func (s *Store) DeleteUser(ctx context.Context, by Subject, name string) error {
 	})
 }
 
-// SetPassword sets a password. People give the old one of their own; an admin
-// sets anybody else's without. Every other session of the user ends.
+// SetPassword sets a password. Users must give the old one of their own account; an admin
+// sets the password of another user without it. Every other session of the user ends.
 func (s *Store) SetPassword(ctx context.Context, by Subject, name, old, password string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -291,7 +292,8 @@ func (s *Store) SetPassword(ctx context.Context, by Subject, name, old, password
 	})
 }
 
-// checkOld counts like a login, so that a session left open is no way to guess.
+// checkOld counts like a login, so that an open session cannot be used to guess the
+// password.
 func (s *Store) checkOld(ctx context.Context, u User, old string) error {
 	from := Client{Address: "password of " + u.ID}
 	if err := s.attempt(ctx, u.Name, from); err != nil {

@@ -64,7 +64,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// There is always an admin left, also when two remove each other at once.
+// At least one admin always remains, also when two remove each other at once.
 func TestLastAdmin(t *testing.T) {
 	x := start(t)
 	ctx := t.Context()
@@ -95,8 +95,8 @@ func TestLastAdmin(t *testing.T) {
 	}
 }
 
-// Changes of users go one after another: nobody looks for another admin while
-// somebody else is about to remove that one.
+// Changes of users run one after another: no transaction looks for another admin while a
+// second one is about to remove that admin.
 func TestUsersOneByOne(t *testing.T) {
 	x := start(t)
 	ctx := t.Context()
@@ -140,7 +140,8 @@ func TestSetPassword(t *testing.T) {
 	second, ada := x.login("ada", good)
 	wants(t, x.SetPassword(ctx, ada, "ada", "wrong", other), problem.Invalid)
 	wants(t, x.SetPassword(ctx, ada, "ada", good, "short"), problem.Invalid)
-	// Somebody else's account does not exist for a viewer, nor does one that is not there.
+	// For a viewer, the account of another user does not exist, like an account that
+	// really does not.
 	foreign, missing := wants(t, x.SetPassword(ctx, ada, "root", good, other), problem.NotFound), wants(t, x.SetPassword(ctx, ada, "nobody", good, other), problem.NotFound)
 	if foreign.What != missing.What {
 		t.Errorf("one can tell them apart: %q, %q", foreign.What, missing.What)
@@ -154,7 +155,7 @@ func TestSetPassword(t *testing.T) {
 	_, _, err = x.Login(ctx, "ada", good, here)
 	wants(t, err, problem.Unauthenticated)
 	x.login("ada", other)
-	must(t, x.SetPassword(ctx, root, "ada", "", good)) // an admin needs no old one
+	must(t, x.SetPassword(ctx, root, "ada", "", good)) // an admin does not give the old one
 	_, err = x.Session(ctx, second)
 	wants(t, err, problem.Unauthenticated)
 	x.login("ada", good)
@@ -162,7 +163,7 @@ func TestSetPassword(t *testing.T) {
 	wants(t, x.SetPassword(ctx, token, "root", good, other), problem.Forbidden)
 }
 
-// Guessing the old password in a session left open is throttled like a login.
+// Guessing the old password in an open session is throttled like a login.
 func TestSetPasswordThrottled(t *testing.T) {
 	x := start(t)
 	ada := x.add("ada", Viewer)

@@ -12,20 +12,20 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// listMost is how many objects one List returns when nobody says how many.
+// listMost is how many objects one List returns if the caller sets no limit.
 const listMost = 1000
 
 var (
-	// ErrNotFound says that a bucket has no object with the key.
+	// ErrNotFound means that a bucket has no object with the key.
 	ErrNotFound = fmt.Errorf("%w: the bucket has no such object", weir.ErrNotFound)
-	// ErrNoPresign says that a bucket cannot hand out URLs: read and write
-	// through the server.
+	// ErrNoPresign means that a bucket has no presigned URLs: read and write through the
+	// server.
 	ErrNoPresign = errors.New("this bucket has no presigned URLs")
-	// ErrCorrupt says that what was read is not what was stored.
+	// ErrCorrupt means that the bytes read are not the bytes stored.
 	ErrCorrupt = errors.New("the object is not what was stored")
 )
 
-// Object is what a bucket knows about one of its objects.
+// Object describes one object of a bucket.
 type Object struct {
 	Key         string
 	Size        int64
@@ -39,29 +39,29 @@ type Object struct {
 // A key is 1 to 1024 bytes of UTF-8: parts with a slash between, none of them
 // empty, "." or "..", and no control characters. Any other is refused.
 type Bucket interface {
-	// Put stores an object, or replaces it. size is how many bytes r gives, -1 if
-	// that is not known; if it gives another number, nothing is stored.
+	// Put stores an object, or replaces it. size is the number of bytes in r, or -1 if it
+	// is not known; if r has another number, nothing is stored.
 	Put(ctx context.Context, key string, r io.Reader, size int64, contentType string) (Object, error)
-	// Get reads length bytes from offset on, to the end if length is negative.
-	// The object describes the whole. What lies behind the end is empty.
+	// Get reads length bytes from offset on, to the end if length is negative. The
+	// returned object describes the whole object. A range beyond the end is empty.
 	Get(ctx context.Context, key string, offset, length int64) (io.ReadCloser, Object, error)
 	Stat(ctx context.Context, key string) (Object, error)
-	// List gives objects whose key begins with prefix and lies behind after, in
-	// the order of their bytes, at most limit (zero: 1000). It may leave out the
-	// ETag and the content type.
+	// List returns objects whose key begins with prefix and lies behind after, in the
+	// order of their bytes, at most limit (zero: 1000). It may leave out the ETag and the
+	// content type.
 	List(ctx context.Context, prefix, after string, limit int) ([]Object, error)
-	// Copy stores an object under another key too, or replaces what lies there.
+	// Copy stores an object under another key too, or replaces the object there.
 	Copy(ctx context.Context, from, to string) error
-	// Delete removes objects. One that is not there is no error.
+	// Delete removes objects. A missing one is no error.
 	Delete(ctx context.Context, keys ...string) error
-	// Presign makes a URL that lets whoever has it GET, HEAD or PUT one object for
-	// a time, at most a week. A folder answers ErrNoPresign.
+	// Presign returns a URL with which any holder can GET, HEAD or PUT one object for a
+	// time, at most a week. A folder returns ErrNoPresign.
 	Presign(ctx context.Context, method, key string, ttl time.Duration) (string, error)
-	// Sweep removes what uploads that were cut off before a time have left, and
-	// returns how many it removed. No such thing is visible to the other methods.
+	// Sweep removes the remains of uploads that were cut off before a time, and returns
+	// how many it removed. The other methods never see such remains.
 	Sweep(ctx context.Context, before time.Time) (int, error)
-	// Name says which bucket it is, without credentials. It is what the database
-	// notes, so it stays the same as long as the objects do.
+	// Name identifies the bucket, without credentials. The database stores it, so it
+	// stays the same as long as the objects do.
 	Name() string
 }
 
@@ -70,8 +70,8 @@ type Bucket interface {
 //	folder:///var/lib/weir/bucket, or just /var/lib/weir/bucket
 //	s3://KEY:SECRET@host:port/bucket?tls=false&region=eu-central-1&prefix=weir
 //
-// Without KEY:SECRET an S3 bucket takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
-// from the environment. A folder is made if it is not there; a bucket must be.
+// Without KEY:SECRET an S3 bucket takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY from
+// the environment. A missing folder is created; a missing S3 bucket is not.
 func Open(ctx context.Context, at string) (Bucket, error) {
 	if at == "" {
 		return nil, problem.Refuse("bucket", "give folder:///path or s3://host/bucket", "it is empty")
@@ -95,11 +95,11 @@ func Open(ctx context.Context, at string) (Bucket, error) {
 	}
 }
 
-// missing is the error about an object that is not there.
+// missing returns the error about an object that does not exist.
 func missing(op, key string) error { return fmt.Errorf("%s %s: %w", op, key, ErrNotFound) }
 
-// Close frees what a bucket holds open: a folder, or connections. It must not be
-// used after that.
+// Close releases the folder or the connections of a bucket, which must not be used after
+// that.
 func Close(b Bucket) error {
 	if c, ok := b.(io.Closer); ok {
 		return c.Close()

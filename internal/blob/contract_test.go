@@ -24,7 +24,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// twins runs a test on every kind of bucket: they keep the same promises.
+// twins runs a test on every kind of bucket, because all keep the same promises.
 func twins(t *testing.T, test func(t *testing.T, b blob.Bucket)) {
 	t.Run("folder", func(t *testing.T) { test(t, blobtest.Folder(t)) })
 	t.Run("s3", func(t *testing.T) { test(t, blobtest.Open(t)) })
@@ -242,7 +242,7 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 	})
 }
 
-// noise is random bytes that are the same for a seed.
+// noise returns random bytes that are the same for a seed.
 func noise(seed uint64) io.Reader {
 	var key [32]byte
 	key[0] = byte(seed)
@@ -251,7 +251,7 @@ func noise(seed uint64) io.Reader {
 
 func TestAHugeObjectPassesInFlatMemory(t *testing.T) {
 	const size = 100 << 20
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // whatever GOGC says
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // whatever GOGC is set to
 	twins(t, func(t *testing.T, b blob.Bucket) {
 		for _, known := range []int64{size, -1} {
 			var most atomic.Uint64
@@ -264,7 +264,7 @@ func TestAHugeObjectPassesInFlatMemory(t *testing.T) {
 			if err != nil || o.Size != size {
 				t.Fatalf("%+v, %v", o, err)
 			}
-			// Its parts are 16 MiB; the collector may be one or two behind.
+			// The parts are 16 MiB; the garbage collector may be one or two parts behind.
 			if grown := int64(most.Load()) - int64(before.HeapAlloc); grown > 72<<20 {
 				t.Errorf("it took %d MiB", grown>>20)
 			}
@@ -285,7 +285,7 @@ func TestAHugeObjectPassesInFlatMemory(t *testing.T) {
 	})
 }
 
-// watch looks at the memory every few MiB.
+// watch measures the memory every few MiB.
 type watch struct {
 	r    io.Reader
 	most *atomic.Uint64
@@ -301,7 +301,7 @@ func (w *watch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// breaks gives some bytes and then an error.
+// breaks returns some bytes and then an error.
 type breaks struct {
 	r   io.Reader
 	err error
@@ -356,7 +356,7 @@ func TestAPutThatIsCutOffChangesNothing(t *testing.T) {
 	})
 }
 
-// calls calls somebody on the nth read.
+// calls calls a function on the nth read.
 type calls struct {
 	r    io.Reader
 	call func()
@@ -376,7 +376,8 @@ func TestManyAtOnce(t *testing.T) {
 		for who := range 8 {
 			all.Go(func() {
 				for n := range 10 {
-					// All write the same object, and delete the folder of each other's.
+					// All goroutines write the same object, and delete the folders of
+					// each other's.
 					own, shared := fmt.Sprintf("d/%d/%d", n, who), fmt.Sprintf("d/%d/same", n)
 					text := strings.Repeat(fmt.Sprint(who), 1000)
 					for _, key := range []string{own, shared} {
@@ -446,7 +447,7 @@ func TestAPresignedURLOpensOneObject(t *testing.T) {
 	if code, _ := do("GET", strings.Replace(link("GET"), "outputs", "inputs", 1), ""); code/100 != 4 {
 		t.Errorf("a link opens another object: %d", code)
 	}
-	// A browser keeps what it is sent to, and nobody changes that.
+	// A browser saves the file, and a client cannot change that.
 	const keep = "response-content-disposition=attachment"
 	if u := link("GET"); !strings.Contains(u, keep) {
 		t.Errorf("a browser runs what is at %s", u)

@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// exactly passes on what r gives if that is size bytes. Else it fails before the
-// end, so that whoever stores it does not store half of it. A negative size is
-// any.
+// exactly passes on the bytes of r if they are size bytes. Otherwise it fails before the
+// end, so that the bucket does not store a part. A negative size allows any number.
 func exactly(r io.Reader, size int64) io.Reader {
 	if size < 0 {
 		return r
@@ -28,7 +27,7 @@ func (e *exact) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	// One byte more than may come shows that there is more.
+	// One byte more than allowed shows that there is more.
 	n, err := e.r.Read(p)
 	e.left -= int64(n)
 	switch {
@@ -46,7 +45,7 @@ func (e *exact) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// probe asks for a byte that should not be.
+// probe reads one byte, which should not exist.
 func (e *exact) probe() error {
 	var one [1]byte
 	for range 100 {
@@ -61,7 +60,7 @@ func (e *exact) probe() error {
 	return io.ErrNoProgress
 }
 
-// source remembers what went wrong with it.
+// source remembers the error of its reader.
 type source struct {
 	r   io.Reader
 	err error

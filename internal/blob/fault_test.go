@@ -39,7 +39,7 @@ func TestAnErrorThatPassesIsNotNoticed(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
-	// A large one is sent again part by part.
+	// A large object is sent again part by part.
 	proxy.Set(blobtest.Fault{Status: 500}, 1, func(r *http.Request) bool { return r.URL.Query().Get("partNumber") == "2" })
 	if o, err := b.Put(t.Context(), "large", io.LimitReader(noise(1), 40<<20), -1, ""); err != nil || o.Size != 40<<20 || proxy.Met() != 1 {
 		t.Errorf("%+v, %v", o, err)
@@ -76,7 +76,7 @@ func TestABodyThatIsCutIsAnError(t *testing.T) {
 			proxy.Set(blobtest.Fault{CutResponse: k}, -1, method("GET"))
 			body, _, err := b.Get(t.Context(), "a", part[0], part[1])
 			if err != nil {
-				continue // it was cut before we read
+				continue // the connection was cut before the read
 			}
 			if n, err := io.Copy(io.Discard, body); err == nil || n > k {
 				t.Errorf("cut at %d: %d bytes and no error", k, n)
@@ -214,7 +214,7 @@ func TestAFolderDoesNotLeadOut(t *testing.T) {
 	if files, err := os.ReadDir(outside); err != nil || len(files) != 1 {
 		t.Errorf("outside are %v, %v", files, err)
 	}
-	// An object takes the place of a link to a file, and not of the file.
+	// An object replaces a link to a file, and not the file.
 	put(t, b, "file", "mine")
 	if text, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(text) != "not yours" {
 		t.Errorf("%q, %v", text, err)

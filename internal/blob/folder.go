@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// drafts holds files until they are whole. It is no part of the bucket.
+	// drafts holds files until they are complete. It is no part of the bucket.
 	drafts = ".weir-drafts"
-	// putTries is how often a Put makes the folder of its object anew, while
-	// somebody else deletes the last object there.
+	// putTries is how often a Put creates the folder of its object again, while another
+	// process deletes the last object there.
 	putTries = 10
 )
 
-// folder is a bucket in the file system. The root keeps every path inside, also
-// through symbolic links.
+// folder is a bucket in the file system. The root keeps every path inside, also through
+// symbolic links.
 type folder struct {
 	dir  string
 	root *os.Root
@@ -83,7 +83,7 @@ func (f *folder) write(draft string, r io.Reader, size int64) error {
 	return errors.Join(err, file.Close())
 }
 
-// place gives a draft the name of its object.
+// place renames a draft to the name of its object.
 func (f *folder) place(draft, key string) error {
 	dir := path.Dir(key)
 	for try := 1; ; try++ {
@@ -134,7 +134,7 @@ func (f *folder) Get(_ context.Context, key string, offset, length int64) (io.Re
 	if err := checkKey(key); err != nil {
 		return nil, Object{}, err
 	}
-	// What is not a file is not opened: a pipe would wait for its writer.
+	// Only regular files are opened, because opening a pipe would wait for its writer.
 	if info, err := f.root.Lstat(key); err != nil || !info.Mode().IsRegular() {
 		return nil, Object{}, notThere("get", key, err)
 	}
@@ -155,8 +155,8 @@ func (f *folder) Get(_ context.Context, key string, offset, length int64) (io.Re
 	return body, object(key, info), nil
 }
 
-// notThere tells what is missing from what went wrong. A path through a file is
-// missing too: there is nothing below it.
+// notThere turns a file system error into ErrNotFound if the object is missing. A path
+// through a file is missing too, because nothing exists below a file.
 func notThere(op, key string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 		return missing(op, key)
@@ -199,11 +199,11 @@ func (f *folder) Delete(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// remove removes a file, and the folders that are empty then.
+// remove removes a file, and the folders that are empty afterwards.
 func (f *folder) remove(key string) error {
 	info, err := f.root.Lstat(key)
 	if err == nil && info.IsDir() {
-		return nil // no object
+		return nil // not an object
 	}
 	if err == nil {
 		err = f.root.Remove(key)
@@ -216,7 +216,7 @@ func (f *folder) remove(key string) error {
 	}
 	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
 		if info, err := f.root.Lstat(dir); err != nil || !info.IsDir() || f.root.Remove(dir) != nil {
-			return nil // somebody else was here, or there is more in it
+			return nil // another process changed the folder, or it is not empty
 		}
 	}
 	return nil
@@ -259,8 +259,7 @@ func (o *obedient) Read(p []byte) (int, error) {
 	return o.r.Read(p)
 }
 
-// part is the part of an object that was asked for. If it ends too soon, that is
-// an error.
+// part is the requested part of an object. If it ends too soon, that is an error.
 type part struct {
 	r    io.Reader
 	c    io.Closer

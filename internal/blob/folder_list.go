@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// List walks the tree in the order of keys and leaves out what cannot hold one
-// that is wanted, so a page costs what it shows and the folders on the way.
+// List walks the tree in the order of keys and skips folders that cannot hold a requested
+// key, so the cost of a page is its own objects and the folders on the way.
 func (f *folder) List(ctx context.Context, prefix, after string, limit int) ([]Object, error) {
 	if limit <= 0 {
 		limit = listMost
@@ -41,7 +41,7 @@ func (w *walk) folder(dir string) error {
 	if err != nil {
 		return err
 	}
-	// A folder sorts as its keys do: with the slash behind its name.
+	// A folder sorts as its keys do: with the slash after its name.
 	names := make(map[string]fs.DirEntry, len(entries))
 	order := make([]string, 0, len(entries))
 	for _, e := range entries {

@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Kind is what an object of a task is, and the first part of its key.
+// Kind is the kind of an object of a task, and the first part of its key.
 type Kind string
 
 // The kinds.
@@ -22,24 +22,24 @@ const (
 	Log    Kind = "logs"
 )
 
-// NoJob stands in the place of the job in keys of a task that has none. The
-// task's id then stands in the place of its key.
+// NoJob takes the place of the job in keys of a task without a job. The task's id then
+// takes the place of its key.
 const NoJob = "-"
 
 const (
 	keyMost  = 1024 // of S3
 	partMost = 255  // of file systems
-	// taskMost is the longest a task's key may be before it is shortened.
+	// taskMost is the length beyond which a task's key is shortened.
 	taskMost = 200
-	// kept are the characters beside letters and digits that stand for themselves.
+	// kept are the characters beside letters and digits that are not escaped.
 	kept = "-_.!'()[]@=,"
 )
 
-// Key is where an object of a task lies. Every job and task key has one: what a
-// key cannot hold is escaped as in a URL, and a very long task key is shortened
-// and made unique by its hash. The name comes from outside: a path below the
-// task's folder, with slashes. It is refused if it leads out of there, is too
-// long or holds control characters.
+// Key returns the key of an object of a task. Every job and task key has one: characters
+// that a key cannot hold are escaped as in a URL, and a very long task key is shortened
+// and made unique by its hash. The name is untrusted: a path below the task's folder,
+// with slashes. It is refused if it leads out of there, is too long or holds control
+// characters.
 func Key(kind Kind, job, taskKey string, attempt int, name string) (string, error) {
 	if kind != Input && kind != Output && kind != Log {
 		return "", problem.Refuse("kind", "inputs, outputs or logs", "there is no kind %q", kind)
@@ -68,45 +68,44 @@ func Key(kind Kind, job, taskKey string, attempt int, name string) (string, erro
 	return b.String(), nil
 }
 
-// LogKey is where a chunk of the log of an attempt lies. Chunks are numbered from
-// 0 and sort by their number.
+// LogKey returns the key of a chunk of the log of an attempt. Chunks are numbered from 0
+// and sort by their number.
 func LogKey(job, taskKey string, attempt, seq int) string {
 	return Prefix(Log, job, taskKey, attempt) + fmt.Sprintf("%08d.jsonl", seq)
 }
 
-// IncomingPrefix is what the keys begin with at which nodes put objects that have
-// no place yet.
+// IncomingPrefix begins the keys at which nodes put objects that have no final key yet.
 const IncomingPrefix = "incoming/"
 
-// Incoming is where an object comes in that a node puts into the bucket itself,
-// before it is given its key.
+// Incoming returns the key for an upload of a node, before the object gets its final key.
 func Incoming(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return IncomingPrefix + hex.EncodeToString(sum[:])
 }
 
-// Prefix is what the keys of all objects of one kind and attempt begin with.
+// Prefix returns the prefix of the keys of all objects of one kind and attempt.
 func Prefix(kind Kind, job, taskKey string, attempt int) string {
 	return TaskPrefix(kind, job, taskKey) + strconv.Itoa(attempt) + "/"
 }
 
-// TaskPrefix is what the keys of all attempts of a task begin with.
+// TaskPrefix returns the prefix of the keys of all attempts of a task.
 func TaskPrefix(kind Kind, job, taskKey string) string {
 	return string(kind) + "/" + segment(job) + "/" + segment(taskKey) + "/"
 }
 
-// Parts is a key taken apart.
+// Parts are the parts of a key.
 type Parts struct {
 	Kind Kind
 	Job  string
-	// Task is the key of the task, unless Short: then it was too long for that.
+	// Task is the key of the task. If Short, it is only the shortened form of a key that
+	// was too long.
 	Task    string
 	Short   bool
 	Attempt int
 	Name    string
 }
 
-// Parse takes apart a key that [Key] or [LogKey] has made.
+// Parse splits a key that [Key] or [LogKey] has made.
 func Parse(key string) (Parts, bool) {
 	parts := strings.SplitN(key, "/", 5)
 	if len(parts) != 5 {
@@ -129,9 +128,9 @@ func Parse(key string) (Parts, bool) {
 	return p, good
 }
 
-// Owned says that a key is a place for objects of an attempt: of this kind, of
-// the job, or of the task if it has no job. Where an artifact lies is what its
-// worker said, and that must not lead to things of others.
+// Owned reports whether a key is a place for objects of an attempt: of this kind, of the
+// job, or of the task if it has no job. A worker reports where an artifact lies, and that
+// must not lead to objects of others.
 func Owned(key, kind, job, task string, attempt int) bool {
 	p, ok := Parse(key)
 	if !ok || string(p.Kind) != kind+"s" || p.Attempt != attempt {
@@ -154,8 +153,8 @@ func checkName(name, part string) error {
 	return nil
 }
 
-// misleads says that a character is for machines, or turns the ones behind it
-// around: a name must be what people see.
+// misleads reports whether a character is invisible, or reverses the characters after it:
+// a name must be what people see.
 func misleads(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069'
 }
@@ -178,9 +177,9 @@ func segment(text string) string {
 	return s[:cut] + "~" + hex.EncodeToString(sum[:])[:digits] // escape leaves no ~
 }
 
-// escape lets letters, digits and a few signs stand for themselves, and writes
-// every other byte as %XX. Two texts never give the same. Marks are escaped too:
-// some file systems take a letter with a mark for the letter that has one.
+// escape keeps letters, digits and a few signs, and writes every other byte as %XX. Two
+// texts never give the same result. Combining marks are escaped too, because some file
+// systems treat a letter with a mark and the composed letter as equal.
 func escape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -221,7 +220,7 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
-// checkKey refuses what is not a key in every bucket.
+// checkKey refuses a text that is not a valid key in every bucket.
 func checkKey(key string) error {
 	bad := key == "" || len(key) > keyMost || !utf8.ValidString(key) || strings.ContainsFunc(key, unicode.IsControl)
 	for part := range strings.SplitSeq(key, "/") {
@@ -233,13 +232,13 @@ func checkKey(key string) error {
 	return nil
 }
 
-// within says that a key is a folder or lies below it.
+// within reports whether a key is a folder or lies below it.
 func within(key, folder string) bool {
 	rest, ok := strings.CutPrefix(key, folder)
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// clip shortens what somebody else chose, for an error.
+// clip shortens untrusted text for an error.
 func clip(s string) string {
 	const most = 120
 	if len(s) <= most {

@@ -56,7 +56,7 @@ func TestKeysAreReadable(t *testing.T) {
 	}
 }
 
-// A key stays in its place, any bucket takes it, and it tells what it was made of.
+// A key stays in its place, every bucket accepts it, and it parses back to its parts.
 func FuzzKey(f *testing.F) {
 	f.Add("01993f5c-1111-7abc-8def-0123456789ab", "render[0]", 1, "frames/0001.png")
 	f.Add("-", "../..", 0, "..\\..\\x")

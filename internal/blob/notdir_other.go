@@ -2,6 +2,6 @@
 
 package blob
 
-// isNotDir says that a path leads through something that is no folder. Other
-// systems call that missing.
+// isNotDir reports whether a path leads through something that is no folder. Other
+// systems report that as missing.
 func isNotDir(error) bool { return false }

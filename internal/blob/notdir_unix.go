@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// isNotDir says that a path leads through something that is no folder.
+// isNotDir reports whether a path leads through something that is no folder.
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

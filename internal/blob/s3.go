@@ -23,12 +23,13 @@ import (
 )
 
 const (
-	// partBytes is how much of a large object is in memory at once. With ten
-	// thousand parts an object may have 156 GiB.
+	// partBytes is how much of a large object is in memory at once. With ten thousand
+	// parts an object may have 156 GiB.
 	partBytes = 16 << 20
-	// smallBytes is what is read before it is sent, so that it can be sent again.
+	// smallBytes is the size up to which an object is read before it is sent, so that it
+	// can be sent again.
 	smallBytes = 1 << 20
-	// tries is how often a request is sent before we give up.
+	// tries is how often a request is sent before it fails.
 	tries = 4
 	// presignMost is a limit of S3.
 	presignMost = 7 * 24 * time.Hour
@@ -44,7 +45,7 @@ type s3 struct {
 	conns  *http.Transport
 }
 
-// openS3 asks nothing of the endpoint: a bucket that is away must not keep a
+// openS3 does not contact the endpoint, because a bucket that is away must not keep a
 // server from starting. See [Check].
 func openS3(_ context.Context, u *url.URL) (Bucket, error) {
 	q := u.Query()
@@ -78,7 +79,7 @@ func openS3(_ context.Context, u *url.URL) (Bucket, error) {
 	client, err := minio.NewCore(u.Host, &minio.Options{
 		Creds: creds, Secure: secure, Region: orText(q.Get("region"), region(u.Host)), Transport: conns, MaxRetries: tries,
 	})
-	if err != nil { // it knows the host only
+	if err != nil { // the error names the host only
 		return nil, problem.Refuse("bucket", "give s3://KEY:SECRET@host:port/bucket", "%v", err)
 	}
 	s := &s3{core: *client, bucket: bucket, name: "s3://" + u.Host + "/" + bucket, conns: conns}
@@ -89,7 +90,8 @@ func openS3(_ context.Context, u *url.URL) (Bucket, error) {
 	return s, nil
 }
 
-// region spares endpoints that have none the question. Amazon is asked.
+// region returns a region for endpoints that have none, which saves a request. It returns
+// "" for Amazon, which is asked.
 func region(host string) string {
 	if strings.Contains(host, "amazonaws.") {
 		return ""
@@ -132,7 +134,7 @@ func (s *s3) Put(ctx context.Context, key string, r io.Reader, size int64, conte
 			minio.PutObjectOptions{ContentType: contentType, PartSize: partBytes, NumThreads: 1})
 	}
 	switch {
-	case source.err != nil: // the client may have made another of it
+	case source.err != nil: // the client may have replaced the error
 		return Object{}, fmt.Errorf("put %s: %w", key, source.err)
 	case err != nil:
 		return Object{}, s.wrap("put", key, err)
@@ -140,12 +142,12 @@ func (s *s3) Put(ctx context.Context, key string, r io.Reader, size int64, conte
 	return Object{Key: key, Size: info.Size, ContentType: contentType, ETag: info.ETag, ModifiedAt: info.LastModified}, nil
 }
 
-// putSmall stores an object that is in memory: it can be sent again, and the
-// endpoint compares it with its hash.
+// putSmall stores an object that is in memory: it can be sent again, and the endpoint
+// compares it with its hash.
 func (s *s3) putSmall(ctx context.Context, key string, body []byte, contentType string) (minio.UploadInfo, error) {
 	sum := sha256.Sum256(body)
 	return s.core.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(body), int64(len(body)), "", hex.EncodeToString(sum[:]),
-		minio.PutObjectOptions{ContentType: contentType, DisableContentSha256: true}) // the hash of the whole stands instead of one per chunk
+		minio.PutObjectOptions{ContentType: contentType, DisableContentSha256: true}) // the hash of the whole replaces one per chunk
 }
 
 func (s *s3) Get(ctx context.Context, key string, offset, length int64) (io.ReadCloser, Object, error) {
@@ -169,7 +171,7 @@ func (s *s3) Get(ctx context.Context, key string, offset, length int64) (io.Read
 	}
 	body, info, header, err := s.core.GetObject(ctx, s.bucket, s.prefix+key, opts)
 	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return s.nothing(ctx, key) // behind the end
+		return s.nothing(ctx, key) // beyond the end
 	}
 	if err != nil {
 		return nil, Object{}, s.wrap("get", key, err)
@@ -189,7 +191,7 @@ func (s *s3) Get(ctx context.Context, key string, offset, length int64) (io.Read
 	return &part{r: body, c: body, left: left}, object, nil
 }
 
-// nothing is an empty part of an object that is there.
+// nothing returns an empty part of an existing object.
 func (s *s3) nothing(ctx context.Context, key string) (io.ReadCloser, Object, error) {
 	object, err := s.Stat(ctx, key)
 	if err != nil {
@@ -263,7 +265,7 @@ func (s *s3) Delete(ctx context.Context, keys ...string) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// Copy lets the endpoint do it. That takes objects of up to 5 GiB.
+// Copy lets the endpoint copy. That works for objects of up to 5 GiB.
 func (s *s3) Copy(ctx context.Context, from, to string) error {
 	if err := errors.Join(checkKey(from), checkKey(to)); err != nil {
 		return err
@@ -284,7 +286,7 @@ func (s *s3) Presign(ctx context.Context, method, key string, ttl time.Duration)
 	}
 	ask := url.Values{}
 	if method == http.MethodGet {
-		// A browser that is sent there keeps it and does not run it.
+		// A browser that is redirected there saves the file and does not run it.
 		ask.Set("response-content-disposition", "attachment")
 	}
 	u, err := s.core.Presign(ctx, method, s.bucket, s.prefix+key, min(max(ttl, time.Second), presignMost), ask)
@@ -312,7 +314,7 @@ func (s *s3) Sweep(ctx context.Context, before time.Time) (n int, err error) {
 	return n, ctx.Err()
 }
 
-// Check stores and removes an object, to tell whether a bucket can be used.
+// Check stores and removes an object, to test whether a bucket can be used.
 func Check(ctx context.Context, b Bucket) error {
 	const key, text = "weir-check", "This object may be deleted."
 	if _, _, err := Upload(ctx, b, key, strings.NewReader(text), int64(len(text)), "text/plain"); err != nil {
@@ -326,7 +328,7 @@ func isMissing(err error) bool {
 	return code == minio.NoSuchKey || code == minio.NoSuchUpload
 }
 
-// wrap says what an answer of the endpoint means.
+// wrap translates an error of the endpoint.
 func (s *s3) wrap(op, key string, err error) error {
 	answer := minio.ToErrorResponse(err)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// stall is how long a connection may be silent while we wait for it: longer, and
-// the bucket is taken for gone. A transfer as a whole may take any time.
+// stall is how long a connection may be silent while we wait for it; after that the
+// bucket counts as gone. A transfer as a whole may take any time.
 const stall = time.Minute
 
 func transport(secure bool) *http.Transport {
@@ -25,7 +25,7 @@ func transport(secure bool) *http.Transport {
 		},
 		MaxIdleConns: 64, MaxIdleConnsPerHost: 16, IdleConnTimeout: stall / 2,
 		TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: 10 * time.Second,
-		// An object is stored as it is: its size must be that of what comes.
+		// An object is stored as it is, so its size must equal the bytes that arrive.
 		DisableCompression: true,
 	}
 	if secure {
@@ -34,7 +34,7 @@ func transport(secure bool) *http.Transport {
 	return t
 }
 
-// impatient ends a read or a write that nothing comes of.
+// impatient ends a read or a write that makes no progress.
 type impatient struct{ net.Conn }
 
 func (c *impatient) Read(p []byte) (int, error) {

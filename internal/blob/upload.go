@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// Upload stores an object and makes sure that it is there: it returns the
-// SHA-256 of what it sent, once the bucket has confirmed the size.
+// Upload stores an object and checks that it is there: it returns the SHA-256 of the
+// bytes sent, once the bucket has confirmed the size.
 func Upload(ctx context.Context, to Bucket, key string, r io.Reader, size int64, contentType string) (Object, string, error) {
 	sum := sha256.New()
 	count := &counter{r: io.TeeReader(r, sum)}
@@ -27,9 +27,9 @@ func Upload(ctx context.Context, to Bucket, key string, r io.Reader, size int64,
 	return object, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Verify passes on what r gives and answers ErrCorrupt instead of the end if
-// that is not what was stored. An empty sum compares the size alone, a negative
-// size compares nothing but the sum.
+// Verify passes on the bytes of r and returns ErrCorrupt instead of io.EOF if they are
+// not the stored ones. An empty sum compares the size alone, a negative size the sum
+// alone.
 func Verify(r io.ReadCloser, sha256Hex string, size int64) io.ReadCloser {
 	return &verifier{r: r, want: sha256Hex, size: size, sum: sha256.New()}
 }
@@ -56,7 +56,7 @@ func (v *verifier) Read(p []byte) (int, error) {
 
 func (v *verifier) Close() error { return v.r.Close() }
 
-// counter counts what was read through it.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64

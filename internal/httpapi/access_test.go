@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 )
 
-// fill puts something that does not exist into a path.
+// fill puts names that do not exist into a path.
 func fill(path string) string {
 	return strings.NewReplacer("{task}", "01890a5d-ac96-774b-bcce-b302099a8057", "{job}", "01890a5d-ac96-774b-bcce-b302099a8057").
 		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
@@ -19,7 +19,7 @@ func fill(path string) string {
 			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1", "{serial}", "ghost", "{pc}", "ghost", "{workspace}", "ghost").Replace(path))
 }
 
-// Every route with every kind of caller, over real HTTP, against what Can says.
+// Every route is called with every kind of caller, over real HTTP, and compared with Can.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -46,7 +46,8 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 		for _, c := range callers {
 			may := route.Access == Open || route.Access == Known && c.subject.Kind != "" ||
 				auth.Can(c.subject, route.Verb, route.Object(c.subject))
-			// Of the tokens that may, a third in turn: most of the work is the answer, and none but a refusal tells of rights.
+			// Of the tokens that may, a third takes a turn, because most of the work is the answer, and only a refusal proves
+			// something about rights.
 			if may && c.subject.Kind == auth.KindToken {
 				if tokens++; tokens%3 != 0 {
 					continue
@@ -62,7 +63,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 				want = http.StatusForbidden
 			}
 			refused := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden
-			// What a wrong secret answers to is its own business.
+			// Routes that take a secret refuse a wrong one by themselves.
 			if may && refused && route.Path != "/join" && route.Path != "/login" || !may && got.status != want || got.status >= 500 {
 				t.Errorf("%s %s as %s: status %d, may %v: %s", route.Method, route.Path, c.as.name, got.status, may, got.body)
 			}
@@ -90,7 +91,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	}
 }
 
-// The mux and the table hold the same routes, and the mux takes no other.
+// The mux and the table hold the same routes, and the mux accepts no other.
 func TestTableIsTheMux(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -126,8 +127,8 @@ func TestTableIsTheMux(t *testing.T) {
 	r.api.mux.HandleFunc("GET /api/v1/secrets", func(http.ResponseWriter, *http.Request) {})
 }
 
-// What belongs to somebody else does not exist, and the answer is the same as
-// for what really does not.
+// An object of another owner does not exist, and the answer is the same as for one that
+// really does not.
 func TestForeignThings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -195,7 +196,7 @@ func TestNodeSeesItself(t *testing.T) {
 	}
 }
 
-// Events about accounts are for admins alone, by whatever way they are read.
+// Events about accounts are for admins alone, on every way of reading them.
 func TestAuditEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

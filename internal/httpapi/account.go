@@ -7,13 +7,13 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 )
 
-// Identity says who asks, and how far their rights reach.
+// Identity describes the caller and the extent of its rights.
 type Identity struct {
 	Kind   string    `json:"kind" enum:"user,token,node,system"`
 	Name   string    `json:"name"`
 	UserID string    `json:"user_id,omitempty"`
 	Role   auth.Role `json:"role,omitempty"`
-	// Token is the name of the token, and Scopes bound it.
+	// Token is the name of the token, and Scopes limit it.
 	Token   string   `json:"token,omitempty"`
 	Scopes  []string `json:"scopes,omitempty"`
 	Session string   `json:"session,omitempty"`
@@ -48,7 +48,7 @@ func (a *API) logout(ctx context.Context, _ *struct{}) (*Empty, error) {
 	return nil, a.config.Door.Logout(x.w, x.r)
 }
 
-// JoinInput is a node that wants to be known.
+// JoinInput is the request of a machine to become a node.
 type JoinInput struct {
 	Body struct {
 		Secret string `json:"secret" maxLength:"200"`
@@ -56,7 +56,7 @@ type JoinInput struct {
 	}
 }
 
-// Credential is what a node shows from now on.
+// Credential is the credential that a node uses from now on.
 type Credential struct {
 	Credential string `json:"credential" doc:"Told once: keep it."`
 }
@@ -69,7 +69,7 @@ func (a *API) join(ctx context.Context, in *JoinInput) (*Made[Credential], error
 	return &Made[Credential]{Status: http.StatusCreated, Body: Credential{credential}}, nil
 }
 
-// VersionOutput says what answers.
+// VersionOutput names the program and version that answers.
 type VersionOutput struct {
 	Version string `json:"version" doc:"Of the program."`
 	API     string `json:"api" doc:"Of this interface."`

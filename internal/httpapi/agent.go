@@ -15,14 +15,16 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Desk is where the agent of one node claims work and reports on it. Every call
-// checks that the lease is this node's. [*node.Desk] is one.
+// Desk is the counterpart of the agent of one node: the agent claims work there and
+// reports on it. Every call checks that the lease belongs to this node. [*node.Desk] is
+// one.
 type Desk interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
-	// Devices says which devices hang on the node, and which attempts have lost theirs.
+	// Devices reports the devices that are attached to the node, and returns the attempts
+	// that have lost theirs.
 	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
-	// Claim waits for work as long as the request says, or until ctx ends.
+	// Claim waits for work as long as the request allows, or until ctx ends.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
 	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
@@ -30,8 +32,8 @@ type Desk interface {
 	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)
 	Secrets(ctx context.Context, lease node.Lease) (map[string]string, error)
 	AppendLog(ctx context.Context, lease node.Lease, chunk node.LogChunk) error
-	// Upload keeps an object; Presign and Commit let the node put it into the
-	// bucket itself. [blob.ErrNoPresign] is that of a bucket that cannot.
+	// Upload stores an object; Presign and Commit let the node put it into the bucket
+	// itself. A bucket without presigned addresses returns [blob.ErrNoPresign].
 	Upload(ctx context.Context, lease node.Lease, meta node.ArtifactMeta, body io.Reader) error
 	Presign(ctx context.Context, lease node.Lease, meta node.ArtifactMeta) (url string, err error)
 	Commit(ctx context.Context, lease node.Lease, meta node.ArtifactMeta) error
@@ -41,27 +43,27 @@ type Desk interface {
 	Stop(ctx context.Context) error
 }
 
-// pollsEach bounds the claims that one node has waiting: an agent needs one, and
-// one more while the answer of the first is lost.
+// pollsEach limits the claims that one node has waiting: an agent needs one, and one more
+// while the answer of the first is lost.
 const pollsEach, pollsMost = 8, 20_000
 
-// errStopping ends what waits when the server stops.
+// errStopping ends waiting requests when the server stops.
 var errStopping = problem.New(problem.Unreachable, "ask again: another server answers, or this one when it is back", "the server is stopping")
 
-// desk is that of the node that asks.
+// desk returns the desk of the calling node.
 func (a *API) desk(ctx context.Context) (Desk, error) {
 	if a.config.Desks == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server takes no agents")
 	}
 	subject := auth.From(ctx)
-	// The route has asked Can already; this is whose desk it is.
+	// The route has checked the right already; this finds the node.
 	if subject.Kind != auth.KindNode || subject.ID == "" {
 		return nil, problem.New(problem.Forbidden, "use the credential of a node", "only a node has leases")
 	}
 	return a.config.Desks(subject.ID), nil
 }
 
-// RegisterInput is a machine that says what it is.
+// RegisterInput is the description of a machine by its agent.
 type RegisterInput struct{ Body wire.Info }
 
 func (a *API) agentRegister(ctx context.Context, in *RegisterInput) (*Empty, error) {
@@ -81,7 +83,7 @@ func (a *API) agentHeartbeat(ctx context.Context, _ *struct{}) (*One[wire.Orders
 	return one(wire.OrdersOf(orders), err)
 }
 
-// DevicesInput is what a PC sees.
+// DevicesInput lists the devices that a PC sees.
 type DevicesInput struct{ Body wire.Devices }
 
 func (a *API) agentDevices(ctx context.Context, in *DevicesInput) (*One[wire.DeviceOrders], error) {
@@ -104,8 +106,8 @@ func (a *API) agentStop(ctx context.Context, _ *struct{}) (*Empty, error) {
 // ClaimInput asks for work.
 type ClaimInput struct{ Body wire.Claim }
 
-// agentClaim waits for work. It ends at once when the client goes away, which
-// ends ctx, and when the server stops.
+// agentClaim waits for work. It ends at once when the client disconnects, which ends ctx,
+// and when the server stops.
 func (a *API) agentClaim(ctx context.Context, in *ClaimInput) (*One[wire.Claimed], error) {
 	desk, err := a.desk(ctx)
 	if err != nil {
@@ -129,8 +131,7 @@ func (a *API) agentClaim(ctx context.Context, in *ClaimInput) (*One[wire.Claimed
 	return one(wire.ClaimedOf(got), err)
 }
 
-// longestWait leaves the claim at the end of the wait, and its answer, the rest
-// of the request's time.
+// longestWait leaves the rest of the request's time to the last claim and its answer.
 func (a *API) longestWait() time.Duration { return a.config.Timeout * 5 / 6 }
 
 // LeasesInput names leases.
@@ -140,7 +141,7 @@ func (a *API) agentStart(ctx context.Context, in *LeasesInput) (*One[wire.Refusa
 	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Start(ctx, in.Body.Node()) })
 }
 
-// RenewInput prolongs leases.
+// RenewInput renews leases.
 type RenewInput struct{ Body wire.Renewal }
 
 func (a *API) agentRenew(ctx context.Context, in *RenewInput) (*One[wire.Refusals], error) {
@@ -159,7 +160,7 @@ func (a *API) agentRecord(ctx context.Context, in *NotesInput) (*One[wire.Refusa
 	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Record(ctx, in.Body.Node()) })
 }
 
-// OutcomesInput says how attempts ended.
+// OutcomesInput reports how attempts ended.
 type OutcomesInput struct{ Body wire.Outcomes }
 
 func (a *API) agentEnd(ctx context.Context, in *OutcomesInput) (*One[wire.Refusals], error) {
@@ -178,7 +179,7 @@ func (a *API) onLeases(ctx context.Context, f func(Desk) ([]node.Refusal, error)
 // HeldInput is a request about one lease.
 type HeldInput struct{ Body wire.Held }
 
-// agentSecrets tells what a task may know, to whom runs it, while it runs.
+// agentSecrets returns the secrets of a task to the node that runs it, while it runs.
 func (a *API) agentSecrets(ctx context.Context, in *HeldInput) (*Told[wire.Secrets], error) {
 	desk, err := a.desk(ctx)
 	if err != nil {
@@ -191,7 +192,7 @@ func (a *API) agentSecrets(ctx context.Context, in *HeldInput) (*Told[wire.Secre
 	return &Told[wire.Secrets]{Cache: "no-store", Body: wire.Secrets{Secrets: values}}, nil
 }
 
-// Told is an answer that nobody between us may keep.
+// Told is an answer that no cache on the way may keep.
 type Told[T any] struct {
 	Cache string `header:"Cache-Control"`
 	Body  T

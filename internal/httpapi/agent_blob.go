@@ -21,21 +21,20 @@ import (
 )
 
 const (
-	// mostArtifact is what a bucket takes at once.
+	// mostArtifact is the largest object that a bucket takes in one upload.
 	mostArtifact = 5 << 30
-	// stall is how long an object may stand still on its way before it is given
-	// up. A whole object has no deadline: a link may be slow.
+	// stall is how long the transfer of an object may make no progress before it is
+	// aborted. The whole transfer has no deadline, because a link may be slow.
 	stall = 30 * time.Second
-	// carriesEach bounds the objects that one subject moves through the server
-	// at once.
+	// carriesEach limits the objects that one subject moves through the server at once.
 	carriesEach, carriesMost = 16, 2_000
 )
 
-// OfferInput is an artifact that wants a place, or has found one.
+// OfferInput is an artifact that needs an address, or has been uploaded to one.
 type OfferInput struct{ Body wire.Offer }
 
-// agentBegin gives the address where the node may put an object, if the bucket
-// has addresses.
+// agentBegin returns the address where the node may put an object, if the bucket has
+// addresses.
 func (a *API) agentBegin(ctx context.Context, in *OfferInput) (*Told[wire.Place], error) {
 	desk, err := a.desk(ctx)
 	if err != nil {
@@ -51,8 +50,8 @@ func (a *API) agentBegin(ctx context.Context, in *OfferInput) (*Told[wire.Place]
 	return &Told[wire.Place]{Cache: "no-store", Body: wire.Place{URL: url}}, nil
 }
 
-// agentCommit records an object that the node has put into the bucket itself,
-// when what is there is what was said.
+// agentCommit records an object that the node has put into the bucket itself, if it
+// matches its declared size and sum.
 func (a *API) agentCommit(ctx context.Context, in *OfferInput) (*Empty, error) {
 	desk, err := a.desk(ctx)
 	if err != nil {
@@ -77,7 +76,7 @@ func smallEnough(size int64) error {
 	return nil
 }
 
-// uploadParams document the upload, which is served by a handler of its own.
+// uploadParams document the upload, which has a handler of its own.
 var uploadParams = []*huma.Param{
 	{Name: "task", In: "path", Required: true, Description: "The task.", Schema: &huma.Schema{Type: huma.TypeString}},
 	{Name: "attempt", In: "path", Required: true, Description: "Which attempt.", Schema: &huma.Schema{Type: huma.TypeInteger}},
@@ -97,8 +96,8 @@ func (a *API) agentUpload() http.Handler {
 	})
 }
 
-// upload carries an object from the node to the bucket. Nothing of it is kept
-// here, and nothing is recorded unless it arrived whole.
+// upload copies an object from the node to the bucket. The server keeps nothing of it,
+// and records nothing unless it arrived completely.
 func (a *API) upload(w http.ResponseWriter, r *http.Request) error {
 	desk, err := a.desk(r.Context())
 	if err != nil {
@@ -122,7 +121,7 @@ func (a *API) upload(w http.ResponseWriter, r *http.Request) error {
 	return damaged(err)
 }
 
-// damaged says that what is in the bucket is not what was said.
+// damaged is the refusal of an object in the bucket that does not match its declaration.
 func damaged(err error) error {
 	if !errors.Is(err, blob.ErrCorrupt) {
 		return err
@@ -132,7 +131,7 @@ func damaged(err error) error {
 	return p
 }
 
-// uploadOf reads what is said about an object beside its bytes.
+// uploadOf reads the declaration of an object from the query and the headers.
 func uploadOf(r *http.Request) (node.Lease, node.ArtifactMeta, error) {
 	var lease node.Lease
 	var meta node.ArtifactMeta
@@ -164,8 +163,8 @@ func uploadOf(r *http.Request) (node.Lease, node.ArtifactMeta, error) {
 	return node.Lease{Task: task, Attempt: attempt, Token: r.Header.Get(wire.Fence)}, meta, nil
 }
 
-// agentInput gives the bytes of an input: the address in the bucket, or, where
-// there is none or the node does not reach it, the bytes themselves.
+// agentInput serves an input: the address in the bucket, or, if there is none or the node
+// cannot reach it, the bytes themselves.
 func (a *API) agentInput() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.input(w, r); err != nil {
@@ -174,7 +173,7 @@ func (a *API) agentInput() http.Handler {
 	})
 }
 
-// input returns an error as long as nothing was sent.
+// input returns an error only before anything was sent.
 func (a *API) input(w http.ResponseWriter, r *http.Request) error {
 	desk, err := a.desk(r.Context())
 	if err != nil {
@@ -215,7 +214,8 @@ func (a *API) input(w http.ResponseWriter, r *http.Request) error {
 	return a.carry(w, object)
 }
 
-// redirected sends the client to the bucket. The address lets in whoever has it.
+// redirected redirects the client to the bucket. The address gives access to anyone who
+// has it.
 func redirected(w http.ResponseWriter, url string) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -224,8 +224,8 @@ func redirected(w http.ResponseWriter, url string) error {
 	return nil
 }
 
-// carry sends an object. One that breaks off must not look whole, so the
-// connection ends with it.
+// carry sends an object. A truncated object must not look complete, so an error ends the
+// connection.
 func (a *API) carry(w http.ResponseWriter, object io.Reader) error {
 	if _, err := io.Copy(newPacedWriter(w), object); err != nil {
 		a.log.Debug("an object did not arrive whole", "error", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// registered is a node whose agent has said what it is.
+// registered returns a node whose agent has registered.
 func (r *rig) registered(name string) *as {
 	r.t.Helper()
 	n := r.node(name)
@@ -24,7 +24,7 @@ func (r *rig) registered(name string) *as {
 	return n
 }
 
-// submit makes a job of two steps: a, and b, which wants what a made.
+// submit makes a job of two steps: a, and b, which takes the artifacts of a as inputs.
 func (r *rig) submit() weir.ID {
 	r.t.Helper()
 	var job weir.ID
@@ -37,7 +37,7 @@ func (r *rig) submit() weir.ID {
 	return job
 }
 
-// claim leases one task, which must be there.
+// claim leases one task, which must exist.
 func (a *as) claim(id string) wire.Assignment {
 	a.rig.t.Helper()
 	var got wire.Claimed
@@ -48,7 +48,7 @@ func (a *as) claim(id string) wire.Assignment {
 	return got.Items[0]
 }
 
-// none says that nothing was refused.
+// none fails the test if anything was refused.
 func none(t *testing.T, got *answered) {
 	t.Helper()
 	var r wire.Refusals
@@ -65,7 +65,7 @@ func (a *as) put(l wire.Lease, name, body string, headers ...string) *answered {
 
 const claimOne, claimTwo = "01890a5d-ac96-774b-bcce-b302099a8001", "01890a5d-ac96-774b-bcce-b302099a8002"
 
-// A node does the whole of a job over HTTP and nothing else.
+// A node does a whole job over HTTP alone.
 func TestAgentWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -130,8 +130,8 @@ func TestAgentWork(t *testing.T) {
 	n1.want(http.StatusGone, "POST", "/agent/secrets", wire.Held{Lease: a.Lease})
 }
 
-// Whatever another node has a lease of, a node cannot touch: not with its
-// token, not over any route.
+// A node cannot change anything that another node has a lease of: not with its token, not
+// over any route.
 func TestForeignLeases(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -191,20 +191,20 @@ func TestForeignLeases(t *testing.T) {
 	if after := r.history(a.Task); after != before {
 		t.Errorf("something was written:\n%s\nbefore:\n%s", after, before)
 	}
-	// The claim of another node does not give its leases away either.
+	// A claim with the claim id of another node does not return its leases either.
 	var claimed wire.Claimed
 	n2.want(http.StatusOK, "POST", "/agent/claim", wire.Claim{ID: claimOne, Services: []string{"render"}, N: 1}).into(&claimed)
 	if len(claimed.Items) != 0 {
 		t.Errorf("the claim of another gave %+v", claimed)
 	}
-	// A wrong token is as good as none.
+	// A wrong token is refused like a missing one.
 	wrong := a.Lease
 	wrong.Token = claimTwo
 	n1.want(http.StatusGone, "POST", "/agent/secrets", wire.Held{Lease: wrong})
 	none(t, n1.want(http.StatusOK, "POST", "/agent/end", wire.Outcomes{Outcomes: []wire.Outcome{{Lease: a.Lease, Verdict: "done"}}}))
 }
 
-// history is all that was written about a task: its lease, events, artifacts.
+// history returns everything that was written about a task: its lease, events, artifacts.
 func (r *rig) history(task weir.ID) (text string) {
 	r.t.Helper()
 	err := r.db.Pool.QueryRow(r.t.Context(), `select concat_ws(E'\n',
@@ -217,7 +217,7 @@ func (r *rig) history(task weir.ID) (text string) {
 	return text
 }
 
-// Nobody but a node has leases, whatever they may besides.
+// Only a node has leases, whatever rights other callers have.
 func TestAgentRoutesAreForNodes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -231,7 +231,7 @@ func TestAgentRoutesAreForNodes(t *testing.T) {
 	}
 }
 
-// What does not arrive as it was said is not recorded.
+// An upload that does not match its declaration is not recorded.
 func TestUploadDamaged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -288,7 +288,7 @@ func TestUploadDamaged(t *testing.T) {
 	}
 }
 
-// Bodies are bounded, and what is no claim is said so.
+// Bodies are bounded, and an invalid claim is refused by its field.
 func TestAgentInput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -317,7 +317,7 @@ func TestAgentInput(t *testing.T) {
 	}
 }
 
-// A claim that waits ends with its client, and with the server.
+// A waiting claim ends with its client, and with the server.
 func TestClaimEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -348,7 +348,7 @@ func TestClaimEnds(t *testing.T) {
 	taken(1)
 	cancel()
 	<-gone
-	taken(0) // long before the wait would have been over
+	taken(0) // long before the wait would have ended
 
 	type result struct {
 		status int
@@ -370,13 +370,13 @@ func TestClaimEnds(t *testing.T) {
 		t.Errorf("the server stopped: %+v", got)
 	}
 	taken(0)
-	// A server that stops takes no new ones.
+	// A server that stops accepts no new claims.
 	if got := n1.call("POST", "/agent/claim", string(text)); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
 		t.Errorf("after that: %d", got.status)
 	}
 }
 
-// A node may not fill the server with claims that wait.
+// A node may not fill the server with waiting claims.
 func TestClaimsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -393,7 +393,7 @@ func TestClaimsAreBounded(t *testing.T) {
 	r.registered("n2").want(http.StatusOK, "POST", "/agent/claim", wire.Claim{ID: claimTwo, Services: []string{"render"}, N: 1})
 }
 
-// Without desks there is nothing for agents.
+// Without desks the routes of agents do not exist.
 func TestNoAgents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Desks = nil })

@@ -17,10 +17,11 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 )
 
-// zipFrom is from how many bytes on an answer is worth compressing.
+// zipFrom is the size in bytes from which on an answer is compressed.
 const zipFrom = 1 << 10
 
-// caller is who asks, known to the log when the door has let them in.
+// caller is the subject of a request; the log gets it from here after the door has
+// identified it.
 type caller struct {
 	by string
 	in bool
@@ -28,8 +29,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// answer keeps an answer until it is whole, so that a handler that fails halfway
-// sends a problem and not half of something.
+// answer buffers an answer until it is complete, so that a handler that fails halfway
+// sends a problem and not a truncated body.
 type answer struct {
 	http.ResponseWriter
 	status int
@@ -49,11 +50,10 @@ func (w *answer) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// Unwrap lets deadlines through to the connection.
+// Unwrap passes deadlines on to the connection.
 func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// outer keeps a panic from telling anything, writes
-// the answer and the log.
+// outer hides the details of a panic, writes the answer and logs the request.
 func (a *API) outer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -72,7 +72,7 @@ func (a *API) outer(next http.Handler) http.Handler {
 		case failed:
 			kept.instead(a, r, problem.Failed)
 		case !who.in && kept.status == http.StatusServiceUnavailable:
-			kept.instead(a, r, problem.Unreachable) // the door says too much
+			kept.instead(a, r, problem.Unreachable) // the door's problem has too much detail
 		case !who.in && kept.status >= http.StatusInternalServerError:
 			kept.instead(a, r, problem.Failed)
 		}
@@ -81,14 +81,14 @@ func (a *API) outer(next http.Handler) http.Handler {
 	})
 }
 
-// instead says no more than what kind of trouble it is.
+// instead replaces the answer with a problem that names only the kind.
 func (w *answer) instead(a *API, r *http.Request, kind problem.Kind) {
 	w.body.Reset()
 	w.status = 0
 	a.refuse(w, r, problem.New(kind, "", "the request was not served"))
 }
 
-// survive runs the handler and says whether it panicked.
+// survive runs the handler and reports whether it panicked.
 func (a *API) survive(w http.ResponseWriter, r *http.Request, next http.Handler) (failed bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -100,7 +100,7 @@ func (a *API) survive(w http.ResponseWriter, r *http.Request, next http.Handler)
 	return false
 }
 
-// send writes what was kept.
+// send writes the buffered answer.
 func (w *answer) send(r *http.Request) {
 	header, body := w.Header(), w.body.Bytes()
 	if w.status == 0 {
@@ -108,7 +108,7 @@ func (w *answer) send(r *http.Request) {
 	}
 	if w.status == http.StatusTooManyRequests || w.status == http.StatusServiceUnavailable {
 		wait := cmp.Or(header.Get("Retry-After"), strconv.Itoa(retryAfter))
-		header.Set("Retry-After", wait) // once, whoever has said it
+		header.Set("Retry-After", wait) // once, even if the handler has set it
 	}
 	if w.status == http.StatusUnauthorized && header.Get("WWW-Authenticate") == "" {
 		header.Set("WWW-Authenticate", `Bearer realm="weir"`)
@@ -129,11 +129,11 @@ func (w *answer) send(r *http.Request) {
 	}
 	w.ResponseWriter.WriteHeader(w.status)
 	if len(body) > 0 && r.Method != http.MethodHead {
-		_, _ = w.ResponseWriter.Write(body) // the client has gone; the log says how it ended for us
+		_, _ = w.ResponseWriter.Write(body) // the client has gone; the log has the status
 	}
 }
 
-// takesGzip reads the header as far as clients use it: a name, maybe q=0.
+// takesGzip reads the header in the forms that clients use: a name, maybe q=0.
 func takesGzip(r *http.Request) bool {
 	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		name, q, _ := strings.Cut(part, ";")
@@ -147,13 +147,13 @@ func takesGzip(r *http.Request) bool {
 func zipped(body []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level exists
-	_, _ = z.Write(body)                            // a buffer takes everything
+	_, _ = z.Write(body)                            // a write to a buffer never fails
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// logged writes the line of a request: the route, never the values in the
-// address, which may be names, filters or secrets.
+// logged writes the log line of a request: the route, never the values in the address,
+// which may be names, filters or secrets.
 func (a *API) logged(r *http.Request, who *caller, pattern string, began time.Time, status int) {
 	level := slog.LevelDebug
 	if status >= http.StatusInternalServerError {

@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// failing has an operation, the one that reads the tail, end as it is told.
+// failing makes one operation, the one that reads the tail, fail with a given error.
 type failing struct {
 	op.Caller
 	with func(context.Context) error
@@ -28,7 +28,7 @@ func (f failing) Call(ctx context.Context, o op.Any, in, out any) error {
 	return f.Caller.Call(ctx, o, in, out)
 }
 
-// Our own troubles are logged and not told.
+// Internal errors are logged and not revealed.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	var with func() error
@@ -78,7 +78,7 @@ func (*late) Error() string { return "secret canary" }
 
 func (*late) Unwrap() error { return context.DeadlineExceeded }
 
-// sql runs statements and gives the error.
+// sql runs statements and returns the error.
 func (r *rig) sql(text string) error {
 	conn, err := r.db.Pool.Acquire(context.Background())
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *rig) sql(text string) error {
 	return err
 }
 
-// Nor does the door tell of a database that is away.
+// The door does not reveal a database that is away either.
 func TestDoorLeaksNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -104,7 +104,7 @@ func TestDoorLeaksNothing(t *testing.T) {
 	}
 }
 
-// A request is cut off when its time is over.
+// A request is cut off at its timeout.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) {
@@ -126,7 +126,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A body that does not come is not waited for.
+// The server does not wait for a body that does not arrive.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *Config) { c.Timeout = 50 * time.Millisecond })
@@ -187,7 +187,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The log has the route and who asked, and no value of the address.
+// The log has the route and the subject, and no value of the address.
 func TestLogHoldsNoValues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

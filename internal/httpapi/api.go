@@ -25,35 +25,35 @@ const timeout = 30 * time.Second
 
 // Door is the HTTP side of auth: package door.
 type Door interface {
-	// Wrap finds out who asks and says so in the context.
+	// Wrap finds the subject and stores it in the context.
 	Wrap(next http.Handler) http.Handler
 	Login(w http.ResponseWriter, r *http.Request, name, password string) error
 	Logout(w http.ResponseWriter, r *http.Request) error
 }
 
-// Config says what the API asks.
+// Config names the parts that the API calls.
 type Config struct {
-	// Store reads what streams, Auth knows people. Both are needed.
+	// Store reads data for streams, Auth identifies people. Both are required.
 	Store *view.Store
 	Auth  *auth.Store
-	// Door finds out who asks, and logs people in and out. Needed.
+	// Door finds the subject, and logs people in and out. Required.
 	Door Door
-	// Stream serves the live events. Nil: they are not there (404).
+	// Stream serves the live events. If nil, the route answers 404.
 	Stream http.Handler
-	// Desks gives the desk of a node, for its agent. Nil: no agents (404).
+	// Desks returns the desk of a node, for its agent. If nil, the routes of agents
+	// answer 404.
 	Desks func(node string) Desk
-	// Operations carries out what is described by its domain.
+	// Operations carries out the operations that domains describe.
 	Operations op.Caller
-	// Bucket has artifacts and logs. Nil: there are none to read (404).
+	// Bucket has artifacts and logs. If nil, their routes answer 404.
 	Bucket blob.Bucket
-	// Hub says that a log may have grown. Nil: those who follow one look now and
-	// then.
+	// Hub signals that a log may have grown. If nil, followers of a log poll.
 	Hub *timeline.Hub
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
-	// Log gets one line per request at debug, and every 500. Nil: slog.Default.
+	// Log gets one line per request at debug, and every 500. Nil means slog.Default.
 	Log *slog.Logger
-	// Timeout bounds a request. Zero: 30 s.
+	// Timeout limits a request. Zero means 30 s.
 	Timeout time.Duration
 }
 
@@ -64,10 +64,10 @@ type API struct {
 	mux    *router
 	huma   huma.API
 	pages  func() pages
-	// life ends what waits, when the server stops.
+	// life ends waiting requests when the server stops.
 	life context.Context
 	end  context.CancelFunc
-	// polls bounds the claims that wait, carries the objects on their way.
+	// polls limits the claims that wait, carries the objects in transit.
 	polls, carries *door.Seats
 }
 
@@ -98,8 +98,7 @@ func New(config Config) *API {
 	return a
 }
 
-// Close ends what waits for something to happen. Call it before the server waits
-// for its requests to end.
+// Close ends waiting requests. Call it before the server waits for its requests to end.
 func (a *API) Close() { a.end() }
 
 // Handler serves everything under /api/v1.

@@ -18,10 +18,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// contentFor is how long an address in the bucket works for whoever asked.
+// contentFor is how long a presigned address in the bucket works.
 const contentFor = time.Hour
 
-// bucket is where artifacts and logs are.
+// bucket returns the bucket of artifacts and logs.
 func (a *API) bucket() (blob.Bucket, error) {
 	if a.config.Bucket == nil {
 		return nil, problem.New(problem.NotFound, "start the server with a bucket: folder:///path or s3://host/bucket", "this server has no bucket")
@@ -29,7 +29,7 @@ func (a *API) bucket() (blob.Bucket, error) {
 	return a.config.Bucket, nil
 }
 
-// contentParams document the content, which is served by a handler of its own.
+// contentParams document the content, which has a handler of its own.
 var contentParams = []*huma.Param{
 	{Name: "artifact", In: "path", Required: true, Description: "The id of the artifact.", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	{Name: "through", In: "query", Description: "true: give the bytes, also where the bucket could.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
@@ -43,8 +43,8 @@ func (a *API) artifactContent() http.Handler {
 	})
 }
 
-// content gives the address of an artifact in the bucket, or its bytes. It
-// returns an error as long as nothing was sent.
+// content answers with the address of an artifact in the bucket, or with its bytes. It
+// returns an error only before anything was sent.
 func (a *API) content(w http.ResponseWriter, r *http.Request) error {
 	bucket, err := a.bucket()
 	if err != nil {
@@ -93,7 +93,8 @@ func (a *API) content(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// contentHead keeps what a task has made from being taken for a page of ours.
+// contentHead keeps a browser from treating the output of a task as a page of the
+// dashboard.
 func contentHead(h http.Header, artifact view.Artifact) {
 	h.Set("Content-Type", artifact.ContentType)
 	if kind, _, err := mime.ParseMediaType(artifact.ContentType); err != nil || kind == "" {
@@ -108,9 +109,9 @@ func contentHead(h http.Header, artifact view.Artifact) {
 	}
 }
 
-// object reads an object of a bucket from any place on.
+// object reads an object of a bucket from any offset.
 type object struct {
-	ctx    context.Context // of the request: a reader has none of its own
+	ctx    context.Context // of the request, because Read has no context argument
 	bucket blob.Bucket
 	key    string
 	size   int64

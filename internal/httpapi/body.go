@@ -33,11 +33,11 @@ func (r *Route) bodyLimit() int64 {
 	return bodyLimit
 }
 
-// readBody reads a body and refuses what no route could use.
+// readBody reads a body and refuses one that no route could use.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time.Time) ([]byte, error) {
-	// A client that sends a byte now and then must not keep a handler busy. The
-	// deadline is for the body alone: one that passes later would end the
-	// request. A writer that has no deadlines is a test's.
+	// A client that sends a byte from time to time must not keep a handler busy. The
+	// deadline is for the body alone, because a deadline that passes later would end the
+	// request. Only the writers of tests have no deadlines.
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(deadline)
 	tooLarge := problem.New(problem.TooLarge, "send less at once", "the body is over the limit of %d bytes", limit)
@@ -46,8 +46,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
-		// Else it stays: the server reads on before it hangs up, and must not
-		// wait for what does not come.
+		// On an error the deadline stays: the server reads on before it closes the
+		// connection, and must not wait for bytes that do not come.
 		_ = connection.SetReadDeadline(time.Time{})
 	}
 	var over *http.MaxBytesError
@@ -68,8 +68,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, deadline time
 	return body, checkJSON(body)
 }
 
-// checkJSON refuses text that is not JSON, is nested too deep, or holds what
-// PostgreSQL cannot keep.
+// checkJSON refuses text that is not JSON, is nested too deep, or contains what
+// PostgreSQL cannot store.
 func checkJSON(body []byte) error {
 	bad := func(format string, args ...any) error {
 		return withStatus(http.StatusBadRequest, problem.New(problem.Invalid, "", format, args...))
@@ -107,7 +107,7 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// decode reads JSON into a value, and says of an error which field it is in.
+// decode reads JSON into a value, and adds the field to an error.
 func decode(data []byte, into any) error {
 	err := json.Unmarshal(data, into)
 	var kind *json.UnmarshalTypeError
@@ -124,8 +124,8 @@ func decode(data []byte, into any) error {
 	return refusal.New(place(data, reflect.TypeOf(into)), "%s", text)
 }
 
-// decodeInput is decode for huma, which keeps of an error its text alone: that is the
-// refusal as the database would send it; see located.
+// decodeInput is decode for huma, which keeps only the text of an error: the text is the
+// refusal in the form that the database sends; see located.
 func decodeInput(data []byte, into any) error {
 	if r := new(refusal.Refusal); errors.As(decode(data, into), &r) {
 		return errors.New(r.Detail())
@@ -133,8 +133,9 @@ func decodeInput(data []byte, into any) error {
 	return nil
 }
 
-// place finds where in JSON a type that reads itself refused its part, which the
-// decoder does not say: lease.task, outcomes[0].task. Empty: it is the whole.
+// place finds where in JSON a type with its own decoder refused its part, which the
+// decoder does not report: lease.task, outcomes[0].task. It returns "" for the whole
+// value.
 func place(data []byte, t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -144,7 +145,7 @@ func place(data []byte, t reflect.Type) string {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 	case t.Kind() == reflect.Slice:
 		var parts []json.RawMessage
-		_ = json.Unmarshal(data, &parts) // of anything else there are none
+		_ = json.Unmarshal(data, &parts) // other values have no parts
 		for i, part := range parts {
 			if refuses(part, t.Elem()) {
 				return joined(fmt.Sprintf("[%d]", i), place(part, t.Elem()))
@@ -169,7 +170,7 @@ func place(data []byte, t reflect.Type) string {
 	return ""
 }
 
-// joined is a path and what lies below it.
+// joined joins a path and the path below it.
 func joined(path, below string) string {
 	if below == "" || strings.HasPrefix(below, "[") {
 		return path + below
@@ -177,7 +178,7 @@ func joined(path, below string) string {
 	return path + "." + below
 }
 
-// wanted is what a Go type is to somebody who writes JSON.
+// wanted describes a Go type to the author of the JSON.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -8,7 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 )
 
-// bodies are what nobody should send.
+// bodies are invalid or hostile bodies.
 var bodies = []string{
 	``, `null`, `true`, `0`, `1e400`, `""`, `[]`, `{}`, `{`, `[[[`, `{"":""}`, `{"a":1,"a":2}`, `[null]`, `"\ud800"`, `{"service":"\ud800"}`, `{"service":"\u0000"}`,
 	`{"service":"x","params":"\u0000"}`, `{"service":"x","params":{"\u0000":1}}`, `{"service":"x","params":"\ud800"}`, "{\"service\":\"\xff\"}", "\xef\xbb\xbf{}",
@@ -29,11 +29,11 @@ var bodies = []string{
 	`{"name":"nobody","password":""}`,
 }
 
-// takesBody says that a route reads one.
+// takesBody reports whether a route reads a body.
 func (r *Route) takesBody() bool { return r.Method == post || r.Method == put }
 
-// everyBody sends a body to every route that takes one. Nothing may answer 500,
-// and what is refused is refused as a problem.
+// everyBody sends a body to every route that takes one. No route may answer 500, and
+// every refusal must be a problem.
 func everyBody(t testing.TB, boss *as, body string) {
 	for _, route := range Routes() {
 		if !route.takesBody() || route.Path == "/logout" {

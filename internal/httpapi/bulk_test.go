@@ -10,8 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-// All tasks of a filter are changed by one call; who may do it to one may do it
-// to many.
+// One call changes all tasks of a filter; a caller that may change one may change many.
 func TestBulkTasks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -73,7 +72,7 @@ func TestBulkTasks(t *testing.T) {
 	}
 }
 
-// All jobs of a filter are changed by one call.
+// One call changes all jobs of a filter.
 func TestBulkJobs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// A create that is sent again makes nothing new.
+// A create that is sent again creates nothing new.
 func TestSentAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -69,7 +69,7 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
-// Changing a definition wants leave, and a stale one gets none.
+// Changing a definition requires If-Match, and a stale version is refused.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct{ first, again, second string }{
@@ -130,7 +130,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// Page by page is the same as all at once, and the Link leads on.
+// Reading page by page returns the same as reading all at once, and the Link header leads
+// to the next page.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -165,7 +166,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The timeline says who gave a command.
+// The timeline names the subject that gave a command.
 func TestCommandsSayWho(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -220,9 +221,9 @@ func TestNodeMode(t *testing.T) {
 	ada.want(http.StatusNotFound, "PUT", "/nodes/ghost/mode", map[string]any{"mode": "paused"})
 }
 
-// A key stands for one body of one person: with another body it is refused, and the same word
-// of somebody else is another key. Tokens have the keys of their user. A key that was taken
-// before that was so goes on as it was.
+// A key stands for one body of one person: with another body it is refused, and the same key
+// of another user is another key. Tokens share the keys of their user. A key from before this
+// rule keeps its old meaning.
 func TestKeysBelongToASubject(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -257,7 +258,7 @@ func TestKeysBelongToASubject(t *testing.T) {
 			t.Errorf("%s of somebody else: %s", path, other.body)
 		}
 	}
-	// As it was kept before: without a subject, and nobody knows for which body.
+	// The key as it was kept before: without a subject, and without the hash of its body.
 	var old, same work.Submitted
 	ada.want(http.StatusCreated, "POST", "/tasks", task(1), "Idempotency-Key", "old").into(&old)
 	r.exec(`update weir.idempotency set key = weir._plain_key(key), body = null where key like '%/old'`)

@@ -18,10 +18,10 @@ var docsHTML string
 //go:embed docs.css
 var docsCSS []byte
 
-// docsTemplate draws the reference page: no script, no style in it.
+// docsTemplate renders the reference page, without scripts and inline styles.
 var docsTemplate = template.Must(template.New("docs").Parse(docsHTML))
 
-// referencePage draws the document.
+// referencePage renders the document.
 func referencePage(doc *huma.OpenAPI) ([]byte, error) {
 	page := struct {
 		Title, Version string
@@ -61,7 +61,7 @@ type docsOperation struct {
 	Description string
 }
 
-// Full is the whole path.
+// Full returns the whole path.
 func (o docsOperation) Full() string { return prefix + o.Path }
 
 type docsSchema struct {
@@ -75,7 +75,7 @@ type docsField struct {
 	Type              docsType
 }
 
-// docsType is a type in words, and the schema to look at, if it has one.
+// docsType describes a type in words, with the schema to link to, if it has one.
 type docsType struct{ Words, Ref string }
 
 func operationAt(doc *huma.OpenAPI, route *Route) *huma.Operation {
@@ -122,7 +122,7 @@ func fieldsOf(s *huma.Schema) []docsField {
 	return out
 }
 
-// typeOf says a schema in words.
+// typeOf describes a schema in words.
 func typeOf(s *huma.Schema) docsType {
 	switch {
 	case s == nil:

@@ -2,7 +2,7 @@ package httpapi
 
 import "github.com/weirhq/weir/internal/fleet"
 
-// fleetRoutes are about devices, the PCs that they hang on, and jobs for them.
+// fleetRoutes are about devices, the PCs that they are attached to, and jobs for them.
 func fleetRoutes() []Route {
 	return []Route{
 		lists(fleet.List),

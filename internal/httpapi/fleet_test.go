@@ -21,8 +21,8 @@ func spec(name string) map[string]any {
 	return map[string]any{"name": name, "run": map[string]any{"argv": []string{"true"}}, "target": map[string]any{"all": true}, "timeout": "90s", "linger": "0s"}
 }
 
-// A fleet job over HTTP: submitted twice it is one, its units come page by page, and
-// it says why it is not further.
+// A fleet job over HTTP: submitted twice it is one, its units come page by page, and it
+// explains what it waits for.
 func TestFleetOverHTTP(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -80,8 +80,8 @@ func TestFleetOverHTTP(t *testing.T) {
 	boss.want(http.StatusNotFound, "GET", "/fleet/jobs/01890a5d-ac96-774b-bcce-b302099a8057/units", nil)
 }
 
-// What cannot be taken names the field. An operator cannot bring a program to the PCs,
-// and a token that is for fleets alone cannot have secrets told to one.
+// A refusal names the field. An operator cannot bring a program to the PCs, and a token
+// for fleets alone cannot give secrets to one.
 func TestFleetRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -138,7 +138,7 @@ func TestFleetRefusals(t *testing.T) {
 	otto.want(http.StatusForbidden, "PUT", "/pcs/PC-01/slots", map[string]any{"slots": 1})
 }
 
-// Devices are listed by what they are, and commanded with a reason that stays.
+// Devices are listed by their properties, and commanded with a reason that is kept.
 func TestDevicesOverHTTP(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

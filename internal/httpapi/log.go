@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	// followFor is how long one request follows a log. Whoever still may goes on
-	// from the last place.
+	// followFor is how long one request follows a log. A client that still may read
+	// continues from the last place.
 	followFor = 10 * time.Minute
-	// beatEvery is the time between two signs of life.
+	// beatEvery is the time between two heartbeats.
 	beatEvery = 15 * time.Second
-	// mostTail is how many lines of the end are given at once.
+	// mostTail is the most lines of the end that one request gets.
 	mostTail = 10_000
 )
 
@@ -39,7 +39,7 @@ type LogLine struct {
 	Place  string    `json:"place" doc:"Send it as after to go on behind this line."`
 }
 
-// logParams document the log, which is served by a handler of its own.
+// logParams document the log, which has a handler of its own.
 var logParams = []*huma.Param{
 	{Name: "task", In: "path", Required: true, Description: "The id, whole or its end.", Schema: &huma.Schema{Type: huma.TypeString}},
 	{Name: "attempt", In: "query", Description: "Which attempt; left out: the newest.", Schema: &huma.Schema{Type: huma.TypeInteger}},
@@ -49,7 +49,7 @@ var logParams = []*huma.Param{
 	{Name: "Last-Event-ID", In: "header", Description: "As after, and wins over it; with Accept: text/event-stream the lines are events.", Schema: &huma.Schema{Type: huma.TypeString}},
 }
 
-// logQuery is what somebody wants to read.
+// logQuery is the part of a log that a client wants to read.
 type logQuery struct {
 	task    view.Task
 	log     joblog.Log
@@ -67,7 +67,7 @@ func (a *API) taskLog() http.Handler {
 	})
 }
 
-// serveLog returns an error as long as nothing was sent.
+// serveLog returns an error only before anything was sent.
 func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
 	bucket, err := a.bucket()
 	if err != nil {
@@ -93,7 +93,7 @@ func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
 		}
 		for _, l := range lines {
 			if q.after = l.Place; out.line(l) != nil {
-				return nil // nobody reads any more
+				return nil // the client has gone
 			}
 		}
 	}
@@ -115,10 +115,10 @@ func (a *API) sendLog(ctx context.Context, out *logWriter, lines joblog.Lines, f
 			return err
 		case err != nil:
 			a.log.Debug("a log broke off", "error", err)
-			panic(http.ErrAbortHandler) // it must not look whole
+			panic(http.ErrAbortHandler) // a truncated log must not look complete
 		}
 		if out.line(l) != nil {
-			return nil // nobody reads any more
+			return nil // the client has gone
 		}
 	}
 	if follow && ctx.Err() == nil {
@@ -127,7 +127,7 @@ func (a *API) sendLog(ctx context.Context, out *logWriter, lines joblog.Lines, f
 	return out.flush()
 }
 
-// logQuery reads what is wanted.
+// logQuery reads the query of a request.
 func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err error) {
 	values, err := queryOf(r, "attempt", "after", "tail", "follow")
 	if err != nil {
@@ -171,8 +171,8 @@ func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err err
 	return q, err
 }
 
-// grown says when something happens to a task: its log may have grown. Without
-// a hub it never does, and whoever waits looks by itself.
+// grown signals when something happens to a task, because its log may have grown. Without
+// a hub it never signals, and the caller polls.
 func (a *API) grown(ctx context.Context, task weir.ID) (wake <-chan struct{}, stop func()) {
 	if a.config.Hub == nil {
 		return nil, func() {}
@@ -204,7 +204,7 @@ func (a *API) grown(ctx context.Context, task weir.ID) (wake <-chan struct{}, st
 	}
 }
 
-// logWriter sends lines, each by itself or as an event.
+// logWriter sends lines, each as a line of JSON or as an event.
 type logWriter struct {
 	mu      sync.Mutex
 	w       http.ResponseWriter
@@ -212,7 +212,7 @@ type logWriter struct {
 	control *http.ResponseController
 	asEvent bool
 	headed  bool
-	// waiting is how many bytes were written and not sent.
+	// waiting is the number of bytes that were written and not flushed.
 	waiting int
 }
 
@@ -244,7 +244,7 @@ func (o *logWriter) head() {
 	o.w.WriteHeader(http.StatusOK)
 }
 
-// write sends a piece; what comes close behind it is sent together.
+// write sends a piece; pieces that follow closely are flushed together.
 func (o *logWriter) write(place, name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -278,21 +278,21 @@ func (o *logWriter) line(l joblog.Line) error {
 	return o.write(place, "", LogLine{l.At, l.Stream, l.Text, place})
 }
 
-// end says that the log is whole.
-func (o *logWriter) end() { _ = o.write("", "end", map[string]bool{"end": true}) } // the flush tells
+// end tells the client that the log is complete.
+func (o *logWriter) end() { _ = o.write("", "end", map[string]bool{"end": true}) } // the flush reports an error
 
-// flush sends what was written.
+// flush sends the written bytes.
 func (o *logWriter) flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.head()
 	o.waiting = 0
-	_ = o.control.Flush() // who has gone needs no more
+	_ = o.control.Flush() // an error means that the client has gone
 	return nil
 }
 
-// beat sends what was written at once, and a sign of life now and then, which
-// also finds out that the client has gone.
+// beat flushes written bytes at once, and sends a heartbeat from time to time, which also
+// detects that the client has gone.
 func (o *logWriter) beat(ctx context.Context, cancel context.CancelFunc) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	var group sync.WaitGroup

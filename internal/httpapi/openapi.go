@@ -49,17 +49,17 @@ func openAPIConfig(version string) huma.Config {
 		},
 		Formats:       map[string]huma.Format{"application/json": format, "json": format},
 		DefaultFormat: "application/json",
-		// A misspelt filter must not be taken for none.
+		// A misspelled filter must not be ignored.
 		RejectUnknownQueryParameters: true,
 	}
 }
 
-// pages are what the API says about itself. They are made once, for the first who
-// asks: that is more work than all the rest of a start, and most servers are never
-// asked.
+// pages are the documentation of the API. They are made once, for the first request,
+// because that is more work than all the rest of a start, and most servers are never
+// asked for them.
 type pages struct{ json, yaml, html []byte }
 
-// render makes them. It panics where only a mistake of ours could lead.
+// render makes them. It panics only on a programming error.
 func (a *API) render() pages {
 	doc := a.huma.OpenAPI()
 	text, err := json.MarshalIndent(doc, "", "  ")
@@ -93,23 +93,23 @@ func (a *API) docsStyle() http.Handler {
 	return a.fixed("text/css; charset=utf-8", func() []byte { return docsCSS })
 }
 
-// fixed serves what never changes while the program runs.
-// workflowSchema describes definitions to editors and programs.
+// workflowSchema serves the schema of definitions, for editors and programs.
 func (a *API) workflowSchema() http.Handler {
 	return a.fixed("application/schema+json", func() []byte { return definition.Schema() })
 }
 
+// fixed serves text that never changes while the program runs.
 func (a *API) fixed(kind string, text func() []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", kind)
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		_, _ = w.Write(text()) // kept until it is whole
+		_, _ = w.Write(text()) // buffered until it is complete
 	})
 }
 
-// streamParams document the live feed, which is served by a handler of its own.
+// streamParams document the live feed, which has a handler of its own.
 var streamParams = []*huma.Param{
 	{Name: "job", In: "query", Description: "Only events of this job.", Schema: &huma.Schema{Type: huma.TypeString}},
 	{Name: "task", In: "query", Description: "Only events of this task.", Schema: &huma.Schema{Type: huma.TypeString}},

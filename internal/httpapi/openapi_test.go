@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The document is what OpenAPI 3.1 asks for: every reference leads somewhere,
-// every parameter of a path is described, every operation has a name of its own
-// and an answer, and it holds the routes of the table and no other.
+// The document conforms to OpenAPI 3.1: every reference resolves, every parameter of a
+// path is described, every operation has a name of its own and an answer, and it holds
+// the routes of the table and no other.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -53,7 +53,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// checkRefs follows every reference.
+// checkRefs resolves every reference.
 func checkRefs(t *testing.T, doc map[string]any, v any, at string) {
 	t.Helper()
 	switch v := v.(type) {
@@ -109,8 +109,8 @@ func checkOperation(t *testing.T, name, path string, op map[string]any) {
 	}
 }
 
-// The page works without a network, a script or a style of its own, and leads to
-// every operation.
+// The page works without a network, a script or an inline style, and links to every
+// operation.
 func TestDocsPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -146,7 +146,7 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
-// What the API answers is what its document says, for what is easy to have.
+// The answers of the API match its document, for routes that are easy to call.
 func TestAnswersFitTheDocument(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -168,7 +168,7 @@ func TestAnswersFitTheDocument(t *testing.T) {
 	}
 }
 
-// misfits says what of a value is not as its schema says.
+// misfits returns the deviations of a value from its schema.
 func misfits(registry huma.Registry, schema *huma.Schema, value any) []error {
 	result := &huma.ValidateResult{}
 	huma.Validate(registry, schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, value, result)

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// pace moves the deadline of a connection on while bytes flow, so that a large
-// object may take its time and a client that stands still may not.
+// pace extends the deadline of a connection while bytes flow, so that a large object may
+// take its time and a stalled client may not.
 type pace struct {
 	move func(time.Time) error
 	at   time.Time
 }
 
-// step is called before each piece. Setting a timer costs, so a piece may get a
-// quarter less.
+// step is called before each piece. Setting a timer costs, so a piece may get a quarter
+// less time.
 func (p *pace) step() {
 	if now := time.Now(); p.at.Sub(now) < stall*3/4 {
 		p.at = now.Add(stall)
-		_ = p.move(p.at) // a connection without deadlines is a test's
+		_ = p.move(p.at) // only the connection of a test has no deadlines
 	}
 }
 
@@ -28,7 +28,7 @@ type paced struct {
 	pace
 	control *http.ResponseController
 	r       io.Reader
-	// broken is set when the body did not arrive: what fails then is not ours.
+	// broken is set if the body did not arrive: then an error is the client's fault.
 	broken bool
 }
 
@@ -47,10 +47,10 @@ func (p *paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// done leaves the answer the usual time.
+// done gives the answer the usual time.
 func (p *paced) done() { _ = p.control.SetWriteDeadline(time.Now().Add(stall)) }
 
-// pacedWriter writes an answer as large as it likes.
+// pacedWriter writes an answer of any size.
 type pacedWriter struct {
 	pace
 	w io.Writer

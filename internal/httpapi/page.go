@@ -25,7 +25,7 @@ func pageOf[T any](ctx context.Context, items []T, param, next string) *Listed[T
 	return out
 }
 
-// One is the answer that shows one thing.
+// One is an answer with one object.
 type One[T any] struct{ Body T }
 
 func one[T any](v T, err error) (*One[T], error) {
@@ -35,7 +35,7 @@ func one[T any](v T, err error) (*One[T], error) {
 	return &One[T]{v}, nil
 }
 
-// Made is the answer of a create: 201, or 200 if it was there already.
+// Made is the answer of a create: 201, or 200 if the object existed already.
 type Made[T any] struct {
 	Status   int
 	Location string `header:"Location" doc:"Where it is."`
@@ -49,10 +49,10 @@ type Defined[T any] struct {
 	Body   T
 }
 
-// Empty is an answer that says only that it worked.
+// Empty is an answer without a body: success.
 type Empty struct{}
 
-// location is the address of what was made.
+// location returns the address of a created object.
 func location(parts ...string) string {
 	text := prefix
 	for _, part := range parts {

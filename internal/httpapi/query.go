@@ -12,9 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// queryOf reads the parameters of a request that no typed handler reads. Like
-// those, it refuses what is not known: a misspelt filter must not be taken for
-// none.
+// queryOf reads the parameters of a request that no typed handler reads. Like those, it
+// refuses unknown parameters, because a misspelled filter must not be ignored.
 func queryOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -31,8 +30,8 @@ func queryOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// named is the id that a text in a field stands for. A text that is none is refused by
-// the field's name.
+// named returns the id that the text in a field refers to. A text that is no id is
+// refused by the field's name.
 func (*API) named(ctx context.Context, field string, find func(context.Context, string) (weir.ID, error), text string) (weir.ID, error) {
 	id, err := find(ctx, text)
 	if errors.Is(err, weir.ErrInvalid) {

@@ -22,8 +22,8 @@ import (
 // retryAfter is how many seconds to wait when the database does not answer.
 const retryAfter = 2
 
-// Refusal is a problem as it is sent: RFC 9457 with a code that programs branch
-// on, advice, and the field that was refused.
+// Refusal is a problem as it is sent: RFC 9457 with a code that programs branch on,
+// advice, and the field that was refused.
 type Refusal struct {
 	Type   string `json:"type" doc:"Where the code is explained."`
 	Title  string `json:"title" doc:"The status in words."`
@@ -32,13 +32,13 @@ type Refusal struct {
 	Detail string `json:"detail" doc:"What is wrong, for people."`
 	Next   string `json:"next,omitempty" doc:"What to do about it."`
 	Field  string `json:"field,omitempty" doc:"The part of the input that was refused."`
-	// Args are what stands in the open places of the sentence.
+	// Args are the values in the places of the pattern.
 	Args     []string `json:"args,omitempty" doc:"What the sentence in detail speaks of, in its order: names and numbers."`
 	Instance string   `json:"instance,omitempty" doc:"The id of the request, which the log knows too."`
-	// Data is what a program needs to know beyond the words, by the code.
+	// Data is further information for programs; its form depends on the code.
 	Data json.RawMessage `json:"data,omitempty" doc:"More about it for programs; with code too_many the limit, and what runs."`
 
-	// retry is after how many seconds to try again; zero is not said.
+	// retry is the number of seconds after which to try again; zero sets no header.
 	retry int
 }
 
@@ -60,18 +60,18 @@ func (r *Refusal) GetHeaders() http.Header {
 // ContentType implements [huma.ContentTypeFilter].
 func (*Refusal) ContentType(string) string { return "application/problem+json" }
 
-// statusError is a problem whose status says more than its kind.
+// statusError is a problem with a more specific status than its kind.
 type statusError struct {
 	status int
 	*problem.Problem
 }
 
-// Unwrap gives the problem.
+// Unwrap returns the problem.
 func (e *statusError) Unwrap() error { return e.Problem }
 
 func withStatus(status int, p *problem.Problem) error { return &statusError{status, p} }
 
-// huma asks these for every error of its own.
+// huma calls these functions for every error of its own.
 func init() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError { return refusalOf(status, msg, errs) }
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
@@ -79,14 +79,14 @@ func init() {
 		r.Instance = requestinfo.ID(ctx.Context())
 		return r
 	}
-	// A list that is not there is left out or empty, never null.
+	// An absent list is left out or empty, never null.
 	huma.DefaultArrayNullable = false
 }
 
 var missing = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
-// refusalOf turns what huma found wrong with the input into a refusal. The
-// values are not repeated: one of them may be a password.
+// refusalOf turns huma's errors about the input into a refusal. It does not repeat the
+// values, because one of them may be a password.
 func refusalOf(status int, msg string, errs []error) *Refusal {
 	kind := problem.Invalid
 	switch {
@@ -118,7 +118,7 @@ func refusalOf(status int, msg string, errs []error) *Refusal {
 	return newRefusal(status, p)
 }
 
-// located splits an error of huma into the field and what is wrong with it.
+// located splits an error of huma into the field and the fault.
 func located(err error) (field, what string) {
 	var detail *huma.ErrorDetail
 	if !errors.As(err, &detail) {
@@ -149,8 +149,8 @@ func newRefusal(status int, p *problem.Problem) *Refusal {
 	}
 }
 
-// refusal is what a client is told of an error. What is our own trouble is
-// logged under the request's id and not told.
+// refusal turns an error into the refusal for a client. An internal error is logged under
+// the request's id and not revealed.
 func (a *API) refusal(ctx context.Context, err error) *Refusal {
 	p, status := judge(err)
 	id := requestinfo.ID(ctx)
@@ -165,7 +165,7 @@ func (a *API) refusal(ctx context.Context, err error) *Refusal {
 	return r
 }
 
-// judge says what kind of problem an error is to a client.
+// judge returns the problem and the status that an error is to a client.
 func judge(err error) (*problem.Problem, int) {
 	var status *statusError
 	if errors.As(err, &status) {
@@ -188,5 +188,5 @@ func writeRefusal(w http.ResponseWriter, r *Refusal) {
 	maps.Copy(w.Header(), r.GetHeaders())
 	w.Header().Set("Content-Type", r.ContentType(""))
 	w.WriteHeader(r.Status)
-	_ = json.NewEncoder(w).Encode(r) // nobody is left to be told
+	_ = json.NewEncoder(w).Encode(r) // an error means that the client has gone
 }

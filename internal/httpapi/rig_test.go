@@ -51,7 +51,7 @@ type rig struct {
 	bucket blob.Bucket
 }
 
-// logged keeps what was logged.
+// logged keeps the log's output.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -120,10 +120,10 @@ func (r *rig) exec(sql string) {
 	}
 }
 
-// system is whoever sets a test up.
+// system is the subject that sets a test up.
 var system = auth.System("test")
 
-// user makes a user.
+// user creates a user.
 func (r *rig) user(name string, role auth.Role) auth.User {
 	r.t.Helper()
 	u, err := r.auth.CreateUser(context.Background(), system, auth.NewUser{Name: name, Role: role, Password: password})
@@ -141,7 +141,7 @@ type as struct {
 	http   *http.Client
 }
 
-// anybody is a client that says nothing about who it is.
+// anybody returns a client without credentials.
 func (r *rig) anybody() *as {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *rig) anybody() *as {
 	return &as{rig: r, name: "nobody", http: client}
 }
 
-// login is a client that has logged in.
+// login returns a client that has logged in.
 func (r *rig) login(name string) *as {
 	r.t.Helper()
 	a := r.anybody()
@@ -161,7 +161,7 @@ func (r *rig) login(name string) *as {
 	return a
 }
 
-// token is a client with a token of a user.
+// token returns a client with a token of a user.
 func (r *rig) token(user string, scopes ...string) *as {
 	r.t.Helper()
 	_, secret, err := r.auth.CreateToken(context.Background(), system, auth.NewToken{Name: strings.Join(scopes, " "), Scopes: scopes, User: user})
@@ -173,7 +173,7 @@ func (r *rig) token(user string, scopes ...string) *as {
 	return a
 }
 
-// node is a client with the credential of a node.
+// node returns a client with the credential of a node.
 func (r *rig) node(name string) *as {
 	r.t.Helper()
 	secret, err := r.auth.CreateJoin(context.Background(), system, auth.NewJoin{Node: name, Any: true})
@@ -187,7 +187,7 @@ func (r *rig) node(name string) *as {
 	return a
 }
 
-// answered is what came back.
+// answered is the answer to a request.
 type answered struct {
 	t      testing.TB
 	status int
@@ -212,7 +212,7 @@ func (a *answered) refusal() Refusal {
 	return r
 }
 
-// call sends a request. The body is JSON, or text as it is.
+// call sends a request. The body is encoded as JSON, or sent unchanged if it is text.
 func (a *as) call(method, path string, body any, headers ...string) *answered {
 	a.rig.t.Helper()
 	var reader io.Reader
@@ -254,7 +254,7 @@ func (a *as) call(method, path string, body any, headers ...string) *answered {
 	return &answered{a.rig.t, response.StatusCode, response.Header, text}
 }
 
-// want is call with a status that must come back.
+// want is call with an expected status.
 func (a *as) want(status int, method, path string, body any, headers ...string) *answered {
 	a.rig.t.Helper()
 	got := a.call(method, path, body, headers...)

@@ -2,7 +2,7 @@ package httpapi
 
 import "github.com/weirhq/weir/internal/rollout"
 
-// rolloutRoutes are about databases and the changes that are brought to them.
+// rolloutRoutes are about databases and the changes that rollouts apply to them.
 func rolloutRoutes() []Route {
 	return []Route{
 		lists(rollout.ListDatabases),

@@ -20,8 +20,8 @@ import (
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
-// target makes an empty database of the test's cluster, which goes with the test,
-// and gives its address.
+// target creates an empty database in the test's cluster, which is dropped with the test,
+// and returns its address.
 func (r *rig) target(name string) string {
 	r.t.Helper()
 	u, err := url.Parse(r.db.URL)
@@ -54,8 +54,7 @@ func (r *rig) executes() {
 	r.t.Cleanup(func() { end(); run.Wait() })
 }
 
-// becomes waits until a rollout has a state. It opens gates meanwhile, as a leader
-// does.
+// becomes waits until a rollout has a state. It opens gates meanwhile, as a leader does.
 func (a *as) becomes(id weir.ID, state string) rollout.Rollout {
 	a.rig.t.Helper()
 	var last rollout.Rollout
@@ -88,7 +87,7 @@ func plan(name string, stages ...any) map[string]any {
 	}}
 }
 
-// A rollout over HTTP, from the first database to the last run; nobody ever sees an
+// A rollout over HTTP, from the first database to the last run; no answer contains an
 // address.
 func TestRolloutOverHTTP(t *testing.T) {
 	t.Parallel()
@@ -120,7 +119,7 @@ func TestRolloutOverHTTP(t *testing.T) {
 		t.Errorf("started twice: %+v", a)
 	}
 	boss.becomes(first.ID, "waiting")
-	// One person counts once, whoever speaks for them.
+	// One person counts once, also through a token.
 	if a := boss.says(http.StatusOK, at+"/stages/prod/approve", map[string]string{"note": "seen"}); !a.Changed {
 		t.Errorf("approve: %+v", a)
 	}
@@ -146,7 +145,7 @@ func TestRolloutOverHTTP(t *testing.T) {
 	}
 }
 
-// registers makes three databases and checks that addresses go in and never out.
+// registers registers three databases and checks that addresses go in and never out.
 func (r *rig) registers(boss *as) (addresses []string) {
 	t := r.t
 	for name, environment := range map[string]string{"t1": "test", "p1": "prod", "p2": "prod"} {
@@ -162,7 +161,7 @@ func (r *rig) registers(boss *as) (addresses []string) {
 		boss.want(http.StatusPreconditionRequired, "PUT", "/databases/"+name, body)
 		boss.want(http.StatusOK, "PUT", "/databases/"+name, body, "If-Match", got.header.Get("ETag"))
 		boss.want(http.StatusPreconditionFailed, "PUT", "/databases/"+name, body, "If-Match", `"old"`)
-		// Without an address the one that is kept stays.
+		// Without an address the stored one stays.
 		delete(body, "dsn")
 		body["note"] = "second"
 		boss.want(http.StatusOK, "PUT", "/databases/"+name, body, "If-Match", "*")
@@ -188,7 +187,7 @@ func (r *rig) registers(boss *as) (addresses []string) {
 	return addresses
 }
 
-// reads reads what a rollout that is done leaves, and compares it with the document.
+// reads reads the data of a finished rollout, and compares it with the document.
 func (r *rig) reads(boss *as, at string) {
 	t := r.t
 	var tasks op.Page[rollout.Task]
@@ -255,7 +254,7 @@ func (r *rig) reads(boss *as, at string) {
 	boss.want(http.StatusNotFound, "GET", "/databases/p2", nil)
 }
 
-// What fails is retried, skipped or aborted; each by who may.
+// A failed change is retried, skipped or aborted, each by a user who may.
 func TestRolloutCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -297,7 +296,7 @@ func TestRolloutCommands(t *testing.T) {
 	if p := mia.want(http.StatusUnprocessableEntity, "POST", first+"/resolve", map[string]any{"applied": true}).refusal(); p.Field != "reason" {
 		t.Errorf("resolve without a reason: %+v", p)
 	}
-	// A task of another rollout is not there.
+	// A task of another rollout is not found.
 	var tasks op.Page[rollout.Task]
 	vera.want(http.StatusOK, "GET", at+"/tasks", nil).into(&tasks)
 	mia.want(http.StatusNotFound, "POST", "/rollouts/"+made.ID.String()+"/tasks/"+tasks.Items[0].ID.String()+"/retry", nil)
@@ -310,7 +309,7 @@ func TestRolloutCommands(t *testing.T) {
 	mia.want(http.StatusForbidden, "PUT", "/users/vera/role", map[string]string{"role": "admin"})
 }
 
-// What is wrong with a request is said by its field.
+// A refusal names the field of the request.
 func TestRolloutRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -349,21 +348,21 @@ func TestRolloutRefusals(t *testing.T) {
 	if p := got.refusal(); got.status != http.StatusUnprocessableEntity || p.Field != "dsn" || strings.Contains(string(got.body), "hunter2") || strings.Contains(r.log.String(), "hunter2") {
 		t.Errorf("a bad address: %d %s", got.status, got.body)
 	}
-	// Who names a secret must be one who may.
+	// A caller that names a secret must have the right to use secrets.
 	narrow := r.token("boss", "database:manage")
 	narrow.want(http.StatusForbidden, "PUT", "/databases/d", map[string]any{"engine": "postgres", "environment": "x", "secret": "DEPLOY_KEY"})
-	// The document says that the address is only ever written.
+	// The document marks the address as write-only.
 	schemas := r.api.huma.OpenAPI().Components.Schemas.Map()
 	if dsn := schemas["RolloutDatabaseBody"].Properties["dsn"]; dsn == nil || !dsn.WriteOnly || schemas["RolloutDatabase"].Properties["dsn"] != nil {
 		t.Errorf("the document: %+v", dsn)
 	}
-	// A server without rollouts says so.
+	// A server without rollouts answers so.
 	bare := newRig(t, func(c *Config) { c.Operations = op.Local{} })
 	bare.user("boss", auth.Admin)
 	bare.login("boss").want(http.StatusNotFound, "GET", "/rollouts", nil)
 }
 
-// What waits can be paused, canceled and called off.
+// A waiting rollout can be paused, canceled and aborted.
 func TestRolloutPause(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

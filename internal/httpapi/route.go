@@ -12,29 +12,29 @@ import (
 	"github.com/weirhq/weir/internal/op"
 )
 
-// prefix is where the API lives. A breaking change would get another.
+// prefix is the path of the API. A breaking change would get another.
 const prefix = "/api/v1"
 
-// Access says who may call a route at all.
+// Access is the rule by which a route admits callers.
 type Access int
 
 // The accesses.
 const (
-	// Granted asks auth.Can for the route's verb and kind.
+	// Granted checks auth.Can with the route's verb and kind.
 	Granted Access = iota
-	// Own asks auth.Can for a thing of the caller's own. The handler asks again
-	// when it knows whose thing it really is.
+	// Own checks auth.Can for an object of the caller's own. The handler checks again
+	// when it knows the real owner.
 	Own
-	// Known lets in whoever can say who they are.
+	// Known admits every caller that is identified.
 	Known
-	// Open lets in everybody.
+	// Open admits every caller.
 	Open
 )
 
 // Route is one line of the table.
 type Route struct {
 	Method, Path string
-	// Verb and Kind are what auth.Can is asked about.
+	// Verb and Kind are the arguments of auth.Can.
 	Verb    auth.Verb
 	Kind    string
 	Access  Access
@@ -43,22 +43,22 @@ type Route struct {
 	how how
 }
 
-// how a route is served.
+// how is the way in which a route is served.
 type how struct {
 	// mount registers the handler.
 	mount func(a *API, route *Route)
-	// limit is how many bytes a body may have; zero is bodyLimit.
+	// limit is how many bytes a body may have; zero means bodyLimit.
 	limit int64
-	// created is set if a success made something.
+	// created is set if a success creates something.
 	created bool
-	// stream leaves time and buffering to the handler.
+	// stream leaves deadlines and buffering to the handler.
 	stream bool
 }
 
-// creates marks a route that makes something: 201.
+// creates marks a route that creates something: 201.
 func creates(h how) how { h.created = true; return h }
 
-// created marks the route of an operation that makes several things: 201.
+// created marks the route of an operation that creates several things: 201.
 func created(r Route) Route { r.how.created = true; return r }
 
 // large lets a route take a large body.
@@ -67,10 +67,10 @@ func large(h how) how { h.limit = submitLimit; return h }
 // streamed marks a route whose answer does not end by itself.
 func streamed(h how) how { h.stream = true; return h }
 
-// Routes are all routes of the API, in the order of the reference.
+// Routes returns all routes of the API, in the order of the reference.
 func Routes() []Route { return slices.Clone(table) }
 
-// Object is what Can is asked about before the handler runs.
+// Object returns the object for the check of the right before the handler runs.
 func (r *Route) Object(s auth.Subject) auth.Object {
 	if r.Access == Own {
 		return s.Own(r.Kind)
@@ -78,7 +78,7 @@ func (r *Route) Object(s auth.Subject) auth.Object {
 	return auth.Object{Kind: r.Kind}
 }
 
-// allow is the check before the handler.
+// allow checks the right before the handler runs.
 func (r *Route) allow(s auth.Subject) error {
 	switch {
 	case r.Access == Open:
@@ -89,10 +89,10 @@ func (r *Route) allow(s auth.Subject) error {
 	return auth.Allow(s, r.Verb, r.Object(s))
 }
 
-// pattern is the route as the mux knows it.
+// pattern returns the pattern of the route for the mux.
 func (r *Route) pattern() string { return r.Method + " " + prefix + r.Path }
 
-// ID names the operation: the words of the path and what is done there.
+// ID returns the name of the operation: the words of the path and the action.
 func (r *Route) ID() string {
 	words := []string{strings.ToLower(r.Method)}
 	for _, part := range strings.Split(strings.Trim(r.Path, "/"), "/") {
@@ -101,7 +101,7 @@ func (r *Route) ID() string {
 	return strings.Join(words, "-")
 }
 
-// tag groups operations: the first word of the path.
+// tag returns the group of the operation: the first word of the path.
 func (r *Route) tag() string {
 	word, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 	word, _, _ = strings.Cut(word, ".")
@@ -121,8 +121,8 @@ func handle[I, O any](f func(*API, context.Context, *I) (*O, error)) how {
 	}}
 }
 
-// described is the route of an operation. Its right is asked for again below, where the
-// operation is carried out: here it keeps strangers from sending a body.
+// described returns the route of an operation. The right is checked again where the
+// operation is carried out; the check here keeps strangers from sending a body.
 func described[S, In, Out any](o *op.Op[S, In, Out]) Route {
 	answer := handle(func(a *API, ctx context.Context, in *In) (*One[Out], error) {
 		return one(o.Call(ctx, a.config.Operations, in))
@@ -136,7 +136,7 @@ func described[S, In, Out any](o *op.Op[S, In, Out]) Route {
 	return route(&o.Operation, answer)
 }
 
-// lists is the route of a list.
+// lists returns the route of a list.
 func lists[S, In, Row any](o *op.Op[S, In, op.Page[Row]]) Route {
 	return route(&o.Operation, handle(func(a *API, ctx context.Context, in *In) (*Listed[Row], error) {
 		page, err := o.Call(ctx, a.config.Operations, in)
@@ -151,8 +151,8 @@ func lists[S, In, Row any](o *op.Op[S, In, op.Page[Row]]) Route {
 	}))
 }
 
-// makes is the route of an operation that makes something: 201 with its address, or 200 if
-// it was there already.
+// makes returns the route of an operation that creates something: 201 with its address, or
+// 200 if it existed already.
 func makes[S, In any, Out op.Made](o *op.Op[S, In, Out]) Route {
 	return route(&o.Operation, creates(handle(func(a *API, ctx context.Context, in *In) (*Made[Out], error) {
 		out, err := o.Call(ctx, a.config.Operations, in)
@@ -167,8 +167,8 @@ func makes[S, In any, Out op.Made](o *op.Op[S, In, Out]) Route {
 	})))
 }
 
-// defines is the route of an operation that reads or writes a definition: its version is
-// the ETag.
+// defines returns the route of an operation that reads or writes a definition: its
+// version is the ETag.
 func defines[S, In any, Out op.Defined](o *op.Op[S, In, Out]) Route {
 	return route(&o.Operation, handle(func(a *API, ctx context.Context, in *In) (*Defined[Out], error) {
 		out, err := o.Call(ctx, a.config.Operations, in)
@@ -194,7 +194,7 @@ func route(o *op.Operation, h how) Route {
 	return Route{o.Method, o.Path, o.Right, o.Noun, access, o.Summary, h}
 }
 
-// raw registers a handler that writes for itself, and documents it.
+// raw registers a handler that writes its own answer, and documents it.
 func raw(kind string, f func(*API) http.Handler, params ...*huma.Param) how {
 	return how{mount: func(a *API, route *Route) {
 		op := route.operation()
@@ -225,7 +225,7 @@ func (r *Route) operation() huma.Operation {
 	return op
 }
 
-// who says in words who may call the route.
+// who describes in words which callers may use the route.
 func (r *Route) who() string {
 	switch r.Access {
 	case Open:
@@ -238,7 +238,7 @@ func (r *Route) who() string {
 	return "Verb " + string(r.Verb) + " on kind " + r.Kind + ": for the roles " + strings.Join(r.roles(), ", ") + "."
 }
 
-// roles are those that may call the route.
+// roles returns the roles that may call the route.
 func (r *Route) roles() []string {
 	var out []string
 	for _, role := range auth.Roles() {

@@ -33,10 +33,10 @@ func registry() huma.Registry {
 	return r
 }
 
-// schemaName names a type in the document. Rollouts have tasks, attempts and
-// sessions of their own, fleets jobs and devices, workspaces logs and policies,
-// workflows tasks and previews, and the vault secrets, which are not those of the engine,
-// of agents or of people: their names say so.
+// schemaName names a type in the document. Rollouts have tasks, attempts and sessions of
+// their own, fleets jobs and devices, workspaces logs and policies, workflows tasks and
+// previews, and the vault secrets, which are not those of the engine, of agents or of
+// people, so their names get a prefix.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {

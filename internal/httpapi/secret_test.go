@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 )
 
-// A rotation over HTTP takes an admin, uses the key that is the first of the server's
-// file now, names what it could not open, and tells no value.
+// A rotation over HTTP takes an admin, uses the key that is first in the server's file
+// now, names the secrets that it could not open, and reveals no value.
 func TestRotateSecrets(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
@@ -55,7 +55,7 @@ func TestRotateSecrets(t *testing.T) {
 	if again := rotate(); again.Key != done.Key || again.Before != 2 || again.Sealed != 0 || again.Left != 1 {
 		t.Errorf("again: %+v", again)
 	}
-	// What does not open is set again; then the old line may go.
+	// A secret that does not open is set again; then the old line may be removed.
 	boss.want(http.StatusNoContent, "PUT", "/secrets/broken", map[string]string{"value": "s3cr3t-value anew"})
 	if done := rotate(); done.Before != 3 || done.Left != 0 {
 		t.Errorf("at the end: %+v", done)
@@ -73,8 +73,8 @@ func TestRotateSecrets(t *testing.T) {
 	}
 }
 
-// To read all of the history costs the database much: it takes an admin. Everybody
-// else is told so, and gets the usual report.
+// Reading all of the history is expensive for the database, so it takes an admin. Every
+// other user is refused with that reason, and gets the usual report.
 func TestDeepDoctorTakesAnAdmin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

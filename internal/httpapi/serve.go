@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 )
 
-// router is the mux of the API. It takes no pattern that is not in the table,
-// and puts the checks of the table before every handler.
+// router is the mux of the API. It accepts no pattern that is not in the table, and puts
+// the checks of the table before every handler.
 type router struct {
 	mux    *http.ServeMux
 	api    *API
@@ -34,7 +34,7 @@ func (m *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 // ServeHTTP implements [http.Handler].
 func (m *router) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
 
-// exchange is how a handler reaches the request itself: to set a cookie.
+// exchange gives a handler access to the request itself, to set a cookie.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -47,8 +47,8 @@ func exchangeOf(ctx context.Context) exchange {
 	return x
 }
 
-// checked asks whether the subject may, bounds the time, and reads the body,
-// before the handler sees anything of the request.
+// checked checks the right, limits the time, and reads the body, before the handler sees
+// anything of the request.
 func (a *API) checked(route *Route, handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := route.allow(auth.From(r.Context())); err != nil {
@@ -73,8 +73,7 @@ func (a *API) checked(route *Route, handler http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// route finds the handler. What the mux itself would answer in plain text
-// becomes a problem.
+// route finds the handler. The plain-text errors of the mux become problems.
 func (a *API) route(w http.ResponseWriter, r *http.Request) {
 	subject := auth.From(r.Context())
 	requestinfo.SetSubject(r.Context(), subject.Kind)

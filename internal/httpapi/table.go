@@ -18,8 +18,8 @@ const (
 	del   = http.MethodDelete
 )
 
-// table is every route: method, path, what Can is asked, who that is at all, and
-// what it does. Filled in init, because the reference page is made of it.
+// table lists every route: method, path, verb and kind, access, and handler. It is filled
+// in init, because the reference page is made of it.
 var table []Route
 
 func init() {
@@ -61,7 +61,7 @@ func workRoutes() []Route {
 	}
 }
 
-// flowRoutes are about workflows, what their runs leave, and secrets.
+// flowRoutes are about workflows, the artifacts and logs of their runs, and secrets.
 func flowRoutes() []Route {
 	return []Route{
 		described(work.ShowArtifact),
@@ -119,7 +119,7 @@ func machineRoutes() []Route {
 	}
 }
 
-// wholeRoutes are about the state of the whole.
+// wholeRoutes are about the state of the whole installation.
 func wholeRoutes() []Route {
 	return []Route{
 		described(work.ShowOverview),
@@ -133,7 +133,7 @@ func wholeRoutes() []Route {
 	}
 }
 
-// peopleRoutes are about who asks: users, tokens, sessions, joins.
+// peopleRoutes are about identities: users, tokens, sessions, joins.
 func peopleRoutes() []Route {
 	return []Route{
 		{post, "/login", "", "", Open, "Log in with a password; the answer sets a cookie", handle((*API).login)},

@@ -32,7 +32,7 @@ steps:
     run: {argv: ["true"]}
 `
 
-// A definition is stored, looked at, run and run again.
+// A definition is stored, read, run and run again.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -111,7 +111,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// What is wrong with a definition is said with its place.
+// A fault in a definition is reported with its place.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -165,7 +165,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// What a task has made cannot pass for a page of ours.
+// A browser cannot treat the output of a task as a page of the dashboard.
 func TestArtifactContent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -210,7 +210,7 @@ func TestArtifactContent(t *testing.T) {
 	vic.want(http.StatusNotFound, "GET", path+"/content", nil)
 }
 
-// A log is read while it grows, from any place on, and says when it is whole.
+// A log is read while it grows, from any place on, and the end is marked.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -283,7 +283,7 @@ func TestLog(t *testing.T) {
 	vic.want(http.StatusNotFound, "GET", "/tasks/"+claimOne+"/log", nil)
 }
 
-// Waking and changing nodes is for maintainers, and says who did it.
+// Waking and changing nodes takes a maintainer, and the event names the user.
 func TestWakeNode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -302,8 +302,8 @@ func TestWakeNode(t *testing.T) {
 	ada.want(http.StatusNoContent, "PUT", "/nodes/n1/wake", map[string]any{"method": "none"})
 }
 
-// A run leaves out a step for who may skip a task, and for nobody else: not by the
-// options of a run, and not by those of a backfill.
+// A run leaves out a step only for a user who may skip a task: not by the options of a
+// run, and not by those of a backfill.
 func TestRunSkipsForWhoMaySkip(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

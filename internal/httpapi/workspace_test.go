@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// newYard is a rig with workspaces, which would run here: nothing is started.
+// newYard returns a rig with workspaces on this machine; none is started.
 func newYard(t *testing.T, offers ...string) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -32,15 +32,15 @@ func newYard(t *testing.T, offers ...string) *rig {
 	return r
 }
 
-// made is a workspace as it comes back.
+// made is a workspace in the form of the answer.
 type made struct {
 	ID, Name, Owner, Provider, Image, Phase, Desired, Operation string
 	StandbyTTL                                                  string `json:"standby_ttl"`
 	Next                                                        *struct{ What string }
 }
 
-// A workspace is made once for a key, found by its name, changed, wanted elsewhere and
-// deleted; what became of it is told.
+// A workspace is created once for a key, found by its name, changed, moved to another
+// phase and deleted; the timeline records it.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	r := newYard(t)
@@ -112,8 +112,8 @@ func TestWorkspaces(t *testing.T) {
 	otto.want(http.StatusNotFound, "GET", "/workspaces/nothing", nil)
 }
 
-// While something is under way nothing else can be wanted; over the limit nothing starts,
-// and the answer names what runs.
+// While an operation is under way no other phase can be requested; over the limit nothing
+// starts, and the answer names what runs.
 func TestWorkspaceRefusals(t *testing.T) {
 	t.Parallel()
 	r := newYard(t)
@@ -134,13 +134,13 @@ func TestWorkspaceRefusals(t *testing.T) {
 	if p.Code != "too_many" || limit.Type != "user" || limit.Current != 2 || limit.Max != 2 || len(limit.Running) != 2 {
 		t.Errorf("refused with %+v, limit %+v", p, limit)
 	}
-	// What begins elsewhere has room.
+	// A workspace that does not start is not limited.
 	otto.want(http.StatusCreated, "POST", "/workspaces", map[string]any{"name": "three", "desired": "ARCHIVED"})
 	otto.want(http.StatusTooManyRequests, "POST", "/workspaces/three/start", nil)
 }
 
-// A workspace is its owner's. For others it is not there; an admin reaches all of them.
-// What runs as the server itself takes an admin.
+// A workspace belongs to its owner. For others it does not exist; an admin reaches all of
+// them. A workspace that runs as the server itself takes an admin.
 func TestWorkspacesAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	r := newYard(t)
@@ -181,7 +181,7 @@ func TestWorkspacesAreOnesOwn(t *testing.T) {
 	ada.want(http.StatusCreated, "POST", "/workspaces", map[string]any{"name": "shell", "provider": "process", "owner": "otto", "desired": "STANDBY"})
 	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/start", nil)
 	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/open", nil)
-	// What clears an error starts again what is to run.
+	// Clearing an error starts a workspace again if it should run.
 	otto.want(http.StatusOK, "POST", "/workspaces/shell/recover", nil)
 	r.exec(`update weir.workspaces set desired = 'RUNNING' where name = 'shell'`)
 	otto.want(http.StatusForbidden, "POST", "/workspaces/shell/recover", nil)
@@ -201,7 +201,8 @@ func TestWorkspacesAreOnesOwn(t *testing.T) {
 	}
 }
 
-// Without a provider it is the first that is open to who asks: not what takes an admin.
+// Without a provider the first one that the caller may use is chosen, not one that takes
+// an admin.
 func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 	t.Parallel()
 	r := newYard(t, "process")
@@ -222,7 +223,7 @@ func TestWorkspaceProviderForWhoAsks(t *testing.T) {
 	otto.want(http.StatusForbidden, "POST", "/workspaces", map[string]any{"name": "second"})
 }
 
-// A server without workspaces says so.
+// A server without workspaces answers so.
 func TestNoWorkspaces(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -235,7 +236,8 @@ func TestNoWorkspaces(t *testing.T) {
 	}
 }
 
-// What becomes of workspaces is told to admins: the timeline tells nobody else's names.
+// Events of workspaces are for admins alone, because they contain the names of other
+// users' workspaces.
 func TestWorkspaceEventsArePrivate(t *testing.T) {
 	t.Parallel()
 	r := newYard(t)
@@ -255,8 +257,8 @@ func TestWorkspaceEventsArePrivate(t *testing.T) {
 	}
 }
 
-// What is somebody else's is refused in the words for what is not there at all: else the
-// words would tell who has what.
+// A workspace of another user is refused in the same words as one that does not exist,
+// because different words would reveal its owner.
 func TestWorkspacesAreNotTold(t *testing.T) {
 	t.Parallel()
 	r := newYard(t)

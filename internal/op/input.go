@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Place is where a value of an input travels.
+// Place is the part of a request in which a value of an input travels.
 type Place int
 
 // The places.
@@ -22,35 +22,35 @@ const (
 	Path Place = iota
 	// Query is a parameter of the address, and a flag.
 	Query
-	// Header is a header, which a command or a page sets for itself.
+	// Header is a header, which a command or a page sets itself.
 	Header
 	// Body is a field of the body, and a flag.
 	Body
 )
 
-// tags name a value in its place.
+// tags are the struct tags that name a value in its place.
 var tags = [...]string{Path: "path", Query: "query", Header: "header"}
 
 // Field is one value of an input.
 type Field struct {
 	Place Place
-	// Name is what the API calls it, Flag what the command line does: the name of an
-	// argument, in capitals, or of a flag. Short is one letter for the flag, or empty.
+	// Name is the field's name in the API, Flag the one on the command line: the name of
+	// an argument, in capitals, or of a flag. Short is one letter for the flag, or empty.
 	Name, Flag, Short string
-	// Doc are its words.
+	// Doc is its description.
 	Doc string
-	// Enum are the values it may have; empty: any. Least and Most bound a number.
+	// Enum are the allowed values; empty means any. Least and Most bound a number.
 	Enum        []string
 	Least, Most int
-	// Required: it must not be left out or empty.
+	// Required means that it must not be left out or empty.
 	Required bool
-	// Type is that of its value.
+	// Type is the type of its value.
 	Type reflect.Type
 
 	index []int
 }
 
-// Fields are the values of an input, a pointer to a struct, in their order.
+// Fields returns the values of an input, a pointer to a struct, in their order.
 func Fields(in any) []Field { return fields(reflect.TypeOf(in).Elem(), nil, false) }
 
 func fields(t reflect.Type, at []int, body bool) (all []Field) {
@@ -94,7 +94,7 @@ func field(f reflect.StructField, index []int, body bool) Field {
 	return out
 }
 
-// bound is that of a number.
+// bound returns a limit of a number.
 func bound(f reflect.StructField, tag string, none int) int {
 	if n, err := strconv.Atoi(f.Tag.Get(tag)); err == nil {
 		return n
@@ -102,14 +102,14 @@ func bound(f reflect.StructField, tag string, none int) int {
 	return none
 }
 
-// Emptied says that an empty text is a value: one that takes away what was there. A number
-// or a truth has none.
+// Emptied reports whether an empty text is a value, which removes what was there. A number
+// or a boolean has no such value.
 func (f Field) Emptied() bool {
 	t := f.Plain()
 	return t != reflect.TypeFor[int]() && t != reflect.TypeFor[int64]() && t.Kind() != reflect.Bool
 }
 
-// Get reads the value of an input. One of a body that was left out is zero.
+// Get reads the value of an input. A value of a body that was left out is zero.
 func (f Field) Get(in any) any {
 	v := reflect.ValueOf(in).Elem()
 	for _, i := range f.index {
@@ -139,13 +139,13 @@ func (f Field) Set(in, value any) {
 	v.Set(reflect.ValueOf(value).Convert(f.Type))
 }
 
-// Arg says that the command line takes it as an argument.
+// Arg reports whether the command line takes it as an argument.
 func (f Field) Arg() bool { return f.Flag != "" && f.Flag == strings.ToUpper(f.Flag) }
 
-// Optional says that leaving it out is not the same as its zero value.
+// Optional reports whether leaving it out differs from its zero value.
 func (f Field) Optional() bool { return f.Type.Kind() == reflect.Pointer }
 
-// Plain is the type of its value, also of one that is optional.
+// Plain returns the type of its value, without the pointer of an optional one.
 func (f Field) Plain() reflect.Type {
 	if f.Optional() {
 		return f.Type.Elem()
@@ -153,8 +153,8 @@ func (f Field) Plain() reflect.Type {
 	return f.Type
 }
 
-// Parse writes a value that somebody typed; a list gets one more. What it refuses is no
-// value of the type.
+// Parse sets the value from typed text; a list gets one more element. It refuses text
+// that is no value of the type.
 func (f Field) Parse(in any, text string) error {
 	if len(f.Enum) > 0 {
 		i := slices.IndexFunc(f.Enum, func(word string) bool { return strings.EqualFold(word, text) })
@@ -209,7 +209,7 @@ func (f Field) parse(text string) (value any, err error) {
 	return value, err
 }
 
-// Request is an input as it travels.
+// Request is an input in the form in which it travels.
 type Request struct {
 	// Path are the parts of the address below the prefix of the API.
 	Path   []string
@@ -219,7 +219,7 @@ type Request struct {
 	Body any
 }
 
-// spelled is a value as text: a time is RFC 3339.
+// spelled returns a value as text: a time is RFC 3339.
 func spelled(value any) string {
 	if at, ok := value.(time.Time); ok {
 		return at.UTC().Format(time.RFC3339Nano)
@@ -227,7 +227,7 @@ func spelled(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Request is an input as it travels. What is zero is left out.
+// Request turns an input into the form in which it travels. Zero values are left out.
 func (o *Operation) Request(in any) Request {
 	r := Request{Query: url.Values{}, Header: http.Header{}}
 	values := map[string]string{}

@@ -7,13 +7,13 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
-// Paged bounds a list. The input of a list embeds it.
+// Paged selects a page of a list. The input of a list embeds it.
 type Paged struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many at most."`
 	After string `query:"after" maxLength:"300" doc:"The next of the page before."`
 }
 
-// Page is what the store takes.
+// Page returns the page in the form that the store takes.
 func (p Paged) Page() view.Page { return view.Page{Limit: p.Limit, After: p.After} }
 
 func (p *Paged) paged() *Paged { return p }
@@ -24,13 +24,14 @@ type Page[T any] struct {
 	Next  string `json:"next,omitempty" doc:"Send it as after to get the next page; absent at the end. A page may be short before the end."`
 }
 
-// Onward is the input of a list whose next page does not always begin after something.
+// Onward is implemented by the input of a list whose next page is not always selected by
+// "after".
 type Onward interface {
-	// Onward is the parameter that takes the next of the page before.
+	// Onward returns the parameter that takes the Next of the page before.
 	Onward() string
 }
 
-// PageOf is a page whose next one is known; empty: there is none.
+// PageOf returns a page with the start of the next one; empty means that there is none.
 func PageOf[T any](items []T, next string) Page[T] {
 	if items == nil {
 		items = []T{}
@@ -54,7 +55,7 @@ func List[Store, In, Row any](o Operation, do func(ctx context.Context, store St
 	})
 }
 
-// PagedOf are the bounds in the input of a list; nil: it is no list.
+// PagedOf returns the page in the input of a list, or nil if it is no list.
 func PagedOf(in any) *Paged {
 	if p, ok := in.(interface{ paged() *Paged }); ok {
 		return p.paged()
@@ -62,7 +63,8 @@ func PagedOf(in any) *Paged {
 	return nil
 }
 
-// Full reads a page of a list until it is full: one of the store may be short before the end.
+// Full reads a list until a page is full, because a page of the store may be short before the
+// end.
 func Full[Store, In, Row any](ctx context.Context, c Caller, o *Op[Store, In, Page[Row]], in In) ([]Row, error) {
 	bounds := PagedOf(&in)
 	all := []Row{}

@@ -7,35 +7,37 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Operation is what every face knows of an operation, whatever goes in and comes out.
+// Operation is the description of an operation that every face uses, whatever its input
+// and output.
 type Operation struct {
 	// Noun and Verb name it: rollout pause.
 	Noun, Verb string
 	// Method and Path are its route below the prefix of the API. Each {name} of the path
 	// is a field of the input.
 	Method, Path string
-	// Right is asked for on a thing of the kind of the noun.
+	// Right is required for an object of the kind of the noun.
 	Right auth.Verb
-	// Own: it is asked for on a thing of one's own. The operation asks again when it
-	// knows whose thing it really is.
+	// Own means that the right is checked for an object of the caller's own. The
+	// operation checks again when it knows the real owner.
 	Own bool
-	// Summary says in one line what it does.
+	// Summary describes in one line what it does.
 	Summary string
-	// Large: its input may be as large as the files of a whole plan.
+	// Large means that its input may be as large as the files of a whole plan.
 	Large bool
-	// Once: it must not be sent again by itself, because it would be done again.
+	// Once means that a client must not retry it by itself, because it would be done
+	// again.
 	Once bool
 }
 
-// Any is an operation whose types are not known.
+// Any is an operation of any input and output type.
 type Any interface {
-	// Describe is what faces know of it.
+	// Describe returns the description.
 	Describe() *Operation
-	// do does it on the one of the stores that it is for.
+	// do carries it out on the store that it belongs to.
 	do(ctx context.Context, stores []any, who auth.Subject, in, out any) error
 }
 
-// Op is an operation on a store, with what goes in and what comes out.
+// Op is an operation on a store, with its input and output.
 type Op[Store, In, Out any] struct {
 	Operation
 	Do func(ctx context.Context, store Store, who auth.Subject, in *In) (Out, error)
@@ -46,10 +48,10 @@ func New[Store, In, Out any](o Operation, do func(ctx context.Context, store Sto
 	return &Op[Store, In, Out]{o, do}
 }
 
-// Describe is what faces know of it.
+// Describe returns the description.
 func (o *Op[Store, In, Out]) Describe() *Operation { return &o.Operation }
 
-// Call has somebody carry it out.
+// Call lets a caller carry it out.
 func (o *Op[Store, In, Out]) Call(ctx context.Context, c Caller, in *In) (out Out, err error) {
 	err = c.Call(ctx, o, in, &out)
 	return out, err
@@ -67,20 +69,19 @@ func (o *Op[Store, In, Out]) do(ctx context.Context, stores []any, who auth.Subj
 
 // Caller carries operations out: on the stores of this process, or on a server.
 type Caller interface {
-	// Call reads what in says, which is a pointer to the input of o, and writes what it
-	// answers to out.
+	// Call takes in, a pointer to the input of o, and writes the result to out.
 	Call(ctx context.Context, o Any, in, out any) error
 }
 
 // Local carries operations out on the stores of this process.
 type Local struct {
-	// Stores are those of the domains, in any order.
+	// Stores are the stores of the domains, in any order.
 	Stores []any
-	// Who asks. Nil: whoever the context says.
+	// Who returns the subject. If nil, it is the subject of the context.
 	Who func(context.Context) auth.Subject
 }
 
-// Call asks for the right, and does it.
+// Call checks the right, and carries the operation out.
 func (l Local) Call(ctx context.Context, o Any, in, out any) error {
 	who := auth.From(ctx)
 	if l.Who != nil {
@@ -97,5 +98,5 @@ func (l Local) Call(ctx context.Context, o Any, in, out any) error {
 	return o.do(ctx, l.Stores, who, in, out)
 }
 
-// Nothing is the answer of an operation that has nothing to say.
+// Nothing is the result of an operation without one.
 type Nothing struct{}

@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// shelf is a store.
+// shelf is a store for tests.
 type shelf struct{ by, text string }
 
 type named struct {
@@ -69,7 +69,8 @@ func TestLocalAsksForTheRight(t *testing.T) {
 	}
 }
 
-// What is one's own takes less than what is somebody else's: the operation asks again.
+// An object of the caller's own takes a lower role than one of another owner, so the
+// operation checks again.
 func TestLocalAsksForOnesOwn(t *testing.T) {
 	mine := op.New(op.Operation{Noun: "workspace", Verb: "show", Right: auth.Read, Own: true},
 		func(_ context.Context, _ *shelf, who auth.Subject, in *string) (bool, error) {
@@ -147,7 +148,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// What is typed keeps to the bounds of its field.
+// Typed values keep to the bounds of their field.
 func TestParseBounds(t *testing.T) {
 	in := new(struct {
 		Body struct {
@@ -169,7 +170,7 @@ func TestParseBounds(t *testing.T) {
 	}
 }
 
-// Over writes over what is there, and over what is not.
+// Over replaces an existing definition, and creates a missing one.
 func TestOver(t *testing.T) {
 	type input struct {
 		op.Matched
@@ -248,7 +249,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The same key of another is another key; one that contradicts itself is refused.
+// The same key of another subject is another key; a key that contradicts the one in the
+// body is refused.
 func TestKeys(t *testing.T) {
 	mia := auth.Subject{Kind: auth.KindUser, UserID: "u1"}
 	for _, c := range []struct {
@@ -264,7 +266,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Who writes over a definition says which one they have seen.
+// A caller that replaces a definition names the version that it has seen.
 func TestMatches(t *testing.T) {
 	for _, c := range []struct {
 		match, none, tag string

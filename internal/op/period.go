@@ -12,7 +12,7 @@ import (
 // Period is a duration in an input: "90s", "12h", "2d".
 type Period time.Duration
 
-// String is as short as it can be: 1h, and not 1h0m0s.
+// String returns the shortest form: 1h, and not 1h0m0s.
 func (p Period) String() string {
 	s := time.Duration(p).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -35,7 +35,7 @@ func (p *Period) UnmarshalText(text []byte) error {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A number counts seconds, and an empty text is
-// none.
+// zero.
 func (p *Period) UnmarshalJSON(text []byte) error {
 	var s string
 	if seconds, err := strconv.ParseFloat(string(text), 64); err == nil {
@@ -49,7 +49,7 @@ func (p *Period) UnmarshalJSON(text []byte) error {
 	return p.UnmarshalText([]byte(s))
 }
 
-// ParsePeriod reads a duration longer than none: 90s, 1d12h, or 90000000 us, as the engine
+// ParsePeriod reads a duration longer than zero: 90s, 1d12h, or 90000000 us, as the engine
 // keeps it in the task of a schedule.
 func ParsePeriod(s string) (time.Duration, error) {
 	d, err := ParseWait(strings.Replace(s, " us", "us", 1))

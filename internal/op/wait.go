@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Wait is a duration in JSON that may be none: "20m", "30d", "0s".
+// Wait is a duration in JSON that may be zero: "20m", "30d", "0s".
 type Wait time.Duration
 
 const day = 24 * time.Hour
@@ -36,7 +36,7 @@ func (w *Wait) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseWait reads a duration that may be none and may begin with days.
+// ParseWait reads a duration that may be zero and may begin with days.
 func ParseWait(text string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is not a duration such as 90s, 12h or 30d", text)
 	var days, d time.Duration

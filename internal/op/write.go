@@ -17,8 +17,8 @@ type Keyed struct {
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"The same key gives the same answer and makes nothing new."`
 }
 
-// Said is the header's key or the body's, where there may be one; two different ones are a
-// mistake.
+// Said returns the key of the header or of the body, where there may be one; two different
+// keys are an error.
 func (k Keyed) Said(body string) (string, error) {
 	switch k.IdempotencyKey {
 	case "", body:
@@ -30,9 +30,9 @@ func (k Keyed) Said(body string) (string, error) {
 	return "", problem.Refuse("idempotency_key", "give one of them", "the header Idempotency-Key says another one")
 }
 
-// Key is what was said, as a key of who asks: the same word of somebody else is another
-// key. Tokens have the keys of their user: a program that gets a new token goes on where it
-// was.
+// Key returns the given key, bound to the subject: the same key of another user is another
+// key. Tokens share the keys of their user, so that a program that gets a new token
+// continues where it was.
 func (k Keyed) Key(who auth.Subject, body string) (string, error) {
 	said, err := k.Said(body)
 	if said == "" || who.Kind == auth.KindSystem {
@@ -43,26 +43,27 @@ func (k Keyed) Key(who auth.Subject, body string) (string, error) {
 
 // Made is the answer of a create.
 type Made interface {
-	// Place are the parts of its address.
+	// Place returns the parts of its address.
 	Place() []string
 }
 
-// Again is the answer of a create that may find what it made before.
+// Again is the answer of a create that may find an earlier result.
 type Again interface {
 	Made
-	// Found says that nothing new was made.
+	// Found reports that nothing new was created.
 	Found() bool
 }
 
-// Defined is the answer of what reads or writes a definition.
+// Defined is the answer of an operation that reads or writes a definition.
 type Defined interface {
-	// Tag names this version of what a person wrote; see [Tag].
+	// Tag identifies this version of what a person wrote; see [Tag].
 	Tag() string
-	// New says that there was none before.
+	// New reports that there was none before.
 	New() bool
 }
 
-// Tag names the content of a definition: what a person wrote, not what the engine counts.
+// Tag identifies the content of a definition: what a person wrote, not what the engine
+// counts.
 func Tag(definition ...any) string {
 	text, err := json.Marshal(definition)
 	if err != nil {
@@ -72,24 +73,24 @@ func Tag(definition ...any) string {
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// Matched says which version of a definition its writer has seen. The input of what writes
-// over one embeds it.
+// Matched names the version of a definition that its writer has seen. The input of an
+// operation that replaces one embeds it.
 type Matched struct {
 	IfMatch     string `header:"If-Match" doc:"The ETag of what you have read; * takes whatever is there."`
 	IfNoneMatch string `header:"If-None-Match" doc:"* : only if there is none yet."`
 }
 
-// Unmatched is a refusal whose HTTP status says more than its kind.
+// Unmatched is a refusal with a more specific HTTP status than its kind.
 type Unmatched struct {
 	*problem.Problem
 	Status int
 }
 
-// Unwrap gives the problem.
+// Unwrap returns the problem.
 func (u *Unmatched) Unwrap() error { return u.Problem }
 
-// Judge compares with what is there; tag is empty if there is nothing. same says that the
-// write would change nothing, which needs no leave.
+// Judge compares with the current version; tag is empty if there is none. same means that
+// the write would change nothing, which is always allowed.
 func (m Matched) Judge(kind, tag string, same bool) error {
 	switch {
 	case m.IfNoneMatch == "*" && tag != "":
@@ -107,7 +108,8 @@ func (m Matched) Judge(kind, tag string, same bool) error {
 	return nil
 }
 
-// JudgeDrop compares with what is to be deleted. Who says nothing takes whatever is there.
+// JudgeDrop compares with the definition to delete. Without a version any current one is
+// deleted.
 func (m Matched) JudgeDrop(kind, tag string) error {
 	if m.IfMatch != "" && !m.matches(tag) {
 		return stale("the %s was changed by somebody else", kind)
@@ -115,10 +117,10 @@ func (m Matched) JudgeDrop(kind, tag string) error {
 	return nil
 }
 
-// Exact says that one version is meant, and no other.
+// Exact reports whether one version is meant, and no other.
 func (m Matched) Exact() bool { return m.IfMatch != "" && !strings.Contains(m.IfMatch, "*") }
 
-// Late says so if somebody else was faster, after we had looked.
+// Late turns a conflict into a refusal that another writer was faster, after the check.
 func (m Matched) Late(err error) error {
 	if err == nil || !m.Exact() {
 		return err
@@ -129,8 +131,8 @@ func (m Matched) Late(err error) error {
 	return err
 }
 
-// Over writes a definition over whatever is there, as the database itself would; m is that
-// of the input.
+// Over replaces a definition whatever its version, as the database itself would; m is the
+// one in the input.
 func Over[Store, In any, Out Defined](ctx context.Context, c Caller, o *Op[Store, In, Out], in *In, m *Matched) (out Out, err error) {
 	for range 5 {
 		if out, err = o.Call(ctx, c, in); err == nil {
@@ -139,7 +141,7 @@ func Over[Store, In any, Out Defined](ctx context.Context, c Caller, o *Op[Store
 		switch p := problem.Explain(err); {
 		case p.Field == "If-Match":
 			m.IfMatch = "*"
-		case p.Kind == problem.Conflict: // it went away meanwhile
+		case p.Kind == problem.Conflict: // it was deleted meanwhile
 			m.IfMatch = ""
 		default:
 			return out, err
@@ -157,7 +159,7 @@ func (m Matched) matches(tag string) bool {
 	return false
 }
 
-// stale says that somebody else was faster.
+// stale returns the refusal that another writer was faster.
 func stale(format string, args ...any) error {
 	return &Unmatched{problem.New(problem.Conflict, "read it again, then decide", format, args...), http.StatusPreconditionFailed}
 }

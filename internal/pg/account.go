@@ -12,16 +12,16 @@ import (
 	"syscall"
 )
 
-// account is the unprivileged user that the server runs as. It is nil when Weir
-// itself is unprivileged: then the server runs as the same user. PostgreSQL
-// refuses to run as root, and initdb refuses a uid that has no name.
+// account is the unprivileged user that the server runs as. It is nil if Weir itself is
+// unprivileged: then the server runs as the same user. PostgreSQL refuses to run as root,
+// and initdb refuses a uid that has no name.
 type account struct {
 	name     string
 	uid, gid uint32
 }
 
-// serverAccount chooses the account. Data that exists decides by its owner, so
-// that a folder made by one user and served by root stays that user's.
+// serverAccount chooses the account. The owner of existing data decides, so that a folder
+// made by one user and served by root stays that user's.
 func serverAccount(data string) (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -53,8 +53,8 @@ func (a *account) own(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// attributes are those of every server process: its own session, so that a
-// Ctrl-C in the terminal reaches Weir alone and Weir can stop the server last.
+// attributes are those of every server process: its own session, so that a Ctrl-C in the
+// terminal reaches Weir alone and Weir can stop the server last.
 func (a *account) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if a != nil {
@@ -63,10 +63,9 @@ func (a *account) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// reach makes sure that the account can enter every folder above path. Folders
-// below the system's temporary folder are opened for passing through, because
-// those are made private by whoever makes them; any other is for a person to
-// decide, so it is an error that says how.
+// reach makes sure that the account can enter every folder above path. Folders below the
+// system's temporary folder get the right to pass through, because their creators make
+// them private; for any other a person has to decide, so it is an error that tells how.
 func (a *account) reach(path string) error {
 	if a == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// silence is how long a process that may be our server may say nothing at all.
-// A server that recovers says so, and may take as long as it needs.
+// silence is how long a process that may be our server may give no answer at all. A
+// server that recovers answers so, and may take as long as it needs.
 const silence = 30 * time.Second
 
 // postmaster is what a running server writes about itself into its data folder.
@@ -42,9 +42,9 @@ func readPostmaster(path string) (postmaster, error) {
 	return p, nil
 }
 
-// adopt takes over the server that a killed Weir left in our folder. It reports
-// false when there is none, or when it ended while we waited: after kill -9 of
-// Weir on Linux the server is about to shut down, and then a new one must start.
+// adopt takes over the server that a killed Weir left in our folder. It returns false if
+// there is none, or if it ended while we waited: after kill -9 of Weir on Linux the
+// server is about to shut down, and then a new one must start.
 func (c *Cluster) adopt(ctx context.Context) (bool, error) {
 	path := filepath.Join(c.data(), "postmaster.pid")
 	left, err := readPostmaster(path)
@@ -55,11 +55,11 @@ func (c *Cluster) adopt(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if !alive(left.pid) {
-		return false, nil // stale; the new server clears it away
+		return false, nil // stale; the new server removes it
 	}
 	if !mayServe(left.pid, c.data()) {
-		// The pid went to another program. PostgreSQL would refuse to start
-		// for as long as that one lives.
+		// The pid belongs to another program now. PostgreSQL would refuse to start for as
+		// long as that one lives.
 		c.log.Info("removing a stale postmaster.pid", "pid", left.pid)
 		return false, os.Remove(path)
 	}
@@ -68,7 +68,7 @@ func (c *Cluster) adopt(ctx context.Context) (bool, error) {
 	}
 	for left.port == 0 && pause(ctx, 10*time.Millisecond) && !c.process.ended() {
 		if left, err = readPostmaster(path); err != nil {
-			break // it ended; await tells
+			break // it ended; await reports that
 		}
 	}
 	c.port, c.sockets = left.port, left.sockets

@@ -23,21 +23,21 @@ import (
 // that forget to name the schema would work here and nowhere else.
 const owner = "postgres"
 
-// Config says which cluster to run. Only Dir is needed.
+// Config describes the cluster to run. Only Dir is required.
 type Config struct {
 	// Dir is Weir's data folder; the cluster lives in Dir/postgres.
 	Dir string
-	// Bin is the folder of the server's programs (WEIR_POSTGRES_BIN). Empty:
-	// look for an installed server, then fetch one.
+	// Bin is the folder of the server's programs (WEIR_POSTGRES_BIN). If empty, Start
+	// looks for an installed server, then fetches one.
 	Bin string
-	// Port to listen on at 127.0.0.1. Zero: the one used last, or any free one.
+	// Port is the port on 127.0.0.1. Zero means the one used last, or any free one.
 	Port int
-	// Settings are added to ours in weir.conf and win over them. An adopted
-	// server keeps the settings it was started with.
+	// Settings are added to ours in weir.conf and override them. An adopted server keeps
+	// the settings it was started with.
 	Settings map[string]string
-	// CacheDir holds the fetched build. Empty: the user's cache folder.
+	// CacheDir holds the fetched build. Empty means the user's cache folder.
 	CacheDir string
-	// Logger hears what takes long. Nil: nothing is logged.
+	// Logger gets a line about slow steps. If nil, nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -56,8 +56,8 @@ type Cluster struct {
 	adopted  bool
 }
 
-// Start brings up the cluster in cfg.Dir and returns when it answers queries.
-// It waits as long as the server needs to recover; ctx bounds that.
+// Start starts the cluster in cfg.Dir and returns when it answers queries. It waits as
+// long as the server needs to recover; ctx limits that.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	c, err := openFolder(cfg)
 	if err == nil {
@@ -71,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// openFolder makes the folder, takes its lock and reads what it remembers.
+// openFolder makes the folder, takes its lock and reads its stored state.
 func openFolder(cfg Config) (*Cluster, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("no data folder given")
@@ -86,7 +86,7 @@ func openFolder(cfg Config) (*Cluster, error) {
 	}
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
-		mode = 0o711 // the server's user passes through; what is inside is private
+		mode = 0o711 // the server's user passes through; the contents are private
 	}
 	if err := os.MkdirAll(c.home, mode); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (c *Cluster) fetched(ctx context.Context, major int) (binaries, error) {
 	return pick([]binaries{b}, major)
 }
 
-// defaultCache is a folder that the server's user can enter.
+// defaultCache returns a folder that the server's user can enter.
 func defaultCache() (string, error) {
 	if os.Geteuid() == 0 {
 		return "/var/cache/weir", nil
@@ -187,7 +187,7 @@ func defaultCache() (string, error) {
 	return filepath.Join(dir, "weir"), err
 }
 
-// URL is the address of a database of this cluster for its owner, a superuser.
+// URL returns the address of a database of this cluster for its owner, a superuser.
 func (c *Cluster) URL(database string) string {
 	u := url.URL{
 		Scheme:   "postgres",
@@ -199,7 +199,7 @@ func (c *Cluster) URL(database string) string {
 	return u.String()
 }
 
-// EnsureDatabase makes the database unless it is there.
+// EnsureDatabase creates the database unless it exists.
 func (c *Cluster) EnsureDatabase(ctx context.Context, name string) error {
 	conn, err := pgx.Connect(ctx, c.URL("postgres"))
 	if err != nil {
@@ -217,24 +217,24 @@ func (c *Cluster) EnsureDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
-// Adopted reports whether the server was running already when Start came.
+// Adopted reports whether the server was already running when Start was called.
 func (c *Cluster) Adopted() bool { return c.adopted }
 
-// Version is the server's version, such as "17.10".
+// Version returns the server's version, such as "17.10".
 func (c *Cluster) Version() string { return c.version }
 
-// Pid is the postmaster's process id.
+// Pid returns the postmaster's process id.
 func (c *Cluster) Pid() int { return c.process.handle.Pid }
 
-// Done is closed when the server has ended, asked or not.
+// Done is closed when the server has ended, expected or not.
 func (c *Cluster) Done() <-chan struct{} { return c.process.done }
 
-// LogTail is the end of the server's log, for a person to read.
+// LogTail returns the end of the server's log, for a person to read.
 func (c *Cluster) LogTail() string { return tail(c.path("server.log"), 0) }
 
-// Stop shuts the server down and gives the folder free. Close every pool first.
-// When ctx ends, the shutdown becomes immediate, which loses nothing but makes
-// the next start recover. Stopping a stopped cluster does nothing.
+// Stop shuts the server down and releases the folder. Close every pool first. When ctx
+// ends, the shutdown becomes immediate, which loses nothing but makes the next start
+// recover. Stopping a stopped cluster does nothing.
 func (c *Cluster) Stop(ctx context.Context) error {
 	if err := c.process.stop(ctx); err != nil {
 		return err

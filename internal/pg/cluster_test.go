@@ -31,7 +31,7 @@ func startCluster(t *testing.T, cfg Config) *Cluster {
 	return c
 }
 
-// quick is the configuration of a cluster whose durability is not the point.
+// quick is the configuration of a cluster whose durability does not matter.
 func quick(t *testing.T) Config {
 	return Config{Dir: t.TempDir(), Settings: map[string]string{"fsync": "off"}}
 }
@@ -66,8 +66,8 @@ func ask(t *testing.T, url string, statements ...string) (answer string) {
 	return answer
 }
 
-// abandon leaves the server running without an owner, as a kill -9 of Weir does
-// where the kernel does not tell the children.
+// abandon leaves the server running without an owner, as a kill -9 of Weir does where the
+// kernel does not signal the children.
 func abandon(t *testing.T, c *Cluster) {
 	t.Helper()
 	if err := unlockFolder(c.lock); err != nil {
@@ -254,8 +254,8 @@ func TestForeignClusterIsNeverTouched(t *testing.T) {
 	ask(t, c.URL("postgres"), `create table kept (x text)`, `insert into kept values ('ours') returning x`)
 	stopCluster(t, c)
 
-	// Our folder points at the foreign server by pid and by port: as after a
-	// reboot that gave our old pid and port to somebody else.
+	// Our folder points at the foreign server by pid and by port, as after a reboot that
+	// gave our old pid and port to another program.
 	text, err := os.ReadFile(filepath.Join(foreign.data(), "postmaster.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -278,8 +278,8 @@ func TestForeignClusterIsNeverTouched(t *testing.T) {
 	}
 }
 
-// TestServerKilled is the stale postmaster.pid: the server died by kill -9, and
-// its children may live for another moment.
+// TestServerKilled is about the stale postmaster.pid: the server died by kill -9, and its
+// children may live for another moment.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Dir: t.TempDir()}
@@ -357,7 +357,7 @@ func TestWrongMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// listing is every file of a folder with its size and time of change.
+// listing returns every file of a folder with its size and time of change.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var text strings.Builder
@@ -386,7 +386,7 @@ func TestFailedStartShowsTheLogAndLeavesNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	cfg.Settings = nil
-	startCluster(t, cfg) // the folder is free and good
+	startCluster(t, cfg) // the folder is free and intact
 }
 
 func TestStartGivesUpWithItsContext(t *testing.T) {

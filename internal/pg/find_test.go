@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// install lays out a fake server whose only skill is to tell its version.
+// install creates a fake server that can only print its version.
 func install(t *testing.T, dir, version string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -36,19 +36,19 @@ func TestFindOrder(t *testing.T) {
 	for _, major := range []string{"9", "15", "16", "17", "18"} {
 		install(t, in("debian/"+major+"/bin"), major+".1 (Debian "+major+".1-1)")
 	}
-	// A folder with a client only, as postgresql-client leaves it.
+	// A folder with a client only, as postgresql-client creates it.
 	install(t, in("debian/19/bin"), "19.1")
 	if err := os.Remove(in("debian/19/bin/initdb")); err != nil {
 		t.Fatal(err)
 	}
-	// A lone link on the path, as some packages make it.
+	// A single link on the path, as some packages create it.
 	if err := os.Mkdir(in("links"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(in("debian/17/bin/postgres"), in("links/postgres")); err != nil {
 		t.Fatal(err)
 	}
-	// A pg_config on the path, as the development package leaves it.
+	// A pg_config on the path, as the development package creates it.
 	if err := os.Mkdir(in("config"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// initialise makes the data folder unless it is there. It works beside the
-// target and renames, so an initdb that was killed leaves nothing half made.
+// initialise makes the data folder unless it exists. It works beside the target and
+// renames, so an initdb that was killed leaves nothing half made.
 func (c *Cluster) initialise(ctx context.Context, bin binaries) error {
 	if _, err := os.Stat(c.data()); err == nil || !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	began := time.Now()
-	// Compare bytes, but know the letters of every language where the system
-	// does; a system without that locale gets the plain one.
+	// Compare bytes, but know the letters of every language where the system does; a
+	// system without that locale gets the plain one.
 	err := c.initdb(ctx, bin, "C.UTF-8")
 	if err != nil && strings.Contains(err.Error(), "invalid locale") {
 		err = c.initdb(ctx, bin, "C")
@@ -69,8 +69,8 @@ func (c *Cluster) initdb(ctx context.Context, bin binaries, ctype string) error 
 	return errors.Join(err, conf.Close())
 }
 
-// serverEnv keeps the server away from our environment: it may hold secrets,
-// and PG* or LC_* variables would change what the server does.
+// serverEnv keeps our environment from the server: it may hold secrets, and PG* or LC_*
+// variables would change the server's behavior.
 func serverEnv() []string {
 	env := []string{"LC_ALL=C"}
 	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
@@ -83,7 +83,7 @@ func serverEnv() []string {
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// writeConf writes weir.conf: what suits a laptop, then what the caller wants.
+// writeConf writes weir.conf: settings for a laptop, then those of the caller.
 func (c *Cluster) writeConf(bin binaries) error {
 	settings := map[string]string{
 		"max_connections":                  "200",
@@ -118,8 +118,8 @@ func (c *Cluster) writeConf(bin binaries) error {
 	return errors.Join(os.WriteFile(path, []byte(text.String()), 0o600), c.account.own(path))
 }
 
-// has reports whether the server has a loadable library. The folders are those
-// that builds use, relative to the programs.
+// has reports whether the server has a loadable library. The folders are those that
+// builds use, relative to the programs.
 func (b binaries) has(library string) bool {
 	for _, dir := range []string{"../lib", "../lib/postgresql", "../lib/pgsql", "../lib64/pgsql", "../lib64/postgresql"} {
 		for _, suffix := range []string{".so", ".dylib"} {

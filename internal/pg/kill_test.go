@@ -17,9 +17,8 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// TestOwnerKilled kills a Weir with -9 while it owns a running cluster. What
-// was committed is there for the next Weir, who adopts the server or restarts
-// it.
+// TestOwnerKilled kills a Weir with -9 while it owns a running cluster. Committed data is
+// there for the next Weir, which adopts the server or restarts it.
 func TestOwnerKilled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -19,22 +19,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// logLimit is the size at which a start puts the log aside.
+// logLimit is the size at which a start moves the log aside.
 const logLimit = 16 << 20
 
-// errNotOurs says that what answers is not the server of this folder.
+// errNotOurs means that the server that answers is not the one of this folder.
 var errNotOurs = errors.New("the server that answers is not the one of this folder")
 
-// launch runs the server and waits until it answers. Two failures pass by
-// themselves and are tried again: a port that somebody took in the meantime,
-// and the last processes of a server that was killed and still hold its memory.
+// launch runs the server and waits until it answers. Two failures pass by themselves and
+// are retried: a port that another program took in the meantime, and the last processes
+// of a server that was killed and still hold its memory.
 func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 	if err := c.writeConf(bin); err != nil {
 		return err
 	}
-	// A killed process that waits for the disk goes when the disk has answered, and one
-	// that was only just made may wait for its client for the minute that it has to log
-	// in.
+	// A killed process that waits for the disk ends when the disk has answered, and one
+	// that has just started may wait for its client for the minute that it has to log in.
 	began, told := time.Now(), time.Now()
 	patience := began.Add(2*time.Minute + 30*time.Second)
 	for avoid := 0; ; avoid = c.port {
@@ -52,7 +51,7 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 			return err
 		case portTaken && c.cfg.Port == 0:
 		case oldServer:
-			c.port = 0 // nothing wrong with it
+			c.port = 0 // the port is fine and need not be avoided
 			if time.Since(told) > 10*time.Second {
 				told = time.Now()
 				c.log.Info("processes of an earlier PostgreSQL still hold its memory: waiting for them", "since", time.Since(began).Round(time.Second))
@@ -66,8 +65,8 @@ func (c *Cluster) launch(ctx context.Context, bin binaries) error {
 	}
 }
 
-// choosePort takes the port that is asked for, or the one used last, or any
-// free one, but not the one to avoid.
+// choosePort chooses the configured port, or the one used last, or any free one, but not
+// the one to avoid.
 func (c *Cluster) choosePort(avoid int) error {
 	if c.cfg.Port != 0 {
 		c.port = c.cfg.Port
@@ -94,8 +93,8 @@ func free(port int) bool {
 	return err == nil && l.Close() == nil
 }
 
-// run starts one server process on c.port. On failure no process is left and
-// the first result is what the server logged.
+// run starts one server process on c.port. On failure no process is left and the first
+// result is what the server logged.
 func (c *Cluster) run(ctx context.Context, bin binaries) (said string, err error) {
 	if c.sockets, err = c.socketFolder(); err != nil {
 		return "", err
@@ -129,8 +128,8 @@ func (c *Cluster) run(ctx context.Context, bin binaries) (said string, err error
 	return said, fmt.Errorf("%w. The end of its log (%s):\n%s", err, c.path("server.log"), said)
 }
 
-// socketFolder is run/ in our folder, or, when the socket's name would be too
-// long for the system there, a short folder of our own.
+// socketFolder returns run/ in our folder, or, if the socket's name would be too long for
+// the system there, a short folder of our own.
 func (c *Cluster) socketFolder() (string, error) {
 	limit := 107
 	if runtime.GOOS != "linux" {
@@ -160,8 +159,8 @@ func (c *Cluster) openLog() (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
-// await waits until the process answers as ours, has ended, or ctx ends. With
-// patience > 0 it also gives up on a process that says nothing for that long.
+// await waits until the process answers as ours, has ended, or ctx ends. With patience >
+// 0 it also stops waiting for a process that gives no answer for that long.
 func (c *Cluster) await(ctx context.Context, patience time.Duration) error {
 	began, answered, told := time.Now(), time.Now(), time.Now()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
@@ -186,8 +185,8 @@ func (c *Cluster) await(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// probe asks the server on c.port who it is. Nil means ours and ready, and
-// errNotOurs means somebody else's; every other error may pass.
+// probe asks the server on c.port for its identity. Nil means ours and ready, and
+// errNotOurs means a foreign server; every other error may pass.
 func (c *Cluster) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -215,7 +214,7 @@ func (c *Cluster) probe(ctx context.Context) error {
 	return nil
 }
 
-// tail is the end of a log, reading no further back than from.
+// tail returns the end of a log, reading no further back than from.
 func tail(path string, from int64) string {
 	f, err := os.Open(path)
 	if err != nil {

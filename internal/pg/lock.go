@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// ErrInUse says that another live Weir owns the data folder.
+// ErrInUse means that another live Weir owns the data folder.
 var ErrInUse = errors.New("the data folder is in use")
 
-// lockFolder takes the folder's lock for this process. The kernel frees it when
-// the process dies, however it dies, so a lock is never stale. The pid inside is
-// only for the message.
+// lockFolder takes the folder's lock for this process. The kernel releases it when the
+// process dies, however it dies, so a lock is never stale. The pid inside is only for the
+// message.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -41,8 +41,8 @@ func lockFolder(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlockFolder frees the lock at once. Closing alone would leave it to a child
-// of ours that is just between fork and exec. Unlocking twice does nothing.
+// unlockFolder releases the lock at once. Closing alone would leave it to a child of ours
+// that is just between fork and exec. Unlocking twice does nothing.
 func unlockFolder(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

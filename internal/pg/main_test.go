@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testdb.Main(m)
 }
 
-// ownFolder starts the cluster, says where it is and stays until it is killed.
+// ownFolder starts the cluster, prints its address and stays until it is killed.
 func ownFolder(dir string) {
 	cluster, err := pg.Start(context.Background(), pg.Config{Dir: dir})
 	if err != nil {

@@ -15,25 +15,24 @@ import (
 	"github.com/weirhq/weir/internal/dsn"
 )
 
-// ErrSchemaNewer says that a newer Weir changed the schema in a way that this
-// binary cannot work with.
+// ErrSchemaNewer means that a newer Weir changed the schema in a way that this binary
+// cannot work with.
 var ErrSchemaNewer = errors.New("the database schema is newer than this Weir")
 
-// ErrSchemaOlder says that the database lacks a part of the schema of this binary.
+// ErrSchemaOlder means that the database lacks a part of the schema of this binary.
 var ErrSchemaOlder = errors.New("the database schema is older than this Weir: run weir migrate")
 
 // migrateLock is the advisory lock that lets one migrator work at a time.
 const migrateLock = 0x77656972 // "weir"
 
-// Report says what a Migrate did. All its lists are empty when there was
-// nothing to do.
+// Report is the result of a Migrate. All its lists are empty if there was nothing to do.
 type Report struct {
 	// Migrations are the files of migrations/ that ran, in order.
 	Migrations []string
 	// Objects are the files of functions/ and views/ that were applied.
 	Objects []string
-	// Retired are files that the database has and this binary has no longer. What
-	// they made stays for servers of the version before.
+	// Retired are files that the database has and this binary no longer has. Their
+	// objects stay for servers of the version before.
 	Retired []string
 	// Dropped are functions and views that were replaced by ones with other
 	// arguments, or that were retired long ago.
@@ -60,32 +59,32 @@ type Status struct {
 	// ObjectVersion is the version of functions, views and grants that the
 	// database has; ObjectTarget the one that this binary has.
 	ObjectVersion, ObjectTarget int64
-	// Changed are files of functions/ and views/ that Migrate would apply, Removed
-	// those that it would retire, Retired those of which it would drop what they
-	// made. All are empty where a newer binary has seen to them.
+	// Changed are files of functions/ and views/ that Migrate would apply, Removed those
+	// that it would retire, Retired those whose objects it would drop. All are empty if a
+	// newer binary has applied its files.
 	Changed, Removed, Retired []string
 	// Unknown are migrations of a newer binary, Breaking the ones among them
 	// that this binary cannot work with.
 	Unknown, Breaking []string
-	// same says that the database has the content of this binary, draft that the
-	// content of this binary is nobody's version, alone that no other server uses
-	// the database, unnumbered that it has no table for versions yet.
+	// same means that the database has the content of this binary, draft that the content
+	// of this binary is not a released version, alone that no other server uses the
+	// database, unnumbered that it has no table for versions yet.
 	same, draft, alone, unnumbered bool
 }
 
-// plan is what to do about functions, views and grants.
+// plan is what Migrate does with functions, views and grants.
 type plan int
 
 const (
-	leave plan = iota // a newer or an equal binary has seen to them
-	apply             // apply those that differ, take nothing away
+	leave plan = iota // a newer or an equal binary has applied its files
+	apply             // apply those that differ, remove nothing
 	raise             // this is a newer version: apply, retire, drop
 )
 
-// plan lets the version only go up. Equal numbers with other content happen
-// where somebody works on the functions: a draft is applied wherever it is
-// started, and on a database of one's own so is everything, because there is
-// nobody beside. Else what is there stays.
+// plan lets the version only go up. Equal numbers with other content happen where a
+// developer works on the functions: a draft is applied wherever it is started, and on a
+// private database so is everything, because no other server uses it. Otherwise the
+// present content stays.
 func (s Status) plan() plan {
 	switch {
 	case len(s.Unknown) > 0 || s.ObjectTarget < s.ObjectVersion:
@@ -103,8 +102,8 @@ func (s Status) Current() bool {
 	return len(s.Pending) == 0 && len(s.Changed) == 0 && s.plan() != raise
 }
 
-// Err is ErrSchemaNewer with its reason when this binary must not touch or use
-// the database, else nil.
+// Err returns ErrSchemaNewer with its reason if this binary must not touch or use the
+// database, else nil.
 func (s Status) Err() error {
 	if len(s.Breaking) == 0 {
 		return nil
@@ -140,9 +139,9 @@ func Migrate(ctx context.Context, url string, fsys fs.FS) (Report, error) {
 	return migrate(ctx, url, fsys, false)
 }
 
-// MigrateOwn is Migrate for a database that only one server uses: the private
-// one of `weir up`. There, functions of equal version and other content are
-// always replaced by those of this binary, because nobody else needs the others.
+// MigrateOwn is Migrate for a database that only one server uses: the private one of
+// `weir up`. There, functions of equal version and other content are always replaced by
+// those of this binary, because no other server needs them.
 func MigrateOwn(ctx context.Context, url string, fsys fs.FS) (Report, error) {
 	return migrate(ctx, url, fsys, true)
 }
@@ -178,10 +177,10 @@ func newMigrator(ctx context.Context, url string, fsys fs.FS) (*migrator, error)
 		return nil, err
 	}
 	config := address.Config.ConnConfig
-	// The simple protocol, for two reasons. Behind a pooler, prepared statements
-	// would stay on a connection that is no longer ours. And the extended one
-	// leaves a portal with its snapshot open until the next statement, for which
-	// a CREATE INDEX CONCURRENTLY of our own other connection would wait.
+	// The simple protocol is used for two reasons. Behind a pooler, prepared statements
+	// would stay on a connection that is no longer ours. And the extended protocol leaves
+	// a portal with its snapshot open until the next statement, for which a CREATE INDEX
+	// CONCURRENTLY of our own other connection would wait.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.RuntimeParams["application_name"] = "weir migrate"
 	conn, err := pgx.ConnectConfig(ctx, config)
@@ -194,7 +193,7 @@ func newMigrator(ctx context.Context, url string, fsys fs.FS) (*migrator, error)
 func (m *migrator) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = m.conn.Close(ctx) // everything that counts is committed
+	_ = m.conn.Close(ctx) // everything that matters is committed
 }
 
 func (m *migrator) migrate(ctx context.Context) (Report, error) {
@@ -216,9 +215,9 @@ func (m *migrator) migrate(ctx context.Context) (Report, error) {
 	return report, tx.Commit(ctx)
 }
 
-// lock opens the transaction that holds the lock. It asks again and again
-// instead of waiting inside a statement: a waiting statement holds a snapshot,
-// and a CREATE INDEX CONCURRENTLY of the one who works would wait for that.
+// lock opens the transaction that holds the lock. It polls instead of waiting inside a
+// statement, because a waiting statement holds a snapshot, and a CREATE INDEX
+// CONCURRENTLY of the process that holds the lock would wait for that.
 func (m *migrator) lock(ctx context.Context) (pgx.Tx, error) {
 	for {
 		tx, err := m.conn.Begin(ctx)

@@ -11,19 +11,19 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// made is a row of weir.schema_object: a file and what it made, each as the
-// text that DROP takes ("routine weir.claim(uuid,integer)", "view weir.task").
+// made is a row of weir.schema_object: a file and its objects, each as the text that DROP
+// takes ("routine weir.claim(uuid,integer)", "view weir.task").
 type made struct {
 	file, hash string
 	makes      []string
-	// retired says that no version has the file any more, due that it is time to
-	// drop what it made.
+	// retired means that no version has the file any more, due that it is time to drop
+	// its objects.
 	retired, due bool
 }
 
-// compareObjects lists the files to apply and the files that are gone. A file
-// counts as changed when its text did, or when something it made was dropped; that
-// of the grants also when they were lost.
+// compareObjects lists the files to apply and the files that are gone. A file counts as
+// changed if its text did, or if one of its objects was dropped; the file of grants also
+// if grants were lost.
 func compareObjects(ctx context.Context, db querier, s *source, migrated bool, status *Status) (err error) {
 	var known []made
 	present := map[string]string{}
@@ -68,9 +68,9 @@ func compareObjects(ctx context.Context, db querier, s *source, migrated bool, s
 	return nil
 }
 
-// ungranted reports whether grants were lost, as by a dump that was loaded where
-// the roles are not there. The schema itself says so, in weir._ungranted; one that
-// has no such function, or a caller who may not ask, misses nothing.
+// ungranted reports whether grants were lost, as by a dump that was loaded where the
+// roles do not exist. The function weir._ungranted checks it; a schema without it, or a
+// caller who may not call it, counts as complete.
 func ungranted(ctx context.Context, db querier) (lost bool, err error) {
 	var able bool
 	err = db.QueryRow(ctx, `
@@ -85,7 +85,7 @@ func ungranted(ctx context.Context, db querier) (lost bool, err error) {
 }
 
 func madeObjects(ctx context.Context, db querier) ([]made, error) {
-	// By name and not as a column: a database of an older version has none.
+	// By name and not as a column, because a database of an older version has none.
 	rows, err := db.Query(ctx, `
 		select o.file, o.hash, o.makes, r.at is not null, coalesce(r.at < now() - interval '7 days', false)
 		from weir.schema_object o, lateral (select (to_jsonb(o) ->> 'retired_at')::timestamptz) r (at) order by o.file`)
@@ -98,9 +98,9 @@ func madeObjects(ctx context.Context, db querier) ([]made, error) {
 	})
 }
 
-// presentObjects are the routines and views of our schemas, each with a mark
-// that moves whenever the object is written. Names, with their schema, are the
-// only ones that are looked for; none: all of them.
+// presentObjects returns the routines and views of our schemas, each with a mark that
+// changes whenever the object is written. If names are given, with their schema, only
+// those are returned.
 func presentObjects(ctx context.Context, db querier, names ...string) (map[string]string, error) {
 	bare, routine, view := []string{}, "true", "true"
 	for _, name := range names {
@@ -132,13 +132,13 @@ func presentObjects(ctx context.Context, db querier, names ...string) (map[strin
 	return present, err
 }
 
-// applyObjects applies the changed files. A newer version also retires the files
-// that it has no longer, and drops what was retired long ago.
+// applyObjects applies the changed files. A newer version also retires the files that it
+// no longer has, and drops objects that were retired long ago.
 //
-// Files may need each other in any order (a function that returns rows of a
-// view, a view that calls a function), so one that misses something waits for
-// the next round; a round without progress is the error. Bodies are checked in
-// a second step, when everything they may call is there.
+// Files may need each other in any order (a function that returns rows of a view, a view
+// that calls a function), so a file that lacks something waits for the next round; a
+// round without progress is the error. Bodies are checked in a second step, when
+// everything they may call exists.
 func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status, report *Report) error {
 	if status.unnumbered {
 		if err := runScript(ctx, tx, objectVersionTable); err != nil {
@@ -193,12 +193,12 @@ func applyObjects(ctx context.Context, tx pgx.Tx, s *source, status Status, repo
 type applier struct {
 	tx    pgx.Tx
 	known []made
-	stale []string // made by an earlier text of a file, not by this one
+	stale []string // made by an earlier text of a file, not by the present one
 }
 
-// round applies what it can. It returns the files that must wait and why the
-// first of them does; a fault that waiting cannot cure stops all, and is told
-// apart by nothing having moved.
+// round applies the files that it can. It returns the files that must wait and why the
+// first of them does. An error that waiting cannot cure stops the round; the caller
+// recognizes it because no file was applied.
 func (a *applier) round(ctx context.Context, files []object) (rest []object, why error) {
 	for _, o := range files {
 		err := a.apply(ctx, o)
@@ -215,10 +215,9 @@ func (a *applier) round(ctx context.Context, files []object) (rest []object, why
 	return rest, why
 }
 
-// apply runs one file. When the new text cannot replace the old (other result
-// type or argument names) or stands beside it (other arguments), what the old
-// text made is dropped first; PostgreSQL refuses that while something else
-// depends on it.
+// apply runs one file. If the new text cannot replace the old (other result type or
+// argument names) or would stand beside it (other arguments), the objects of the old text
+// are dropped first; PostgreSQL refuses that while something else depends on them.
 func (a *applier) apply(ctx context.Context, o object) error {
 	var old []string
 	if i := slices.IndexFunc(a.known, func(k made) bool { return k.file == o.file }); i >= 0 {
@@ -243,8 +242,8 @@ func (a *applier) apply(ctx context.Context, o object) error {
 	return err
 }
 
-// execute runs the file in a savepoint, after dropping first, and returns what
-// it made: the objects of its names that were written by it.
+// execute runs the file in a savepoint, after dropping first, and returns its objects:
+// those of its names that it wrote.
 func (a *applier) execute(ctx context.Context, o object, first []string) ([]string, error) {
 	savepoint, err := a.tx.Begin(ctx)
 	if err != nil {
@@ -280,8 +279,8 @@ func (a *applier) execute(ctx context.Context, o object, first []string) ([]stri
 	return makes, savepoint.Commit(ctx)
 }
 
-// dropStale drops what changed files make no longer: a call could not choose
-// between a function and one of its name with more arguments.
+// dropStale drops objects that changed files no longer make, because a call could not
+// choose between a function and one of its name with more arguments.
 func (a *applier) dropStale(ctx context.Context) ([]string, error) {
 	gone, err := a.unmade(ctx, a.stale)
 	if err != nil {
@@ -293,9 +292,9 @@ func (a *applier) dropStale(ctx context.Context) ([]string, error) {
 	return gone, nil
 }
 
-// retire notes which files are gone. What they made stays a while: servers of the
-// version before still call it, and they may be put back. After a week the next
-// version drops it, unless something of others depends on it.
+// retire records which files are gone. Their objects stay for a while, because servers of
+// the version before still call them, and may be put back. After a week the next version
+// drops them, unless something of a user depends on them.
 func (a *applier) retire(ctx context.Context, status Status, report *Report) error {
 	if _, err := a.tx.Exec(ctx, `update weir.schema_object set retired_at = now() where file = any($1)`, status.Removed); err != nil {
 		return err
@@ -330,8 +329,8 @@ func (a *applier) dropRetired(ctx context.Context, k made) (gone []string, err e
 	return gone, err
 }
 
-// unmade are those objects that are there and that no file makes, views first,
-// for they may use the routines. What moved to another file is still made.
+// unmade returns those of the objects that exist and that no file makes, views first,
+// because they may use the routines. An object that moved to another file is still made.
 func (a *applier) unmade(ctx context.Context, objects []string) ([]string, error) {
 	if len(objects) == 0 {
 		return nil, nil
@@ -352,8 +351,8 @@ func (a *applier) unmade(ctx context.Context, objects []string) ([]string, error
 	return gone, nil
 }
 
-// check makes the routines once more with their bodies checked: a function in
-// SQL that names a missing column fails here and not in front of a user.
+// check makes the routines once more with their bodies checked, so that a function in SQL
+// that names a missing column fails here and not in front of a user.
 func (a *applier) check(ctx context.Context, files []object) error {
 	if _, err := a.tx.Exec(ctx, `set local check_function_bodies = on`); err != nil {
 		return err
@@ -387,7 +386,7 @@ func routines(objects []string) []string {
 	return slices.DeleteFunc(slices.Clone(objects), func(what string) bool { return !strings.HasPrefix(what, "routine ") })
 }
 
-// nameOf is weir.claim for "routine weir.claim(uuid)" and flow.jobs for "view
+// nameOf returns weir.claim for "routine weir.claim(uuid)" and flow.jobs for "view
 // flow.jobs".
 func nameOf(what string) string {
 	_, name, _ := strings.Cut(what, " ")
@@ -409,8 +408,8 @@ func locate(o object, err error) error {
 	return fmt.Errorf("%s: %w", where, explain(err))
 }
 
-// explain adds the server's detail, and what to do about the two refusals that
-// come from rules of ours.
+// explain adds the server's detail, and advice for the two refusals that come from rules
+// of ours.
 func explain(err error) error {
 	pgErr := new(pgconn.PgError)
 	if !errors.As(err, &pgErr) {

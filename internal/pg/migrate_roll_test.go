@@ -26,8 +26,8 @@ var (
 	})
 )
 
-// serves says whether each of the binaries can work with the database, and that
-// all functions which any of them calls are there.
+// serves checks whether each of the binaries can work with the database, and that all
+// functions which any of them calls exist.
 func serves(t *testing.T, db *testdb.DB, binaries ...files) {
 	t.Helper()
 	for i, f := range binaries {
@@ -47,7 +47,7 @@ func newest(t *testing.T, db *testdb.DB) {
 	}
 }
 
-// longAgo makes what was retired a week older.
+// longAgo makes retired files a week older.
 func longAgo(t *testing.T, db *testdb.DB) {
 	t.Helper()
 	if _, err := db.Pool.Exec(context.Background(), `update weir.schema_object set retired_at = retired_at - interval '8 days'`); err != nil {
@@ -73,8 +73,8 @@ func TestRollOutOfFunctions(t *testing.T) {
 		newest(t, db)
 	}
 
-	// The abort: all older again, then a third version that has what the second
-	// had taken away.
+	// The abort: all servers older again, then a third version that has what the second
+	// had removed.
 	longAgo(t, db)
 	migrate(t, db, v1)
 	serves(t, db, v1)
@@ -132,8 +132,8 @@ create or replace procedure weir.pair_up(a weir.thing[]) language plpgsql as $$ 
 	}
 }
 
-// Who changes functions without raising their version works on them: what they
-// start has their functions, whatever was there, and takes nothing away.
+// A developer who changes functions without raising their version works on a draft: a
+// server started from it applies its functions, whatever was there, and removes nothing.
 func TestDrafts(t *testing.T) {
 	db := testdb.NewEmpty(t)
 	v1 := older.version(t, 1)
@@ -151,7 +151,8 @@ func TestDrafts(t *testing.T) {
 	serves(t, db, v1, draft)
 	newest(t, db)
 
-	// Unless nobody else uses the database: the private one of weir up.
+	// On a database that no other server uses, the private one of weir up, they are
+	// replaced.
 	report, err := pg.MigrateOwn(context.Background(), db.URL, v1.fs())
 	if err != nil || len(report.Objects) == 0 || len(report.Retired) != 0 {
 		t.Errorf("it did %+v, %v", report, err)

@@ -20,12 +20,11 @@ type source struct {
 	migrationsFS fs.FS
 	migrations   []migration // by version
 	objects      []object    // functions by name, then views by name
-	// grants says who may use the objects. It runs after them whenever one of
-	// them changed: a new function may be called by everybody until then.
+	// grants are the rights on the objects. The file runs after them whenever one of them
+	// changed, because every role may call a new function until then.
 	grants *object
-	// version counts the versions of objects and grants that have been; hash is
-	// that of this one. A draft has content that no version has: somebody works
-	// on it.
+	// version is the number of released versions of objects and grants; hash is the hash
+	// of this one. A draft has content of no released version: a developer works on it.
 	version int64
 	hash    string
 	draft   bool
@@ -38,8 +37,8 @@ type migration struct {
 	breaking bool
 }
 
-// object is a file of functions/ or views/. Applying it again must be harmless:
-// it holds CREATE OR REPLACE statements and their comments and grants.
+// object is a file of functions/ or views/. Applying it again must be harmless: it holds
+// CREATE OR REPLACE statements and their comments and grants.
 type object struct {
 	file, text, hash string
 	// names are the routines and views that the file makes, with their schema.
@@ -106,8 +105,8 @@ func readSource(fsys fs.FS) (*source, error) {
 	return s, s.readVersions(fsys)
 }
 
-// readVersions numbers the content: the last line of the file is its hash, and
-// the count of lines its number.
+// readVersions numbers the content: the last line of the file is its hash, and the count
+// of lines its number.
 func (s *source) readVersions(fsys fs.FS) error {
 	sum := sha256.New()
 	for _, o := range s.objects {
@@ -131,8 +130,8 @@ func versionLines(fsys fs.FS) ([]string, error) {
 	return strings.Fields(string(text)), err
 }
 
-// NextVersion is the line to add to versions.txt because functions, views or
-// grants in fsys are not those of its last line; "" if they are.
+// NextVersion returns the line to add to versions.txt if functions, views or grants in
+// fsys differ from its last line; "" if they do not.
 func NextVersion(fsys fs.FS) (string, error) {
 	s, err := readSource(fsys)
 	if err != nil || !s.draft {
@@ -147,9 +146,8 @@ func newObject(name, text string) object {
 }
 
 // eachFile calls do for the SQL files of a folder and of the folders in it, in the order of
-// their names. A file is called by its name without the folder of its domain, because
-// databases know the objects of earlier releases by it. A folder that is not there is
-// empty.
+// their names. A file is identified by its name without the folder of its domain, because
+// databases know the objects of earlier releases by it. A missing folder is empty.
 func eachFile(fsys fs.FS, dir string, do func(name, text string) error) error {
 	files := map[string]string{}
 	err := fs.WalkDir(fsys, dir, func(file string, entry fs.DirEntry, err error) error {
@@ -178,7 +176,7 @@ func eachFile(fsys fs.FS, dir string, do func(name, text string) error) error {
 	return nil
 }
 
-// migration finds a version of this binary.
+// migration returns a migration of this binary by its version.
 func (s *source) migration(version int64) (migration, bool) {
 	i := slices.IndexFunc(s.migrations, func(m migration) bool { return m.version == version })
 	if i < 0 {

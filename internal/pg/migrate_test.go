@@ -29,7 +29,7 @@ func (f files) fs() fstest.MapFS {
 	return fsys
 }
 
-// with is a copy with some files changed; an empty text removes one.
+// with returns a copy with some files changed; an empty text removes one.
 func (f files) with(changes files) files {
 	next := maps.Clone(f)
 	for name, text := range changes {
@@ -40,7 +40,7 @@ func (f files) with(changes files) files {
 	return next
 }
 
-// version is a copy that is version n of its functions and views.
+// version returns a copy that is version n of its functions and views.
 func (f files) version(t *testing.T, n int) files {
 	t.Helper()
 	line, err := pg.NextVersion(f.fs())
@@ -50,9 +50,8 @@ func (f files) version(t *testing.T, n int) files {
 	return f.with(files{"versions.txt": strings.Repeat("earlier\n", n-1) + line + "\n"})
 }
 
-// base needs its objects in an order that is not the order of their names: a
-// function returns rows of a view, which reads another view, which calls a
-// function.
+// base needs its objects in an order that is not the order of their names: a function
+// returns rows of a view, which reads another view, which calls a function.
 var base = files{
 	"migrations/0001_tables.sql": `
 -- +goose Up
@@ -78,7 +77,7 @@ func migrate(t *testing.T, db *testdb.DB, f files) pg.Report {
 func get[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) T {
 	t.Helper()
 	var value T
-	// Nothing cached: functions change under the pool here.
+	// Nothing is cached, because functions change under the pool here.
 	args = append([]any{pgx.QueryExecModeExec}, args...)
 	if err := pool.QueryRow(context.Background(), sql, args...).Scan(&value); err != nil {
 		t.Fatalf("%s: %v", sql, err)
@@ -121,8 +120,7 @@ func TestMigrateFromNothing(t *testing.T) {
 }
 
 func TestMigrateWithNothingToDoWritesNothing(t *testing.T) {
-	// The cluster is shared with other tests, which write; a cluster of its own
-	// holds still.
+	// The shared cluster has other tests that write; a cluster of its own does not.
 	cluster, stop, err := testdb.StartCluster(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -198,8 +196,8 @@ func TestMigrateAppliesWhatChanged(t *testing.T) {
 	}
 	same(t, "a function that somebody dropped", migrate(t, db, wider).Objects, []string{"functions/a_list.sql"})
 
-	// A migration that drops a view makes room for other columns, and what
-	// went with the view comes back.
+	// A migration that drops a view makes room for other columns, and the objects that
+	// were dropped with the view come back.
 	reshaped := wider.with(files{
 		"migrations/0002_reshape.sql": "-- +goose Up\ndrop view weir.loud cascade;",
 		"views/loud.sql":              `create or replace view weir.loud as select name, id from weir.shouted;`,
@@ -352,7 +350,7 @@ func TestLateMigrationIsRefused(t *testing.T) {
 }
 
 // A file may move to the folder of a domain: it is the same object, and nothing is applied
-// again. Two of one name are refused.
+// again. Two files of one name are refused.
 func TestFoldersOfDomains(t *testing.T) {
 	t.Parallel()
 	db := testdb.NewEmpty(t)

@@ -13,12 +13,12 @@ import (
 	"github.com/pressly/goose/v3/database"
 )
 
-// versionTable is weir.schema_version, which goose keeps through us. The mark
-// of a breaking migration is written in the migration's own transaction, so no
-// crash can part the two.
+// versionTable is weir.schema_version, which goose maintains through this type. The mark
+// of a breaking migration is written in the migration's own transaction, so no crash can
+// separate the two.
 type versionTable struct{ source *source }
 
-// hasVersionTable reads the catalog itself. to_regclass would remember, for the
+// hasVersionTable reads the catalog itself, because to_regclass would remember, for the
 // rest of a transaction, that there was no schema at its beginning.
 const hasVersionTable = `
 	select exists (
@@ -56,7 +56,7 @@ func (versionTable) TableExists(ctx context.Context, db database.DBTxConn) (exis
 
 func (t versionTable) Insert(ctx context.Context, db database.DBTxConn, req database.InsertRequest) error {
 	if req.Version == 0 {
-		return nil // goose's mark of an empty database; the table itself says that
+		return nil // goose's mark of an empty database; the table itself shows that
 	}
 	m, _ := t.source.migration(req.Version)
 	_, err := db.ExecContext(ctx, `insert into weir.schema_version (version, name, breaking) values ($1, $2, $3)`,
@@ -106,7 +106,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// status reads what the database has and compares.
+// status reads the state of the database and compares.
 func (m *migrator) status(ctx context.Context, db querier) (Status, error) {
 	var s Status
 	if n := len(m.source.migrations); n > 0 {
@@ -150,8 +150,8 @@ func (m *migrator) status(ctx context.Context, db querier) (Status, error) {
 	return s, nil
 }
 
-// objectVersionTable is made by the migrator and not by a migration, because the
-// migrator needs it whatever the migrations are.
+// objectVersionTable is made by the migrator and not by a migration, because the migrator
+// needs it whatever the migrations are.
 const objectVersionTable = `
 	create table weir.object_version (
 		version    bigint primary key,
@@ -162,8 +162,8 @@ const objectVersionTable = `
 	alter table weir.schema_object add column retired_at timestamptz;
 	comment on column weir.schema_object.retired_at is 'Since then no version has the file. What it made is dropped a week later, by the next version.';`
 
-// appliedObjects is the version of functions, views and grants that the database
-// has; -1 in one that has no table for it.
+// appliedObjects returns the version of functions, views and grants of the database; -1
+// if it has no table for it.
 func appliedObjects(ctx context.Context, db querier) (version int64, hash string, err error) {
 	var exists bool
 	err = db.QueryRow(ctx, `
@@ -180,9 +180,9 @@ func appliedObjects(ctx context.Context, db querier) (version int64, hash string
 	return version, hash, err
 }
 
-// Serves is nil if this binary can work with the schema of the database: it has
-// all migrations of this binary and no breaking one of a newer, and functions of
-// its version or a newer one. It is cheap and takes no lock.
+// Serves returns nil if this binary can work with the schema of the database: it has all
+// migrations of this binary and no breaking one of a newer, and functions of its version
+// or a newer one. It is cheap and takes no lock.
 func Serves(ctx context.Context, db querier, fsys fs.FS) error {
 	applied, err := appliedMigrations(ctx, db)
 	if err != nil {
@@ -223,7 +223,7 @@ func Serves(ctx context.Context, db querier, fsys fs.FS) error {
 	return nil
 }
 
-// appliedMigrations is nil in a database that was never migrated.
+// appliedMigrations returns nil for a database that was never migrated.
 func appliedMigrations(ctx context.Context, db querier) ([]migration, error) {
 	var exists bool
 	if err := db.QueryRow(ctx, hasVersionTable).Scan(&exists); err != nil || !exists {

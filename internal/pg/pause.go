@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause waits for d or the end of ctx, and reports whether ctx is still good.
+// pause waits for d or the end of ctx, and reports whether ctx is still valid.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

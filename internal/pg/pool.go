@@ -14,27 +14,28 @@ import (
 	"github.com/weirhq/weir/internal/dsn"
 )
 
-// Options tune a pool. The zero value works.
+// Options configure a pool. The zero value works.
 type Options struct {
-	// Name is what the pool is called in pg_stat_activity. Empty: "weir".
+	// Name is the pool's name in pg_stat_activity. Empty means "weir".
 	Name string
-	// MaxConns bounds the pool. Zero: pool_max_conns of the URL, else four per
-	// core, at least eight.
+	// MaxConns limits the pool. Zero means pool_max_conns of the URL, else four per core,
+	// at least eight.
 	MaxConns int32
-	// ExecMode overrides how statements are sent. Zero: what suits the address.
+	// ExecMode overrides how statements are sent. Zero means the mode that suits the
+	// address.
 	ExecMode pgx.QueryExecMode
-	// StatementTimeout ends statements that run longer. Zero: none does. It has
-	// no effect through a pooler: set it for the role there.
+	// StatementTimeout ends statements that run longer. Zero means no limit. It has no
+	// effect through a pooler: set it for the role there.
 	StatementTimeout time.Duration
-	// Configure changes what the options above do not reach, last of all.
+	// Configure changes settings that the options above do not cover. It runs last.
 	Configure func(*pgxpool.Config)
 }
 
-// idleInTransaction ends a session that holds a transaction open and does
-// nothing: it would hold back vacuum, and hot tables need that.
+// idleInTransaction ends a session that holds a transaction open and does nothing,
+// because it would hold back vacuum, which hot tables need.
 const idleInTransaction = time.Minute
 
-// Open connects a pool and makes sure that the server answers and is new enough.
+// Open connects a pool and checks that the server answers and is new enough.
 func Open(ctx context.Context, url string, opts Options) (*pgxpool.Pool, error) {
 	config, err := poolConfig(ctx, url, opts)
 	if err != nil {
@@ -87,8 +88,8 @@ func poolConfig(ctx context.Context, url string, opts Options) (*pgxpool.Config,
 	return config, nil
 }
 
-// Connect makes one connection, for a few statements. Nothing is prepared on it, so
-// that it may lead through a pooler.
+// Connect makes one connection, for a few statements. Nothing is prepared on it, so it
+// works through a pooler.
 func Connect(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	address, err := dsn.Parse(url)
 	if err != nil {

@@ -20,9 +20,9 @@ type process struct {
 	done chan struct{}
 }
 
-// spawn starts the postmaster. The thread that forks it lives exactly as long
-// as the child: on Linux the kernel sends the death signal when the thread that
-// forked ends, not when the process does.
+// spawn starts the postmaster. The thread that forks it lives exactly as long as the
+// child, because on Linux the kernel sends the death signal when the thread that forked
+// ends, not when the process does.
 func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{done: make(chan struct{})}
 	started := make(chan error)
@@ -33,7 +33,7 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 		p.handle = cmd.Process
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // why it ended stands in its log
+			_ = cmd.Wait() // its log has the reason
 			close(p.done)
 		}
 	}()
@@ -43,8 +43,8 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// adoptProcess watches a postmaster that is not our child. Where the system has
-// process handles (pidfd) a signal can never hit a later process of that pid.
+// adoptProcess watches a postmaster that is not our child. Where the system has process
+// handles (pidfd) a signal can never hit a later process of that pid.
 func adoptProcess(pid int) (*process, error) {
 	handle, err := os.FindProcess(pid)
 	if err != nil {
@@ -69,9 +69,9 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop asks for a fast shutdown (clients are cut, data is written out) and,
-// when that takes too long, for an immediate one, after which the next start
-// recovers from the write-ahead log. Both keep every committed change.
+// stop requests a fast shutdown (clients are disconnected, data is written out) and, if
+// that takes too long, an immediate one, after which the next start recovers from the
+// write-ahead log. Both keep every committed change.
 func (p *process) stop(ctx context.Context) error {
 	for _, step := range []struct {
 		signal syscall.Signal
@@ -87,7 +87,7 @@ func (p *process) stop(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-ctx.Done():
-			// The caller has no more time: the next step is the last.
+			// The caller's time is up, so the next step is the last.
 			ctx = context.WithoutCancel(ctx)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent does nothing here: the server outlives a kill -9 of Weir and is
-// adopted by the next one.
+// dieWithParent does nothing here: the server outlives a kill -9 of Weir and is adopted
+// by the next one.
 func dieWithParent(*syscall.SysProcAttr) {}
 
 // alive reports whether pid is a process.
@@ -20,8 +20,8 @@ func alive(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// mayServe reports whether the process can be the postmaster of data. It says
-// no only when that is certain: a postmaster is called postgres.
+// mayServe reports whether the process can be the postmaster of data. It returns false
+// only if that is certain: a postmaster is called postgres.
 func mayServe(pid int, _ string) bool {
 	name, err := output(context.Background(), "ps", "-o", "comm=", "-p", strconv.Itoa(pid))
 	return err != nil || strings.Contains(name, "postgres")

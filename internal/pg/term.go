@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Term is a leader's term: a statement that runs in it fails once another leads.
+// Term is a leader's term: a statement that runs in it fails once another server leads.
 type Term interface {
 	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
 }

@@ -10,28 +10,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Why a database that answers takes no writes.
+// These errors are the reasons why a database that answers takes no writes.
 var (
-	// ErrReadOnly says that sessions are read-only: a standby, or a primary that
-	// somebody set so.
+	// ErrReadOnly means that sessions are read-only: a standby, or a primary that an
+	// operator made read-only.
 	ErrReadOnly = errors.New("the database is read-only")
-	// ErrNoSpace says that PostgreSQL has no disk space left.
+	// ErrNoSpace means that PostgreSQL has no disk space left.
 	ErrNoSpace = errors.New("the database has no disk space left")
 )
 
-// codeDiskFull is what PostgreSQL says when it cannot extend a file.
+// codeDiskFull is the SQLSTATE of a file that PostgreSQL cannot extend.
 const codeDiskFull = "53100"
 
-// Writes knows whether a database takes writes. The zero value is ready.
+// Writes tracks whether a database takes writes. The zero value is ready.
 //
-// A full disk shows only when somebody writes, and a server that has nothing to
-// do should not write just to know. So the pools that are watched note a write
-// that was refused for lack of space; only from then on does Check try one
-// itself, until one works.
+// A full disk shows only in a write, and an idle server should not write just to find
+// out. So the watched pools record a write that was refused for lack of space; only from
+// then on does Check try a write itself, until one works.
 type Writes struct{ full atomic.Bool }
 
-// Watch notes what happens to the statements of a pool. It is for
-// [Options.Configure], after whoever else sets a tracer there.
+// Watch records the outcome of the statements of a pool. It is for [Options.Configure],
+// after any other tracer was set there.
 func (w *Writes) Watch(config *pgxpool.Config) {
 	if other := config.ConnConfig.Tracer; other != nil {
 		config.ConnConfig.Tracer = multitracer.New(other, watcher{w})
@@ -40,7 +39,7 @@ func (w *Writes) Watch(config *pgxpool.Config) {
 	config.ConnConfig.Tracer = watcher{w}
 }
 
-// Check is nil if the database answers and takes writes.
+// Check returns nil if the database answers and takes writes.
 func (w *Writes) Check(ctx context.Context, pool *pgxpool.Pool) error {
 	var readOnly bool
 	err := pool.QueryRow(ctx, `select pg_catalog.pg_is_in_recovery() or pg_catalog.current_setting('transaction_read_only')::bool`).Scan(&readOnly)
@@ -62,14 +61,14 @@ func (w *Writes) Check(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// extend needs new space on the disk of the database, and gives it back. An
-// update would not do: it may find room in a page that is there.
+// extend allocates new space on the disk of the database, and gives it back. An update
+// would not be enough, because it may find room in an existing page.
 func extend(ctx context.Context, pool *pgxpool.Pool) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing of it is wanted
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // everything is rolled back
 	if _, err = tx.Exec(ctx, `set local temp_tablespaces = ''`); err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (w watcher) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQu
 	return ctx
 }
 
-// TraceQueryEnd notes how a statement ended.
+// TraceQueryEnd records how a statement ended.
 func (w watcher) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
 	w.note(data.Err)
 }
@@ -101,12 +100,12 @@ func (w watcher) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBa
 	return ctx
 }
 
-// TraceBatchQuery notes how a statement of a batch ended.
+// TraceBatchQuery records how a statement of a batch ended.
 func (w watcher) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	w.note(data.Err)
 }
 
-// TraceBatchEnd notes how a batch ended.
+// TraceBatchEnd records how a batch ended.
 func (w watcher) TraceBatchEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
 	w.note(data.Err)
 }
@@ -116,7 +115,7 @@ func (w watcher) TraceCopyFromStart(ctx context.Context, _ *pgx.Conn, _ pgx.Trac
 	return ctx
 }
 
-// TraceCopyFromEnd notes how a COPY ended.
+// TraceCopyFromEnd records how a COPY ended.
 func (w watcher) TraceCopyFromEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceCopyFromEndData) {
 	w.note(data.Err)
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/weirhq/weir/internal/refusal"
 )
 
-// noSuch are the patterns of a thing that is not there, whose first argument is the noun:
-// as an id or a name, and as a part of the input.
+// noSuch are the patterns for a missing object, whose first argument is the noun: as an
+// id or a name, and as a part of the input.
 var noSuch = map[string]bool{refusal.NoSuch: true, refusal.NoEnd: true, "there is no %s %L": true}
 
-// advice is the command to run next, by kind and noun. The places are those of the
-// pattern.
+// advice is the command to run next, by kind and noun. Its verbs take the arguments of
+// the pattern.
 var advice = map[Kind]map[string]string{
 	NotFound: {
 		"task": "weir %[1]s list", "job": "weir %[1]s list", "pool": "weir %[1]s list", "node": "weir %[1]s list",
@@ -25,7 +25,7 @@ const (
 	createFirst = "create it first"
 )
 
-// noun is the kind of the thing that is not there; empty if the problem is another.
+// noun returns the kind of the missing object, or "" if the problem is another.
 func (p *Problem) noun() string {
 	if !noSuch[p.Pattern] || len(p.Args) == 0 {
 		return ""
@@ -33,8 +33,8 @@ func (p *Problem) noun() string {
 	return fmt.Sprint(p.Args[0])
 }
 
-// advise names the command to run next, where the database speaks of its own functions
-// or of nothing.
+// advise sets the command to run next, if the database named one of its own functions or
+// none.
 func (p *Problem) advise() {
 	command := advice[p.Kind][p.noun()]
 	switch {

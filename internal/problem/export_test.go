@@ -1,6 +1,6 @@
 package problem
 
-// What advise says.
+// These are the texts of advise.
 const (
 	SeeAll      = seeAll
 	CreateFirst = createFirst

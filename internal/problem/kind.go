@@ -2,28 +2,28 @@ package problem
 
 import "net/http"
 
-// Kind says what sort of failure an error is: who must act, and how a program
-// should go on.
+// Kind is the sort of a failure: it tells who must act, and how a program should
+// continue.
 type Kind int
 
 // The kinds.
 const (
-	Failed          Kind = iota // it did not work
-	Canceled                    // somebody stopped it
+	Failed          Kind = iota // the operation failed
+	Canceled                    // it was canceled
 	Invalid                     // the input was refused
-	Unauthenticated             // nobody knows who asks
-	Forbidden                   // it is known who asks, and they may not
-	NotFound                    // an id or a name stands for nothing
-	Conflict                    // not in the state it is in
-	Stale                       // somebody else has it by now
+	Unauthenticated             // the caller is not identified
+	Forbidden                   // the caller is identified, and may not
+	NotFound                    // an id or a name refers to nothing
+	Conflict                    // the state of the object does not allow it
+	Stale                       // another worker or leader has it now
 	TooLarge                    // the input is over a limit of size
-	Throttled                   // too often: wait
-	TooMany                     // as many as may are there: end one first
+	Throttled                   // too many requests: wait
+	TooMany                     // the limit is reached: end one first
 	Unreachable                 // the database or the server does not answer, or cannot at the moment
 )
 
-// kinds is the one table error → code → HTTP status → exit code. A code never
-// changes its meaning: programs branch on it.
+// kinds is the one table error → code → HTTP status → exit code. A code never changes its
+// meaning, because programs branch on it.
 var kinds = [...]struct {
 	code         string
 	status, exit int
@@ -43,8 +43,8 @@ var kinds = [...]struct {
 	Unreachable:     {"unreachable", http.StatusServiceUnavailable, 6, "the database or the server does not answer, or cannot at the moment: try again as Retry-After says"},
 }
 
-// RetryAfter is in how many seconds to try again, for the header of that name
-// where nothing better is known; 0: trying again does not help.
+// RetryAfter returns after how many seconds to try again, for the header of that name if
+// no better value is known; 0 means that a retry does not help.
 func (k Kind) RetryAfter() int {
 	if k == Unreachable {
 		return 2
@@ -52,7 +52,7 @@ func (k Kind) RetryAfter() int {
 	return 0
 }
 
-// Kinds are all kinds, in the order of the table.
+// Kinds returns all kinds, in the order of the table.
 func Kinds() []Kind {
 	all := make([]Kind, len(kinds))
 	for i := range all {
@@ -61,24 +61,24 @@ func Kinds() []Kind {
 	return all
 }
 
-// Code is the word that programs branch on.
+// Code returns the word that programs branch on.
 func (k Kind) Code() string { return kinds[k].code }
 
-// Status is the HTTP status.
+// Status returns the HTTP status.
 func (k Kind) Status() int { return kinds[k].status }
 
-// Exit is the exit code of a command.
+// Exit returns the exit code of a command.
 func (k Kind) Exit() int { return kinds[k].exit }
 
-// Meaning says it to a person.
+// Meaning describes the kind to a person.
 func (k Kind) Meaning() string { return kinds[k].meaning }
 
-// Exits says what each exit code of a command means, by code from 1 on.
+// Exits describes each exit code of a command, by code from 1 on.
 func Exits() []string {
 	return []string{"failed", "canceled", "bad input", "not allowed", "not found", "unreachable"}
 }
 
-// FromCode is the kind with a code. An unknown one is Failed.
+// FromCode returns the kind with a code. An unknown code is Failed.
 func FromCode(code string) Kind {
 	for k, row := range kinds {
 		if row.code == code {

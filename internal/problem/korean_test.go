@@ -19,15 +19,15 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// met are the packages whose problems pages show, without those below them.
+// met are the packages whose problems pages show, without their subpackages.
 var met = []string{
 	".", "internal/auth", "internal/auth/door", "internal/blob", "internal/engine/bulk", "internal/engine/view", "internal/fleet", "internal/httpapi",
 	"internal/node", "internal/node/wake", "internal/op", "internal/problem", "internal/rollout", "internal/timeline", "internal/vault", "internal/web",
 	"internal/work", "internal/workflow", "internal/workflow/definition", "internal/workspace",
 }
 
-// Every sentence and every advice that a page can show has one in Korean, with as many
-// places, and Korean has no other.
+// Every sentence and every advice that a page can show has a Korean one, with as many
+// arguments, and there is no other Korean sentence.
 func TestKorean(t *testing.T) {
 	data, err := os.ReadFile("ko.json")
 	if err != nil {
@@ -59,21 +59,22 @@ func TestKorean(t *testing.T) {
 
 var verb = regexp.MustCompile(`%(?:\[\d\])?(?:\.\d+)?[a-zA-Z]`)
 
-// sentences are texts with the file that says each.
+// sentences maps texts to the file of each.
 type sentences map[string]string
 
-// add keeps what has words of its own.
+// add keeps a text that contains words.
 func (s sentences) add(text, where string) {
 	if strings.ContainsFunc(verb.ReplaceAllString(text, ""), func(r rune) bool { return r > ' ' && !strings.ContainsRune(":;,.()", r) }) {
 		s[text] = where
 	}
 }
 
-// said is where a function takes the sentence and the advice; -1: it takes none.
+// said holds which arguments of a function are the sentence and the advice; -1 means
+// none.
 type said struct{ pattern, next int }
 
-// ofGo collects the constants that are given to problem.New and its like, and to
-// functions of the same package that hand their format on to them.
+// ofGo collects the constants that are passed to problem.New and similar functions, and
+// to functions of the same package that pass their format on to them.
 func (s sentences) ofGo(t *testing.T) {
 	for _, dir := range met {
 		known := map[string]said{
@@ -117,7 +118,7 @@ func (s sentences) ofGo(t *testing.T) {
 	}
 }
 
-// wrapper keeps a function that takes a format, and may take the advice.
+// wrapper records a function that takes a format, and may take the advice.
 func wrapper(n ast.Node, known map[string]said) bool {
 	name, params, body := "", (*ast.FieldList)(nil), (*ast.BlockStmt)(nil)
 	switch n := n.(type) {
@@ -149,7 +150,7 @@ func wrapper(n ast.Node, known map[string]said) bool {
 	return true
 }
 
-// refuses tells whether something hands its format on.
+// refuses reports whether a function passes its format on.
 func refuses(body *ast.BlockStmt, known map[string]said) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -163,8 +164,8 @@ func refuses(body *ast.BlockStmt, known map[string]said) (found bool) {
 	return found
 }
 
-// called is the name of a function, with its package if it is of another; of a method
-// the name alone.
+// called returns the name of a function, with its package if it is another one; of a
+// method the name alone.
 func called(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -186,7 +187,7 @@ func (s sentences) argument(call *ast.CallExpr, i int, where string) {
 	}
 }
 
-// constant is a text that is written down, also in several parts.
+// constant returns a literal text, also one of several parts.
 func constant(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -205,12 +206,13 @@ var (
 	literal  = regexp.MustCompile(`'((?:[^']|'')*)'`)
 	usual    = regexp.MustCompile(`hint text default '([^']*)'`)
 	branch   = regexp.MustCompile(`(?:then|else) ('(?:[^']|'')*')`)
-	// patternAt is which argument the pattern is; of _not_found it is the noun.
+	// patternAt maps a function to the argument that is the pattern; for _not_found it is
+	// the noun.
 	patternAt = map[string]int{"_invalid": 1, "_conflict": 0, "_raise": 2, "_fault": 1, "_not_found": 0}
 )
 
-// ofSQL collects what the functions of the schema refuse, and holds them to the form of
-// it: the field is no part of the pattern, and the pattern has a place for each argument.
+// ofSQL collects the refusals of the schema's functions, and checks their form: the field
+// is no part of the pattern, and the pattern has a verb for each argument.
 func (s sentences) ofSQL(t *testing.T) {
 	s.add(refusal.NoSuch, "refusal.go")
 	s.add(refusal.NoEnd, "refusal.go")
@@ -254,7 +256,7 @@ func (s sentences) ofSQL(t *testing.T) {
 	}
 }
 
-// places compares the places of a pattern with the arguments that are written out.
+// places compares the verbs of a pattern with the literal arguments.
 func (s sentences) places(t *testing.T, path, name, pattern string, args []string) {
 	given, counted := 0, name != "_not_found"
 	rest := args[patternAt[name]+1:]
@@ -266,7 +268,7 @@ func (s sentences) places(t *testing.T, path, name, pattern string, args []strin
 		case ok:
 			given = len(arguments(list))
 		case !strings.Contains(rest[0], " => "):
-			counted = false // made elsewhere
+			counted = false // built elsewhere
 		}
 	}
 	if counted && given != len(verb.FindAllString(pattern, -1)) {
@@ -274,7 +276,7 @@ func (s sentences) places(t *testing.T, path, name, pattern string, args []strin
 	}
 }
 
-// arguments splits what stands after an opening parenthesis, up to the closing one.
+// arguments splits the text after an opening parenthesis, up to the closing one.
 func arguments(text string) (out []string) {
 	depth, from, quoted := 0, 0, false
 	for i, c := range text {
@@ -296,7 +298,8 @@ func arguments(text string) (out []string) {
 	return out
 }
 
-// texts are the texts that an expression can be: it is one, or chooses between some.
+// texts returns the texts that an expression can be: it is a literal, or chooses between
+// some.
 func texts(expression string) (out []string) {
 	found := literal.FindStringSubmatch(expression)
 	switch {

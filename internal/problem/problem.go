@@ -22,41 +22,41 @@ import (
 type Problem struct {
 	Kind Kind
 	What string
-	// Next may be empty when the error speaks for itself. Command is what to run next,
-	// where a command does it.
+	// Next may be empty if the error is clear by itself. Command is the command to run
+	// next, if the advice is a command.
 	Next, Command string
 	// Field is the part of the input that was refused, if one was.
 	Field string
-	// Pattern is the sentence with its places open, without the field: the key of the
-	// sentence in other languages. Args stand in the places. Pattern is empty where the
-	// words are those of somebody else.
+	// Pattern is the sentence with verbs for Args, without the field: the key of the
+	// sentence in other languages. Pattern is empty if the words come from another
+	// program.
 	Pattern string
 	Args    []any
-	// part is which part of the field it is, as Within says it.
+	// part is the part of the field, set by Within.
 	part string
-	// Data is more about it, for programs: an object, if there is any.
+	// Data is further information for programs: an object, if there is any.
 	Data json.RawMessage
-	// Err is the error behind it, if there is one.
+	// Err is the cause, if there is one.
 	Err error
 }
 
-// New makes a problem of our own.
+// New makes a problem with a sentence of ours.
 func New(kind Kind, next, format string, args ...any) *Problem {
 	return &Problem{Kind: kind, What: fmt.Sprintf(format, args...), Next: next, Pattern: format, Args: args}
 }
 
-// Refuse names the field that is wrong, and how to mend it.
+// Refuse refuses a field, and tells how to correct it.
 func Refuse(field, next, format string, args ...any) *Problem {
 	return New(Invalid, next, format, args...).At(field)
 }
 
-// Run names the command to run next.
+// Run sets the command to run next.
 func (p *Problem) Run(command string) *Problem {
 	p.Command = command
 	return p
 }
 
-// Advice is what to do next, with the command if there is one.
+// Advice returns what to do next, with the command if there is one.
 func (p *Problem) Advice() string {
 	if p.Command == "" {
 		return p.Next
@@ -66,10 +66,10 @@ func (p *Problem) Advice() string {
 
 func (p *Problem) Error() string { return p.What }
 
-// Unwrap gives the error behind it.
+// Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// sqlStates says what the codes of PostgreSQL mean to a person.
+// sqlStates describes the SQLSTATEs of PostgreSQL to a person.
 var sqlStates = map[string]struct {
 	kind Kind
 	next string
@@ -104,7 +104,7 @@ var sqlStates = map[string]struct {
 	"57P05": {Unreachable, "the session was idle for too long: try again"},
 }
 
-// Explain turns any error into a Problem. One that is already comes back as is.
+// Explain turns any error into a Problem. A Problem is returned unchanged.
 func Explain(err error) *Problem {
 	if p := new(Problem); errors.As(err, &p) {
 		return p
@@ -157,10 +157,10 @@ func Explain(err error) *Problem {
 	return p
 }
 
-// Public is what a client may know of an error, and whether that is less than
-// there is: then the rest is for the log. The database's own refusals are for
-// the client when they are about its input. That the server may not, or cannot,
-// is our trouble, and its words may name hosts, tables and statements.
+// Public returns the part of an error that a client may know, and whether anything is
+// hidden: then the rest is for the log. The database's own refusals are for the client if
+// they are about its input. A missing right or a failure of the server itself is hidden,
+// because its words may name hosts, tables and statements.
 func Public(err error) (p *Problem, hidden bool) {
 	p = Explain(err)
 	kind := p.Kind
@@ -176,7 +176,7 @@ func Public(err error) (p *Problem, hidden bool) {
 	case kind == Unreachable && errors.Is(err, context.DeadlineExceeded):
 		return hide(err, kind, "ask for less, or try again", "it took too long"), true
 	case kind == Unreachable && ours && own.Err == nil:
-		return p, false // our own words, with nothing behind them
+		return p, false // our own words, without a cause
 	case kind == Unreachable && ours:
 		return hide(err, kind, "try again in a moment", "something that is needed for it does not answer"), true
 	case kind == Unreachable && state != nil:
@@ -189,15 +189,14 @@ func Public(err error) (p *Problem, hidden bool) {
 	return p, false
 }
 
-// hide says something else of an error.
+// hide replaces the words of an error.
 func hide(err error, kind Kind, next, format string, args ...any) *Problem {
 	p := New(kind, next, format, args...)
 	p.Err = err
 	return p
 }
 
-// OwnerOnly gives the right advice where only the owner of the schema may do
-// what was asked.
+// OwnerOnly adds advice if only the owner of the schema may do what was requested.
 func OwnerOnly(err error) error {
 	var state *pgconn.PgError
 	if !errors.As(err, &state) || state.Code != "42501" {
@@ -248,8 +247,8 @@ func (p *Problem) fromSentinel(err error) {
 	}
 }
 
-// connectCause is the last and plainest part of a connection error; the rest
-// repeats the address once for every host that was tried.
+// connectCause returns the last and plainest part of a connection error; the rest repeats
+// the address once for every host that was tried.
 func connectCause(err *pgconn.ConnectError) string {
 	for {
 		inner := err.Unwrap()

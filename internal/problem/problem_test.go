@@ -63,8 +63,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Programs branch on codes, so each stands for one kind, with a status and an
-// exit code.
+// Programs branch on codes, so each stands for one kind, with a status and an exit code.
 func TestKinds(t *testing.T) {
 	for _, k := range Kinds() {
 		if FromCode(k.Code()) != k || k.Status() < 400 || k.Exit() < 1 || k.Exit() > len(Exits()) || k.Meaning() == "" {
@@ -107,8 +106,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// What a program needs to know beyond the words comes along, from the database to the
-// client of a server.
+// The data for programs is passed on, from the database to the client of a server.
 func TestData(t *testing.T) {
 	const limit = `{"max":2}`
 	p := Explain(fmt.Errorf("start: %w", &pgconn.PgError{Code: "WR429", Message: "2 run", Hint: "stop one first", Detail: limit}))
@@ -124,8 +122,8 @@ func TestData(t *testing.T) {
 	}
 }
 
-// A refusal of the database is said in the language of the page, with what it speaks of in
-// its places, and moves to the field that a face knows.
+// A refusal of the database is shown in the language of the page, with its arguments in
+// their places, and moves to the field name of a face.
 func TestIn(t *testing.T) {
 	refuse := func(code, detail string) *Problem {
 		return Explain(&pgconn.PgError{Code: code, Message: "said in English", Hint: "it may be misspelt, or older than the retention", Detail: detail})

@@ -7,11 +7,11 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// sentinels let a client of the API branch on an answer as on the SDK's.
+// sentinels let a client of the API branch on an answer as on an error of the SDK.
 var sentinels = map[Kind]error{NotFound: weir.ErrNotFound, Conflict: weir.ErrConflict, Invalid: weir.ErrInvalid, Stale: weir.ErrLeaseLost}
 
-// Received reads a problem as a server sends it: problem+json. Instance names
-// the request in the server's log. False: it is no problem of ours.
+// Received reads a problem in the form that a server sends: problem+json. instance
+// identifies the request in the server's log. ok is false if it is no problem of Weir.
 func Received(contentType string, text []byte) (p *Problem, instance string, ok bool) {
 	var r struct {
 		Code, Detail, Next, Field, Instance string

@@ -19,12 +19,12 @@ var languages = map[string]map[string]string{"ko": readWords(korean)}
 func readWords(text []byte) map[string]string {
 	var words map[string]string
 	if err := json.Unmarshal(text, &words); err != nil {
-		panic(fmt.Sprintf("read the sentences of problems: %v", err)) // a fault of the program: a test reads them too
+		panic(fmt.Sprintf("read the sentences of problems: %v", err)) // a programming error: a test reads them too
 	}
 	return words
 }
 
-// Sentence says what is wrong, without the field.
+// Sentence returns what is wrong, without the field.
 func (p *Problem) Sentence() string {
 	if p.Pattern == "" {
 		return strings.TrimPrefix(p.What, p.Field+": ")
@@ -32,15 +32,15 @@ func (p *Problem) Sentence() string {
 	return refusal.At(p.part, fmt.Sprintf(p.Pattern, p.Args...))
 }
 
-// At is the same refusal at another field, which is what a face calls it.
+// At returns the same refusal for another field, the name that a face uses.
 func (p *Problem) At(field string) *Problem {
 	moved := *p
 	moved.Field, moved.What = field, refusal.At(field, p.Sentence())
 	return &moved
 }
 
-// Below is the refusal of a part of the input as one of that part: the field begins
-// below path. It is the same if it is of something else.
+// Below returns the refusal of a part of the input as one of that part: the field begins
+// below path. A refusal of another part is unchanged.
 func (p *Problem) Below(path string) *Problem {
 	if field, ok := strings.CutPrefix(p.Field, path+"."); ok {
 		return p.At(field)
@@ -48,8 +48,8 @@ func (p *Problem) Below(path string) *Problem {
 	return p
 }
 
-// Below is a refusal of a part of the input as one of that part, for callers who gave
-// nothing else. Other errors stay as they are.
+// Below turns a refusal of a part of the input into one of that part, for callers that
+// gave nothing else. Other errors are unchanged.
 func Below(err error, path string) error {
 	if err == nil {
 		return nil
@@ -61,8 +61,8 @@ func Below(err error, path string) error {
 	return err
 }
 
-// Within is the same refusal at the field that stands for the whole: which part it is
-// begins the sentence.
+// Within returns the same refusal for the field that stands for the whole: the sentence
+// begins with the part.
 func (p *Problem) Within(whole string) *Problem {
 	if p.Field == whole {
 		return p
@@ -72,7 +72,7 @@ func (p *Problem) Within(whole string) *Problem {
 	return &moved
 }
 
-// In is the problem in another language. What has no sentence there stays as it is.
+// In returns the problem in another language. A text without a translation is unchanged.
 func (p *Problem) In(language string) *Problem {
 	words := languages[language]
 	if words == nil {
@@ -94,5 +94,5 @@ func (p *Problem) In(language string) *Problem {
 	return &said
 }
 
-// Texts are the arguments as programs get them.
+// Texts returns the arguments in the form for programs.
 func (p *Problem) Texts() []string { return refusal.Texts(p.Args) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cookieName is what the cookie of a workspace's host is called. Over https a browser
-// takes it from this very host alone.
+// cookieName returns the name of the cookie of a workspace's host. Over https a browser
+// accepts it from this very host alone.
 func (p *Proxy) cookieName() string {
 	if p.config.Address.Secure() {
 		return "__Host-weir_workspace"
@@ -20,8 +20,8 @@ func (p *Proxy) setCookie(w http.ResponseWriter, secret string, seconds int) {
 	})
 }
 
-// cookiesMost is how many of the name are looked at. On plain http a neighbour or a page
-// of the workspace can plant some more, and they open nothing.
+// cookiesMost is how many cookies of the name are checked. On plain http a neighbor or a
+// page of the workspace can plant more, and they give no access.
 const cookiesMost = 4
 
 func (p *Proxy) secrets(r *http.Request) []string {
@@ -34,7 +34,7 @@ func (p *Proxy) secrets(r *http.Request) []string {
 	return secrets
 }
 
-// ours says that a cookie is Weir's. Browsers do not heed the case of the prefix.
+// ours reports whether a cookie is Weir's. Browsers ignore the case of the prefix.
 func ours(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for _, prefix := range []string{"__host-", "__secure-", "__http-", "__host-http-"} {
@@ -43,8 +43,8 @@ func ours(name string) bool {
 	return strings.HasPrefix(name, "weir_")
 }
 
-// keepTheirs takes Weir's cookies out of what goes to a workspace. It works on the text:
-// what is no cookie to us may be one to somebody else.
+// keepTheirs removes Weir's cookies from a request to a workspace. It works on the text,
+// because another program may read a cookie where our parser does not.
 func keepTheirs(h http.Header) {
 	var kept []string
 	for _, line := range h["Cookie"] {
@@ -62,9 +62,9 @@ func keepTheirs(h http.Header) {
 	}
 }
 
-// tame takes from the cookies that a workspace sets what concerns others: a Domain would
-// send them to its neighbours and the dashboard, and one without a name can pass for one
-// of ours.
+// tame removes from the cookies that a workspace sets everything that affects others: a
+// Domain would send them to its neighbors and the dashboard, and a cookie without a name
+// can pass for one of ours.
 func tame(h http.Header) {
 	lines := h["Set-Cookie"]
 	h.Del("Set-Cookie")

@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/workspace"
 )
 
-// Whatever a workspace sets, the standard library, for one, reads no domain out of it and
-// no cookie of ours.
+// Whatever a workspace sets, a parser, here that of the standard library, finds no domain
+// and no cookie of ours in it.
 func FuzzSetCookie(f *testing.F) {
 	for _, seed := range []string{"a=1; Domain=x.example", "a=1;domain\t=x", "=weir_session=1", "weir_session", "__Host-weir_workspace=x; Path=/", "a=1; ; domain=x;", "WEIR_x=1", " weir_session=1", "a=1; Domain", "a\x00=b"} {
 		f.Add(seed)
@@ -48,7 +48,7 @@ func FuzzCookie(f *testing.F) {
 	})
 }
 
-// Only the one spelling of a host's name stands for a workspace.
+// A host's name stands for a workspace in one spelling only.
 func FuzzHost(f *testing.F) {
 	at := workspace.Address{Scheme: "https", Domain: "ws.example.com"}
 	id := weir.ID{1, 2, 3}

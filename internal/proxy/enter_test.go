@@ -20,8 +20,8 @@ func says(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 }
 
-// A browser that is logged in to the dashboard comes in by itself and begins where it
-// wanted to; one that is not ends at the login.
+// A browser that is logged in to the dashboard enters by itself and reaches the page it
+// asked for; one that is not ends at the login.
 func TestEnter(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{"http": nil, "https": {secure}} {
@@ -38,7 +38,7 @@ func TestEnter(t *testing.T) {
 			if want := map[string]string{"http": "weir_workspace", "https": "__Host-weir_workspace"}[name]; c.Name != want {
 				t.Errorf("the cookie is called %s", c.Name)
 			}
-			// The cookie as it was set.
+			// Check the attributes of the cookie.
 			link, err := r.store.Open(t.Context(), ann.Subject, id, r.at, "/")
 			r.ok(err)
 			a := ann.once("GET", link)
@@ -64,7 +64,8 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// A code works once, for a moment, for one host; nobody who has it later is let in.
+// A code works once, for a short time, for one host; a later holder of it is not
+// admitted.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -83,14 +84,14 @@ func TestCode(t *testing.T) {
 	r.wants("again", ann.once("GET", link), http.StatusUnauthorized)
 	r.wants("again by somebody else", thief().once("GET", link, html), http.StatusUnauthorized)
 
-	// What only looks at it does not use it up.
+	// A request that only looks at the code does not use it up.
 	link = open(id)
 	r.wants("HEAD", ann.once("HEAD", link), http.StatusMethodNotAllowed)
 	r.wants("prefetch", ann.once("GET", link, header{"Sec-Purpose", "prefetch;prerender"}), http.StatusMethodNotAllowed)
 	r.wants("POST", ann.once("POST", link), http.StatusNotFound)
 	r.wants("then", ann.once("GET", link), http.StatusSeeOther)
 
-	// On another host it opens nothing, and is spent.
+	// On another host it gives no access, and is used up.
 	link = open(id)
 	wrong := strings.Replace(link, r.at.Host(id), r.at.Host(other), 1)
 	const visits = `select count(*) from weir.workspace_visits`
@@ -123,7 +124,7 @@ func TestCode(t *testing.T) {
 			t.Error("a secret is in the database")
 		}
 	}
-	// Of many who use it at once, one gets in.
+	// Of many browsers that use it at once, one enters.
 	link = open(id)
 	var in atomic.Int32
 	var group sync.WaitGroup
@@ -139,7 +140,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// After entering one goes to a path of this host, and nowhere else.
+// After entering, the browser goes to a path of this host, and nowhere else.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -156,7 +157,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Whose is whose: the owner and admins come in, and nobody else, whatever they bring.
+// The owner and admins enter, and no other user, whatever they send.
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -171,23 +172,24 @@ func TestOwners(t *testing.T) {
 		}
 		r.wants(p.Name, p.ask("GET", r.at.URL(id)+"/", html), http.StatusForbidden)
 	}
-	// A cookie of one workspace opens no other, not even another of the same user.
+	// A cookie of one workspace gives access to no other, not even to another of the same
+	// user.
 	second := r.made(ann, "third", "RUNNING", says("three"))
 	for _, target := range []weir.ID{bobs, second} {
 		a := (&person{rig: r, browser: r.browser()}).once("GET", r.at.URL(target)+"/", header{"Cookie", "weir_workspace=" + ann.cookie(id).Value})
 		r.wants("another workspace", a, http.StatusUnauthorized)
 	}
-	// The dashboard's secrets open no workspace.
+	// The dashboard's secrets give no access to a workspace.
 	for _, h := range []header{{"Cookie", "weir_session=" + base64Of(ann.secret)}, {"Cookie", "weir_workspace=" + ann.secret}, {"Authorization", "Bearer " + ann.secret}} {
 		r.wants(h[0], (&person{rig: r, browser: r.browser()}).once("GET", r.at.URL(id)+"/", h), http.StatusUnauthorized)
 	}
-	// Nor does that of a workspace open the dashboard.
+	// Nor does the cookie of a workspace give access to the dashboard.
 	a := (&person{rig: r, browser: r.browser()}).once("GET", r.server.URL+"/workspaces/"+id.String()+"/open", header{"Cookie", "weir_session=" + ann.cookie(id).Value})
 	r.wants("the dashboard", a, http.StatusUnauthorized)
-	// Planted cookies beside the real one do not lock anybody out, and open nothing.
+	// Planted cookies beside the real one do not lock the user out, and give no access.
 	a = (&person{rig: r, browser: r.browser()}).once("GET", r.at.URL(id)+"/", header{"Cookie", "weir_workspace=junk; weir_workspace=" + bob.cookie(bobs).Value + "; weir_workspace=" + ann.cookie(id).Value})
 	r.wants("planted", a, http.StatusOK)
-	// On this machine itself only admins come in.
+	// A workspace on the provider process admits only admins.
 	r.exec(`update weir.workspaces set provider = 'process' where id = $1`, id)
 	if _, err := r.store.Open(t.Context(), ann.Subject, id, r.at, "/"); problem.Explain(err).Kind != problem.Forbidden {
 		t.Errorf("the owner of a process: %v", err)
@@ -195,7 +197,7 @@ func TestOwners(t *testing.T) {
 	if _, err := r.store.Open(t.Context(), root.Subject, id, r.at, "/"); err != nil {
 		t.Errorf("an admin: %v", err)
 	}
-	// Nobody, a node, a user without a session.
+	// Anonymous, a node, a user without a session.
 	for _, who := range []auth.Subject{{}, {Kind: auth.KindNode, ID: "n1"}, {Kind: auth.KindUser, ID: ann.ID, UserID: ann.UserID, Role: auth.Operator}} {
 		if _, err := r.store.Open(t.Context(), who, second, r.at, "/"); err == nil {
 			t.Errorf("%+v came in", who)
@@ -203,7 +205,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// A visit ends with what it came from: with the session, the user, the role, the token.
+// A visit ends with its origin: the session, the user, the role, the token.
 func TestVisitEnds(t *testing.T) {
 	t.Parallel()
 	system := auth.System("test")
@@ -232,11 +234,11 @@ func TestVisitEnds(t *testing.T) {
 					return
 				}
 				_ = http.NewResponseController(w).Flush()
-				<-q.Context().Done() // the proxy hangs up
+				<-q.Context().Done() // the proxy disconnects
 				close(closed)
 			}))
 			ann.enter(id)
-			// Something that lasts is open.
+			// A long request is open.
 			q, err := http.NewRequestWithContext(t.Context(), "GET", r.at.URL(id)+"/stream", nil)
 			r.ok(err)
 			stream, err := ann.browser.Do(q)
@@ -258,7 +260,8 @@ func TestVisitEnds(t *testing.T) {
 	}
 }
 
-// A token opens what its user may, within its scopes, and its visit ends with it.
+// A token gives access within its user's rights and its scopes, and its visit ends with
+// it.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -281,7 +284,7 @@ func TestToken(t *testing.T) {
 	}
 	r.ok(r.users.RevokeToken(t.Context(), ann.Subject, made.ID))
 	testwait.Until(t, "the visit to end", func() bool { return program.once("GET", r.at.URL(id)+"/").StatusCode == http.StatusUnauthorized })
-	// A command on the database comes in as the owner.
+	// A command on the database enters as the owner.
 	link, err = r.store.Open(t.Context(), auth.System("weir"), id, r.at, "/")
 	r.ok(err)
 	r.wants("the system", program.ask("GET", link), http.StatusOK)

@@ -25,23 +25,23 @@ const (
 
 type routeKey struct{}
 
-// route is where a request goes, and for whom.
+// route is the destination of a request, and its guest.
 type route struct {
 	*guest
 	*state
 }
 
-// target names the workspace, its provider and its start for the transport, which keeps
-// connections by it: those to an earlier start are never used for a later one.
+// target names the workspace, its provider and its start for the transport, which keys
+// connections by it: connections to an earlier start are never used for a later one.
 func (r *route) target() string {
 	return fmt.Sprintf("%s.%d.%s", r.ID, r.Mounts, r.Provider)
 }
 
-// forward passes a request on to a workspace.
+// forward forwards a request to a workspace.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, g *guest, s *state) {
-	// Who is inside may take their time, in both directions.
+	// A guest has no deadline, in both directions.
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})  // not every connection has one
+	_ = control.SetReadDeadline(time.Time{})  // not every connection has a deadline
 	_ = control.SetWriteDeadline(time.Time{}) // the same
 	if !upgrades(r) {
 		p.config.Meter.Request(s.ID, r)
@@ -54,7 +54,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, g *guest, s *sta
 func (p *Proxy) newForwards() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: p.rewrite, Transport: p.transport, ModifyResponse: p.modify, ErrorHandler: p.unreached, BufferPool: new(buffers),
-		ErrorLog: log.New(io.Discard, "", 0), // a side that goes away in the middle is no news
+		ErrorLog: log.New(io.Discard, "", 0), // a side that disconnects in the middle is not worth a log line
 	}
 }
 
@@ -93,8 +93,8 @@ func (p *Proxy) dial(ctx context.Context, id weir.ID, name string) (net.Conn, er
 // withheld are headers that a workspace must not see, or that only a proxy may set.
 var withheld = []string{"Authorization", "Proxy-Authorization", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "X-Original-Url", "X-Rewrite-Url"}
 
-// rewrite makes the request that the workspace gets. The name of the host stays: the
-// program inside compares it with Origin.
+// rewrite makes the request that the workspace gets. The name of the host stays, because
+// the program inside compares it with Origin.
 func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 	to, _ := pr.In.Context().Value(routeKey{}).(*route)
 	pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.URL.RawQuery = "http", to.target(), pr.In.URL.RawQuery
@@ -115,10 +115,11 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // overreaching are headers of an answer that act beyond the workspace's own host: on the
-// data of the whole site, on where its traffic goes, or on a proxy before us.
+// data of the whole site, on the route of its traffic, or on a proxy in front.
 var overreaching = []string{"Clear-Site-Data", "Alt-Svc", "Public-Key-Pins", "X-Accel-Redirect", "X-Sendfile", "X-Lighttpd-Send-File", "X-Reproxy-Url"}
 
-// modify tames the answer of a workspace, and watches a WebSocket that begins.
+// modify removes such headers from the answer of a workspace, and watches a WebSocket
+// that begins.
 func (p *Proxy) modify(answer *http.Response) error {
 	tame(answer.Header)
 	for _, name := range overreaching {
@@ -136,7 +137,7 @@ func (p *Proxy) modify(answer *http.Response) error {
 	return nil
 }
 
-// watched is a WebSocket to a workspace whose frames are looked at.
+// watched is a WebSocket to a workspace whose frames are watched.
 type watched struct {
 	io.ReadWriteCloser
 	conn *activity.Conn
@@ -147,17 +148,18 @@ func (w *watched) Write(b []byte) (int, error) {
 	return w.ReadWriteCloser.Write(b)
 }
 
-// unreached answers when the workspace did not.
+// unreached answers if the workspace does not.
 func (p *Proxy) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	to, _ := r.Context().Value(routeKey{}).(*route)
 	if r.Context().Err() != nil {
-		w.WriteHeader(http.StatusBadGateway) // nobody reads it
+		w.WriteHeader(http.StatusBadGateway) // the client has gone
 		return
 	}
 	p.config.Log.Debug("a workspace does not answer", "workspace", to.ID, "error", err)
 	s, err := p.guests.fresh(r.Context(), to.ID)
 	if err == nil && s.passable() && wakes(r) {
-		// It was seen to run and does not: whoever looks after it looks at once.
+		// The workspace was observed running and does not answer, so the controller
+		// should look at once.
 		err = p.config.Store.Nudge(r.Context(), to.ID)
 	}
 	if err != nil {
@@ -167,7 +169,7 @@ func (p *Proxy) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	p.explain(w, r, to.guest, s)
 }
 
-// quiet lets no early hints through: they would carry headers past modify.
+// quiet blocks early hints, because they would carry headers past modify.
 type quiet struct{ http.ResponseWriter }
 
 func (q quiet) WriteHeader(code int) {
@@ -178,7 +180,7 @@ func (q quiet) WriteHeader(code int) {
 
 func (q quiet) Unwrap() http.ResponseWriter { return q.ResponseWriter }
 
-// buffers are used again by the next request.
+// buffers are reused by later requests.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

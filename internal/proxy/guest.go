@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// visitFor and stateFor are how long an answer of the database is believed.
+	// visitFor and stateFor are how long an answer of the database is cached.
 	visitFor, stateFor = 2 * time.Second, time.Second
-	// lookEvery is how often those who are inside are looked at.
+	// lookEvery is the interval of the checks of open visits.
 	lookEvery = 3 * time.Second
 )
 
-// guest is somebody who is inside.
+// guest is a visitor of a workspace.
 type guest struct {
 	workspace.Visit
 	ticket
 }
 
-// ticket is what a browser came with.
+// ticket is the credential that a browser sent.
 type ticket struct{ secret, host string }
 
-// guests remember for a moment who may come in, and what they have open.
+// guests caches for a moment which visits are valid, and tracks what they have open.
 type guests struct {
 	store *workspace.Store
 	now   func() time.Time
@@ -38,7 +38,7 @@ type guests struct {
 	visits map[ticket]visit
 	states map[weir.ID]known
 	open   map[ticket]map[*context.CancelFunc]weir.ID
-	// closed: whoever comes has to go at once.
+	// closed means that the proxy is closed: a new request ends at once.
 	closed bool
 }
 
@@ -47,7 +47,7 @@ type visit struct {
 	until time.Time
 }
 
-// known is what a workspace was a moment ago. Only those that run are remembered.
+// known is the recent state of a workspace. Only running ones are cached.
 type known struct {
 	workspace.Workspace
 	until time.Time
@@ -57,7 +57,7 @@ func newGuests(store *workspace.Store, now func() time.Time) *guests {
 	return &guests{store: store, now: now, visits: map[ticket]visit{}, states: map[weir.ID]known{}, open: map[ticket]map[*context.CancelFunc]weir.ID{}}
 }
 
-// guest says who sends a request; nil: nobody who is inside.
+// guest returns the visitor that sends a request, or nil if there is no valid visit.
 func (p *Proxy) guest(r *http.Request) (*guest, error) {
 	id, _ := p.config.Address.Workspace(r.Host)
 	used := navigates(r) || (r.Method != http.MethodGet && r.Method != http.MethodHead)
@@ -101,7 +101,7 @@ func (g *guests) look(ctx context.Context, t ticket, used bool) (*workspace.Visi
 	return inside, nil
 }
 
-// state is what a workspace is, or was a moment ago.
+// state returns the state of a workspace, at most a moment old.
 func (g *guests) state(ctx context.Context, id weir.ID) (*state, error) {
 	g.mu.Lock()
 	k, ok := g.states[id]
@@ -112,7 +112,7 @@ func (g *guests) state(ctx context.Context, id weir.ID) (*state, error) {
 	return g.fresh(ctx, id)
 }
 
-// fresh is what it is now.
+// fresh returns its current state.
 func (g *guests) fresh(ctx context.Context, id weir.ID) (*state, error) {
 	asked := g.now()
 	w, err := g.store.Workspace(ctx, id)
@@ -128,8 +128,8 @@ func (g *guests) fresh(ctx context.Context, id weir.ID) (*state, error) {
 	return s, nil
 }
 
-// hold keeps in mind that a guest has something open. Its context ends when the guest
-// has to go.
+// hold records that a guest has a connection open. The returned context ends when the
+// visit ends.
 func (g *guests) hold(ctx context.Context, who *guest) (held context.Context, release func()) {
 	held, cancel := context.WithCancel(ctx)
 	g.mu.Lock()
@@ -151,7 +151,7 @@ func (g *guests) hold(ctx context.Context, who *guest) (held context.Context, re
 	}
 }
 
-// turnOut ends all that somebody has open.
+// turnOut ends all connections of a guest.
 func (g *guests) turnOut(t ticket) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -170,15 +170,15 @@ func (g *guests) endAll() {
 	}
 }
 
-// Loops are what every server that has a proxy runs.
+// Loops returns the loops that every server with a proxy runs.
 func (p *Proxy) Loops() []loop.Loop {
 	return []loop.Loop{{Name: "workspace guests", Every: lookEvery, Tick: func(ctx context.Context, _ time.Time) (bool, error) {
 		return false, p.Look(ctx)
 	}}}
 }
 
-// Look turns out those who may not be inside any more. Somebody who typed lately keeps
-// their session alive by it; a tab that is left open does not.
+// Look ends visits that are no longer allowed. A guest who typed recently keeps their
+// session alive by it; a tab that is left open does not.
 func (p *Proxy) Look(ctx context.Context) error {
 	g, now := p.guests, p.config.Now()
 	inside := map[ticket]weir.ID{}

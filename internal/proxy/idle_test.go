@@ -30,8 +30,9 @@ func (h *hand) pass(d time.Duration) {
 	h.at = h.at.Add(d)
 }
 
-// Two tabs of an editor for eleven minutes: one is left open, with a keep-alive every 5 s,
-// in the other somebody types. The first is stopped, the other is not, and it is said why.
+// Two tabs of an editor are open for eleven minutes: one idle, with a keep-alive every 5
+// s; in the other a person types. The workspace of the first is stopped, the other is not,
+// and the reason is recorded.
 func TestATabLeftOpenIsStopped(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Now()}
@@ -48,7 +49,7 @@ func TestATabLeftOpenIsStopped(t *testing.T) {
 		return func(size int) {
 			t.Helper()
 			r.ok(conn.Write(t.Context(), websocket.MessageBinary, []byte(strings.Repeat("x", size))))
-			_, _, err := conn.Read(t.Context()) // it has passed
+			_, _, err := conn.Read(t.Context()) // the echo proves that it has passed
 			r.ok(err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestATabLeftOpenIsStopped(t *testing.T) {
 		for _, send := range []func(int){left, used} {
 			send(13)
 			if second%60 == 0 {
-				send(75) // how long does an answer take?
+				send(75) // the editor's latency check
 			}
 		}
 		if second%20 == 0 {

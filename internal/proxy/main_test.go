@@ -8,7 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/inside/program"
 )
 
-// TestMain is also the program of a workspace, when it is called as one.
+// TestMain is also the program of a workspace, if it is started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "inside" {
 		program.Main(os.Args[2:])

@@ -20,14 +20,14 @@ import (
 
 const livePath = workspace.Reserved + "live"
 
-// routes are what the proxy itself serves on every host.
+// routes returns the paths that the proxy itself serves on every host.
 func (p *Proxy) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+workspace.EnterPath, p.enter)
 	mux.HandleFunc("GET "+livePath, p.live)
 	assets, err := fs.Sub(files, "page")
 	if err != nil {
-		panic(err) // it is in the program
+		panic(err) // it is embedded in the program
 	}
 	serve := http.StripPrefix(workspace.Reserved, http.FileServerFS(assets))
 	for _, name := range []string{"page.css", "page.js"} {
@@ -43,8 +43,8 @@ func (p *Proxy) routes() *http.ServeMux {
 	return mux
 }
 
-// enter turns a code into the cookie of this host. A look that is no visit, as programs
-// make them that show what is behind a link, does not use it up.
+// enter turns a code into the cookie of this host. A preview, as chat programs request
+// for a link, does not use the code up.
 func (p *Proxy) enter(w http.ResponseWriter, r *http.Request) {
 	id, _ := p.config.Address.Workspace(r.Host)
 	if r.Method != http.MethodGet || prefetches(r) {
@@ -70,22 +70,22 @@ func (p *Proxy) enter(w http.ResponseWriter, r *http.Request) {
 
 const (
 	liveFast, liveSlow = 100 * time.Millisecond, time.Second
-	// hurry is how long a page that waits is told at once.
+	// hurry is how long a waiting page is updated at once.
 	hurry = 30 * time.Second
-	// beat is how often a stream says that it is alive.
+	// beat is the interval of a stream's heartbeats.
 	beat = 15 * time.Second
 	// writeWithin is how long a browser may take to read a line.
 	writeWithin = 10 * time.Second
 )
 
-// line is what a waiting page is told. Go: load the page again.
+// line is a message to a waiting page. Go means: load the page again.
 type line struct {
 	Title string `json:"title"`
 	Says  string `json:"says"`
 	Go    bool   `json:"go,omitempty"`
 }
 
-// live tells a waiting page what happens, until the workspace answers.
+// live sends a waiting page the progress, until the workspace answers.
 func (p *Proxy) live(w http.ResponseWriter, r *http.Request) {
 	id, _ := p.config.Address.Workspace(r.Host)
 	g, err := p.guest(r)
@@ -113,11 +113,11 @@ func (p *Proxy) live(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := &stream{proxy: p, guest: g, id: id, wakes: r.URL.Query().Get("wake") != "", w: w, control: http.NewResponseController(w)}
-	_ = s.control.SetReadDeadline(time.Time{}) // not every connection has one
+	_ = s.control.SetReadDeadline(time.Time{}) // not every connection has a deadline
 	s.run(ctx)
 }
 
-// stream is one page that waits.
+// stream is the connection of one waiting page.
 type stream struct {
 	proxy   *Proxy
 	guest   *guest
@@ -146,8 +146,8 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// look says what to tell the page. A page that wakes the workspace tries until it is
-// wanted: what is under way has to end first.
+// look returns the message for the page. A page that wakes the workspace retries until
+// the start is accepted, because an operation under way has to end first.
 func (s *stream) look(ctx context.Context) (line, error) {
 	p := s.proxy
 	now, err := p.guests.fresh(ctx, s.id)
@@ -173,7 +173,7 @@ func (s *stream) look(ctx context.Context) (line, error) {
 	return line{Title: v.Title, Says: strings.TrimSpace(v.Says + " " + v.Next)}, nil
 }
 
-// tell writes what is new, and now and then that all is well.
+// tell writes a new message, and a heartbeat from time to time.
 func (s *stream) tell(next line) error {
 	text := ": still here\n\n"
 	switch {
@@ -187,7 +187,7 @@ func (s *stream) tell(next line) error {
 		return nil
 	}
 	s.told, s.last = next, time.Now()
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeWithin)) // not every connection has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeWithin)) // not every connection has a deadline
 	if _, err := fmt.Fprint(s.w, text); err != nil {
 		return err
 	}

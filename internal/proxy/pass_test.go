@@ -22,13 +22,13 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// seen is what a workspace was sent.
+// seen is the request that a workspace received.
 type seen struct {
 	Host, URI, Proto string
 	Header           http.Header
 }
 
-// mirror answers with what it was sent.
+// mirror answers with the request that it received.
 var mirror = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(seen{r.Host, r.RequestURI, r.Proto, r.Header})
 })
@@ -41,7 +41,8 @@ func (a answer) seen(t *testing.T) (s seen) {
 	return s
 }
 
-// What a workspace gets: nothing of Weir's, nothing of the line, and who the proxy says.
+// A workspace gets nothing of Weir's, no hop-by-hop header, and the client that the proxy
+// found.
 func TestWhatAWorkspaceGets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -71,8 +72,8 @@ func TestWhatAWorkspaceGets(t *testing.T) {
 	}
 }
 
-// Behind proxies that are trusted, the address is what the first of them was told; what a
-// client has written itself does not count.
+// Behind trusted proxies, the address is the one that the first of them saw; an address
+// that the client has written itself does not count.
 func TestClientBehindAProxy(t *testing.T) {
 	t.Parallel()
 	for networks, want := range map[string]string{"127.0.0.0/8": "203.0.113.9", "10.0.0.0/8": "127.0.0.1"} {
@@ -89,7 +90,7 @@ func TestClientBehindAProxy(t *testing.T) {
 	}
 }
 
-// What a browser gets: no cookie for others, none of ours, nothing that acts beyond the
+// A browser gets no cookie for others, none of ours, and nothing that acts beyond the
 // host.
 func TestWhatABrowserGets(t *testing.T) {
 	t.Parallel()
@@ -134,7 +135,7 @@ func TestWhatABrowserGets(t *testing.T) {
 	if ann.cookie(id).Value != before {
 		t.Error("the workspace has set our cookie")
 	}
-	// Hints that come before the answer would carry headers past all of this.
+	// Early hints would carry headers past all of this.
 	hints := 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error {
 		hints++
@@ -149,7 +150,7 @@ func TestWhatABrowserGets(t *testing.T) {
 	}
 }
 
-// Nobody follows a workspace anywhere, and no request chooses where it goes.
+// The proxy follows no redirect of a workspace, and no request chooses its target.
 func TestNoOtherTarget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -166,7 +167,7 @@ func TestNoOtherTarget(t *testing.T) {
 	if a := ann.once("GET", r.at.URL(id)+"/away"); a.StatusCode != http.StatusFound || a.Header.Get("Location") != "http://"+secret+"/" {
 		t.Errorf("%d %s", a.StatusCode, a.Header.Get("Location"))
 	}
-	// The target in the request line, in the host, in headers: the host's name decides.
+	// A target in the request line, in the host, in headers: the host's name decides.
 	for name, text := range map[string]string{
 		"absolute":  "GET http://" + secret + "/x HTTP/1.1\r\nHost: " + r.at.Host(id) + "\r\n",
 		"connect":   "CONNECT " + secret + " HTTP/1.1\r\nHost: " + r.at.Host(id) + "\r\n",
@@ -217,7 +218,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%q: %v", host, !want)
 		}
 	}
-	// A name that is not ours is refused by whoever gets it.
+	// A foreign name is refused by every handler.
 	q, err := http.NewRequestWithContext(t.Context(), "GET", r.at.URL(id)+"/", nil)
 	r.ok(err)
 	q.Host = "ws-" + text + ".evil.example"
@@ -229,7 +230,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Pages of other origins may lead a person here, and do nothing else, with any cookie.
+// Pages of other origins may link a person here, and do nothing else, with any cookie.
 func TestOtherOrigins(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -274,7 +275,7 @@ func TestOtherOrigins(t *testing.T) {
 	}
 }
 
-// wsHandler echoes.
+// echo echoes messages.
 var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/ws" {
 		return
@@ -307,7 +308,7 @@ func (p *person) dial(id weir.ID, h http.Header, protocols ...string) (*websocke
 	return conn, status, err
 }
 
-// Who asks and from where is settled before a WebSocket begins; then it passes both ways.
+// User and origin are checked before a WebSocket begins; then data passes both ways.
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -363,7 +364,7 @@ func TestWebSocket(t *testing.T) {
 		}
 		r.ok(conn.Close(websocket.StatusNormalClosure, ""))
 	}
-	// It is cut when the visit ends.
+	// The connection is cut when the visit ends.
 	conn, _, err := ann.dial(id, nil)
 	r.ok(err)
 	r.ok(r.users.Logout(t.Context(), ann.secret))
@@ -374,7 +375,7 @@ func TestWebSocket(t *testing.T) {
 	_ = conn.CloseNow()
 }
 
-// What a workspace streams arrives as it is sent, over HTTP/1.1 and HTTP/2.
+// Streamed data of a workspace arrives as it is sent, over HTTP/1.1 and HTTP/2.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{"HTTP/1.1": nil, "HTTP/2.0": {secure}} {
@@ -425,7 +426,7 @@ func TestStreams(t *testing.T) {
 				}
 				r.ok(a.Body.Close())
 			}
-			// What a browser sends arrives as it is sent, too.
+			// Streamed data of a browser arrives as it is sent, too.
 			body, write := io.Pipe()
 			q, err := http.NewRequestWithContext(t.Context(), "POST", r.at.URL(id)+"/upload", body)
 			r.ok(err)

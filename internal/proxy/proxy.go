@@ -18,17 +18,17 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// Config says what the proxy works with. Store, Providers, Address, Dashboard and Meter
-// are needed.
+// Config names the parts of the proxy. Store, Providers, Address, Dashboard and Meter are
+// required.
 type Config struct {
 	Store     *workspace.Store
 	Providers []provider.Provider
 	Address   workspace.Address
-	// Dashboard is the URL of the dashboard, which lets people in.
+	// Dashboard is the URL of the dashboard, which admits people.
 	Dashboard string
 	Meter     *activity.Meter
-	// Client is the address that a request comes from. Nil: the other end of the
-	// connection.
+	// Client returns the address that a request comes from. If nil, it is the other end
+	// of the connection.
 	Client func(*http.Request) string
 	Log    *slog.Logger
 	// Now is the clock, for tests.
@@ -93,7 +93,7 @@ func (p *Proxy) Close() {
 	p.transport.CloseIdleConnections()
 }
 
-// Owns reports whether a host is that of a workspace. All others are the dashboard's.
+// Owns reports whether a host belongs to a workspace. All others are the dashboard's.
 func (p *Proxy) Owns(host string) bool {
 	_, ok := p.config.Address.Workspace(host)
 	return ok
@@ -118,7 +118,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve lets a guest through to a workspace.
+// serve admits a guest to a workspace.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id weir.ID) {
 	g, err := p.guest(r)
 	if err != nil {
@@ -145,5 +145,5 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, id weir.ID) {
 	p.explain(w, r, g, state)
 }
 
-// Streams is how many pages wait for a workspace.
+// Streams returns how many pages wait for a workspace.
 func (p *Proxy) Streams() int { return p.seats.Taken() }

@@ -24,8 +24,8 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// stage is a provider whose containers are servers of the test: what a proxy does to
-// requests and answers is seen at both ends. It only dials.
+// stage is a provider whose containers are servers of the test, so that requests and
+// answers are seen at both ends of the proxy. It only dials.
 type stage struct {
 	provider.Provider
 	reach map[weir.ID]string
@@ -64,8 +64,8 @@ type setup struct {
 	client    func(*http.Request) string
 }
 
-// newRig serves a dashboard that knows only how to open workspaces, and the proxy, on one
-// port, as the server does.
+// newRig serves a dashboard that can only open workspaces, and the proxy, on one port, as
+// the server does.
 func newRig(t testing.TB, options ...option) *rig {
 	t.Helper()
 	s := &setup{now: time.Now}
@@ -143,7 +143,7 @@ func scan[T any](r *rig, sql string, args ...any) (v T) {
 	return v
 }
 
-// user makes one and logs them in.
+// user creates a user and logs them in.
 func (r *rig) user(name string, role auth.Role) *person {
 	r.Helper()
 	if scan[int](r, `select count(*) from weir.users where name = $1`, name) == 0 {
@@ -174,7 +174,7 @@ type person struct {
 	browser *http.Client
 }
 
-// browser keeps cookies, and finds all names at the server.
+// browser keeps cookies, and resolves all names to the server.
 func (r *rig) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	r.ok(err)
@@ -190,7 +190,7 @@ func (r *rig) browser() *http.Client {
 	return &http.Client{Transport: transport, Jar: jar}
 }
 
-// made puts a workspace there, in a phase, served by a handler if it runs.
+// made creates a workspace in a phase, served by a handler if it runs.
 func (r *rig) made(owner *person, name string, phase string, handler http.Handler) weir.ID {
 	r.Helper()
 	id := scan[weir.ID](r, `
@@ -202,7 +202,7 @@ func (r *rig) made(owner *person, name string, phase string, handler http.Handle
 	return id
 }
 
-// runs lets a handler be the container of a workspace.
+// runs makes a handler the container of a workspace.
 func (r *rig) runs(id weir.ID, handler http.Handler) {
 	upstream := httptest.NewServer(handler)
 	r.Cleanup(func() {
@@ -221,13 +221,13 @@ type header [2]string
 
 var html = header{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
 
-// ask sends a request as a browser does, and follows it wherever it leads.
+// ask sends a request as a browser does, and follows redirects.
 func (p *person) ask(method, address string, headers ...header) answer {
 	p.Helper()
 	return p.send(p.browser, method, address, headers...)
 }
 
-// once does not follow.
+// once does not follow redirects.
 func (p *person) once(method, address string, headers ...header) answer {
 	p.Helper()
 	still := *p.browser
@@ -265,7 +265,7 @@ func (p *person) enter(id weir.ID) {
 	}
 }
 
-// cookie is the one that the browser has for a workspace.
+// cookie returns the browser's cookie for a workspace.
 func (p *person) cookie(id weir.ID) *http.Cookie {
 	p.Helper()
 	u, err := url.Parse(p.at.URL(id))

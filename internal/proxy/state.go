@@ -12,18 +12,19 @@ import (
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
-// state is what a workspace is.
+// state is the state of a workspace.
 type state struct{ workspace.Workspace }
 
-// passable: what runs is tried, also while it is being stopped.
+// passable reports whether requests are forwarded: a running workspace is tried, also
+// while it is being stopped.
 func (s *state) passable() bool { return s.Phase == ladder.Running && s.DeletedAt == nil }
 
-// rests: it can be woken.
+// rests reports whether the workspace can be woken.
 func (s *state) rests() bool {
 	return (s.Phase == ladder.Standby || s.Phase == ladder.Archived) && s.DeletedAt == nil
 }
 
-// over: waiting for it is no use.
+// over reports whether waiting for the workspace is useless.
 func (s *state) over() bool { return s.Phase == ladder.Error || s.DeletedAt != nil }
 
 const (
@@ -31,8 +32,9 @@ const (
 	retryLater = 60
 )
 
-// explain answers for a workspace that cannot be passed to. Who may wake it does so; while
-// something is under way that is not possible, and then the page tries again.
+// explain answers for a workspace that does not take requests. A guest who may wake it
+// does so; while an operation is under way that is not possible, and then the page tries
+// again.
 func (p *Proxy) explain(w http.ResponseWriter, r *http.Request, g *guest, s *state) {
 	calls := wakes(r)
 	if calls && s.rests() && s.Desired != ladder.Running {
@@ -52,13 +54,14 @@ func (p *Proxy) explain(w http.ResponseWriter, r *http.Request, g *guest, s *sta
 	p.show(w, r, p.describe(r.Context(), s, calls))
 }
 
-// wakes says that a request is reason enough to start a workspace: a person opens a
-// page, or a program asks. What a page does on its own is not.
+// wakes reports whether a request starts a workspace: a person opens a page, or a program
+// asks. Background requests of a page do not.
 func wakes(r *http.Request) bool {
 	return navigates(r) || isProgram(r) && !upgrades(r) && !prefetches(r)
 }
 
-// wake wants the workspace to run. Of all who do so at once, one changes what is wanted.
+// wake requests that the workspace runs. Of many requests at once, one changes the wanted
+// phase.
 func (p *Proxy) wake(ctx context.Context, g *guest, s *state) error {
 	_, err := p.config.Store.WantFrom(ctx, s.ID, s.Desired, ladder.Running, g.Name, "somebody opened it")
 	if err != nil {
@@ -67,7 +70,8 @@ func (p *Proxy) wake(ctx context.Context, g *guest, s *state) error {
 	return nil
 }
 
-// describe says what a workspace does now and what follows. calls: somebody waits for it.
+// describe returns what a workspace does now and what follows. calls means that a client
+// waits for it.
 func (p *Proxy) describe(ctx context.Context, s *state, calls bool) view {
 	v := view{status: http.StatusServiceUnavailable, retry: retrySoon, wakes: calls && s.Desired != ladder.Running, Name: s.Name, Phase: string(s.Phase), Operation: operation(s), Link: p.config.Dashboard + "/workspaces/" + s.ID.String()}
 	switch {
@@ -112,7 +116,7 @@ func operation(s *state) string {
 	return string(s.Operation)
 }
 
-// progress says what is under way.
+// progress describes the operation under way.
 func progress(ctx context.Context, s *state) string {
 	if s.Operation == ladder.None {
 		return say(ctx, "visit.soon")
@@ -143,11 +147,11 @@ func (p *Proxy) overLimit(ctx context.Context, s *state, limit workspace.Limit) 
 	return v
 }
 
-// answers says that the workspace can be reached.
+// answers reports whether the workspace can be reached.
 func (p *Proxy) answers(ctx context.Context, s *state) bool {
 	conn, err := p.dial(ctx, s.ID, s.Provider)
 	return err == nil && conn.Close() == nil
 }
 
-// liveMost is how long one stream of a waiting page lasts; the browser comes again.
+// liveMost is how long one stream of a waiting page lasts; then the browser reconnects.
 const liveMost = 10 * time.Minute

@@ -21,36 +21,36 @@ var files embed.FS
 
 var pageOf = template.Must(template.ParseFS(files, "page/page.html"))
 
-// view is what is shown in place of a workspace.
+// view is the page that is shown in place of a workspace.
 type view struct {
 	status, retry int
 	// code is the word that programs branch on.
 	code  string
 	limit *workspace.Limit
-	// wakes: the page tries to wake it until it is woken.
+	// wakes means that the page retries to wake the workspace until it is accepted.
 	wakes bool
 
 	Name, Phase, Operation, Title, Says, Next string
-	// Link leads to the workspace on the dashboard.
+	// Link is the address of the workspace on the dashboard.
 	Link string
-	// Live: the page follows what happens, and loads the workspace in the end.
+	// Live means that the page follows the progress, and loads the workspace in the end.
 	Live bool
-	// Again: there is a link to try again.
+	// Again means that there is a link to try again.
 	Again bool
 	Runs  []runs
-	// Words are those of the page itself.
+	// Words are the fixed texts of the page.
 	Words words
 }
 
-// words are what every page of ours says.
+// words are the texts of every page of the proxy.
 type words struct{ Language, Again, Dashboard, Waiting string }
 
-// say is a text in the language of who reads it.
+// say returns a text in the language of the reader.
 func say(ctx context.Context, key string, values ...any) string {
 	return locale.From(ctx).Say(key, values...)
 }
 
-// spoken lets people read in their language, and those who wait as well. Programs read
+// spoken sets the language of requests of people, waiting pages included. Programs get
 // English.
 func spoken(r *http.Request) *http.Request {
 	if r.URL.Path != livePath && !readsPages(r) {
@@ -59,14 +59,14 @@ func spoken(r *http.Request) *http.Request {
 	return r.WithContext(locale.With(r.Context(), locale.Pick("", r.Header.Get("Accept-Language"))))
 }
 
-// readsPages says that a person reads the answer.
+// readsPages reports whether a person reads the answer.
 func readsPages(r *http.Request) bool {
 	return navigates(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 type runs struct{ Name, Phase, Link string }
 
-// Stream is where a live page listens.
+// Stream returns the address of a live page's stream.
 func (v view) Stream() string {
 	if v.wakes {
 		return livePath + "?wake=1"
@@ -74,13 +74,14 @@ func (v view) Stream() string {
 	return livePath
 }
 
-// Refresh is how a page without script follows.
+// Refresh returns the reload interval of a page without script.
 func (v view) Refresh() int { return retrySoon }
 
-// policy lets our pages load our own files and nothing else.
+// policy lets pages of the proxy load its own files and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// setHeaders are those of all that is ours on the host of a workspace.
+// setHeaders sets the headers of all answers of the proxy itself on the host of a
+// workspace.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
@@ -110,11 +111,11 @@ func (p *Proxy) show(w http.ResponseWriter, r *http.Request, v view) {
 	case strings.Contains(r.Header.Get("Accept"), "json"):
 		h.Set("Content-Type", "application/problem+json")
 		w.WriteHeader(v.status)
-		_ = json.NewEncoder(w).Encode(v.document()) // nobody is left to be told
+		_ = json.NewEncoder(w).Encode(v.document()) // an error means that the client has gone
 	default:
 		h.Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(v.status)
-		_, _ = fmt.Fprintln(w, v.text()) // #nosec G705 -- text/plain with nosniff; nobody is left to be told
+		_, _ = fmt.Fprintln(w, v.text()) // #nosec G705 -- text/plain with nosniff; an error means that the client has gone
 	}
 }
 
@@ -144,7 +145,7 @@ func (v view) document() map[string]any {
 	return document
 }
 
-// refuse answers what may not be.
+// refuse answers a request that is not allowed.
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, title, next string) {
 	codes := map[int]string{http.StatusUnauthorized: "unauthenticated", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found"}
 	code := codes[status]
@@ -154,10 +155,10 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, title
 	p.show(w, r, view{status: status, code: code, Title: title, Next: next, Link: p.config.Dashboard + "/workspaces"})
 }
 
-// fail answers when something went wrong, as far as a client may know it.
+// fail answers if something went wrong, with only what a client may know.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody reads it
+		return // the client has gone
 	}
 	public, hidden := problem.Public(err)
 	if hidden {
@@ -170,12 +171,13 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p.show(w, r, v)
 }
 
-// stranger refuses who is not known.
+// stranger refuses a program without a visit.
 func (p *Proxy) stranger(w http.ResponseWriter, r *http.Request) {
 	p.refuse(w, r, http.StatusUnauthorized, say(r.Context(), "visit.nobody"), say(r.Context(), "visit.nobody.next", "weir workspace open"))
 }
 
-// unknown sends people to the dashboard, which knows them, and refuses programs.
+// unknown sends people without a visit to the dashboard, which identifies them, and
+// refuses programs.
 func (p *Proxy) unknown(w http.ResponseWriter, r *http.Request, id weir.ID) {
 	if !navigates(r) {
 		p.stranger(w, r)

@@ -27,7 +27,8 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// boxes are processes under another name, so that others than admins may open them.
+// boxes is the provider of processes under another name, so that users who are no admins
+// may open them.
 type boxes struct{ *process.Provider }
 
 func (boxes) Name() string { return "boxes" }
@@ -44,7 +45,7 @@ func (term) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args [
 
 func (t term) Go(f func(context.Context)) { t.group.Go(func() { f(t.ctx) }) }
 
-// newBoxes gives a provider of real processes; led runs a controller for it.
+// newBoxes returns a provider of real processes; led runs a controller for it.
 func newBoxes(t *testing.T) boxes {
 	t.Helper()
 	program, err := os.Executable()
@@ -91,7 +92,7 @@ func (r *rig) wanted(id weir.ID) int {
 	return scan[int](r, `select count(*) from weir.events where kind = 'workspace' and type = 'wanted' and subject = $1`, id.String())
 }
 
-// told reads a stream of a waiting page until it says that the page is to load.
+// told reads the stream of a waiting page until it tells the page to load.
 func (p *person) told(address string, headers ...header) (lines []string) {
 	p.Helper()
 	q, err := http.NewRequestWithContext(p.rig.Context(), "GET", address, nil)
@@ -125,8 +126,8 @@ func (p *person) told(address string, headers ...header) (lines []string) {
 	return nil
 }
 
-// The whole way on real parts: what stands by is opened by many at once, starts once,
-// tells how it gets on, and is there.
+// The whole path on real parts: many open a workspace on standby at once; it starts once,
+// the pages show its progress, and it answers.
 func TestWake(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t)
@@ -173,11 +174,12 @@ func TestWake(t *testing.T) {
 	if scan[string](r, `select source from weir.events where type = 'wanted' and subject = $1`, id.String()) != "ann" {
 		t.Error("it is not said who woke it")
 	}
-	// It dies in the middle of a WebSocket: that ends, and the page waits for the next one.
+	// The workspace dies in the middle of a WebSocket: the WebSocket ends, and the page
+	// waits for the next start.
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.at.URL(id), "http", "ws", 1)+"/terminal", &websocket.DialOptions{HTTPClient: ann.browser, Subprotocols: []string{"weir.terminal"}})
 	r.ok(err)
 	defer conn.CloseNow()
-	_ = b.Stop(t.Context(), id) // the controller may have started it again before it looks whether it is gone
+	_ = b.Stop(t.Context(), id) // the controller may have started it again before Stop checks that it is gone
 	for err == nil {
 		_, _, err = conn.Read(t.Context())
 	}
@@ -188,8 +190,8 @@ func TestWake(t *testing.T) {
 	r.wants("awake again", ann.once("GET", r.at.URL(id)+"/", html), http.StatusOK)
 }
 
-// In a real browser: the waiting page follows, loads the workspace by itself, and what is
-// typed there counts.
+// In a real browser: the waiting page follows the progress, loads the workspace by
+// itself, and typing there counts as use.
 func TestWakeInABrowser(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t)
@@ -204,7 +206,7 @@ func TestWakeInABrowser(t *testing.T) {
 	link, err := r.store.Open(t.Context(), ann.Subject, id, r.at, "/")
 	r.ok(err)
 	chrome := (&webtest.Server{URL: r.at.URL(id)}).Open(t)
-	chrome.Quiet() // that a page is not there yet is an error to the console
+	chrome.Quiet() // the console reports a page that is not there yet as an error
 	chrome.Go(strings.TrimPrefix(link, r.at.URL(id)))
 	chrome.Wait("the workspace", `!document.querySelector("main[data-stream]") && document.querySelector("#terminal, textarea, #files") !== null`)
 	if !chrome.Is(`document.cookie === ""`) {
@@ -217,8 +219,8 @@ func TestWakeInABrowser(t *testing.T) {
 	})
 }
 
-// What a page does on its own wakes nothing: a tab that is left open would undo what
-// the TTL did.
+// Background requests of a page wake nothing, because a tab that is left open would undo
+// the stop for lack of use.
 func TestATabWakesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -247,7 +249,7 @@ func TestATabWakesNothing(t *testing.T) {
 	if n := r.wanted(id); n != 0 {
 		t.Fatalf("it was wanted %d times", n)
 	}
-	// A program that asks does wake it, and is told in its own way.
+	// The request of a program does wake it, and gets JSON.
 	a := ann.once("GET", r.at.URL(id)+"/x", header{"Accept", "application/json"})
 	r.wants("a program", a, http.StatusServiceUnavailable)
 	var told map[string]any
@@ -260,7 +262,8 @@ func TestATabWakesNothing(t *testing.T) {
 	}
 }
 
-// A person reads in his language, also while the page goes on by itself; a program does not.
+// A person reads in their language, also while the page continues by itself; a program does
+// not.
 func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -326,7 +329,7 @@ func TestOverTheLimit(t *testing.T) {
 	link, err := r.store.Open(t.Context(), ann.Subject, id, r.at, "/")
 	r.ok(err)
 	chrome := (&webtest.Server{URL: r.at.URL(id)}).Open(t)
-	chrome.Quiet() // that it is refused is an error to the console
+	chrome.Quiet() // the console reports the refusal as an error
 	chrome.Go(strings.TrimPrefix(link, r.at.URL(id)))
 	chrome.WaitText("2 workspaces run already, and that is the limit")
 	chrome.Wait("the style", `getComputedStyle(document.body).display === "grid"`)
@@ -336,8 +339,8 @@ func TestOverTheLimit(t *testing.T) {
 	}
 }
 
-// What cannot be passed to says why, and what to do; whatever names and messages hold is
-// text.
+// A workspace that does not take requests is explained with the reason and the next step;
+// names and messages are shown as text.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -389,7 +392,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// While it is being stopped nothing else can be wanted: the page waits, and wakes it then.
+// While a workspace is being stopped no other phase can be requested: the page waits, and
+// wakes it afterwards.
 func TestWakeAfterAStop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -412,7 +416,7 @@ func TestWakeAfterAStop(t *testing.T) {
 	if lines := <-done; lines[len(lines)-1] != "Here it is" {
 		t.Errorf("%v", lines)
 	}
-	// The same for one that is being stopped and does not answer any more.
+	// The same for one that is being stopped and no longer answers.
 	r.exec(`update weir.workspaces set desired = 'STANDBY', operation = 'STOPPING', op_id = gen_random_uuid(), op_started_at = now(), op_progress_at = now(), provider = 'elsewhere'`)
 	testwait.Until(t, "the page", func() bool {
 		return ann.once("GET", r.at.URL(id)+"/", html).StatusCode == http.StatusServiceUnavailable
@@ -421,7 +425,7 @@ func TestWakeAfterAStop(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	r.exec(`update weir.workspaces set operation = 'NONE', op_id = null, op_started_at = null, op_progress_at = null, provider = 'stage'`)
-	// A stream without that wakes nothing, and says when there is no use in waiting.
+	// A stream without wake wakes nothing, and tells the page when waiting is useless.
 	r.exec(`update weir.workspaces set phase = 'STANDBY', desired = 'STANDBY'`)
 	go func() { done <- ann.told(r.at.URL(id) + "/_weir/live") }()
 	testwait.Until(t, "the stream", func() bool { return r.proxy.Streams() == 1 })
@@ -432,7 +436,7 @@ func TestWakeAfterAStop(t *testing.T) {
 	<-done
 }
 
-// A stream is for who is inside, as long as they are.
+// A stream is for guests with a valid visit, as long as it is valid.
 func TestLiveIsGuarded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NoSuch is the pattern of a thing that is not there: its noun and its name. NoEnd is
-// that of one whose id is given by its end.
+// NoSuch is the pattern for a missing object: its noun and its name. NoEnd is the pattern
+// for an object whose id is given by its end.
 const (
 	NoSuch = "there is no %s %s"
 	NoEnd  = "there is no %s whose id ends in %s among the newest and those that wait, run or failed: give the whole id"
@@ -15,21 +15,21 @@ const (
 
 // Refusal is one refusal. As an error it is the sentence after its field.
 type Refusal struct {
-	// Field is the part of the input that was refused, as a path in JSON; empty: it is
-	// none, or the whole.
+	// Field is the part of the input that was refused, as a path in JSON; it is empty if
+	// no field, or the whole input, is refused.
 	Field string
-	// Pattern is the sentence with its places open; Args stand there. The verbs are
-	// those of fmt, and %L for text in the quotes of SQL.
+	// Pattern is the sentence with verbs for Args. The verbs are those of fmt, and %L for
+	// text in the quotes of SQL.
 	Pattern string
 	Args    []any
-	// Command is what to run next, if the advice is a command. The hint of the database
-	// ends with it.
+	// Command is the command to run next, if the advice is a command. The hint of the
+	// database ends with it.
 	Command string
-	// Data is more about it, for programs: an object, or nothing.
+	// Data is further information for programs: an object, or nothing.
 	Data json.RawMessage
 }
 
-// New refuses a field; an empty one is none.
+// New refuses a field; an empty field is none.
 func New(field, pattern string, args ...any) *Refusal {
 	return &Refusal{Field: field, Pattern: pattern, Args: args}
 }
@@ -44,9 +44,9 @@ func At(field, sentence string) string {
 	return field + ": " + sentence
 }
 
-// Detail is the refusal as the database sends it.
+// Detail returns the refusal in the form that the database sends.
 func (r *Refusal) Detail() string {
-	text, _ := json.Marshal(struct { // text has no part that could not be written
+	text, _ := json.Marshal(struct { // text always encodes
 		Field   string   `json:"field,omitempty"`
 		Pattern string   `json:"pattern"`
 		Args    []string `json:"args"`
@@ -54,7 +54,7 @@ func (r *Refusal) Detail() string {
 	return string(text)
 }
 
-// Texts are arguments as programs get them.
+// Texts returns arguments in the form for programs.
 func Texts(args []any) []string {
 	var out []string
 	for _, a := range args {
@@ -63,7 +63,8 @@ func Texts(args []any) []string {
 	return out
 }
 
-// Read reads the detail of a refusal by the database. It is empty if that is none.
+// Read reads the detail of a refusal by the database. It returns an empty Refusal if the
+// detail is none.
 func Read(detail string) Refusal {
 	var own struct {
 		Field, Pattern, Command string
@@ -81,12 +82,12 @@ func Read(detail string) Refusal {
 		delete(rest, name)
 	}
 	if len(rest) > 0 {
-		r.Data, _ = json.Marshal(rest) // it was JSON just now
+		r.Data, _ = json.Marshal(rest) // it was valid JSON just now
 	}
 	return r
 }
 
-// argument stands in a place of a pattern of the database, whose verbs are those of its
+// argument formats itself for a pattern of the database, whose verbs are those of its
 // function format. A nil is null.
 type argument string
 
@@ -102,5 +103,5 @@ func (a *argument) Format(to fmt.State, verb rune) {
 	default:
 		text = string(*a)
 	}
-	_, _ = to.Write([]byte(text)) // a buffer of fmt takes everything
+	_, _ = to.Write([]byte(text)) // a buffer of fmt never fails
 }

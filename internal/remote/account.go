@@ -7,19 +7,19 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 )
 
-// Version says what a server is.
+// Version describes a server.
 type Version struct {
 	Version string `json:"version"`
 	API     string `json:"api"`
 }
 
-// Version asks which version answers.
+// Version asks the server for its version.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	return one[Version](ctx, c, nil, "version")
 }
 
-// Login logs in with a password. From then on the client asks as that person,
-// not with its token: people may do more than tokens.
+// Login logs in with a password. From then on the client acts as that person, not with
+// its token, because people may do more than tokens.
 func (c *Client) Login(ctx context.Context, name, password string) error {
 	return c.post(ctx, map[string]string{"name": name, "password": password}, nil, "login")
 }
@@ -27,7 +27,7 @@ func (c *Client) Login(ctx context.Context, name, password string) error {
 // Logout ends the session.
 func (c *Client) Logout(ctx context.Context) error { return c.post(ctx, nil, nil, "logout") }
 
-// Me says who asks.
+// Me returns the subject of the client.
 func (c *Client) Me(ctx context.Context) (auth.Subject, error) {
 	me, err := one[struct {
 		Kind    string    `json:"kind"`

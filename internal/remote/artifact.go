@@ -13,9 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
-// Content reads an artifact, and fails at its end if it is not what was kept. It
-// comes from the bucket where that can be reached, else through the server. The
-// caller closes it.
+// Content reads an artifact, and fails at its end if it is not the recorded one. It comes
+// from the bucket if that can be reached, else through the server. The caller closes it.
 func (c *Client) Content(ctx context.Context, a view.Artifact) (io.ReadCloser, error) {
 	path := []string{"artifacts", strconv.FormatInt(a.ID, 10), "content"}
 	response, err := c.open(ctx, path, nil)
@@ -23,7 +22,7 @@ func (c *Client) Content(ctx context.Context, a view.Artifact) (io.ReadCloser, e
 		return nil, err
 	}
 	if response.StatusCode == http.StatusSeeOther {
-		_ = response.Body.Close() // it holds nothing
+		_ = response.Body.Close() // it is empty
 		object, err := c.elsewhere(ctx, response.Header.Get("Location"))
 		if err == nil {
 			return blob.Verify(object, a.SHA256, a.Size), nil
@@ -38,7 +37,7 @@ func (c *Client) Content(ctx context.Context, a view.Artifact) (io.ReadCloser, e
 	return blob.Verify(response.Body, a.SHA256, a.Size), nil
 }
 
-// open begins to read an answer that is no JSON: 200, or 303 to elsewhere.
+// open begins to read an answer that is no JSON: 200, or 303 to another address.
 func (c *Client) open(ctx context.Context, path []string, query url.Values) (*http.Response, error) {
 	response, err := c.send(ctx, call{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"*/*"}}}, nil)
 	if err != nil {
@@ -48,15 +47,15 @@ func (c *Client) open(ctx context.Context, path []string, query url.Values) (*ht
 		return response, nil
 	}
 	defer response.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what came is enough
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // a part is enough
 	return nil, c.refused(response, text)
 }
 
-// elsewhere reads an object from its bucket, without saying who asks.
+// elsewhere reads an object from its bucket, without credentials of Weir.
 func (c *Client) elsewhere(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("the address in the bucket is none") // its text is a secret
+		return nil, errors.New("the address in the bucket is none") // the text of the error contains a secret
 	}
 	bucket := &http.Client{Transport: c.http.Transport}
 	response, err := bucket.Do(r)
@@ -68,7 +67,7 @@ func (c *Client) elsewhere(ctx context.Context, address string) (io.ReadCloser, 
 		return nil, fmt.Errorf("read the artifact from its bucket: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		_ = response.Body.Close() // what it says is for programs of the bucket
+		_ = response.Body.Close() // its body is for programs of the bucket
 		return nil, fmt.Errorf("read the artifact from its bucket: it answered %s", response.Status)
 	}
 	return response.Body, nil

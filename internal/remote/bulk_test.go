@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-// Over a server the same is done to many as on the database.
+// Bulk operations give the same results over a server as on the database.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -26,23 +26,23 @@ const (
 	tries = 4
 	// firstPause doubles with each further try, up to lastPause.
 	firstPause, lastPause = 100 * time.Millisecond, 2 * time.Second
-	// callTimeout is a little more than the server gives itself.
+	// callTimeout is a little more than the server's own timeout.
 	callTimeout = 35 * time.Second
-	// answerLimit is how much of an answer is read.
+	// answerLimit is the most bytes of an answer that are read.
 	answerLimit = 256 << 20
 )
 
-// Config says where the server is and who asks.
+// Config holds the address of the server and the credential.
 type Config struct {
 	// Server is its address, such as https://weir.example.org.
 	Server string
-	// Token is the secret of an API token. Empty: log in, or be nobody.
+	// Token is the secret of an API token. If empty, log in, or stay anonymous.
 	Token string
-	// TLS says what to trust. Nil: what the machine trusts.
+	// TLS sets the trusted certificates. Nil means those of the machine.
 	TLS *tls.Config
-	// HTTP replaces the HTTP client; TLS is then its business.
+	// HTTP replaces the HTTP client, which then also handles TLS.
 	HTTP *http.Client
-	// Version is that of the program, for the User-Agent.
+	// Version is the version of the program, for the User-Agent.
 	Version string
 }
 
@@ -73,7 +73,8 @@ func New(c Config) (*Client, error) {
 		transport.TLSClientConfig = c.TLS
 		client.http = &http.Client{Transport: transport}
 	}
-	// The API never redirects: whoever does is not it, and must not get a token.
+	// The API never redirects, so a server that does is another one, and must not get a
+	// token.
 	client.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if client.http.Jar == nil {
 		if client.http.Jar, err = cookiejar.New(nil); err != nil {
@@ -83,10 +84,10 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// Server is the address of the server.
+// Server returns the address of the server.
 func (c *Client) Server() string { return c.base.String() }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // call is one request.
@@ -96,11 +97,11 @@ type call struct {
 	query  url.Values
 	header http.Header
 	body   any
-	// once: it must not be sent again by itself.
+	// once means that the client must not retry it by itself.
 	once bool
 }
 
-// safe says that sending it twice is the same as once.
+// safe reports whether sending it twice has the same effect as once.
 func (k *call) safe() bool {
 	return !k.once && k.method != http.MethodPost || k.header.Get("Idempotency-Key") != ""
 }
@@ -121,7 +122,7 @@ func (c *Client) ask(ctx context.Context, k call, out any) (header http.Header, 
 	for try, lost := 1, false; ; try++ {
 		header, status, again, err := c.once(ctx, k, body, out)
 		if lost && k.method == http.MethodDelete && kindOf(err) == problem.NotFound {
-			return header, status, nil // the try whose answer was lost has done it
+			return header, status, nil // the earlier try, whose answer was lost, has done it
 		}
 		lost = lost || !neverSent(err)
 		if err == nil || !again || try == tries || ctx.Err() != nil {
@@ -133,15 +134,14 @@ func (c *Client) ask(ctx context.Context, k call, out any) (header http.Header, 
 	}
 }
 
-// pause is how long to wait after a try, with jitter, so that clients that lost
-// the same server do not come back together.
+// pause returns how long to wait after a try, with jitter, so that clients that lost the
+// same server do not come back together.
 func pause(try int) time.Duration {
 	longest := min(firstPause<<min(try-1, 10), lastPause)
 	return longest/2 + rand.N(longest/2+1) // #nosec G404 -- spreads clients, guards nothing
 }
 
-// once sends a call once. again says that sending it again may help and harms
-// nothing.
+// once sends a call once. again reports that sending it again may help and does no harm.
 func (c *Client) once(ctx context.Context, k call, body []byte, out any) (header http.Header, status int, again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -191,7 +191,7 @@ func (c *Client) send(ctx context.Context, k call, body []byte) (*http.Response,
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	// Who has logged in asks as a person, not as their token.
+	// A client that has logged in acts as a person, not as its token.
 	if c.token != "" && len(c.http.Jar.Cookies(target)) == 0 {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -206,13 +206,14 @@ func escaped(parts []string) []string {
 	return out
 }
 
-// untrusted says that it is not the server it claims to be; waiting helps not.
+// untrusted reports whether the certificate of the server is not trusted; a retry does
+// not help.
 func untrusted(err error) bool {
 	var cause *tls.CertificateVerificationError
 	return errors.As(err, &cause)
 }
 
-// neverSent says that the connection did not come about.
+// neverSent reports whether no connection was made.
 func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

@@ -30,8 +30,7 @@ func cut(w http.ResponseWriter) {
 	}
 }
 
-// A safe call survives a connection that breaks; one that is not is not sent
-// twice.
+// A safe call survives a broken connection; an unsafe one is not sent twice.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -68,7 +67,7 @@ func TestConnectionLost(t *testing.T) {
 	}
 }
 
-// A delete whose answer was lost has worked.
+// A delete whose answer was lost has succeeded.
 func TestDeleteAnswerLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -141,7 +140,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A redirect is not followed: the token is for the server it was made by.
+// A redirect is not followed, because the token is for the server that made it.
 func TestNoRedirect(t *testing.T) {
 	var reached atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -158,7 +157,7 @@ func TestNoRedirect(t *testing.T) {
 	}
 }
 
-// done carries out what has nothing to say.
+// done carries out an operation without a result.
 func done[S, In any](t *testing.T, c op.Caller, o *op.Op[S, In, op.Nothing], in *In) {
 	t.Helper()
 	if _, err := o.Call(t.Context(), c, in); err != nil {
@@ -258,7 +257,7 @@ func TestTLS(t *testing.T) {
 		agent.Store(r.UserAgent())
 		_, _ = w.Write([]byte(`{"version":"x","api":"v1"}`))
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it hears of the client that does not trust it
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the client that does not trust it causes a log line
 	server.StartTLS()
 	defer server.Close()
 	roots := x509.NewCertPool()

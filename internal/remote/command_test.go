@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// full is a task with everything that a task can have.
+// full is a task with every field set.
 func full() work.TaskSpec {
 	return work.TaskSpec{
 		Service: "x", Params: json.RawMessage(`{"a": [1, 2]}`), Priority: 7, Labels: map[string]string{"zone": "a"},
@@ -25,7 +25,7 @@ func full() work.TaskSpec {
 	}
 }
 
-// last is the error of a call.
+// last returns the error of a call.
 func last[T any](_ T, err error) error { return err }
 
 func to(id weir.ID, priority int) *work.Prioritizing {
@@ -34,7 +34,7 @@ func to(id weir.ID, priority int) *work.Prioritizing {
 	return in
 }
 
-// The same commands by way of the server and on the database leave the same.
+// The same commands over a server and on the database have the same effect.
 func TestSameCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -128,7 +128,7 @@ func dropSchedule(ctx context.Context, c op.Caller, name string) error {
 	return err
 }
 
-// state is what commands left, without what differs by nature.
+// state returns the effect of commands, without values that differ by nature.
 func state(t *testing.T, r *rig, task, job weir.ID, schedule string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -163,7 +163,7 @@ func state(t *testing.T, r *rig, task, job weir.ID, schedule string) string {
 	return plain(t, []any{a, b, tasks, p, s})
 }
 
-// What the database refuses, the server refuses with the same words.
+// The server refuses with the same words as the database.
 func TestSameRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

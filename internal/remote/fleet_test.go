@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Through a server fleets are what they are on the database.
+// Fleets give the same results over a server as on the database.
 func TestFleetsAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -21,18 +21,18 @@ import (
 const (
 	// beginning is the cursor before the first event.
 	beginning = "0.0"
-	// silence is how long a stream may say nothing: the server beats every 30 s.
+	// silence is how long a stream may be silent: the server beats every 30 s.
 	silence = 75 * time.Second
-	// patience is how long a server may be away before following it ends.
+	// patience is how long a server may be away before following ends.
 	patience = 2 * time.Minute
-	// lineLimit is how long a line of the stream may be.
+	// lineLimit is the most bytes of a line of the stream.
 	lineLimit = 32 << 20
 )
 
-// Follow calls f for every event after the cursor, and goes on with what happens
-// until ctx ends or f returns an error, which it then returns. When the
-// connection breaks it goes on where it was: nothing is left out, nothing comes
-// twice. A server that stays away for two minutes ends it.
+// Follow calls f for every event after the cursor, and for new events until ctx ends or f
+// returns an error, which it then returns. If the connection breaks it continues where it
+// was: no event is left out, none comes twice. A server that stays away for two minutes
+// ends it.
 func (c *Client) Follow(ctx context.Context, after weir.Cursor, filter weir.Filter, f func(weir.Event) error) error {
 	if after == "" {
 		after = beginning
@@ -60,7 +60,7 @@ func (c *Client) Follow(ctx context.Context, after weir.Cursor, filter weir.Filt
 	}
 }
 
-// ownError is what the caller's function returned.
+// ownError is an error that the caller's function returned.
 type ownError struct{ error }
 
 // stream is one connection.
@@ -71,7 +71,7 @@ type stream struct {
 	f      func(weir.Event) error
 	opened bool
 
-	// seen is when the last line came, in nanoseconds.
+	// seen is the time of the last line, in nanoseconds.
 	seen atomic.Int64
 }
 
@@ -92,15 +92,14 @@ func (s *stream) read(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what came is enough
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // a part is enough
 		return s.client.refused(response, text)
 	}
 	s.opened = true
 	return s.lines(response.Body)
 }
 
-// watch ends a stream that has gone silent: the server is there no more, and
-// nobody said so.
+// watch ends a silent stream: the server is gone and the connection was not closed.
 func (s *stream) watch(ctx context.Context, cancel context.CancelFunc, done chan<- struct{}) {
 	defer close(done)
 	for loop.Wait(ctx, silence/5, nil) {
@@ -129,7 +128,7 @@ func (s *stream) lines(body io.Reader) error {
 					return err
 				}
 			} else if cursor != "" {
-				s.after = weir.Cursor(cursor) // nothing for us up to there
+				s.after = weir.Cursor(cursor) // no selected event up to there
 			}
 			cursor, data = "", nil
 		case name == "id":

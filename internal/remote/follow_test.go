@@ -38,7 +38,7 @@ func TestFollowResumes(t *testing.T) {
 			case <-ctx.Done():
 				return
 			}
-			// One row of the timeline that tells of a whole batch.
+			// One row of the timeline describes a whole batch.
 			tasks := make([]weir.Task, each)
 			for j := range tasks {
 				tasks[j] = weir.Task{Service: fmt.Sprintf("s%d", i)}
@@ -83,7 +83,7 @@ func TestFollowResumes(t *testing.T) {
 	}
 }
 
-// From the beginning, of one job or task alone, it is what the database says.
+// From the beginning, and for one job or task alone, it returns the same as the database.
 func TestFollowFilters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -23,10 +23,9 @@ type logLine struct {
 	End   bool   `json:"end"`
 }
 
-// Log gives the lines that an attempt printed, behind a place; with follow it
-// waits for more until the attempt has ended. Attempt 0 is the newest. When the
-// connection breaks it goes on where it was, for as long as a server may be
-// away.
+// Log returns the lines that an attempt printed, behind a place; with follow it waits for
+// more until the attempt has ended. Attempt 0 is the newest. If the connection breaks it
+// continues where it was, unless the server stays away too long.
 func (c *Client) Log(ctx context.Context, task weir.ID, attempt int, after joblog.Place, follow bool) iter.Seq2[joblog.Line, error] {
 	return func(yield func(joblog.Line, error) bool) {
 		r := &logReader{client: c, task: task, attempt: attempt, after: after, follow: follow, yield: yield}
@@ -52,7 +51,7 @@ func (c *Client) Log(ctx context.Context, task weir.ID, attempt int, after joblo
 	}
 }
 
-// logReader reads a log over as many connections as it takes.
+// logReader reads a log over as many connections as needed.
 type logReader struct {
 	client  *Client
 	task    weir.ID
@@ -62,8 +61,8 @@ type logReader struct {
 	yield   func(joblog.Line, error) bool
 }
 
-// read reads one connection to its end. Done says that there is nothing more,
-// or that nobody wants it.
+// read reads one connection to its end. done reports that there is no more, or that the
+// caller has stopped.
 func (r *logReader) read(ctx context.Context) (done bool, err error) {
 	query := values("follow", yes(r.follow))
 	if r.attempt > 0 {
@@ -82,7 +81,7 @@ func (r *logReader) read(ctx context.Context) (done bool, err error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what came is enough
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // a part is enough
 		return false, r.client.refused(response, text)
 	}
 	return r.lines(response.Body)
@@ -93,7 +92,7 @@ func (r *logReader) lines(body io.Reader) (done bool, err error) {
 	scanner.Buffer(make([]byte, 64<<10), lineLimit)
 	for scanner.Scan() {
 		if len(scanner.Bytes()) == 0 {
-			continue // a sign of life
+			continue // a heartbeat
 		}
 		var l logLine
 		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
@@ -114,6 +113,7 @@ func (r *logReader) lines(body io.Reader) (done bool, err error) {
 	if err := scanner.Err(); err != nil {
 		return false, r.client.unreachable(err)
 	}
-	// A log that is not followed ends with its answer; one that is said so.
+	// A log that is not followed ends with its answer; one that is followed has an end
+	// line.
 	return !r.follow, nil
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Call carries an operation out on the server, which knows who asks and what they may.
+// Call carries an operation out on the server, which identifies the caller and checks the
+// right.
 func (c *Client) Call(ctx context.Context, o op.Any, in, out any) error {
 	d := o.Describe()
 	r := d.Request(in)
 	for _, part := range r.Path {
-		if part == "" || part == "." || part == ".." { // no part of an address
+		if part == "" || part == "." || part == ".." { // not valid in an address
 			return problem.New(problem.NotFound, "see what there is: weir "+d.Noun+" list", "there is no %s %q", d.Noun, part)
 		}
 	}

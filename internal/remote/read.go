@@ -9,13 +9,13 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// one reads one thing.
+// one reads one object.
 func one[T any](ctx context.Context, c *Client, query url.Values, path ...string) (out T, err error) {
 	_, err = c.do(ctx, call{method: http.MethodGet, path: path, query: query}, &out)
 	return out, err
 }
 
-// values are the parameters that are set.
+// values returns the parameters that are set.
 func values(pairs ...string) url.Values {
 	query := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -26,7 +26,7 @@ func values(pairs ...string) url.Values {
 	return query
 }
 
-// id is empty for none.
+// id returns the text of an id, "" for none.
 func id(id weir.ID) string {
 	if id.IsZero() {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// refused reads what the server has to say.
+// refused reads the refusal of a server.
 func (c *Client) refused(response *http.Response, text []byte) *problem.Problem {
 	p, instance, ok := problem.Received(response.Header.Get("Content-Type"), text)
 	if !ok {
@@ -28,7 +28,7 @@ func (c *Client) refused(response *http.Response, text []byte) *problem.Problem 
 	return p
 }
 
-// unreachable says which server it was and what to do.
+// unreachable names the server and what to do.
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -47,7 +47,7 @@ func (c *Client) unreachable(err error) error {
 	return p
 }
 
-// problemOf is the problem behind an error, or nil.
+// problemOf returns the problem in an error, or nil.
 func problemOf(err error) *problem.Problem {
 	p := new(problem.Problem)
 	if !errors.As(err, &p) {

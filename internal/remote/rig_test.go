@@ -48,7 +48,7 @@ type rig struct {
 	bucket blob.Bucket
 	rolls  *rollout.Store
 	fleets *fleet.Store
-	// before, if set, sees every request first and says whether it goes on.
+	// before, if set, sees every request first and reports whether it goes on.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
 
@@ -100,7 +100,7 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	return r
 }
 
-// stored asks the database itself.
+// stored returns a caller on the database itself.
 func (r *rig) stored() op.Caller {
 	store := work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled)
 	return op.Local{Stores: []any{store, r.auth}, Who: func(context.Context) auth.Subject { return system }}
@@ -130,10 +130,10 @@ func submitJob(ctx context.Context, x op.Caller, job work.JobSpec) (weir.ID, err
 	return made.ID, err
 }
 
-// intercept sets what sees every request first.
+// intercept sets the function that sees every request first.
 func (r *rig) intercept(f func(http.ResponseWriter, *http.Request) bool) { r.before.Store(&f) }
 
-// as is a client with a token of a new user of a role.
+// as returns a client with a token of a new user of a role.
 func (r *rig) as(role auth.Role) *remote.Client {
 	r.t.Helper()
 	name := "a-" + string(role)

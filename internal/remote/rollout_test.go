@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 )
 
-// target makes an empty database, which goes with the test.
+// target creates an empty database, which is dropped with the test.
 func (r *rig) target(name string) string {
 	r.t.Helper()
 	u, err := url.Parse(r.db.URL)
@@ -46,7 +46,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// Through a server databases and rollouts are what they are on the database.
+// Databases and rollouts give the same results over a server as on the database.
 func TestRolloutsAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -172,7 +172,7 @@ func compareReads(t *testing.T, near, far op.Caller, made rollout.Rollout, tasks
 	}
 }
 
-// alike compares what a database and a server answered.
+// alike compares the answers of a database and a server.
 func alike(t *testing.T, name string, near, far any, err error) {
 	t.Helper()
 	if err != nil {
@@ -184,8 +184,8 @@ func alike(t *testing.T, name string, near, far any, err error) {
 	}
 }
 
-// An edit whose answer got lost is not sent again by itself: it would make a second
-// rollout.
+// An edit whose answer was lost is not retried by itself, because it would create a
+// second rollout.
 func TestReplaceIsSentOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

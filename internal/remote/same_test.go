@@ -17,7 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// life makes a bit of everything.
+// life is SQL that creates some objects of every kind.
 var life = []string{
 	`select weir.set_pool('p', size => 1, rate => 3, per => '90 s', note => 'a "note" <&>')`, `select weir.set_pool('q', size => 0)`,
 	`select weir.register_node('n1', '{"zone": "a"}', '{"a.done": 2}')`, `select weir.register_node('n2')`,
@@ -33,7 +33,7 @@ var life = []string{
 	`select weir.set_schedule('s', '@daily', '{"service": "a.daily"}', '2030-01-01', 'Europe/Vienna')`,
 }
 
-// found are things by which the tests ask.
+// found are objects that the tests ask for.
 type found struct{ running, pooled, job weir.ID }
 
 func (r *rig) live() found {
@@ -62,7 +62,7 @@ func (r *rig) live() found {
 	return f
 }
 
-// plain is a value in a form in which two of them are the same text.
+// plain returns a value in a form in which equal values have the same text.
 func plain(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -81,7 +81,7 @@ func plain(t *testing.T, v any) string {
 	return string(text)
 }
 
-// sameTimes puts times into one zone.
+// sameTimes converts times to one zone.
 func sameTimes(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,14 +100,14 @@ func sameTimes(v any) any {
 	return v
 }
 
-// Every reading method gives the same by way of the server as from the database
-// itself: the same values, or an error of the same kind with the same words.
+// Every reading method returns the same over the server as from the database itself: the
+// same values, or an error of the same kind with the same words.
 func TestSameAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	f := r.live()
 	c := r.as(auth.Admin)
-	if _, err := c.Me(t.Context()); err != nil { // notes the use of the token, which the list of tokens shows
+	if _, err := c.Me(t.Context()); err != nil { // records the use of the token, which the list of tokens shows
 		t.Fatal(err)
 	}
 	if err := r.client("").Login(t.Context(), "a-admin", password); err != nil {
@@ -145,7 +145,7 @@ func TestSameAnswers(t *testing.T) {
 // reading is one call of a method that reads.
 type reading = func(context.Context, op.Caller) (any, error)
 
-// none is an id that nothing has.
+// none is an id that does not exist.
 var none = weir.ID{1}
 
 // taskReadings are about tasks.
@@ -244,7 +244,7 @@ func jobReadings(f found) map[string]reading {
 	}
 }
 
-// called is an operation that reads.
+// called returns a call of an operation that reads.
 func called[S, In, Out any](o *op.Op[S, In, Out], in In) reading {
 	return func(ctx context.Context, x op.Caller) (any, error) { return o.Call(ctx, x, &in) }
 }

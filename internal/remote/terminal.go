@@ -18,13 +18,13 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// terminalProtocol says what is typed and what is not: the proxy counts every key.
+// terminalProtocol marks typed keys: the proxy counts every one.
 const terminalProtocol = "weir.terminal"
 
-// enterWithin is how long it may take to get in.
+// enterWithin is how long entering a workspace may take.
 const enterWithin = 30 * time.Second
 
-// Size is that of a terminal.
+// Size is the size of a terminal.
 type Size struct {
 	Rows int `json:"rows"`
 	Cols int `json:"cols"`
@@ -33,13 +33,13 @@ type Size struct {
 // Terminal is the terminal of a workspace, over a WebSocket.
 type Terminal struct {
 	conn *websocket.Conn
-	// of is what the workspace is called.
+	// of is the name of the workspace.
 	of string
 }
 
-// OpenTerminal opens the terminal of a workspace, which is called so, by a link that opens
-// it once, as the browser would. name is what the terminal here is called; empty: there is none, and the
-// shell is to print what a program reads.
+// OpenTerminal opens the terminal of a workspace, by a link that opens it once, as the browser would.
+// workspace is its name for messages. name is the type of the terminal here; if it is empty, there is
+// none, and the shell prints for a program.
 func OpenTerminal(ctx context.Context, link, workspace, name string) (*Terminal, error) {
 	ctx, cancel := context.WithTimeout(ctx, enterWithin)
 	defer cancel()
@@ -91,7 +91,8 @@ func enter(ctx context.Context, client *http.Client, link, workspace string) (*u
 	return answer.Request.URL, nil
 }
 
-// dialHere reaches names below localhost, which not every machine knows, on this one.
+// dialHere reaches names below localhost on this machine, because not every machine
+// resolves them.
 func dialHere(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(host, ".localhost") {
 		address = net.JoinHostPort("localhost", port)
@@ -100,7 +101,7 @@ func dialHere(ctx context.Context, network, address string) (net.Conn, error) {
 	return dialer.DialContext(ctx, network, address)
 }
 
-// Resize says how large the screen is.
+// Resize sets the size of the screen.
 func (t *Terminal) Resize(ctx context.Context, s Size) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -109,17 +110,17 @@ func (t *Terminal) Resize(ctx context.Context, s Size) error {
 	return t.conn.Write(ctx, websocket.MessageText, text)
 }
 
-// Write types.
+// Write sends typed keys.
 func (t *Terminal) Write(ctx context.Context, typed []byte) error {
 	return t.conn.Write(ctx, websocket.MessageBinary, typed)
 }
 
-// End says that nothing more is typed.
+// End tells the shell that no more input follows.
 func (t *Terminal) End(ctx context.Context) error {
 	return t.conn.Write(ctx, websocket.MessageText, []byte(`{"end":true}`))
 }
 
-// Print writes what comes to out, until the shell or the connection ends. It returns the
+// Print writes the output to out, until the shell or the connection ends. It returns the
 // exit code of the shell.
 func (t *Terminal) Print(ctx context.Context, out io.Writer) (code int, err error) {
 	for {
@@ -127,7 +128,7 @@ func (t *Terminal) Print(ctx context.Context, out io.Writer) (code int, err erro
 		var closed websocket.CloseError
 		switch {
 		case errors.As(err, &closed) && closed.Code == websocket.StatusNormalClosure:
-			_, _ = fmt.Sscanf(closed.Reason, "exit %d", &code) // what is not Weir's may end without
+			_, _ = fmt.Sscanf(closed.Reason, "exit %d", &code) // a server that is not Weir's may end without one
 			return code, nil
 		case err != nil && ctx.Err() != nil:
 			return 0, ctx.Err()
@@ -143,5 +144,5 @@ func (t *Terminal) Print(ctx context.Context, out io.Writer) (code int, err erro
 	}
 }
 
-// Close ends it.
+// Close ends the connection.
 func (t *Terminal) Close() { _ = t.conn.CloseNow() } // it may have ended

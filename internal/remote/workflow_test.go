@@ -42,7 +42,7 @@ func put(t *testing.T, c op.Caller, d *definition.Definition, inactive bool) (wo
 	return workflow.Put.Call(t.Context(), c, &workflow.Putting{Body: workflow.PutBody{DefinitionBody: body, Inactive: inactive}})
 }
 
-// Workflows over HTTP are what they are on the database.
+// Workflows give the same results over HTTP as on the database.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -55,7 +55,7 @@ func TestWorkflows(t *testing.T) {
 	if w, err = put(t, c, parsed(t, source), false); err != nil || w.Created {
 		t.Errorf("the same again: %+v, %v", w, err)
 	}
-	// Whoever reads a file may give it another name.
+	// A reader of a file may give it another name.
 	d := parsed(t, source)
 	d.Name = "other"
 	if w, err := put(t, c, d, true); err != nil || w.Name != "other" || w.Active {
@@ -132,7 +132,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// A schedule of a workflow goes both ways.
+// A schedule of a workflow is sent and read back.
 func TestWorkflowSchedule(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -157,7 +157,7 @@ func TestWorkflowSchedule(t *testing.T) {
 	}
 }
 
-// attempt makes a task that a node runs, and its desk.
+// attempt creates a task that a node runs, and its desk.
 func (r *rig) attempt() (*node.Desk, node.Lease) {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -175,8 +175,7 @@ func (r *rig) attempt() (*node.Desk, node.Lease) {
 	return desk, got.Tasks[0].Holds()
 }
 
-// Artifacts come from the bucket, and through the server where it cannot be
-// reached.
+// Artifacts come from the bucket, and through the server if it cannot be reached.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	for name, bucket := range map[string]func(testing.TB) blob.Bucket{"folder": blobtest.Folder, "s3": blobtest.Open} {
@@ -229,7 +228,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// A log that is followed comes whole, also over connections that break.
+// A log that is followed is complete, also over broken connections.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -252,7 +251,7 @@ func TestLog(t *testing.T) {
 		if !strings.HasSuffix(q.URL.Path, "/log") || asked.Add(1) > 1 {
 			return true
 		}
-		// The first connection gives one line and breaks.
+		// The first connection sends one line and breaks.
 		_, _ = w.Write([]byte(`{"stream":"stdout","text":"a","place":"0.1"}` + "\n"))
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)

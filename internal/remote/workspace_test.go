@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/docker"
 )
 
-// newYard is where the workspaces of a test would run: nothing is started here.
+// newYard returns the host of a test's workspaces; nothing is started here.
 func newYard(t *testing.T, r *rig) *workspace.Host {
 	t.Helper()
 	containers, err := docker.New(docker.Config{Install: "test", Host: "unix:///nowhere.sock", Images: []string{"go"}})
@@ -28,7 +28,7 @@ func newYard(t *testing.T, r *rig) *workspace.Host {
 	}
 }
 
-// Through a server workspaces are what they are on the database.
+// Workspaces give the same results over a server as on the database.
 func TestWorkspacesAreTheSame(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -42,7 +42,7 @@ func TestWorkspacesAreTheSame(t *testing.T) {
 	if again, err := workspace.Create.Call(ctx, far, create); err != nil || !again.Existed || again.ID != made.ID {
 		t.Errorf("made twice: %s, %v", plain(t, again), err)
 	}
-	// What is named is changed, and nothing else.
+	// Only the given fields are changed.
 	named := workspace.Named{Workspace: made.ID.String()}
 	name, none, longer := "ideas", op.Wait(0), op.Wait(2*time.Hour)
 	view := must[workspace.View](t)

@@ -24,15 +24,15 @@ const (
 
 var partitionName = regexp.MustCompile(`^[a-z0-9_]{1,63}$`)
 
-// Archive is an Exporter that writes one object of compressed JSON lines per
-// partition: timeline/PARTITION.jsonl.zst. It reads back what it has written
-// before it says that it is safe there.
+// Archive is an Exporter that writes one object of compressed JSON lines per partition:
+// timeline/PARTITION.jsonl.zst. It reads back what it has written before it reports
+// success.
 func Archive(to blob.Bucket) Exporter {
 	return archive{open: func(context.Context) (blob.Bucket, error) { return to, nil }}
 }
 
-// ArchiveAt is [Archive] for a folder, or the URL of a bucket, that is opened when
-// there is something to export.
+// ArchiveAt is [Archive] for a folder, or the URL of a bucket, that is opened when there
+// is something to export.
 func ArchiveAt(at string) Exporter {
 	return archive{open: func(ctx context.Context) (blob.Bucket, error) { return blob.Open(ctx, at) }, own: true}
 }
@@ -42,7 +42,7 @@ type archive struct {
 	own  bool
 }
 
-// Export writes a partition and makes sure that it can be read.
+// Export writes a partition and checks that it can be read.
 func (a archive) Export(ctx context.Context, partition string, rows Rows) (location string, n int64, err error) {
 	key, err := archiveKey(partition)
 	if err != nil {
@@ -63,7 +63,7 @@ func (a archive) Export(ctx context.Context, partition string, rows Rows) (locat
 		_ = lines.CloseWithError(err) // it never fails; nil is the end
 	}()
 	object, sum, err := blob.Upload(ctx, to, key, text, -1, archiveType)
-	_ = text.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // the writer must not wait for us
+	_ = text.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // the writer must not block
 	n = <-written
 	if err != nil {
 		return "", 0, err
@@ -89,14 +89,14 @@ func compress(to io.Writer, rows Rows) (n int64, err error) {
 			_, err = out.Write(append(line[:len(line):len(line)], '\n'))
 		}
 		if err != nil {
-			return n, err // without the end of the stream: half of it is nothing
+			return n, err // without the end of the stream, so that a truncated stream is invalid
 		}
 		n++
 	}
 	return n, out.Close()
 }
 
-// countBack reads an object whole and compares it with its hash.
+// countBack reads a whole object and compares it with its hash.
 func countBack(ctx context.Context, from blob.Bucket, key, sum string, size int64) (n int64, err error) {
 	for _, err := range readLines(ctx, from, key, sum, size) {
 		if err != nil {
@@ -107,14 +107,14 @@ func countBack(ctx context.Context, from blob.Bucket, key, sum string, size int6
 	return n, nil
 }
 
-// Archived is a partition that an archive holds.
+// Archived is a partition in an archive.
 type Archived struct {
 	Partition string    `json:"partition"`
 	Size      int64     `json:"size"`
 	At        time.Time `json:"at"`
 }
 
-// ListArchive says which partitions a bucket holds, the oldest first.
+// ListArchive returns the partitions that a bucket holds, the oldest first.
 func ListArchive(ctx context.Context, from blob.Bucket) ([]Archived, error) {
 	var all []Archived
 	for after := ""; ; {

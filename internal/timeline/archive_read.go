@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// archiveLine is the longest line that is read. A row may tell of 30,000 tasks.
+	// archiveLine is the longest line that is read. A row may describe 30,000 tasks.
 	archiveLine = 64 << 20
-	// archiveWindow is how much of the text a compressed stream may refer back to:
-	// what we write needs 8 MiB.
+	// archiveWindow is how far a compressed stream may refer back: our own streams need 8
+	// MiB.
 	archiveWindow = 64 << 20
 )
 
-// ReadExport gives the rows of a partition that was archived in a bucket, as they
-// were exported. A partition that is not there is blob.ErrNotFound.
+// ReadExport returns the rows of a partition that was archived in a bucket, as they were
+// exported. If the partition is not there, the error is blob.ErrNotFound.
 func ReadExport(ctx context.Context, from blob.Bucket, partition string) Rows {
 	key, err := archiveKey(partition)
 	if err != nil {
@@ -33,8 +33,8 @@ func ReadExport(ctx context.Context, from blob.Bucket, partition string) Rows {
 	return readLines(ctx, from, key, "", -1)
 }
 
-// readLines gives the lines of an object, and fails at the end if the object is
-// not the one with the sum and the size, where these are known.
+// readLines returns the lines of an object, and fails at the end if the object does not
+// have the given sum and size, where these are known.
 func readLines(ctx context.Context, from blob.Bucket, key, sum string, size int64) Rows {
 	return func(yield func(json.RawMessage, error) bool) {
 		body, object, err := from.Get(ctx, key, 0, -1)
@@ -67,7 +67,7 @@ func readLines(ctx context.Context, from blob.Bucket, key, sum string, size int6
 			}
 		}
 		err = lines.Err()
-		if err == nil { // what stands behind the stream counts for the sum
+		if err == nil { // bytes after the stream count for the sum
 			_, err = io.Copy(io.Discard, body)
 		}
 		if err != nil {
@@ -76,7 +76,7 @@ func readLines(ctx context.Context, from blob.Bucket, key, sum string, size int6
 	}
 }
 
-// archivedRow is a row as the export writes it.
+// archivedRow is a row in the form of the export.
 type archivedRow struct {
 	XID     int64 `json:"xid"`
 	Seq     int64 `json:"seq"`
@@ -95,7 +95,7 @@ type archivedRow struct {
 	Data    json.RawMessage
 }
 
-// Events makes events of rows that were archived, one per line, as a feed would.
+// Events turns archived rows into events, one per line, as a feed would.
 func Events(rows Rows) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for line, err := range rows {

@@ -9,10 +9,10 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// Event is one line of the timeline. It is shared by everybody who follows:
-// read it, never change it. The JSON names are those of the public views.
+// Event is one line of the timeline. All followers share it: read it, never change it.
+// The JSON names are those of the public views.
 type Event struct {
-	// Cursor is where to go on when this event has been dealt with.
+	// Cursor is where to continue after this event was handled.
 	Cursor  weir.Cursor     `json:"cursor,omitempty"`
 	Seq     int64           `json:"seq"`
 	At      time.Time       `json:"at"`
@@ -33,37 +33,38 @@ type Event struct {
 	form  []byte
 }
 
-// Encoded returns what encode makes of the event, the same bytes for all
-// followers: the first who asks has it made. All must ask for the same form.
+// Encoded returns the result of encode for the event, the same bytes for all followers:
+// the first caller has it made. All callers must ask for the same form.
 func (e *Event) Encoded(encode func(*Event) []byte) []byte {
 	e.once.Do(func() { e.form = encode(e) })
 	return e.form
 }
 
-// weight is about what the event takes in memory, its encoded form included.
+// weight returns about how much memory the event takes, its encoded form included.
 func (e *Event) weight() int {
 	const fixed = 640
 	return fixed + 2*(len(e.Message)+len(e.Data)+len(e.Subject)+len(e.Worker)+len(e.Source))
 }
 
-// Filter says which events are wanted. The zero value wants all.
+// Filter selects events. The zero value selects all.
 type Filter struct {
 	Job, Task weir.ID
-	// Kinds and Types are those wanted; none: all.
+	// Kinds and Types are the selected ones; empty means all.
 	Kinds, Types []string
-	// Match decides about what is left, if it is not nil. It is asked by the
-	// goroutine that calls Next, about each event once.
+	// Match decides about the remaining events, if it is not nil. The goroutine that
+	// calls Next calls it, once for each event.
 	Match func(*Event) bool
 }
 
-// wants decides about one event, as [read] does in the database but for Match.
+// wants reports whether the filter selects an event, as [read] does in the database,
+// except for Match.
 func (f *Filter) wants(e *Event) bool {
 	return (f.Job.IsZero() || e.Job == f.Job) && (f.Task.IsZero() || e.Task == f.Task) &&
 		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind)) && (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) &&
 		(f.Match == nil || f.Match(e))
 }
 
-// all says that nothing is filtered out.
+// all reports whether the filter selects everything.
 func (f *Filter) all() bool {
 	return f.Job.IsZero() && f.Task.IsZero() && len(f.Kinds) == 0 && len(f.Types) == 0 && f.Match == nil
 }

@@ -17,8 +17,8 @@ import (
 
 const (
 	exportEvery = 10 * time.Minute
-	// exportBatch is how many rows one statement reads: an export holds no
-	// snapshot for long, and a range that has ended does not change.
+	// exportBatch is how many rows one statement reads: an export holds no snapshot for
+	// long, and a range that has ended does not change.
 	exportBatch = 5000
 )
 
@@ -26,9 +26,9 @@ const (
 // ends them.
 type Rows = iter.Seq2[json.RawMessage, error]
 
-// Exporter writes a partition of the timeline somewhere else. It returns where
-// and how many rows, once they are safe there. It may be asked for the same
-// partition again, and then replaces what it has.
+// Exporter writes a partition of the timeline to another place. It returns the location
+// and the number of rows, once they are stored safely. It may be called for the same
+// partition again, and then replaces the earlier export.
 type Exporter interface {
 	Export(ctx context.Context, partition string, rows Rows) (location string, n int64, err error)
 }
@@ -68,8 +68,8 @@ func (e *export) tick(ctx context.Context, _ time.Time) (more bool, err error) {
 	return len(names) > 1, nil
 }
 
-// sealed lists partitions to export. Their range ended an hour ago, and every
-// transaction that writes has begun since: none can still add to them.
+// sealed lists partitions to export. Their range ended an hour ago, and every running
+// transaction has begun since, so none can still add to them.
 func (e *export) sealed(ctx context.Context) ([]string, error) {
 	rows, err := e.pool.Query(ctx, `select p.name from weir._partitions() p
 		where p.parent = 'events' and p.hi < clock_timestamp() - interval '1 hour'

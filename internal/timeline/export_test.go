@@ -17,12 +17,12 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// old makes a database with tasks that ended forty days ago, and returns how
-// many events of that time there are.
+// old fills a database with tasks that ended forty days ago, and returns how many events
+// of that time there are.
 func old(t *testing.T, db *testdb.DB) int {
 	t.Helper()
 	const then = `clock_timestamp() - interval '40 days'`
-	exec(t, db, `select weir.drop_partitions('1 hour', at => clock_timestamp() + interval '1 year')`) // empty ones, made with the schema
+	exec(t, db, `select weir.drop_partitions('1 hour', at => clock_timestamp() + interval '1 year')`) // empty partitions, made with the schema
 	exec(t, db, `select weir.ensure_partitions(at => `+then+`)`)
 	exec(t, db, `select weir.ensure_partitions()`)
 	exec(t, db, `select weir.submit('s', hint => false, at => `+then+`) from generate_series(1, 20)`)
@@ -121,7 +121,7 @@ func checkRows(t *testing.T, b blob.Bucket, partition string) (n int) {
 	return n
 }
 
-// An event that was archived is the event that the feed gave.
+// An archived event equals the event that the feed returned.
 func TestArchivedEventsAreTheEventsOfTheFeed(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
@@ -249,7 +249,7 @@ func TestAnArchiveHoldsNoHalfPartition(t *testing.T) {
 				t.Errorf("a partition that is not there: %v", err)
 			}
 		}
-		// None is a partition too, and the second export replaces the first.
+		// An empty partition is exported too, and the second export replaces the first.
 		for _, lines := range [][]string{{`{"a":1}`, `{"a":2}`}, {}, {`{"a":3}`}} {
 			if _, n, err := Archive(b).Export(t.Context(), "events_1", rowsOf(lines...)); err != nil || int(n) != len(lines) {
 				t.Fatalf("%d of %d, %v", n, len(lines), err)
@@ -268,7 +268,7 @@ func TestAnArchiveHoldsNoHalfPartition(t *testing.T) {
 	})
 }
 
-// What the bucket did not keep is not dropped from the database.
+// Rows that the bucket did not keep are not dropped from the database.
 func TestAnExportIsNotBelievedButRead(t *testing.T) {
 	at, proxy := blobtest.S3Proxy(t)
 	b := blobtest.At(t, at)

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// pollFirst and pollLast bound the time between two looks while nothing happens.
+	// pollFirst and pollLast bound the time between two polls while nothing happens.
 	pollFirst, pollLast = 50 * time.Millisecond, 2 * time.Second
-	// pollBusy bounds it while tasks run: that one has ended brings no hint.
+	// pollBusy bounds it while tasks run, because the end of a task sends no hint.
 	pollBusy = 250 * time.Millisecond
 	// settle lets the transaction of a hint grow old enough to be read.
 	settle = 10 * time.Millisecond
@@ -26,22 +26,22 @@ const (
 	retryFirst, retryLast = 50 * time.Millisecond, 5 * time.Second
 )
 
-// Channels are those whose hints may mean that the timeline has grown.
+// Channels are the channels whose hints may mean that the timeline has grown.
 var Channels = []string{"weir_available", "weir_gates", "weir_cancel"}
 
-// Feed reads the timeline from a cursor on. It is for one reader; many share a
+// Feed reads the timeline from a cursor on. It is for one reader; several readers share a
 // [Hub].
 type Feed struct {
 	pool   *pgxpool.Pool
 	filter Filter
 	wake   <-chan struct{}
 	at     place
-	// more says that the last read did not reach the end.
+	// more means that the last read did not reach the end.
 	more bool
 }
 
-// NewFeed begins after the cursor; the empty one is the beginning, [Tail] is
-// now. Wake may be nil: then the feed polls.
+// NewFeed begins after the cursor; the empty cursor is the beginning, [Tail] is now. wake
+// may be nil: then the feed polls.
 func NewFeed(pool *pgxpool.Pool, after weir.Cursor, filter Filter, wake <-chan struct{}) (*Feed, error) {
 	at := beginning
 	if after != "" {
@@ -53,7 +53,7 @@ func NewFeed(pool *pgxpool.Pool, after weir.Cursor, filter Filter, wake <-chan s
 	return &Feed{pool: pool, filter: filter, wake: wake, at: at}, nil
 }
 
-// Tail is the cursor of now.
+// Tail returns the cursor of the current end.
 func Tail(ctx context.Context, pool *pgxpool.Pool) (weir.Cursor, error) {
 	var tail string
 	if err := pool.QueryRow(ctx, `select weir.events_tail()`).Scan(&tail); err != nil {
@@ -62,12 +62,12 @@ func Tail(ctx context.Context, pool *pgxpool.Pool) (weir.Cursor, error) {
 	return weir.Cursor(tail), nil
 }
 
-// Cursor is where a new feed goes on after everything that Next has returned.
-// It moves also over events that the filter leaves out.
+// Cursor returns where a new feed continues after everything that Next has returned. It
+// moves also over events that the filter leaves out.
 func (f *Feed) Cursor() weir.Cursor { return f.at.cursor() }
 
-// Next waits for events and returns at least one. It lives through a database
-// that is away; its error is that of ctx, or a refusal.
+// Next waits for events and returns at least one. It retries while the database is away;
+// its error is that of ctx, or a refusal.
 func (f *Feed) Next(ctx context.Context) ([]*Event, error) {
 	for poll, retry := pollFirst, retryFirst; ; {
 		found, err := f.read(ctx)
@@ -93,7 +93,7 @@ func (f *Feed) Next(ctx context.Context) ([]*Event, error) {
 	}
 }
 
-// read reads once and moves on.
+// read reads once and moves the place.
 func (f *Feed) read(ctx context.Context) (found, error) {
 	found, err := read(ctx, f.pool, f.at, &f.filter)
 	if err == nil {

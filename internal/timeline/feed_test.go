@@ -55,7 +55,7 @@ func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 		}
 		return id
 	}
-	submit(db.Pool) // the first task of a service makes its class, and others wait for that
+	submit(db.Pool) // the first task of a service makes its class, and other submissions wait for that
 	slow, err := db.Pool.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -79,8 +79,8 @@ func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 	if err := slow.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// The first task may come now, too: what others of this server do holds the
-	// horizon back.
+	// The first task may arrive now, too, because other transactions of this server hold
+	// the horizon back.
 	var got []weir.ID
 	for !slices.Contains(got, late) {
 		for _, e := range next(t, all) {
@@ -92,13 +92,14 @@ func TestR8ALateCommitIsNeverMissed(t *testing.T) {
 	if !slices.Equal(got, []weir.ID{early, late}) {
 		t.Errorf("got %v, want %v", got, []weir.ID{early, late})
 	}
-	// The narrow feed had moved its cursor over what it did not want, not further.
+	// The cursor of the narrow feed has moved over the events that the filter left out,
+	// not further.
 	if events := next(t, only); len(events) != 1 || events[0].Task != early {
 		t.Errorf("got %+v", events)
 	}
 }
 
-// key is what makes an event this one.
+// key identifies an event.
 func key(e *Event) string { return fmt.Sprint(e.Seq, " ", e.Task) }
 
 func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
@@ -148,7 +149,7 @@ func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last ones may have to wait for a transaction of another database.
+	// The last events may have to wait for a transaction of another database.
 	rest := feed(t, db.Pool, cursor, Filter{}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()
@@ -169,7 +170,8 @@ func TestR8NoGapAndNoDuplicateOverTwentyReconnects(t *testing.T) {
 	t.Logf("%d events", len(want))
 }
 
-// submitSome submits some tasks in a transaction that lasts a while, or is undone.
+// submitSome submits some tasks in a transaction that stays open for a while, or is
+// rolled back.
 func submitSome(t *testing.T, db *testdb.DB) {
 	ctx := t.Context()
 	undone := errors.New("undone")

@@ -10,39 +10,39 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// perNext is how many events one call of Next returns at most: the memory of a
-// follower is bounded by it.
+// perNext is the most events that one call of Next returns, which bounds the memory of a
+// follower.
 const perNext = 512
 
-// Follower is one reader of a [Hub]. It has a place and no queue: who keeps up
-// reads the hub's ring, who fell behind reads the database until it is in the
-// ring again. Both are in the same order, so the place alone makes the seam.
-// It is for one goroutine; Close may come from any.
+// Follower is one reader of a [Hub]. It has a place and no queue: a follower that keeps
+// up reads the hub's ring, one that fell behind reads the database until it is in the
+// ring again. Both have the same order, so the place alone joins them. It is for one
+// goroutine; Close may be called from any.
 type Follower struct {
 	hub    *Hub
 	filter Filter
 	at     place
-	// session is that of the ring which at is known to fit.
+	// session is the session of the ring in which at is known to be valid.
 	session int64
 	buffer  []*Event
 	closed  atomic.Bool
 }
 
-// Cursor is where a follower goes on after everything that Next has returned.
-// It moves also over events that the filter leaves out.
+// Cursor returns where a follower continues after everything that Next has returned. It
+// moves also over events that the filter leaves out.
 func (f *Follower) Cursor() weir.Cursor { return f.at.cursor() }
 
-// Close lets the hub rest when nobody else follows.
+// Close ends the follower. The hub stops reading when no follower is left.
 func (f *Follower) Close() {
 	if !f.closed.Swap(true) {
 		f.hub.leave()
 	}
 }
 
-// Next waits for events and returns at least one. The slice is good until the
-// next call, the events for ever. It lives through a database that is away; its
-// error is that of ctx, says that the hub has ended, or that the database is no
-// longer the one that the place is of (problem.Conflict).
+// Next waits for events and returns at least one. The slice is valid until the next call,
+// the events for ever. It waits while the database is away; its error is that of ctx, or
+// reports that the hub has ended, or that the database is no longer the one of the place
+// (problem.Conflict).
 func (f *Follower) Next(ctx context.Context) ([]*Event, error) {
 	for {
 		if events, err := f.Within(ctx, time.Hour); err != nil || len(events) > 0 {
@@ -51,8 +51,7 @@ func (f *Follower) Next(ctx context.Context) ([]*Event, error) {
 	}
 }
 
-// Within is Next for those with something else to do: after d it returns
-// nothing, and no error.
+// Within is Next with a limit: after d it returns nothing, and no error.
 func (f *Follower) Within(ctx context.Context, d time.Duration) ([]*Event, error) {
 	for until := time.Now().Add(d); ; {
 		r := f.hub.ring.Load()
@@ -83,8 +82,8 @@ func (f *Follower) Within(ctx context.Context, d time.Duration) ([]*Event, error
 	}
 }
 
-// reenter goes on in a ring that was opened afresh. Where the database is another
-// one by now, or has lost its end to a failover, the place means nothing in it.
+// reenter continues in a ring of a new session. If the database has been replaced, or has
+// lost its end in a failover, the place has no meaning in it.
 func (f *Follower) reenter(ctx context.Context, r *ring) error {
 	if r.end.before(f.at) || f.at.foreign(r.since) {
 		switch err := check(ctx, f.hub.pool, f.at); {
@@ -102,7 +101,8 @@ func (f *Follower) reenter(ctx context.Context, r *ring) error {
 	return nil
 }
 
-// take reads some of the ring and moves on. More says that it holds more.
+// take reads a part of the ring and moves the place. more reports that the ring holds
+// more.
 func (f *Follower) take(r *ring) (events []*Event, more bool) {
 	events = r.after(f.at)
 	if more = len(events) > perNext; more {
@@ -127,8 +127,8 @@ func (f *Follower) take(r *ring) (events []*Event, more bool) {
 	return wanted, more
 }
 
-// catchUp reads the database once, and waits up to d for its turn. The read
-// itself is not cut short: half of it would be of no use to anybody.
+// catchUp reads the database once, and waits up to d for its turn. The read itself is not
+// cut short, because half a result is useless.
 func (f *Follower) catchUp(ctx context.Context, d time.Duration) ([]*Event, error) {
 	turn, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -136,7 +136,7 @@ func (f *Follower) catchUp(ctx context.Context, d time.Duration) ([]*Event, erro
 	case <-f.hub.slots:
 		defer func() { f.hub.slots <- struct{}{} }()
 	case <-turn.Done():
-		return nil, nil // the caller looks at ctx
+		return nil, nil // the caller checks ctx
 	}
 	found, err := read(ctx, f.hub.pool, f.at, &f.filter)
 	switch {

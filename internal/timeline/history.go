@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// recent is a place with about so many lines behind it, or the end if the last
-// row alone has more.
+// recent returns a place with about that many lines behind it, or the end if the last row
+// alone has more.
 func recent(ctx context.Context, pool *pgxpool.Pool, lines int) (place, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -31,11 +31,10 @@ func recent(ctx context.Context, pool *pgxpool.Pool, lines int) (place, error) {
 	return tailOf(horizon), err
 }
 
-// check refuses a place from which nobody can go on without a gap.
+// check refuses a place from which no reader can continue without a gap.
 //
-// That history was dropped is known by the oldest partition: it begins after
-// the schema was made. Then whatever lies before the oldest event that is left
-// may have had something behind it.
+// Dropped history is recognized by the oldest partition: it begins after the schema was
+// made. Then every place before the oldest remaining event may have had events behind it.
 func check(ctx context.Context, pool *pgxpool.Pool, at place) error {
 	var horizon int64
 	var dropped bool
@@ -57,21 +56,22 @@ func check(ctx context.Context, pool *pgxpool.Pool, at place) error {
 	return nil
 }
 
-// ahead refuses a place that this cluster cannot have given: the database was
-// loaded from a dump, or a standby took over that had not heard of it.
+// ahead refuses a place that this cluster cannot have given: the database was loaded from
+// a dump, or a standby took over that had not received it.
 func ahead(at place) error {
 	return problem.New(problem.Conflict, "load what you show afresh, then follow from now (without after), or from 0.0 for everything that is kept",
 		"%s is ahead of this database, or of another one: it was restored, or a standby took over", at.cursor())
 }
 
-// origin is since when the database is in this cluster: see [place.foreign].
+// origin returns the place at which the database came into this cluster: see
+// [place.foreign].
 func origin(ctx context.Context, pool *pgxpool.Pool) (since place, err error) {
 	err = pool.QueryRow(ctx, `select c.since_xid, c.since_seq from weir.cluster c`).Scan(&since.xid, &since.seq)
 	return since, err
 }
 
-// Newest is the cursor of the last event that can be read, and whether tasks
-// run, so that another one will come soon.
+// Newest returns the cursor of the last event that can be read, and whether tasks run, so
+// that another event will come soon.
 func Newest(ctx context.Context, pool *pgxpool.Pool) (newest weir.Cursor, busy bool, err error) {
 	at := beginning
 	err = pool.QueryRow(ctx, `select coalesce(e.xid, 0), coalesce(e.seq, 0), exists (select from weir.running) from (select 1) one left join (

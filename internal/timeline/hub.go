@@ -17,19 +17,18 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Options tune a hub. The zero value works.
+// Options configure a hub. The zero value works.
 type Options struct {
-	// Events and Bytes bound what is kept in memory for those who keep up.
-	// Zero: 8,192 events, 16 MiB.
+	// Events and Bytes limit what is kept in memory for followers that keep up. Zero
+	// means 8,192 events and 16 MiB.
 	Events, Bytes int
-	// Gap is the least time between two looks while events flow: what happens
-	// meanwhile goes out together. Beyond 1,200 followers it grows with them.
-	// Zero: 100 ms.
+	// Gap is the least time between two reads while events flow: events in between are
+	// sent together. Beyond 1,200 followers it grows with them. Zero means 100 ms.
 	Gap time.Duration
-	// Readers is how many followers that fell behind may ask the database at
-	// the same time. Zero: 2.
+	// Readers is how many followers that fell behind may read the database at the same
+	// time. Zero means 2.
 	Readers int
-	// Mark names whom an event takes something from, or nobody: see Hub.Marks.
+	// Mark returns the user from whom an event takes a right, or "": see Hub.Marks.
 	Mark func(*Event) string
 	Log  *slog.Logger
 }
@@ -43,36 +42,36 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// wakesPerSecond bounds how often followers are woken while events flow. Each
-// wake is a write to a client, so with many of them fewer, larger writes leave
-// more of the machine to the rest.
+// wakesPerSecond limits how often followers are woken while events flow. Each wake is a
+// write to a client, so with many followers fewer, larger writes leave more of the
+// machine to the rest.
 const wakesPerSecond = 12_000
 
-// Hub reads the timeline once for all who follow it in this process, and only
-// while somebody does.
+// Hub reads the timeline once for all followers in this process, and only while there are
+// any.
 type Hub struct {
 	pool    *pgxpool.Pool
 	wake    <-chan struct{}
 	options Options
-	// ring is replaced whole, under mu, and read without.
+	// ring is replaced as a whole, under mu, and read without it.
 	ring atomic.Pointer[ring]
 	// sessions counts how often the timeline was opened.
 	sessions atomic.Int64
 	// slots has a token for each follower that may read the database.
 	slots chan struct{}
-	// wanted has a value when somebody follows and nobody did before.
+	// wanted has a value when the first follower arrives.
 	wanted chan struct{}
 
 	mu        sync.Mutex
 	followers int
-	// stop ends the reading that is under way; nil while there is none.
+	// stop ends the reading that is under way; it is nil while there is none.
 	stop context.CancelFunc
-	// marks counts what Options.Mark named.
+	// marks counts the names that Options.Mark returned.
 	marks map[string]int64
 }
 
-// NewHub prepares a hub. Wake hears hints that the timeline may have grown; nil:
-// it polls.
+// NewHub prepares a hub. wake receives hints that the timeline may have grown; if it is
+// nil, the hub polls.
 func NewHub(pool *pgxpool.Pool, wake <-chan struct{}, options Options) *Hub {
 	options = options.withDefaults()
 	h := &Hub{pool: pool, wake: wake, options: options, slots: make(chan struct{}, options.Readers), wanted: make(chan struct{}, 1), marks: map[string]int64{}}
@@ -83,7 +82,7 @@ func NewHub(pool *pgxpool.Pool, wake <-chan struct{}, options Options) *Hub {
 	return h
 }
 
-// Followers is how many there are.
+// Followers returns the number of followers.
 func (h *Hub) Followers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +104,7 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// enter begins to read, if somebody still follows. Life ends with the last one.
+// enter begins to read, if there still is a follower. life ends with the last one.
 func (h *Hub) enter(ctx context.Context) (life context.Context, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +127,7 @@ func (h *Hub) end(err error) {
 	h.replace(r)
 }
 
-// replace tells everybody who waits. The caller holds mu.
+// replace wakes all waiting followers. The caller holds mu.
 func (h *Hub) replace(r *ring) { close(h.ring.Swap(r).grown) }
 
 // publish replaces the ring, unless this reading has ended.
@@ -147,7 +146,7 @@ func (h *Hub) serve(life context.Context) {
 		if life.Err() != nil {
 			return
 		}
-		// What is transient was dealt with further down.
+		// Transient errors are handled further down.
 		if err.Error() != said {
 			said = err.Error()
 			h.options.Log.Error("cannot read the timeline; trying again", "error", err)
@@ -173,7 +172,7 @@ func (h *Hub) session(life context.Context) error {
 	return err
 }
 
-// mark notes whom events are about, before anybody gets them.
+// mark counts the users that events are about, before any follower gets the events.
 func (h *Hub) mark(events []*Event) {
 	if h.options.Mark == nil {
 		return
@@ -187,21 +186,21 @@ func (h *Hub) mark(events []*Event) {
 	}
 }
 
-// Marks is how often Options.Mark has named somebody. It only grows, and has
-// grown before a follower gets an event that comes later.
+// Marks returns how often Options.Mark has returned the name. It only grows, and has
+// grown before a follower gets a later event.
 func (h *Hub) Marks(name string) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.marks[name]
 }
 
-// gap is how long to rest after events have gone out.
+// gap returns how long to pause after events were published.
 func (h *Hub) gap() time.Duration {
 	return max(h.options.Gap, time.Duration(h.Followers())*time.Second/wakesPerSecond)
 }
 
-// open reads what happened last, so that who lost its connection a moment ago
-// finds all of it in memory, and then opens the ring at the end of the timeline.
+// open reads the latest events, so that a client that lost its connection a moment ago
+// finds all of them in memory, and then opens the ring at the end of the timeline.
 func (h *Hub) open(life context.Context) (*Feed, *ring, error) {
 	feed := &Feed{pool: h.pool, wake: h.wake}
 	var r *ring
@@ -239,11 +238,11 @@ func (h *Hub) fill(life context.Context, feed *Feed, r **ring) error {
 	return nil
 }
 
-// Follow follows the timeline from a cursor on; the empty one is now: whatever
-// commits after Follow was called is seen. It waits for the database if need
-// be. The cursor is refused if it is none (problem.Invalid), if history was
-// dropped behind it (problem.Stale), or if it is ahead of the database or of
-// another one (problem.Conflict).
+// Follow follows the timeline from a cursor on; the empty cursor is now: every event that
+// commits after the call is seen. It waits for the database if need be. The cursor is
+// refused if it is invalid (problem.Invalid), if history was dropped behind it
+// (problem.Stale), or if it is ahead of the database or belongs to another one
+// (problem.Conflict).
 func (h *Hub) Follow(ctx context.Context, after weir.Cursor, filter Filter) (*Follower, error) {
 	at := beginning
 	if after != "" {

@@ -67,7 +67,7 @@ func nothingMore(t testing.TB, f *Follower) {
 	}
 }
 
-// lines are all events behind a cursor as the table holds them, in order.
+// lines returns all events behind a cursor as the table holds them, in order.
 func lines(t testing.TB, db *testdb.DB, after weir.Cursor) []string {
 	t.Helper()
 	p, err := parsePlace(after)
@@ -94,11 +94,12 @@ func keys(events []*Event) []string {
 	return list
 }
 
-// A writer's transactions overlap: it begins some, and ends them in any order.
+// script describes a writer whose transactions overlap: it begins some, and ends them in
+// any order.
 type script struct {
-	// batches are how many tasks each transaction submits.
+	// batches are the numbers of tasks that each transaction submits.
 	batches []int
-	// order is in which they end, undone are those that come to nothing.
+	// order is the order in which they end; undone are those that roll back.
 	order  []int
 	undone []bool
 }
@@ -143,8 +144,8 @@ func (s script) run(ctx context.Context, pool *pgxpool.Pool, hint func()) error 
 	return nil
 }
 
-// reader follows from a cursor, and connects again from its last event after
-// so many events as the list says, over and over.
+// reader follows from a cursor, and reconnects from its last event after the numbers of
+// events in the list, over and over.
 type reader struct {
 	after  weir.Cursor
 	breaks []int
@@ -182,7 +183,7 @@ func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := testdb.New(t)
-	exec(t, db, `select weir.submit('s')`) // the first task of a service makes its class, and others wait for that
+	exec(t, db, `select weir.submit('s')`) // the first task of a service makes its class, and other submissions wait for that
 	pool, err := pgxpool.New(t.Context(), db.URL+"&pool_max_conns=24")
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +206,7 @@ func TestR8EveryFollowerSeesEveryEventOnceInOrder(t *testing.T) {
 		defer stop()
 		ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 		defer cancel()
-		var total sync.Map // "n" → how many there are, once all has been written
+		var total sync.Map // "n" → the number of events, once all have been written
 		until := func() int {
 			n, ok := total.Load("n")
 			if !ok {
@@ -279,7 +280,7 @@ func TestEveryLineOfABatchIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	hub, _ := startHub(t, db.Pool, nil, Options{Gap: time.Millisecond})
-	keep := follow(t, hub, "", Filter{}) // so that the hub goes on
+	keep := follow(t, hub, "", Filter{}) // so that the hub keeps reading
 	start := keep.Cursor()
 	exec(t, db, `select count(*) from weir.submit_many((select jsonb_agg('{"service": "s"}'::jsonb) from generate_series(1, 7)))`)
 	exec(t, db, `select weir.submit('s')`)
@@ -316,7 +317,7 @@ func TestAHubReadsOnlyWhileSomebodyFollows(t *testing.T) {
 		exec(t, db, `select weir.submit('s')`)
 		gather(t, one, 1)
 		one.Close()
-		one.Close() // twice is once
+		one.Close() // a second Close does nothing
 		exec(t, db, `select weir.submit('s')`)
 		gather(t, two, 2)
 		if n := hub.Followers(); n != 1 {
@@ -327,7 +328,7 @@ func TestAHubReadsOnlyWhileSomebodyFollows(t *testing.T) {
 			t.Error("the hub reads on, or keeps events, with nobody there")
 		}
 	}
-	// What is canceled when the last one leaves ends a moment later.
+	// A statement that is canceled when the last follower leaves ends a moment later.
 	testwait.Until(t, "no statement runs", func() bool {
 		return one[int](t, db, `select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`) == 0
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// wholeRow is the line of a place that lies behind a row, however many lines it
-// has. No row has so many.
+// wholeRow is the line of a place behind a whole row, however many lines it has. No row
+// has that many.
 const wholeRow = math.MaxInt32
 
 // place is a point of the timeline: behind the given line of the row
@@ -24,10 +24,10 @@ type place struct {
 	line     int
 }
 
-// beginning is before the first event that is kept.
+// beginning is the place before the first event that is kept.
 var beginning = place{line: wholeRow}
 
-// tailOf is behind everything older than the oldest transaction that runs.
+// tailOf returns the place behind everything older than the oldest running transaction.
 func tailOf(horizon int64) place {
 	return place{xid: horizon - 1, seq: math.MaxInt64, line: wholeRow}
 }
@@ -38,11 +38,11 @@ func (p place) compare(q place) int {
 
 func (p place) before(q place) bool { return p.compare(q) < 0 }
 
-// foreign reports whether the place is of another cluster, which the database
-// left at since: numbers of rows that were written here are higher.
+// foreign reports whether the place belongs to another cluster, which the database left
+// at since: rows that were written here have higher numbers.
 func (p place) foreign(since place) bool { return p.xid > since.xid && p.seq < since.seq }
 
-// cursor is the place as text.
+// cursor returns the place as text.
 func (p place) cursor() weir.Cursor {
 	b := make([]byte, 0, 40)
 	b = strconv.AppendInt(b, p.xid, 10)
@@ -55,7 +55,7 @@ func (p place) cursor() weir.Cursor {
 	return weir.Cursor(b)
 }
 
-// parsePlace reads a cursor. Only what [place.cursor] writes is one.
+// parsePlace reads a cursor. It accepts only the form that [place.cursor] writes.
 func parsePlace(c weir.Cursor) (place, error) {
 	xid, rest, dot := strings.Cut(string(c), ".")
 	seq, line, plus := strings.Cut(rest, "+")

@@ -55,7 +55,7 @@ func TestEveryPlaceHasItsCursor(t *testing.T) {
 	})
 }
 
-// Whatever a client sends is refused, or is the one way to write a place.
+// Every input is refused, or is the one way to write a place.
 func FuzzCursor(f *testing.F) {
 	for _, seed := range []string{"0.0", "700.12", "700.12+3", "1.9223372036854775807", "9.9+2147483646", "x", "1.1+", "00.1", "1.1+0", ""} {
 		f.Add(seed)

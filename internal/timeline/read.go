@@ -10,30 +10,28 @@ import (
 )
 
 const (
-	// rowsPerRead is how many rows of the timeline one statement looks at.
+	// rowsPerRead is how many rows of the timeline one statement examines.
 	rowsPerRead = 1000
-	// linesPerRead is about how many lines it returns: a row may tell of a
-	// batch of any size.
+	// linesPerRead is about how many lines it returns, because a row may describe a batch
+	// of any size.
 	linesPerRead = 2000
-	// readTimeout is how long one read may take.
+	// readTimeout is the timeout of one read.
 	readTimeout = 30 * time.Second
 )
 
 // found is the result of one read.
 type found struct {
 	events []*Event
-	// end is how far the read got: nothing that is wanted lies between the last
-	// event and it.
+	// end is how far the read got: no selected event lies between the last event and it.
 	end place
-	// full says that there is more at once.
+	// full means that more can be read at once.
 	full bool
-	// busy says that nothing is new but tasks run: something will happen soon.
+	// busy means that nothing is new but tasks run, so that something will happen soon.
 	busy bool
 }
 
-// read reads on from a place. The horizon and the rows are of one snapshot:
-// what lies below the horizon does not change any more. A place ahead of it is
-// refused (problem.Conflict).
+// read reads on from a place. The horizon and the rows are of one snapshot: rows below
+// the horizon do not change any more. A place ahead of it is refused (problem.Conflict).
 func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) (found, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -48,7 +46,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 	var since place
 	var horizon int64
 	var looked, matched, returned int
-	last := place{line: wholeRow} // of the rows looked at
+	last := place{line: wholeRow} // of the rows examined
 	for rows.Next() {
 		r.tasks = r.tasks[:0]
 		err := rows.Scan(&horizon, &since.xid, &since.seq, &f.busy, &looked, &matched, &last.xid, &last.seq, (*zeronull.Int8)(&r.xid), (*zeronull.Int8)(&r.seq), &r.lines, &r.first, &r.tasks,
@@ -57,7 +55,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 		if err != nil {
 			return found{}, err
 		}
-		if r.seq > 0 { // else nothing is new: the line is there for the horizon
+		if r.seq > 0 { // else nothing is new: the row only carries the horizon
 			returned++
 			f.events = r.expand(f.events, after, filter)
 		}
@@ -69,7 +67,7 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 		return found{}, ahead(after)
 	}
 	end := place{r.xid, r.seq, wholeRow}
-	if filter.Task.IsZero() { // else the lines not given are not wanted
+	if filter.Task.IsZero() { // else the missing lines are filtered out
 		end = r.end()
 	}
 	switch {
@@ -83,9 +81,9 @@ func read(ctx context.Context, pool *pgxpool.Pool, after place, filter *Filter) 
 	return f, nil
 }
 
-// statement reads rowsPerRead rows, then leaves out what is not wanted. In this
-// order its time is bounded, also for a filter that nothing passes; only a
-// job's rows are looked up, because there is an index.
+// statement returns SQL that reads rowsPerRead rows, and filters afterwards. In this
+// order its time is bounded, also for a filter that matches nothing; only a job's rows
+// are looked up directly, because there is an index.
 func statement(after place, filter *Filter) (sql string, args []any) {
 	arg := func(value any, kind string) string {
 		args = append(args, value)
@@ -94,7 +92,7 @@ func statement(after place, filter *Filter) (sql string, args []any) {
 	var job, wanted string
 	first := "1"
 	if after.line != wholeRow {
-		after.seq-- // the row again, without the lines that are behind
+		after.seq-- // the row again, without the lines that were read
 		if filter.Task.IsZero() {
 			first = fmt.Sprintf("case when s.xid = %s and s.seq = %s then %s else 1 end", arg(after.xid, "bigint"), arg(after.seq+1, "bigint"), arg(after.line+1, "int"))
 		}

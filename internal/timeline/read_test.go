@@ -8,8 +8,8 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// The read walks an index from the cursor on, also on tables that were never
-// analyzed: a sort of the whole history would take longer with every day.
+// The read walks an index from the cursor on, also on tables that were never analyzed,
+// because a sort of the whole history would take longer every day.
 func TestReadsWalkTheIndex(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// A hub and those who follow it live through a restart of the server, whether
-// they keep up or read the database.
+// A hub and its followers survive a restart of the server, whether they keep up or read
+// the database.
 func TestFollowersLiveThroughARestartOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -23,7 +23,7 @@ func TestFollowersLiveThroughARestartOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cluster.Stop(context.Background()) }) // the second one, or one that is gone
+	t.Cleanup(func() { _ = cluster.Stop(context.Background()) }) // the second server, or one that is gone
 	if err := cluster.EnsureDatabase(ctx, "weir"); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// restored is a copy of a database, loaded from a dump into a cluster of its own.
+// restored returns a copy of a database, loaded from a dump into a cluster of its own.
 func restored(t *testing.T, from *testdb.DB) *testdb.DB {
 	t.Helper()
 	ctx := t.Context()
@@ -48,20 +48,20 @@ func restored(t *testing.T, from *testdb.DB) *testdb.DB {
 	return &testdb.DB{Pool: pool, URL: url}
 }
 
-// TestR8ADumpInAnotherCluster: a follower whose cursor is of the old cluster
-// is refused, and one that begins anew sees every event of the dump in order, then
-// what happens here.
+// TestR8ADumpInAnotherCluster: a follower whose cursor belongs to the old cluster is
+// refused, and one that begins anew sees every event of the dump in order, then the new
+// events.
 func TestR8ADumpInAnotherCluster(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	exec(t, db, `select weir.adopt_restore()`)
 	exec(t, db, `select weir.submit('s') from generate_series(1, 20)`)
 	exec(t, db, `select weir.finish(task, attempt, token) from weir.claim('w', '{s}', 10)`)
-	exec(t, db, `update weir.events set xid = xid + 1000000`) // the old cluster has seen more than the new one will
+	exec(t, db, `update weir.events set xid = xid + 1000000`) // the old cluster has used more transaction ids than the new one will
 	cursor := weir.Cursor(one[string](t, db, `select xid || '.' || seq from weir.events order by xid desc, seq desc limit 1`))
 	want := lines(t, db, "0.0")
 	here := restored(t, db)
-	exec(t, db, `select weir.adopt_restore(true)`) // for the doctor, who looks at it when the test ends
+	exec(t, db, `select weir.adopt_restore(true)`) // for the doctor, which runs when the test ends
 
 	if n := one[int](t, here, `select weir.adopt_restore()::int`); n == 0 {
 		t.Fatal("no event was moved: the clusters do not differ")
@@ -81,8 +81,8 @@ func TestR8ADumpInAnotherCluster(t *testing.T) {
 	}
 }
 
-// TestAFollowerAheadOfTheDatabase: after a failover that lost the end of the
-// timeline, who follows is told, and does not wait for numbers to come by again.
+// TestAFollowerAheadOfTheDatabase: after a failover that lost the end of the timeline, a
+// follower gets an error, and does not wait until the numbers are reached again.
 func TestAFollowerAheadOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
@@ -91,7 +91,7 @@ func TestAFollowerAheadOfTheDatabase(t *testing.T) {
 	before := f.session
 	f.at.xid += 1000000000
 	ahead := f.at
-	// The hub opens the timeline afresh, as after every loss of the database.
+	// The hub opens the timeline anew, as after every loss of the database.
 	f.session = before - 1
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
 	defer cancel()

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A ring holds what was added last, within its limits, and what an older one
-// holds never changes.
+// A ring holds the events that were added last, within its limits, and an older ring
+// never changes.
 func TestARingIsAValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count, weight := rapid.IntRange(1, 20).Draw(t, "count"), rapid.IntRange(1, 20_000).Draw(t, "weight")

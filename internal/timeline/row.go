@@ -7,11 +7,11 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// row is a row of the timeline as one read gives it. A row that tells of a
-// batch has a line per task.
+// row is a row of the timeline as one read returns it. A row of a batch has a line per
+// task.
 type row struct {
 	xid, seq int64
-	// lines is how many it has; tasks are those from the line first on.
+	// lines is the number of lines; tasks are those from the line first on.
 	lines, first int
 	tasks        []weir.ID
 
@@ -26,7 +26,7 @@ type row struct {
 	data          []byte
 }
 
-// expand adds the lines that lie behind after and are wanted.
+// expand adds the lines that lie behind after and that the filter selects.
 func (r *row) expand(events []*Event, after place, filter *Filter) []*Event {
 	data := slices.Clone(r.data)
 	for i, task := range r.tasks {
@@ -51,7 +51,7 @@ func (r *row) line(n int, task weir.ID) *Event {
 	return e
 }
 
-// place is behind the line n.
+// place returns the place behind the line n.
 func (r *row) place(n int) place {
 	if n >= r.lines {
 		n = wholeRow
@@ -59,5 +59,5 @@ func (r *row) place(n int) place {
 	return place{r.xid, r.seq, n}
 }
 
-// end is behind the last line that was given.
+// end returns the place behind the last line that was returned.
 func (r *row) end() place { return r.place(r.first + len(r.tasks) - 1) }

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// partLeast is how long a part of a value must be to be masked by itself. A
-	// shorter one would mask words that have nothing to do with it.
+	// partLeast is the length from which on a part of a value is masked by itself. A
+	// shorter part would mask unrelated words.
 	partLeast = 8
-	// formsMost is up to which length a value is masked in all its forms. Longer
-	// ones are files; programs print them as they are, line by line or in base64.
+	// formsMost is the length up to which a value is masked in all its forms. Longer
+	// values are files; programs print them as they are, line by line or in base64.
 	formsMost = 4096
-	// columns are where programs break lines of base64.
+	// The columns are where programs break lines of base64.
 	mimeColumns, pemColumns = 76, 64
 )
 
-// forms are the texts that give a value away: itself, its lines, and how JSON,
-// URLs, HTML, shells and base64 write it.
+// forms returns the texts that reveal a value: itself, its lines, and how JSON, URLs,
+// HTML, shells and base64 write it.
 func forms(value string) []string {
 	trimmed := strings.TrimSpace(value)
 	if value == "" {
@@ -49,7 +49,7 @@ func forms(value string) []string {
 			add(1, escaped(text)...)
 		}
 	}
-	// A log has lines, and whoever prints a key prints many.
+	// A log has lines, and a program that prints a key prints many.
 	for line := range strings.SplitSeq(strings.ReplaceAll(value, "\r", "\n"), "\n") {
 		if line = strings.TrimSpace(line); len(line) >= partLeast && line != trimmed {
 			add(1, line)
@@ -63,13 +63,13 @@ func forms(value string) []string {
 	return out
 }
 
-// quoted are strings of JSON and of programs, without the quotes.
+// quoted returns strings of JSON and of programming languages, without the quotes.
 func quoted(text string) []string {
 	inside := func(s string) string { return s[1 : len(s)-1] }
 	var plain strings.Builder
 	enc := json.NewEncoder(&plain)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string has a form in JSON
+	_ = enc.Encode(text) // a string always encodes as JSON
 	withHTML, _ := json.Marshal(text)
 	return []string{
 		inside(strings.TrimSuffix(plain.String(), "\n")), inside(string(withHTML)),
@@ -80,7 +80,7 @@ func quoted(text string) []string {
 	}
 }
 
-// asciiJSON is JSON that holds ASCII only, as Python writes it.
+// asciiJSON returns JSON with ASCII only, as Python writes it.
 func asciiJSON(text string) string {
 	b, _ := json.Marshal(text)
 	var out strings.Builder
@@ -103,7 +103,7 @@ func hex4(r rune) string {
 	return strings.Repeat("0", 4-len(s)) + s
 }
 
-// escaped are the forms of URLs and of HTML.
+// escaped returns the forms of URLs and of HTML.
 func escaped(text string) []string {
 	query, segment := url.QueryEscape(text), url.PathEscape(text)
 	component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
@@ -114,7 +114,7 @@ func escaped(text string) []string {
 	}
 }
 
-// dumped are the forms of bytes.
+// dumped returns the forms of byte dumps.
 func dumped(text string) []string {
 	digits := hex.EncodeToString([]byte(text))
 	return append(inBase64(text), digits, strings.ToUpper(digits))
@@ -132,9 +132,9 @@ func lowerHex(text string) string {
 	return string(b)
 }
 
-// inBase64 is what of a value can be seen in the base64 of a text that holds it,
-// wherever it begins there. The characters at both ends also depend on what
-// stands beside it.
+// inBase64 returns the part of a value that is visible in the base64 of a text that
+// contains it, for every alignment. The characters at both ends also depend on the
+// neighboring text.
 func inBase64(text string) []string {
 	var out []string
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

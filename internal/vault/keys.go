@@ -19,11 +19,11 @@ import (
 
 const keyBytes = 32
 
-// Keys seal and open secrets: the first one seals, all of them open. They print
-// as their ids.
+// Keys seal and open secrets: the first one seals, all of them open. They print as their
+// ids.
 type Keys struct {
 	keys []key
-	// why says why there are none, to whoever needs one.
+	// why is the reason why there are no keys; it becomes the error of every use.
 	why error
 }
 
@@ -32,10 +32,10 @@ type key struct {
 	bits [keyBytes]byte
 }
 
-// NoKeys are none, and say why to whoever needs one.
+// NoKeys returns an empty set whose uses fail with the reason why.
 func NoKeys(why error) Keys { return Keys{why: why} }
 
-// newKeys makes keys of bits, the newest first.
+// newKeys makes keys from bits, the newest first.
 func newKeys(bits ...[keyBytes]byte) Keys {
 	var k Keys
 	for _, b := range bits {
@@ -45,12 +45,12 @@ func newKeys(bits ...[keyBytes]byte) Keys {
 	return k
 }
 
-// RandomKeys are one new key, for a vault that lives no longer than its process.
+// RandomKeys returns one new key, for a vault that lives no longer than its process.
 func RandomKeys() Keys {
 	return newKeys(randomBits())
 }
 
-// IDs names the keys without telling them.
+// IDs returns the ids of the keys, which do not reveal them.
 func (k Keys) IDs() []string {
 	ids := make([]string, len(k.keys))
 	for i := range k.keys {
@@ -59,7 +59,7 @@ func (k Keys) IDs() []string {
 	return ids
 }
 
-// String names the keys, so that printing them by accident tells nothing.
+// String returns the ids, so that printing the keys by accident reveals nothing.
 func (k Keys) String() string { return "keys " + strings.Join(k.IDs(), ", ") }
 
 // GoString is String.
@@ -74,11 +74,11 @@ func (k Keys) find(id string) (key, bool) {
 	return key{}, false
 }
 
-// LoadKeys reads a key file: a key a line, 32 bytes in base64, the newest first.
-// Lines that begin with # are comments. With create, a file that is not there is
-// made with one new key. A file that others may read is refused.
+// LoadKeys reads a key file: a key a line, 32 bytes in base64, the newest first. Lines
+// that begin with # are comments. With create, a missing file is created with one new
+// key. A file that other users may read is refused.
 func LoadKeys(path string, create bool) (Keys, error) {
-	text, err := os.ReadFile(path) // #nosec G304 -- whoever runs the server names its key file
+	text, err := os.ReadFile(path) // #nosec G304 -- the operator of the server names its key file
 	if errors.Is(err, fs.ErrNotExist) && create {
 		if err := writeKeys(path, nil); err != nil && !errors.Is(err, fs.ErrExist) {
 			return Keys{}, fmt.Errorf("make the key file: %w", err)
@@ -101,13 +101,12 @@ func LoadKeys(path string, create bool) (Keys, error) {
 	return parseKeys(path, text)
 }
 
-// AddKey puts a new key in front of those in the file: from the next start on it
-// seals.
+// AddKey puts a new key in front of those in the file: from the next start on it seals.
 func AddKey(path string) error {
 	if _, err := LoadKeys(path, false); err != nil {
 		return err
 	}
-	old, err := os.ReadFile(path) // #nosec G304 -- whoever runs the server names its key file
+	old, err := os.ReadFile(path) // #nosec G304 -- the operator of the server names its key file
 	if err != nil {
 		return fmt.Errorf("read the key file: %w", err)
 	}
@@ -138,9 +137,9 @@ func parseKeys(path string, text []byte) (Keys, error) {
 	return newKeys(bits...), nil
 }
 
-// writeKeys writes a new key and then the old lines. A new file appears whole,
-// and never in the place of another one: two servers that start at once must end
-// up with the same key.
+// writeKeys writes a new key and then the old lines. A new file appears complete, and
+// never replaces another one, because two servers that start at once must end up with the
+// same key.
 func writeKeys(path string, old []byte) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

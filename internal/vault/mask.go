@@ -2,23 +2,23 @@ package vault
 
 import "io"
 
-// stars stand where a secret stood.
+// stars replace a secret.
 const stars = "***"
 
-// Mask replaces secrets in what programs print: the values, and the forms in
-// which values are usually printed (see forms.go). It is a machine that reads
-// each byte once and knows at every moment how much of what it has read could be
-// the beginning of a secret (Aho and Corasick). So it needs to hold back only
-// that, and finds a secret that was cut into pieces anywhere.
+// Mask replaces secrets in the output of programs: the values, and the forms in which
+// values are usually printed (see forms.go). It is an automaton that reads each byte once
+// and knows at every moment how much of the input could be the beginning of a secret (Aho
+// and Corasick). So it holds back only that much, and finds a secret that was split
+// anywhere.
 //
-// Secrets that overlap are masked as one. A nil Mask masks nothing. It is safe
-// for concurrent use.
+// Secrets that overlap are masked as one. A nil Mask masks nothing. It is safe for
+// concurrent use.
 type Mask struct {
 	nodes []node
 	first [256]int32 // children of the root
 }
 
-// node is a beginning of a secret. Its children are a list: most have one.
+// node is a beginning of a secret. Its children are a list, because most have one.
 type node struct {
 	child, next int32 // the first child, and the next child of the same parent
 	fail        int32 // the longest other beginning that this one ends with
@@ -60,7 +60,7 @@ func (m *Mask) add(text string) {
 	}
 }
 
-// step is the child of a node for a byte, 0 if it has none.
+// step returns the child of a node for a byte, 0 if it has none.
 func (m *Mask) step(at int32, c byte) int32 {
 	if at == 0 {
 		return m.first[c]
@@ -72,8 +72,7 @@ func (m *Mask) step(at int32, c byte) int32 {
 	return child
 }
 
-// link finds where to go on when a beginning turns out to be none, the short
-// ones first.
+// link sets where to continue when a beginning does not go on, the short ones first.
 func (m *Mask) link() {
 	queue := make([]int32, 0, len(m.nodes))
 	for _, child := range m.first {
@@ -92,8 +91,7 @@ func (m *Mask) link() {
 	}
 }
 
-// move is the longest beginning that lies at the end of what was read, one byte
-// further.
+// move returns the longest beginning at the end of the input, one byte further.
 func (m *Mask) move(at int32, c byte) int32 {
 	for {
 		if next := m.step(at, c); next != 0 {
@@ -115,8 +113,8 @@ func (m *Mask) Bytes(b []byte) []byte {
 	return s.end(s.feed(nil, b))
 }
 
-// Beginning is [Mask.Bytes] for text that was cut off. What could be the
-// beginning of a secret is left out at its end.
+// Beginning is [Mask.Bytes] for text that was cut off. An end that could be the beginning
+// of a secret is left out.
 func (m *Mask) Beginning(b []byte) []byte {
 	if m == nil || len(m.nodes) == 1 {
 		return b
@@ -128,7 +126,7 @@ func (m *Mask) Beginning(b []byte) []byte {
 // String is [Mask.Bytes] for a string.
 func (m *Mask) String(text string) string { return string(m.Bytes([]byte(text))) }
 
-// holds says that there is something to mask.
+// holds reports whether there is something to mask.
 func (m *Mask) holds(b []byte) bool {
 	at := int32(0)
 	for _, c := range b {
@@ -139,8 +137,8 @@ func (m *Mask) holds(b []byte) bool {
 	return false
 }
 
-// Writer masks what is written to it and passes it on to w. What could be the
-// beginning of a secret is held back until it is known: call Flush at the end.
+// Writer masks its input and passes it on to w. An end that could be the beginning of a
+// secret is held back until it is decided: call Flush at the end.
 func (m *Mask) Writer(w io.Writer) *MaskWriter {
 	if m == nil {
 		m = NewMask()
@@ -155,7 +153,7 @@ type MaskWriter struct {
 	out []byte
 }
 
-// Write masks p. It says that it has written all of p, also what it holds back.
+// Write masks p. It reports all of p as written, also the part that it holds back.
 func (w *MaskWriter) Write(p []byte) (int, error) {
 	w.out = w.s.feed(w.out[:0], p)
 	if len(w.out) > 0 {
@@ -166,8 +164,8 @@ func (w *MaskWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush passes on what was held back: nothing more comes that could make a secret
-// of it.
+// Flush passes on the part that was held back, because no more input can complete a
+// secret.
 func (w *MaskWriter) Flush() error {
 	w.out = w.s.end(w.out[:0])
 	if len(w.out) == 0 {
@@ -177,25 +175,25 @@ func (w *MaskWriter) Flush() error {
 	return err
 }
 
-// stream is a place in something that is being masked.
+// stream is the state of one input that is being masked.
 type stream struct {
 	mask *Mask
 	at   int32
 	// held[gone:] are the last bytes read, as many as the beginning at is long.
 	held []byte
 	gone int
-	// read is how many bytes were read in all, hide which of those that are held
+	// read is how many bytes were read in all; hide are the spans of held bytes that
 	// belong to a secret: in order, apart from one another.
 	read int
 	hide []span
-	// hiding says that the last byte given out was one of a secret.
+	// hiding means that the last byte of the output belonged to a secret.
 	hiding bool
 }
 
 // span is from the byte lo up to the byte hi, counted from the first one read.
 type span struct{ lo, hi int }
 
-// feed reads b and adds to out what is known.
+// feed reads b and adds the decided bytes to out.
 func (s *stream) feed(out, b []byte) []byte {
 	for _, c := range b {
 		s.at = s.mask.move(s.at, c)
@@ -215,7 +213,7 @@ func (s *stream) feed(out, b []byte) []byte {
 	return out
 }
 
-// cover hides a span that ends where we are.
+// cover hides a span that ends at the current byte.
 func (s *stream) cover(c span) {
 	for len(s.hide) > 0 && s.hide[len(s.hide)-1].hi >= c.lo {
 		c.lo = min(c.lo, s.hide[len(s.hide)-1].lo)
@@ -224,7 +222,7 @@ func (s *stream) cover(c span) {
 	s.hide = append(s.hide, c)
 }
 
-// give gives out the first n of the bytes that are held.
+// give moves the first n held bytes to the output.
 func (s *stream) give(out []byte, n int) []byte {
 	for range n {
 		place := s.read - (len(s.held) - s.gone)
@@ -246,7 +244,7 @@ func (s *stream) give(out []byte, n int) []byte {
 	return out
 }
 
-// end gives out all that is held and begins anew.
+// end moves all held bytes to the output and starts over.
 func (s *stream) end(out []byte) []byte {
 	out = s.give(out, len(s.held)-s.gone)
 	*s = stream{mask: s.mask, held: s.held[:0]}

@@ -89,8 +89,8 @@ func TestAMaskOfNothingMasksNothing(t *testing.T) {
 	}
 }
 
-// A program that prints the beginning of a secret again and again must not cost
-// more than one that does not.
+// A program that prints the beginning of a secret repeatedly must not cost more than one
+// that does not.
 func TestAMaskIsFastOnBeginnings(t *testing.T) {
 	m := NewMask(strings.Repeat("a", 60_000) + "b")
 	s := stream{mask: m}
@@ -119,7 +119,7 @@ func TestWhatCannotBeASecretIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// No value survives, wherever the stream is cut, and what is no secret stays.
+// No value survives, wherever the stream is split, and all other text stays.
 func FuzzMask(f *testing.F) {
 	f.Add("s3cret", "other", []byte("a s3cret and another"), uint8(3))
 	f.Add("aab", "aba", []byte("aaabababaab"), uint8(1))
@@ -159,7 +159,7 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// naive masks as one would by hand: it marks every place of every form.
+// naive masks in the obvious way: it marks every place of every form.
 func naive(text []byte, forms []string) []byte {
 	hide := make([]bool, len(text))
 	for _, form := range forms {
@@ -183,7 +183,7 @@ func naive(text []byte, forms []string) []byte {
 	return out
 }
 
-// What is left of a secret where text was cut off is left out.
+// The rest of a secret at the end of truncated text is left out.
 func TestTextThatWasCutOffEndsBeforeASecret(t *testing.T) {
 	m := NewMask("canary-4711-in-a-mine")
 	for text, want := range map[string]string{

@@ -12,15 +12,15 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Rotation is what a rotation did.
+// Rotation is the result of a rotation.
 type Rotation struct {
-	// Key names the key that seals now: the first of the key file.
+	// Key is the id of the key that seals now: the first of the key file.
 	Key string `json:"key"`
 	// Sealed is how many secrets were sealed with it, Before how many were already.
 	Sealed int `json:"sealed"`
 	Before int `json:"before"`
-	// Left is how many another key still seals: those that failed, and those that
-	// somebody set meanwhile on a server that did not know the key.
+	// Left is how many secrets another key still seals: those that failed, and those that
+	// were set meanwhile on a server that did not know the key.
 	Left   int             `json:"left"`
 	Failed []RotationFault `json:"failed"`
 }
@@ -31,10 +31,10 @@ type RotationFault struct {
 	Error string `json:"error"`
 }
 
-// Rotate seals with the first key what another one has sealed. It goes on behind a
-// secret that does not open, and may be repeated at any time, also by two servers
-// at once: each secret is one write, which changes nothing if somebody set that
-// secret meanwhile.
+// Rotate seals with the first key the secrets that another one has sealed. It continues
+// after a secret that does not open, and may be repeated at any time, also by two servers
+// at once: each secret is one write, which changes nothing if the secret was set
+// meanwhile.
 func (v *Vault) Rotate(ctx context.Context) (Rotation, error) {
 	keys := v.current()
 	if len(keys.keys) == 0 {
@@ -72,7 +72,7 @@ func (v *Vault) Rotate(ctx context.Context) (Rotation, error) {
 	return done, nil
 }
 
-// sealedOtherwise are secrets that another key has sealed, by name, behind one.
+// sealedOtherwise returns secrets that another key has sealed, by name, after a name.
 func (v *Vault) sealedOtherwise(ctx context.Context, key, after string) ([]box, error) {
 	rows, err := v.pool.Query(ctx, `select s.name, s.version, s.key_id, s.sealed from weir.secrets s
 		where s.key_id <> $1 and s.name > $2 collate "C" order by s.name collate "C" limit $3`, key, after, rotateBatch)
@@ -82,8 +82,8 @@ func (v *Vault) sealedOtherwise(ctx context.Context, key, after string) ([]box, 
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[box])
 }
 
-// reseal does nothing to a secret that somebody set meanwhile: that is sealed
-// with a newer key, or the next Rotate sees to it.
+// reseal does not change a secret that was set meanwhile: it is sealed with a newer key,
+// or the next Rotate handles it.
 func (v *Vault) reseal(ctx context.Context, keys Keys, b box) (done bool, err error) {
 	value, err := keys.unseal(b)
 	if err != nil {
@@ -98,7 +98,7 @@ func (v *Vault) reseal(ctx context.Context, keys Keys, b box) (done bool, err er
 	return done, err
 }
 
-// stamp moves when a file is written.
+// stamp changes when a file is written.
 type stamp struct {
 	at   time.Time
 	size int64
@@ -111,18 +111,17 @@ func stampOf(path string) (s stamp) {
 	return s
 }
 
-// Follow lets the vault read its keys again whenever the file has changed, so that
-// a new key is known without a restart, and one whose line was removed seals
-// nothing more.
+// Follow makes the vault read its keys again whenever the file has changed, so that a new
+// key is known without a restart, and a key whose line was removed seals nothing more.
 func (v *Vault) Follow(file string) *Vault {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.file = file // seen stays empty: the first use reads it
+	v.file = file // seen stays empty, so that the first use reads it
 	return v
 }
 
-// current are the keys as the file has them. A file that cannot be read changes
-// nothing: who writes it may be in the middle.
+// current returns the keys of the file. A file that cannot be read changes nothing,
+// because its writer may be in the middle.
 func (v *Vault) current() Keys {
 	v.mu.Lock()
 	defer v.mu.Unlock()

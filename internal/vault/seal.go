@@ -10,11 +10,11 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// format is the first byte of what is sealed, so that another way can follow.
+// format is the first byte of sealed data, so that another format can follow.
 const format = 1
 
-// seal makes format, nonce and ciphertext. A nonce is random: a key may seal four
-// thousand million secrets before two are likely to meet.
+// seal returns format, nonce and ciphertext. A nonce is random: a key may seal four
+// thousand million secrets before two nonces are likely to be equal.
 func (k key) seal(name string, version int, value string) ([]byte, error) {
 	box, err := k.box()
 	if err != nil {
@@ -26,7 +26,7 @@ func (k key) seal(name string, version int, value string) ([]byte, error) {
 	return box.Seal(out, out[1:], []byte(value), bound(name, version)), nil // #nosec G407 -- the nonce was filled a line above
 }
 
-// open undoes seal. What was changed, or belongs to another name or version, does
+// open undoes seal. Data that was changed, or belongs to another name or version, does
 // not open.
 func (k key) open(name string, version int, sealed []byte) (string, error) {
 	box, err := k.box()
@@ -51,7 +51,7 @@ func (k key) box() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// bound is sealed in with the value.
+// bound returns the additional data that is sealed with the value.
 func bound(name string, version int) []byte {
 	return []byte("weir secret\x00" + name + "\x00" + strconv.Itoa(version))
 }

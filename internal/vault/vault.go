@@ -19,8 +19,8 @@ import (
 const (
 	valueMost = 64 << 10
 	noteMost  = 500
-	// putTries is how often a Put begins again because somebody else set the same
-	// secret meanwhile.
+	// putTries is how often a Put starts over because another caller set the same secret
+	// meanwhile.
 	putTries = 10
 	// rotateBatch is how many secrets one statement of Rotate reads.
 	rotateBatch = 200
@@ -36,13 +36,13 @@ type Vault struct {
 
 	mu   sync.Mutex
 	keys Keys
-	// file is where the keys are, if they may change while the vault lives; seen
-	// is what it was when they were read.
+	// file is the file of the keys, if they may change while the vault lives; seen is its
+	// stamp when they were read.
 	file string
 	seen stamp
 }
 
-// Secret is what may be known about a secret.
+// Secret describes a secret without its value.
 type Secret struct {
 	Name      string    `json:"name"`
 	Version   int       `json:"version"`
@@ -52,9 +52,9 @@ type Secret struct {
 	ChangedAt time.Time `json:"changed_at"`
 }
 
-// New makes a vault on a pool that the caller keeps. The pool's user must own the
-// schema: nobody else reaches the table. Without keys a vault lists and removes,
-// and says what is missing when asked for more. A nil log discards.
+// New makes a vault on a pool that the caller keeps. The pool's user must own the schema,
+// because no other role can access the table. Without keys a vault lists and deletes, and
+// every other call fails with the reason. A nil log discards.
 func New(pool *pgxpool.Pool, keys Keys, log *slog.Logger) *Vault {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -72,7 +72,7 @@ func (v *Vault) Put(ctx context.Context, by, name, value, note string) error {
 	return v.set(ctx, v.pool, by, name, value, note)
 }
 
-// PutWithin is Put in a transaction of the caller: the secret is set if that ends well.
+// PutWithin is Put in a transaction of the caller: the secret is set if that commits.
 func (v *Vault) PutWithin(ctx context.Context, tx pgx.Tx, by, name, value, note string) error {
 	return v.set(ctx, tx, by, name, value, note)
 }
@@ -101,8 +101,7 @@ func (v *Vault) set(ctx context.Context, db querier, by, name, value, note strin
 	return problem.New(problem.Conflict, "try again", "others set secret %s at the same time", name)
 }
 
-// put seals for the next version and stores that, unless somebody else did
-// meanwhile.
+// put seals for the next version and stores it, unless another caller did meanwhile.
 func (v *Vault) put(ctx context.Context, db querier, first key, by, name, value, note string) (set bool, err error) {
 	version := 0
 	err = db.QueryRow(ctx, `select s.version from weir.secrets s where s.name = $1`, name).Scan(&version)
@@ -121,7 +120,7 @@ func (v *Vault) put(ctx context.Context, db querier, first key, by, name, value,
 	return set, nil
 }
 
-// List tells which secrets there are, by name. There are few: each was typed.
+// List returns all secrets, by name. There are few, because each was typed.
 func (v *Vault) List(ctx context.Context) ([]Secret, error) {
 	rows, err := v.pool.Query(ctx, `select s.name, s.version, coalesce(s.by, ''), coalesce(s.note, ''), s.created_at, s.changed_at
 		from weir.secrets s order by s.name`)
@@ -135,7 +134,7 @@ func (v *Vault) List(ctx context.Context) ([]Secret, error) {
 	return all, nil
 }
 
-// Delete removes a secret. Work that has been given it keeps it.
+// Delete removes a secret. Work that has received it keeps it.
 func (v *Vault) Delete(ctx context.Context, by, name string) error {
 	if _, err := v.pool.Exec(ctx, `select weir.drop_secret($1, by => nullif($2, ''))`, name, by); err != nil {
 		return fmt.Errorf("remove secret %.120q: %w", name, err)
@@ -143,7 +142,7 @@ func (v *Vault) Delete(ctx context.Context, by, name string) error {
 	return nil
 }
 
-// Open gives the values of secrets by name. It gives all of them or none.
+// Open returns the values of secrets by name. It returns all of them or none.
 func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, error) {
 	values := make(map[string]string, len(names))
 	if len(names) == 0 {
@@ -174,7 +173,7 @@ func (v *Vault) Open(ctx context.Context, names []string) (map[string]string, er
 	return values, nil
 }
 
-// box is a secret as the database has it.
+// box is a secret in the form of the database.
 type box struct {
 	Name    string
 	Version int
@@ -191,7 +190,7 @@ func (k Keys) unseal(b box) (string, error) {
 	return found.open(b.Name, b.Version, b.Sealed)
 }
 
-// none says why there are no keys.
+// none returns the error that there are no keys.
 func (k Keys) none() error {
 	if k.why != nil {
 		return k.why

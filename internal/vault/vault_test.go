@@ -175,8 +175,8 @@ func TestRotationReplacesTheKeyAndNotTheSecret(t *testing.T) {
 	}
 }
 
-// A server that runs sees each step of a rotation: the new key, what another
-// process sealed with it, and that the old line is gone.
+// A running server sees each step of a rotation: the new key, what another process sealed
+// with it, and that the old line is gone.
 func TestRotationBesideAServer(t *testing.T) {
 	db := testdb.New(t)
 	ctx := t.Context()
@@ -221,7 +221,7 @@ func TestRotationBesideAServer(t *testing.T) {
 	if key := one[string](t, db, `select key_id from weir.secrets where name = 'three'`); key != r.Key {
 		t.Errorf("sealed with key %s, which is no longer in the file; it has %s", key, r.Key)
 	}
-	// A file that is half written changes nothing.
+	// A half-written file changes nothing.
 	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestTwoWhoSetASecretBothSetIt(t *testing.T) {
 	}
 }
 
-// The canary: a value is in no table, in no log line, in no error.
+// The canary value is in no table, in no log line, in no error.
 func TestACanaryIsNowhere(t *testing.T) {
 	db := testdb.New(t)
 	const canary = "canary-7f3a9c-value"

@@ -18,13 +18,13 @@ type ListingArtifacts struct {
 	Attempt int    `query:"attempt" minimum:"0" maximum:"32767" doc:"Only artifacts of this attempt."`
 }
 
-// ArtifactsOfJob asks for the artifacts of a job.
+// ArtifactsOfJob names the job whose artifacts are listed.
 type ArtifactsOfJob struct {
 	Job string `path:"job" maxLength:"64" doc:"The id, whole or its end."`
 	ListingArtifacts
 }
 
-// ArtifactsOfTask asks for the artifacts of a task.
+// ArtifactsOfTask names the task whose artifacts are listed.
 type ArtifactsOfTask struct {
 	Task string `path:"task" maxLength:"64" doc:"The id, whole or its end."`
 	ListingArtifacts
@@ -63,7 +63,7 @@ func onArtifact(verb, path, summary string) op.Operation {
 	return op.Operation{Noun: "artifact", Verb: verb, Method: http.MethodGet, Path: path, Right: auth.Read, Summary: summary}
 }
 
-// listArtifacts describes a list of the artifacts of something.
+// listArtifacts describes a list of the artifacts of an object.
 func listArtifacts[In any](
 	path, summary string, of func(context.Context, *Store, *In) (view.ArtifactFilter, *ListingArtifacts, error),
 ) *op.Op[*Store, In, op.Page[view.Artifact]] {

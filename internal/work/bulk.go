@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// BulkOrder is what is said of an order to many, whatever they are.
+// BulkOrder is the common part of an order to many objects.
 type BulkOrder struct {
 	Reason string `json:"reason,omitempty" maxLength:"1000" doc:"For people; goes to the timeline."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Count and show some; change nothing."`
@@ -24,7 +24,7 @@ func (o BulkOrder) order(who auth.Subject, action string) bulk.Order {
 	return bulk.Order{Action: action, Decision: d, Limit: o.Limit, After: o.After, DryRun: o.DryRun}
 }
 
-// BulkOutput says what became of it.
+// BulkOutput is the result of an order.
 type BulkOutput struct {
 	bulk.Result
 	More bool `json:"more" doc:"There may be more: send the call again with next as after."`
@@ -32,7 +32,7 @@ type BulkOutput struct {
 
 func became(r bulk.Result, err error) (BulkOutput, error) { return BulkOutput{r, r.Next != ""}, err }
 
-// ChangingTasks does something to many tasks.
+// ChangingTasks is an order to many tasks.
 type ChangingTasks struct {
 	Body struct {
 		BulkOrder
@@ -42,7 +42,7 @@ type ChangingTasks struct {
 	}
 }
 
-// ChangingJobs does something to many jobs.
+// ChangingJobs is an order to many jobs.
 type ChangingJobs struct {
 	Body struct {
 		BulkOrder
@@ -51,7 +51,7 @@ type ChangingJobs struct {
 	}
 }
 
-// OrderTasks is an order to tasks. Who gives it is known.
+// OrderTasks returns an order to tasks. Its author is known from the call.
 func OrderTasks(f TaskFilter, o bulk.Order) *ChangingTasks {
 	in := new(ChangingTasks)
 	in.Body.BulkOrder, in.Body.Action, in.Body.Filter = BulkOrder{o.Reason, o.DryRun, o.Limit, o.After}, o.Action, f
@@ -61,20 +61,21 @@ func OrderTasks(f TaskFilter, o bulk.Order) *ChangingTasks {
 	return in
 }
 
-// OrderJobs is an order to jobs.
+// OrderJobs returns an order to jobs.
 func OrderJobs(f JobFilter, o bulk.Order) *ChangingJobs {
 	in := new(ChangingJobs)
 	in.Body.BulkOrder, in.Body.Action, in.Body.Filter = BulkOrder{o.Reason, o.DryRun, o.Limit, o.After}, o.Action, f
 	return in
 }
 
-// What is done to all that match a filter.
+// Operations on all objects that match a filter.
 var (
 	ChangeTasks = op.New(on("task", http.MethodPost, "bulk", "/tasks/bulk", auth.Command,
 		"Cancel, retry, hold, release or change the priority of all tasks of a filter; skip them, for who may override"),
 		func(ctx context.Context, s *Store, who auth.Subject, in *ChangingTasks) (out BulkOutput, err error) {
 			b := &in.Body
-			// What lets others go on takes more, one by one or all at once.
+			// Skipping lets other tasks go on, so it takes a higher right, one by one or
+			// all at once.
 			if b.Action == bulk.Skip {
 				if err := auth.Allow(who, SkipTask.Right, auth.Object{Kind: "task"}); err != nil {
 					return out, err

@@ -1,18 +1,19 @@
 // Package work is the engine as people use it: the operations on tasks, jobs, pools,
-// schedules, nodes and workers, artifacts and secrets, the timeline and the whole.
+// schedules, nodes and workers, artifacts and secrets, the timeline, search and health.
 //
-//	faces ── op.Caller ── work.Store ─┬─ view.Store   what is read
-//	                                  ├─ weir.Client  one thing is changed
-//	                                  └─ bulk.Doer    all that match a filter are
+//	faces ── op.Caller ── work.Store ─┬─ view.Store   reads
+//	                                  ├─ weir.Client  changes one object
+//	                                  └─ bulk.Doer    changes all that match a filter
 //
-// The engine itself knows no operation and no right: a program with the SDK is its user
+// The engine itself knows no operation and no right, because programs with the SDK use it
 // as well.
 //
 // Invariants:
 //
-//   - An operation names a task, a job, a pool the way a person does; the store reads which
-//     one is meant.
-//   - Who asks goes with every change, as the timeline tells it.
-//   - One at a time reads a definition (a pool, a schedule) and writes over it. Between two
-//     servers the engine compares what was seen, if the caller names one version.
+//   - An operation names a task, a job or a pool the way a person does; the store finds
+//     which one is meant.
+//   - Every change carries its author, for the timeline.
+//   - Within a server, one caller at a time reads a definition (a pool, a schedule) and
+//     replaces it. Between two servers the engine compares the version that was seen, if
+//     the caller names one.
 package work

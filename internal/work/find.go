@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// find reads which task is meant: its id or the end of it, or JOB/STEP, the job's id and
-// the key of the task in it.
+// find returns the task that is meant: by its id or the end of it, or by JOB/STEP, the
+// job's id and the key of the task in it.
 func (n NamedTask) find(ctx context.Context, s *Store) (weir.ID, error) {
 	of, key, ok := strings.Cut(n.Task, "/")
 	if !ok {
@@ -35,13 +35,13 @@ func first(tasks []view.Task) (id weir.ID) {
 	return id
 }
 
-// find reads which job is meant: its id or the end of it.
+// find returns the job that is meant: by its id or the end of it.
 func (n NamedJob) find(ctx context.Context, s *Store) (weir.ID, error) {
 	return meant(ctx, "job", s.View.JobID, n.Job)
 }
 
-// meant is the id that a text in a field stands for. A text that is none is refused by the
-// field's name.
+// meant returns the id that the text in a field refers to. A text that is no id is refused
+// by the field's name.
 func meant(ctx context.Context, field string, find func(context.Context, string) (weir.ID, error), text string) (weir.ID, error) {
 	id, err := find(ctx, text)
 	if err == nil {
@@ -62,7 +62,7 @@ func maybe(ctx context.Context, field string, find func(context.Context, string)
 	return meant(ctx, field, find, text)
 }
 
-// spelled is an id as text; none is empty.
+// spelled returns an id as text, "" for none.
 func spelled(id weir.ID) string {
 	if id.IsZero() {
 		return ""

@@ -16,7 +16,7 @@ type NamedJob struct {
 	Job string `path:"job" flag:"ID" maxLength:"64" doc:"The id, whole or its end."`
 }
 
-// JobFilter chooses jobs.
+// JobFilter selects jobs.
 type JobFilter struct {
 	State    string    `query:"state" json:"state,omitempty" doc:"Only jobs in this state."`
 	Kind     string    `query:"kind" json:"kind,omitempty" doc:"Only jobs of this kind."`
@@ -29,7 +29,7 @@ type JobFilter struct {
 	Since    time.Time `query:"since" json:"since,omitzero" doc:"Only jobs that were made since."`
 }
 
-// JobsOf is a filter of the store as people give it.
+// JobsOf turns a filter of the store into the form that people use.
 func JobsOf(f view.JobFilter) JobFilter {
 	return JobFilter{f.State, f.Kind, f.Name, f.Workflow, f.Schedule, spelled(f.Parent), spelled(f.Origin), spelled(f.Of), f.Since}
 }
@@ -65,13 +65,13 @@ type DecidingJob struct {
 	Body *op.DecisionBody
 }
 
-// CancelJobOutput counts what it did.
+// CancelJobOutput counts the canceled tasks.
 type CancelJobOutput struct {
 	Ended int `json:"ended" doc:"Tasks that are canceled now."`
 	Asked int `json:"asked" doc:"Tasks that run and were asked to stop."`
 }
 
-// RetryJobOutput counts what it did.
+// RetryJobOutput counts the retried tasks.
 type RetryJobOutput struct {
 	Tasks int `json:"tasks" doc:"Tasks that have a new round of attempts."`
 }

@@ -17,7 +17,7 @@ type NamedNode struct {
 	Node string `path:"node" flag:"NAME" maxLength:"200"`
 }
 
-// SettingNode changes what a node is while it runs.
+// SettingNode changes the labels and slots of a running node.
 type SettingNode struct {
 	NamedNode
 	Body struct {
@@ -26,20 +26,20 @@ type SettingNode struct {
 	}
 }
 
-// SettingMode says what a node's workers may do.
+// SettingMode sets what a node's workers may do.
 type SettingMode struct {
 	NamedNode
 	Body ModeBody
 }
 
-// ModeBody is a mode, for how long and why.
+// ModeBody is a mode, its end and its reason.
 type ModeBody struct {
 	Mode   string    `json:"mode" enum:"active,draining,paused"`
 	Until  time.Time `json:"until,omitzero" doc:"When the mode ends by itself."`
 	Reason string    `json:"reason,omitempty" maxLength:"1000" doc:"For people; goes to the timeline."`
 }
 
-// WakeMethod says how a node is woken, and when it may sleep.
+// WakeMethod sets how a node is woken, and when it may sleep.
 type WakeMethod struct {
 	Method     string    `json:"method" enum:"wol,http,script,none" doc:"none: it is not woken."`
 	MAC        string    `json:"mac,omitempty" maxLength:"100" doc:"wol: whom the magic packet wakes."`
@@ -52,13 +52,13 @@ type WakeMethod struct {
 	SleepAfter op.Period `json:"sleep_after,omitzero" doc:"How long a node with nothing to do stays awake. Left out: for ever."`
 }
 
-// SettingWake says how a node is woken.
+// SettingWake sets how a node is woken.
 type SettingWake struct {
 	NamedNode
 	Body WakeMethod
 }
 
-// Operations on nodes. Who wakes them has a store of its own.
+// Operations on nodes. Waking has a store of its own.
 var (
 	ListNodes = op.List(on("node", http.MethodGet, "list", "/nodes", auth.Read, "List nodes"),
 		func(ctx context.Context, s *Store, _ auth.Subject, in *op.Paged) ([]view.Node, error) {

@@ -17,7 +17,7 @@ type NamedPool struct {
 	Pool string `path:"pool" flag:"NAME" maxLength:"200"`
 }
 
-// PoolSpec is a pool as somebody defines it.
+// PoolSpec is the definition of a pool.
 type PoolSpec struct {
 	Size *int      `json:"size,omitempty" minimum:"0" maximum:"2147483647" doc:"How many tasks may be available or running; 0 stops the pool."`
 	Rate *int      `json:"rate,omitempty" minimum:"1" maximum:"2147483647" doc:"How many may start within per."`
@@ -101,7 +101,7 @@ func (s *Store) putPool(ctx context.Context, who auth.Subject, in *PuttingPool) 
 	}
 	if !same {
 		if in.Exact() {
-			want.Seen = is.ResizedAt // another server may be at it, too
+			want.Seen = is.ResizedAt // another server may change it, too
 		}
 		if err := in.Late(s.Client.SetPool(ctx, want)); err != nil {
 			return p, err

@@ -16,7 +16,8 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// Of many who make the same pool, or change the version they have seen, one does.
+// Of many callers that create the same pool, or change the version they have seen, one
+// succeeds.
 func TestOneWriter(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)

@@ -23,7 +23,7 @@ type NamedSchedule struct {
 	Schedule string `path:"schedule" flag:"NAME" maxLength:"200"`
 }
 
-// ScheduleSpec is a schedule as somebody defines it.
+// ScheduleSpec is the definition of a schedule.
 type ScheduleSpec struct {
 	Spec     string          `json:"spec" maxLength:"200" doc:"A cron line of five fields, a nickname such as @daily, @every 90s, or once: @at 2030-01-31T08:00:00Z."`
 	Zone     string          `json:"zone,omitempty" maxLength:"100" doc:"The time zone of the cron line. Default: UTC."`
@@ -64,7 +64,7 @@ func (s Schedule) Tag() string {
 // New implements [op.Defined].
 func (s Schedule) New() bool { return s.made }
 
-// compact is JSON without the spaces that a database puts in.
+// compact returns JSON without the spaces that a database adds.
 func compact(text json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, text) != nil {
@@ -109,7 +109,7 @@ var (
 		})
 )
 
-// runs refuses what each run of a schedule would refuse, and what not everybody may run.
+// runs refuses what each run of a schedule would refuse, and what the caller may not run.
 func (s *Store) runs(ctx context.Context, who auth.Subject, b *ScheduleSpec) error {
 	switch {
 	case (b.Task == nil) == (b.Workflow == ""):
@@ -158,7 +158,7 @@ func (s *Store) putSchedule(ctx context.Context, who auth.Subject, in *PuttingSc
 		want.Options = b.Options
 	}
 	if in.Exact() {
-		want.Seen = is.ChangedAt // another server may be at it, too
+		want.Seen = is.ChangedAt // another server may change it, too
 	}
 	// The same call again changes nothing, so it need not be left out.
 	if err := in.Late(s.Client.SetSchedule(ctx, want)); err != nil {
@@ -182,7 +182,7 @@ func (s *Store) dropSchedule(ctx context.Context, who auth.Subject, in *Dropping
 	return s.Client.DropSchedule(ctx, in.Schedule, who.By())
 }
 
-// same says that writing the definition over what is there changes nothing.
+// same reports whether writing the definition over the present one changes nothing.
 func (b *ScheduleSpec) same(is view.Schedule) bool {
 	zone, missed := cmp.Or(b.Zone, "UTC"), cmp.Or(b.Missed, string(weir.MissedOne))
 	if is.Spec != b.Spec || is.Zone != zone || is.Missed != missed || is.Paused != b.Paused {
@@ -199,7 +199,7 @@ func (b *ScheduleSpec) same(is view.Schedule) bool {
 	return json.Unmarshal(is.Task, &stored) == nil && reflect.DeepEqual(stored, b.Task.stored())
 }
 
-// sameJSON says that two texts hold the same; nothing is as good as null.
+// sameJSON reports whether two texts hold the same value; an empty text equals null.
 func sameJSON(x, y json.RawMessage) bool {
 	var a, b any
 	for text, into := range map[*json.RawMessage]*any{&x: &a, &y: &b} {
@@ -210,12 +210,12 @@ func sameJSON(x, y json.RawMessage) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// stored is the task as the database keeps it in a schedule.
+// stored returns the task in the form that the database keeps in a schedule.
 func (s *TaskSpec) stored() map[string]any {
 	var fields map[string]any
 	text, err := json.Marshal(s)
 	if err != nil || json.Unmarshal(text, &fields) != nil {
-		return nil // it came from JSON, so it becomes JSON
+		return nil // it came from JSON, so it encodes as JSON
 	}
 	for name, d := range map[string]op.Period{"timeout": s.Timeout, "backoff": s.Backoff, "backoff_cap": s.BackoffCap} {
 		if d != 0 {

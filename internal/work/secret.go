@@ -26,7 +26,7 @@ type PuttingSecret struct {
 	Body SecretBody
 }
 
-// Operations on secrets. There is none that reads a value.
+// Operations on secrets. None of them reads a value.
 var (
 	ListSecrets = op.New(onSecrets(http.MethodGet, "list", "", auth.Read, "List the names of secrets"),
 		func(ctx context.Context, v *vault.Vault, _ auth.Subject, _ *struct{}) (op.Page[vault.Secret], error) {

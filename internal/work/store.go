@@ -14,27 +14,28 @@ import (
 	"github.com/weirhq/weir/internal/op"
 )
 
-// Store is where operations on work are carried out.
+// Store carries out operations on work.
 type Store struct {
-	// View reads, Client changes one thing, Bulk all that match a filter.
+	// View reads, Client changes one object, Bulk all that match a filter.
 	View   *view.Store
 	Client *weir.Client
 	Bulk   *bulk.Doer
-	// turn is held by whoever changes a definition: reading what is there and writing
-	// over it are two steps.
+	// turn is held by the caller that changes a definition, because reading the present
+	// one and replacing it are two steps.
 	turn chan struct{}
-	// workflow and fleet refuse what a schedule would run in vain.
+	// workflow and fleet refuse what a schedule could not run.
 	workflow func(ctx context.Context, who auth.Subject, name string, options json.RawMessage) error
 	fleet    func(params json.RawMessage) error
 }
 
-// New makes a store of a database and the SDK's client of it.
+// New makes a store on a database and the SDK's client of it.
 func New(pool *pgxpool.Pool, client *weir.Client) *Store {
 	store := view.New(pool)
 	return &Store{View: store, Client: client, Bulk: bulk.New(pool, client, store), turn: make(chan struct{}, 1)}
 }
 
-// Checked has the domains of workflows and fleets look at what a schedule is to run.
+// Checked sets the functions of the domains of workflows and fleets that check what a
+// schedule is to run.
 func (s *Store) Checked(workflow func(ctx context.Context, who auth.Subject, name string, options json.RawMessage) error,
 	fleet func(params json.RawMessage) error,
 ) *Store {
@@ -42,7 +43,7 @@ func (s *Store) Checked(workflow func(ctx context.Context, who auth.Subject, nam
 	return s
 }
 
-// inTurn lets one at a time read a definition and write over it.
+// inTurn lets one caller at a time read a definition and replace it.
 func (s *Store) inTurn(ctx context.Context, f func() error) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -53,7 +54,7 @@ func (s *Store) inTurn(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// lookup reads something that may not be there.
+// lookup reads an object that may be missing.
 func lookup[T any](v T, err error) (T, bool, error) {
 	if errors.Is(err, weir.ErrNotFound) {
 		return v, false, nil
@@ -61,7 +62,7 @@ func lookup[T any](v T, err error) (T, bool, error) {
 	return v, err == nil, err
 }
 
-// each makes rows of what was read.
+// each converts rows.
 func each[A, B any](row func(A) B) func([]A, error) ([]B, error) {
 	return func(read []A, err error) ([]B, error) {
 		rows := make([]B, len(read))

@@ -16,7 +16,7 @@ import (
 )
 
 // TaskSpec is a task as it is submitted. The fields are those of the SQL type
-// weir.task_spec; the engine checks what they hold.
+// weir.task_spec; the engine checks their values.
 type TaskSpec struct {
 	Service        string            `json:"service" doc:"Who does the work: the name a worker handles."`
 	Params         json.RawMessage   `json:"params,omitempty" doc:"Any JSON; handed to the handler."`
@@ -42,7 +42,7 @@ type TaskSpec struct {
 	Run            json.RawMessage   `json:"run,omitempty" doc:"How an agent runs it: driver, argv, image and so on. Takes the right to manage workflows."`
 }
 
-// Task is what the SDK takes.
+// Task returns the task in the form of the SDK.
 func (s *TaskSpec) Task() weir.Task {
 	t := weir.Task{
 		Service: s.Service, Key: s.Key, Needs: s.Needs, Rule: weir.Rule(s.Rule), Priority: s.Priority, Labels: s.Labels, RunAt: s.RunAt,
@@ -56,12 +56,12 @@ func (s *TaskSpec) Task() weir.Task {
 	return t
 }
 
-// MayRun asks for one more right if a task says itself how agents run it: it starts
-// programs on machines and is told the secrets that it names. That is what a definition
-// does, so it takes what storing one takes.
+// MayRun requires one more right for a task that has its own run, because such a task
+// starts programs on machines and gets the secrets that it names. A definition does the
+// same, so it takes the right to store one.
 func MayRun(who auth.Subject, specs ...TaskSpec) error {
 	for i := range specs {
-		// What a schedule submits to the fleet has its run in the parameters.
+		// A schedule that submits to the fleet has its run in the parameters.
 		if text := bytes.TrimSpace(specs[i].Run); specs[i].Service == node.Fleet || len(text) > 0 && string(text) != "null" {
 			return auth.Allow(who, auth.Manage, auth.Object{Kind: "workflow"})
 		}
@@ -75,7 +75,7 @@ type Submitting struct {
 	Body TaskSpec
 }
 
-// SubmittingMany is a batch: all of it is taken, or nothing.
+// SubmittingMany is a batch: all of it is accepted, or nothing.
 type SubmittingMany struct {
 	op.Keyed
 	Body struct {
@@ -83,7 +83,7 @@ type SubmittingMany struct {
 	}
 }
 
-// Submitted says which task a submission led to.
+// Submitted names the task that a submission led to.
 type Submitted struct {
 	ID      weir.ID `json:"id"`
 	Existed bool    `json:"existed" doc:"A task with the same key was there already; nothing was written."`
@@ -106,7 +106,7 @@ type JobSpec struct {
 	Tasks          []TaskSpec      `json:"tasks" minItems:"1" maxItems:"10000"`
 }
 
-// SubmittingJob is one job: all of it is taken, or nothing.
+// SubmittingJob is one job: all of it is accepted, or nothing.
 type SubmittingJob struct {
 	op.Keyed
 	Body JobSpec
@@ -115,7 +115,7 @@ type SubmittingJob struct {
 // JobMade names the job.
 type JobMade struct {
 	ID weir.ID `json:"id"`
-	// Existed is true if a job with this idempotency key was there already.
+	// Existed is true if a job with this idempotency key existed already.
 	Existed bool `json:"existed,omitempty" doc:"A job with this idempotency key was there already: nothing new was made."`
 }
 
@@ -125,7 +125,7 @@ func (m JobMade) Place() []string { return []string{"jobs", m.ID.String()} }
 // Found implements [op.Made].
 func (m JobMade) Found() bool { return m.Existed }
 
-// What is submitted.
+// Operations that submit.
 var (
 	SubmitTask = op.New(large(on("task", http.MethodPost, "submit", "/tasks", auth.Submit, "Submit a task")),
 		func(ctx context.Context, s *Store, who auth.Subject, in *Submitting) (out Submitted, err error) {
@@ -179,7 +179,7 @@ var (
 
 func large(o op.Operation) op.Operation { o.Large = true; return o }
 
-// nth is the key of one task of a batch: its own, or a part of the one that all have.
+// nth returns the key of one task of a batch: its own, or a part of the common one.
 func nth(who auth.Subject, in op.Keyed, own string, i int) string {
 	if own == "" && in.IdempotencyKey != "" {
 		own = in.IdempotencyKey + "/" + strconv.Itoa(i)

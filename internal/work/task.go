@@ -17,7 +17,7 @@ type NamedTask struct {
 	Task string `path:"task" flag:"ID" maxLength:"300" doc:"The id, whole or its end, or JOB/STEP with its slash escaped: id of a job, key of a task."`
 }
 
-// TaskFilter chooses tasks.
+// TaskFilter selects tasks.
 type TaskFilter struct {
 	State   weir.State `query:"state" json:"state,omitempty" doc:"Only tasks in this state."`
 	Service string     `query:"service" json:"service,omitempty" doc:"Only tasks of this service."`
@@ -31,7 +31,7 @@ type TaskFilter struct {
 	Since   time.Time  `query:"since" json:"since,omitzero" doc:"Only tasks that were made since."`
 }
 
-// TasksOf is a filter of the store as people give it.
+// TasksOf turns a filter of the store into the form that people use.
 func TasksOf(f view.TaskFilter) TaskFilter {
 	return TaskFilter{f.State, f.Service, f.Gate, f.Pool, f.Lane, f.Key, f.Worker, f.Node, spelled(f.Job), f.Since}
 }
@@ -56,7 +56,7 @@ type Deciding struct {
 	Body *op.DecisionBody
 }
 
-// Prioritizing changes the order of what waits.
+// Prioritizing changes the order of waiting tasks.
 type Prioritizing struct {
 	NamedTask
 	Body struct {
@@ -64,7 +64,7 @@ type Prioritizing struct {
 	}
 }
 
-// CancelOutput says whether it has ended or was asked to.
+// CancelOutput tells whether the task has ended or was asked to.
 type CancelOutput struct {
 	Ended bool `json:"ended" doc:"True: it is canceled. False: it runs and was asked to stop."`
 }
@@ -80,7 +80,7 @@ type Reason struct {
 	Since   time.Time      `json:"since,omitzero"`
 }
 
-// In is the reason for people in a language.
+// In returns the reason for people in a language.
 func (r Reason) In(language string) string {
 	return (&reason.Coded{Code: r.Code, Args: r.Args}).In(language, r.Text)
 }
@@ -174,7 +174,7 @@ func onTask[In, Out any](method, verb string, right auth.Verb, summary string,
 	return op.New(on("task", method, verb, "/tasks/{task}/"+verb, right, summary), found(do))
 }
 
-// found does something with the task or the job that the input names.
+// found calls a function with the task or the job that the input names.
 func found[In, Out any](
 	do func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *In) (Out, error),
 ) func(context.Context, *Store, auth.Subject, *In) (Out, error) {
@@ -187,12 +187,13 @@ func found[In, Out any](
 	}
 }
 
-// decided is a decision as the timeline tells it.
+// decided returns a decision in the form of the timeline.
 func decided(who auth.Subject, body *op.DecisionBody) weir.Decision {
 	return weir.Decision{By: who.By(), Reason: op.Given(body).Reason}
 }
 
-// paged is a page whose next one the store knows; whole is a list that has no pages.
+// paged returns a page whose next one the store knows; whole returns a list that has no
+// pages.
 func paged[T any](rows []T, next string, err error) (op.Page[T], error) {
 	return op.PageOf(rows, next), err
 }

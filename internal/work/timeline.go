@@ -33,12 +33,13 @@ func (in *ListingEvents) Onward() string {
 	return "before"
 }
 
-// Tail is where the timeline ends.
+// Tail is the end of the timeline.
 type Tail struct {
 	Cursor weir.Cursor `json:"cursor" doc:"Follow from here to see what happens from now on."`
 }
 
-// Operations on the timeline. Following it is none, because the answer does not end.
+// Operations on the timeline. Following it is no operation, because the answer does not
+// end.
 var (
 	ListEvents = op.New(on("event", http.MethodGet, "list", "/timeline", auth.Read, "Read the timeline"), listEvents)
 	ShowTail   = op.New(on("event", http.MethodGet, "tail", "/timeline/tail", auth.Read,
@@ -49,8 +50,8 @@ var (
 		})
 )
 
-// listEvents leaves out what happened to accounts, and to what is other people's, for who may
-// not read it.
+// listEvents leaves out events about accounts, and about objects of other people, for a
+// caller who may not read them.
 func listEvents(
 	ctx context.Context, s *Store, who auth.Subject, in *ListingEvents,
 ) (none op.Page[view.Event], err error) {
@@ -78,7 +79,7 @@ func listEvents(
 		return none, err
 	}
 	// The next page begins behind the last event that was read, also if it is not shown, so that
-	// a reader always gets on.
+	// a reader always makes progress.
 	next := ""
 	if len(events) >= limit {
 		next = events[len(events)-1].Cursor
@@ -89,7 +90,7 @@ func listEvents(
 	return op.PageOf(events, next), nil
 }
 
-// LastEvents are the newest of the timeline, or of one job's part of it, oldest first.
+// LastEvents returns the newest events of the timeline, or of one job, oldest first.
 func LastEvents(ctx context.Context, c op.Caller, job weir.ID, limit int) ([]view.Event, error) {
 	in, events := ListingEvents{Job: spelled(job)}, []view.Event{}
 	for more := true; more && len(events) < limit; more = in.Before != "" {
@@ -112,6 +113,6 @@ func EventsAfter(ctx context.Context, c op.Caller, cursor string, job, task weir
 		if err != nil || len(page.Items) > 0 || page.Next == "" {
 			return page.Items, err
 		}
-		in.After = page.Next // nothing of it may be shown to us
+		in.After = page.Next // the caller may see nothing of it
 	}
 }

@@ -13,33 +13,33 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// longestRates is how far back rates are asked for.
+// longestRates is how far back rates can be requested.
 const longestRates = 7 * 24 * time.Hour
 
-// ListingRates says how far back.
+// ListingRates sets how far back to read.
 type ListingRates struct {
 	Since string `query:"since" default:"1h" maxLength:"20" doc:"How far back: a duration such as 1h, at most 7d."`
 }
 
-// Searching is what a person types.
+// Searching is the text that a person types.
 type Searching struct {
 	Text string `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"An id or its end, a name or its beginning, a service, a key."`
 }
 
-// Examining says how deep.
+// Examining sets how deep the check is.
 type Examining struct {
 	Deep bool `query:"deep" doc:"Read all of the history instead of its newest part. Takes an admin."`
 }
 
-// DoctorReport is what the doctor found. All who ask a server within half a minute get the same
-// one.
+// DoctorReport is the report of the doctor. All callers of a server within half a minute get
+// the same one.
 type DoctorReport struct {
 	Items []view.Finding `json:"items"`
 	At    time.Time      `json:"at" doc:"When it was made."`
 	Age   float64        `json:"age" doc:"How many seconds ago that is."`
 }
 
-// Operations on the whole.
+// Operations on the whole installation.
 var (
 	ShowOverview = op.New(on("task", http.MethodGet, "overview", "/overview", auth.Read,
 		"Show what runs, what waits and at which gate, what failed"),
@@ -70,8 +70,8 @@ var (
 	Doctor = op.New(on("health", http.MethodGet, "doctor", "/doctor", auth.Read, "Check every invariant"), examine)
 )
 
-// examine looks afresh for a command on the database, which shares the report with nobody and
-// ends when it is interrupted.
+// examine makes a new report for a command on the database, which shares it with no other
+// caller and ends when it is interrupted.
 func examine(ctx context.Context, s *Store, who auth.Subject, in *Examining) (DoctorReport, error) {
 	if in.Deep {
 		if err := auth.Allow(who, auth.Administer, auth.Object{Kind: "health"}); err != nil {
@@ -87,8 +87,8 @@ func examine(ctx context.Context, s *Store, who auth.Subject, in *Examining) (Do
 	return DoctorReport{r.Findings, r.At, r.Age.Seconds()}, err
 }
 
-// sees says whether somebody may read things of a kind. A token may have the scope of one kind
-// alone.
+// sees reports whether a subject may read objects of a kind. A token may have the scope of one
+// kind alone.
 func sees(who auth.Subject, kind string) bool {
 	if kind == "service" {
 		kind = "task"

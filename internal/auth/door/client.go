@@ -12,8 +12,8 @@ import (
 
 type clientKey struct{}
 
-// ClientOf is where a request comes from. Behind [Door.Wrap] it looks through
-// the proxies that are trusted, and through no other.
+// ClientOf returns the origin of a request. Behind [Door.Wrap] it looks through the
+// trusted proxies, and through no other.
 func ClientOf(r *http.Request) auth.Client {
 	if c, ok := r.Context().Value(clientKey{}).(auth.Client); ok {
 		return c
@@ -21,7 +21,7 @@ func ClientOf(r *http.Request) auth.Client {
 	return auth.Client{Address: peer(r), Agent: r.UserAgent()}
 }
 
-// peer is the address at the other end of the connection.
+// peer returns the address at the other end of the connection.
 func peer(r *http.Request) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -34,10 +34,10 @@ func (d *Door) client(r *http.Request) auth.Client {
 	return auth.Client{Address: Through(d.config.Proxies, r), Agent: r.UserAgent()}
 }
 
-// Through is the address that a request comes from, seen through proxies. It walks
-// X-Forwarded-For from its end, for each proxy adds to the end, and stops at the
-// first address that is no proxy of ours: what stands before it, the client may
-// have written itself.
+// Through returns the client address of a request, seen through proxies. It walks
+// X-Forwarded-For from its end, because each proxy appends to the end, and stops at the
+// first address that is not a trusted proxy: the client may have written everything
+// before it.
 func Through(proxies []netip.Prefix, r *http.Request) string {
 	address := peer(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

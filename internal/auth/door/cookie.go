@@ -12,8 +12,8 @@ const (
 	visitCookie   = "weir_oidc"
 )
 
-// name is what a cookie is called. A browser takes a __Host- cookie only from
-// this very host by https, so no other host of the domain can plant one.
+// name returns the full name of a cookie. A browser accepts a __Host- cookie only from
+// this very host over https, so no other host of the domain can plant one.
 func (d *Door) name(cookie string) string {
 	if d.config.Secure {
 		return "__Host-" + cookie
@@ -21,8 +21,8 @@ func (d *Door) name(cookie string) string {
 	return cookie
 }
 
-// set gives the browser a cookie. seconds 0: until it is closed; the server ends
-// sessions by its own clock.
+// set gives the browser a cookie. With seconds 0 the cookie lasts until the browser is
+// closed; the server ends sessions by its own clock.
 func (d *Door) set(w http.ResponseWriter, cookie, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- without Secure only on plain http, where a browser would drop it
 		Name: d.name(cookie), Value: base64.RawURLEncoding.EncodeToString([]byte(value)),
@@ -32,8 +32,9 @@ func (d *Door) set(w http.ResponseWriter, cookie, value string, seconds int) {
 
 func (d *Door) clear(w http.ResponseWriter, cookie string) { d.set(w, cookie, "", -1) }
 
-// cookie reads a cookie; empty if there is none. Two of the name: a neighbour
-// host or a page of plain http planted one, and it is not known which.
+// cookie reads a cookie; it returns "" if there is none. Two cookies of the name are an
+// error: a neighbor host or a page of plain http planted one, and the server cannot know
+// which.
 func (d *Door) cookie(r *http.Request, cookie string) (string, error) {
 	found := r.CookiesNamed(d.name(cookie))
 	switch len(found) {

@@ -13,26 +13,26 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Config says how Weir is reached. The zero value serves this machine alone.
+// Config describes how clients reach Weir. The zero value serves this machine alone.
 type Config struct {
-	// Secure says that browsers come by https, here or at a proxy before us.
+	// Secure means that browsers use https, to this server or to a proxy before it.
 	Secure bool
-	// Hosts are the names by which browsers may call this server, with or
-	// without a port. Empty: names and addresses of this machine itself. Any
-	// other name in a request is a sign of DNS rebinding.
+	// Hosts are the names by which browsers may call this server, with or without a port.
+	// If empty, the names and addresses of this machine itself are allowed. Any other
+	// name in a request is a sign of DNS rebinding.
 	Hosts []string
-	// Proxies are the addresses whose X-Forwarded-For is believed.
+	// Proxies are the addresses whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
 	// OIDC is the identity provider, if there is one.
 	OIDC *auth.OIDC
-	// Refuse answers a request that does not pass. Nil: problem+json for
-	// programs, the login page or a line of text for people.
+	// Refuse answers a request that does not pass. If nil, programs get problem+json, and
+	// people get the login page or a line of text.
 	Refuse func(http.ResponseWriter, *http.Request, *problem.Problem)
-	// Log gets what fails on our side. Nil: nothing is logged.
+	// Log receives the errors of the server's side. If nil, nothing is logged.
 	Log *slog.Logger
 }
 
-// Door finds out who asks. It is safe for concurrent use.
+// Door finds the subject of each request. It is safe for concurrent use.
 type Door struct {
 	store  *auth.Store
 	config Config
@@ -40,10 +40,10 @@ type Door struct {
 	origin *http.CrossOriginProtection
 }
 
-// Secure says that browsers come by https, so that cookies may say so.
+// Secure reports whether browsers use https, so that cookies may be marked Secure.
 func (d *Door) Secure() bool { return d.config.Secure }
 
-// New makes a door. A host that is not one is an error.
+// New makes a door. An invalid host in the configuration is an error.
 func New(store *auth.Store, config Config) (*Door, error) {
 	d := &Door{store: store, config: config, origin: http.NewCrossOriginProtection()}
 	for _, text := range config.Hosts {
@@ -62,11 +62,11 @@ func New(store *auth.Store, config Config) (*Door, error) {
 	return d, nil
 }
 
-// OIDC is the identity provider, or nil.
+// OIDC returns the identity provider, or nil.
 func (d *Door) OIDC() *auth.OIDC { return d.config.OIDC }
 
-// Guard stands before what everybody may have: the name by which the server is
-// called must be one of its own.
+// Guard wraps handlers that are open to everyone: it only checks that the request calls
+// the server by one of its own names.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.setHeaders(w.Header())
@@ -78,9 +78,9 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Wrap stands before a handler. See the package for what it checks. A page that
-// was rebound to our address has no token of ours, so whoever sends one that is
-// good may use any name: a scraper calls each server by its own.
+// Wrap wraps a handler; the package comment lists its checks. A request with a valid
+// token may use any host name, because a page that was rebound to our address has no
+// token of ours, and a scraper calls each server by its own name.
 func (d *Door) Wrap(next http.Handler) http.Handler {
 	known := d.wrap(next)
 	named := d.Guard(known)
@@ -94,7 +94,7 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// wrap finds out who asks.
+// wrap finds the subject of a request.
 func (d *Door) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(context.WithValue(r.Context(), clientKey{}, d.client(r)))
@@ -117,7 +117,8 @@ func (d *Door) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// explain is what went wrong with looking who asks, as far as they may know it.
+// explain turns an error in finding the subject into a problem that reveals only what a
+// client may know.
 func explain(err error) *problem.Problem {
 	p, _ := problem.Public(err)
 	return p
@@ -125,8 +126,8 @@ func explain(err error) *problem.Problem {
 
 func hasBearer(r *http.Request) bool { return len(r.Header["Authorization"]) > 0 }
 
-// Subject finds who asks, afresh. A stream that lasts asks now and then whether
-// it still may; that does not count as use of the session.
+// Subject finds the subject of a request anew. A long-lived stream calls it from time to
+// time to check that it is still allowed; that does not count as use of the session.
 func (d *Door) Subject(r *http.Request) (auth.Subject, error) { return d.find(r, d.store.PeekSession) }
 
 func (d *Door) find(r *http.Request, session func(context.Context, string) (auth.Subject, error)) (auth.Subject, error) {
@@ -154,8 +155,8 @@ func (d *Door) bearer(r *http.Request) (auth.Subject, error) {
 	}
 }
 
-// Login logs the browser in. A session it had ends: the new one has a new id, so
-// that nobody can wait inside with an id they planted.
+// Login logs the browser in. Its previous session ends and the new one has a new id, so
+// that an attacker who planted a session id does not share the session.
 func (d *Door) Login(w http.ResponseWriter, r *http.Request, name, password string) error {
 	secret, _, err := d.store.Login(r.Context(), name, password, ClientOf(r))
 	return d.enter(w, r, secret, err)
@@ -167,7 +168,8 @@ func (d *Door) LoginLink(w http.ResponseWriter, r *http.Request, link string, us
 	return d.enter(w, r, secret, err)
 }
 
-// enter gives the browser its session, or says how long to wait for it.
+// enter gives the browser its session, or answers how long it has to wait before it may
+// try again.
 func (d *Door) enter(w http.ResponseWriter, r *http.Request, secret string, err error) error {
 	if err != nil {
 		if seconds, ok := auth.RetryAfter(err); ok {
@@ -194,11 +196,11 @@ func (d *Door) Logout(w http.ResponseWriter, r *http.Request) error {
 	return d.store.Logout(r.Context(), secret)
 }
 
-// visitSeconds is how long a browser may be away at the provider.
+// visitSeconds is how long a browser may stay at the provider.
 const visitSeconds = 600
 
-// StartOIDC sends the browser to the identity provider. It comes back to
-// FinishOIDC, and from there to the path that [Next] says now.
+// StartOIDC sends the browser to the identity provider. The browser comes back to
+// FinishOIDC, and from there goes to the path that [Next] returns now.
 func (d *Door) StartOIDC(w http.ResponseWriter, r *http.Request) error {
 	if d.config.OIDC == nil {
 		return noProvider()
@@ -212,7 +214,7 @@ func (d *Door) StartOIDC(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// FinishOIDC takes the browser back from the identity provider and logs it in.
+// FinishOIDC receives the browser from the identity provider and logs it in.
 func (d *Door) FinishOIDC(w http.ResponseWriter, r *http.Request) error {
 	if d.config.OIDC == nil {
 		return noProvider()
@@ -235,5 +237,5 @@ func noProvider() error {
 	return problem.New(problem.NotFound, "log in with a password", "no identity provider is set up")
 }
 
-// errTwo is behind the refusal of two cookies of one name.
+// errTwo is the cause of the refusal of two cookies of one name.
 var errTwo = errors.New("two cookies of one name")

@@ -25,7 +25,7 @@ func TestCookie(t *testing.T) {
 		if r := h.ask("GET", "/", nil); r.body != "nobody at 127.0.0.1" {
 			t.Errorf("got %q", r.body)
 		}
-		// The name for the other kind of connection does not count.
+		// The cookie name for the other kind of connection does not count.
 		elsewhere := &http.Cookie{Name: map[bool]string{true: "weir_session", false: "__Host-weir_session"}[secure], Value: cookie.Value}
 		if r := h.ask("GET", "/", nil, with(elsewhere)); r.body != "nobody at 127.0.0.1" {
 			t.Errorf("got %q", r.body)
@@ -45,7 +45,7 @@ func TestLogout(t *testing.T) {
 	h.wants("after logging out", h.ask("GET", "/", nil, with(cookie)), http.StatusUnauthorized)
 }
 
-// A credential that opens nothing is an error, never nobody.
+// An invalid credential is an error, never an anonymous request.
 func TestWrongCredential(t *testing.T) {
 	h := open(t, nil)
 	ada := h.add("ada", auth.Viewer)
@@ -92,8 +92,8 @@ func TestWrongCredential(t *testing.T) {
 	h.wants("revoked", h.ask("GET", "/", nil, header("Authorization", "Bearer "+node)), http.StatusUnauthorized)
 }
 
-// A person with a session that is over is sent to the login page, once: the
-// cookie goes, so that the login page can be reached.
+// A person with an expired session is sent to the login page, once: the cookie is
+// deleted, so that the login page can be reached.
 func TestStaleSession(t *testing.T) {
 	h := open(t, nil)
 	h.add("ada", auth.Viewer)
@@ -115,7 +115,7 @@ func TestStaleSession(t *testing.T) {
 	h.wants("the API", h.ask("GET", "/api/v1/tasks", nil, with(cookie), header("Accept", "text/html")), http.StatusUnauthorized)
 }
 
-// Two cookies of the name: one is planted, and neither counts.
+// Of two cookies of the name one is planted, and neither counts.
 func TestCookieTossing(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		h := open(t, func(c *Config) { c.Secure = secure })
@@ -129,8 +129,8 @@ func TestCookieTossing(t *testing.T) {
 	}
 }
 
-// Logging in gives a new id and ends the session before it, so that nobody waits
-// inside with an id they planted.
+// Logging in gives a new id and ends the session before it, so that an attacker who
+// planted a session id does not share the session.
 func TestFixation(t *testing.T) {
 	h := open(t, nil)
 	h.add("ada", auth.Viewer)
@@ -141,7 +141,7 @@ func TestFixation(t *testing.T) {
 	}
 	h.wants("the planted session", h.ask("GET", "/", nil, with(planted)), http.StatusUnauthorized)
 	h.wants("the new one", h.ask("GET", "/", nil, with(mine)), http.StatusOK)
-	// One that was never ours is not taken up either.
+	// A made-up session id is not adopted either.
 	h.wants("made up", h.ask("POST", "/login", url.Values{"name": {"ada"}, "password": {good}}, with(&http.Cookie{Name: mine.Name, Value: "d2Vpcl9zZXNfeA"})), http.StatusUnauthorized)
 	link, err := h.store.NewLink(t.Context(), auth.System("test"), "ada", 0)
 	must(t, err)
@@ -152,7 +152,8 @@ func TestFixation(t *testing.T) {
 	h.wants("the link again", h.ask("POST", "/link", url.Values{"secret": {link}}), http.StatusUnauthorized)
 }
 
-// What changes something must come from a page of ours, unless it has a token.
+// A request that changes something must come from a page of this server, unless it has a
+// token.
 func TestCrossOrigin(t *testing.T) {
 	h := open(t, func(c *Config) { c.Hosts = []string{"weir.example.com"} })
 	ada := h.add("ada", auth.Viewer)

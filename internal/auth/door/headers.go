@@ -2,12 +2,12 @@ package door
 
 import "net/http"
 
-// policy lets a page load nothing but our own files, run no inline script and
-// use no inline style, and be framed by nobody.
+// policy lets a page load only files of this server, run no inline script, use no inline
+// style, and be framed by no site.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// headers are on every answer. A handler may set Cache-Control anew, as the ones
-// for assets do.
+// headers are set on every answer. A handler may replace Cache-Control, as the ones for
+// assets do.
 var headers = map[string]string{
 	"Content-Security-Policy":      policy,
 	"X-Content-Type-Options":       "nosniff",

@@ -10,11 +10,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// host is the name by which a server is called. port is empty if any will do.
+// host is the name by which a client calls the server. An empty port matches any port.
 type host struct{ name, port string }
 
-// parseHost reads a Host header, strictly: what a browser would not send is no
-// host.
+// parseHost reads a Host header strictly: a value that no browser would send is invalid.
 func parseHost(text string) (host, bool) {
 	h := host{name: text}
 	if strings.HasPrefix(text, "[") || strings.Count(text, ":") == 1 {
@@ -44,8 +43,9 @@ func parseHost(text string) (host, bool) {
 	return h, !strings.HasPrefix(text, "[") && isName(h.name)
 }
 
-// isName reports whether s is a host name: labels of letters, digits, hyphens
-// and underscores. The last one is no number, for "1.2.3" is an address to some.
+// isName reports whether s is a host name: labels of letters, digits, hyphens and
+// underscores. The last label must not be a number, because some programs read "1.2.3" as
+// an address.
 func isName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
@@ -65,9 +65,9 @@ func isName(s string) bool {
 	return last[0] < '0' || last[0] > '9'
 }
 
-// knows reports whether we may be called by this name. A page of another site
-// can make its name lead to our address (DNS rebinding), and the browser would
-// then take us for that site; but it cannot change the Host header.
+// knows reports whether a client may call the server by this name. A page of another site
+// can point its name at our address (DNS rebinding), and the browser would then treat our
+// answers as that site's; but the page cannot change the Host header.
 func (d *Door) knows(header string) bool {
 	h, ok := parseHost(header)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A name that is not ours is a page of somebody else whose name leads here.
+// A foreign name belongs to a page of another site whose name points to this server.
 func TestHost(t *testing.T) {
 	for name, c := range map[string]struct {
 		hosts      []string
@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 				if h.door.knows(host) {
 					t.Errorf("%s: %q is known", name, host)
 				}
-				continue // no client of ours sends it
+				continue // Go's client does not send it
 			}
 			h.wants(name+" "+host, h.ask("GET", "/", nil, called(host)), http.StatusMisdirectedRequest)
 		}
@@ -54,8 +54,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// FuzzHost: what is taken for a host is a plain name or address, and reads the
-// same when it is written again.
+// FuzzHost: an accepted host is a plain name or address, and parses the same when it is
+// written again.
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"", "localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:8080", "a.b.c.", "[", "]", ":", ":80", "[]:1", "a:b:c", "::1", "x\x00y", "[::ffff:127.0.0.1]", "1.2.3", "é.example"} {
 		f.Add(s)

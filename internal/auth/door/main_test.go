@@ -71,7 +71,7 @@ func open(t *testing.T, change func(*Config)) *house {
 	return h
 }
 
-// add makes a user.
+// add creates a user.
 func (h *house) add(name string, role auth.Role) auth.Subject {
 	h.t.Helper()
 	u, err := h.store.CreateUser(h.t.Context(), auth.System("test"), auth.NewUser{Name: name, Role: role, Password: good})
@@ -81,7 +81,7 @@ func (h *house) add(name string, role auth.Role) auth.Subject {
 	return auth.Subject{Kind: auth.KindUser, ID: u.ID, Name: u.Name, UserID: u.ID, Role: u.Role}
 }
 
-// reply is what came back.
+// reply is the answer to a request.
 type reply struct {
 	*http.Response
 	body string
@@ -114,7 +114,7 @@ func (h *house) ask(method, path string, form url.Values, change ...func(*http.R
 	return reply{response, string(body)}
 }
 
-// login logs ada in and gives the cookie.
+// login logs ada in and returns the cookie.
 func (h *house) login(change ...func(*http.Request)) *http.Cookie {
 	h.t.Helper()
 	r := h.ask("POST", "/login", url.Values{"name": {"ada"}, "password": {good}}, change...)
@@ -134,8 +134,8 @@ func with(c *http.Cookie) func(*http.Request) {
 
 func called(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
-// wants fails the test unless the reply has a status; a refusal of the API must
-// be a problem with a code.
+// wants fails the test unless the reply has the status; a refusal of the API must be a
+// problem with a code.
 func (h *house) wants(what string, r reply, status int) {
 	h.t.Helper()
 	if r.StatusCode != status {

@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 )
 
-// provide starts a real identity provider and tells the door of it.
+// provide starts a real identity provider and configures the door with it.
 func provide(t *testing.T, h *house) *httptest.Server {
 	t.Helper()
 	var handler http.Handler
@@ -32,7 +32,7 @@ func provide(t *testing.T, h *house) *httptest.Server {
 	return provider
 }
 
-// visit goes through the provider's pages and gives the path it sends back to.
+// visit goes through the provider's pages and returns the path that it redirects back to.
 func visit(t *testing.T, h *house, provider *httptest.Server, redirect string) string {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
@@ -70,7 +70,8 @@ func TestOIDC(t *testing.T) {
 	}
 	mine, back := begin("/jobs?state=failed")
 	theirs, _ := begin("/")
-	// An answer that somebody else started logs nobody in (login CSRF).
+	// An answer to a visit that another browser started does not log this browser in
+	// (login CSRF).
 	h.wants("another browser", h.ask("GET", back, nil), http.StatusUnauthorized)
 	h.wants("another visit", h.ask("GET", back, nil, with(theirs)), http.StatusUnauthorized)
 	h.wants("two cookies", h.ask("GET", back, nil, with(theirs), with(mine)), http.StatusUnauthorized)

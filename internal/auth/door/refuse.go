@@ -13,10 +13,10 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 )
 
-// errMisdirected is behind the refusal of an unknown host.
+// errMisdirected is the cause of the refusal of an unknown host.
 var errMisdirected = errors.New("unknown host")
 
-// Status is the HTTP status of a problem; a wrong host has one of its own.
+// Status returns the HTTP status of a problem; a wrong host has one of its own.
 func Status(p *problem.Problem) int {
 	if errors.Is(p, errMisdirected) {
 		return http.StatusMisdirectedRequest
@@ -24,7 +24,7 @@ func Status(p *problem.Problem) int {
 	return p.Kind.Status()
 }
 
-// LoginPath is where people are sent who have to log in.
+// LoginPath is the page that people who must log in are sent to.
 const LoginPath = "/login"
 
 // refuse answers programs with problem+json and people with the login page.
@@ -32,7 +32,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 	status := Status(p)
 	if status >= http.StatusInternalServerError {
 		d.config.Log.Error("request refused", "path", r.URL.Path, "error", p, "cause", p.Err)
-		// Whoever asks is not known: they are not told of hosts and tables.
+		// The client is not known, so the answer must not name hosts and tables.
 		p = problem.New(p.Kind, "try again in a moment; the server's log says more", "the request was not served")
 	}
 	if seconds, ok := auth.RetryAfter(p); ok {
@@ -58,7 +58,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, p *problem.Problem
 	}
 }
 
-// WriteProblem answers as the API does, for those who answer beside it.
+// WriteProblem answers as the API does, for handlers that are not part of it.
 func WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem, status int) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -71,5 +71,5 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem, st
 			document[name] = value
 		}
 	}
-	_ = json.NewEncoder(w).Encode(document) // nobody is left to be told
+	_ = json.NewEncoder(w).Encode(document) // the client has gone if this fails
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Seats bounds how many streams are open: requests that last cost a connection
-// and a place in memory for as long as their clients like.
+// Seats limits how many streams are open, because a long request costs a connection and
+// memory for as long as its client likes.
 type Seats struct {
 	most, each int
 
@@ -17,12 +17,13 @@ type Seats struct {
 	taken map[string]int
 }
 
-// NewSeats has most seats, and each for one user, token or node.
+// NewSeats returns a limit of most streams in all, and of each for one user, token or
+// node.
 func NewSeats(most, each int) *Seats {
 	return &Seats{most: most, each: each, taken: map[string]int{}}
 }
 
-// Take gives a seat, until leave is called.
+// Take takes a seat, which is free again when leave is called.
 func (s *Seats) Take(by auth.Subject) (leave func(), err error) {
 	subject := by.Kind + " " + by.ID
 	s.mu.Lock()
@@ -47,7 +48,7 @@ func (s *Seats) leave(subject string) {
 	}
 }
 
-// Taken is how many there are.
+// Taken returns the number of seats in use.
 func (s *Seats) Taken() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

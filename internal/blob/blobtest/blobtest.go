@@ -22,13 +22,15 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 )
 
-// shared is the server of this process: one is enough, tests have buckets.
+// shared is the server of this process: one is enough, because each test has its own
+// bucket.
 var shared = sync.OnceValues(start)
 
-// server is the child.
+// server is the child process.
 type server struct {
 	address string
-	// lifeline is its standard input. Nobody may collect it: that would end it.
+	// lifeline is its standard input. It is kept here because a collected pipe would end
+	// the server.
 	lifeline io.Closer
 }
 
@@ -91,8 +93,8 @@ func newBucket(t testing.TB, address string) string {
 	return name
 }
 
-// start starts this binary as the server. It is never stopped: its standard input
-// ends with this process.
+// start starts this binary as the server. It is never stopped: its standard input ends
+// with this process.
 func start() (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -113,7 +115,7 @@ func start() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A file, so that no goroutine of ours copies for it.
+	// The log is a file, so that no goroutine of this process copies it.
 	said, err := os.Create(filepath.Join(dir, "log")) // #nosec G304 -- a folder of our own
 	if err != nil {
 		return nil, err

@@ -4,11 +4,11 @@
 //	     │                              ▲
 //	     └── S3 client ── TCP ──────────┘ (any port) or through a Proxy with faults
 //
-// The server is a library, but it wants a process of its own: it changes the
-// working directory, and there can be one of it only. So the test binary starts
-// itself once more, and the child is the server before any test code runs. It
-// ends when its standard input does, however the tests end.
+// The server is a library, but it needs a process of its own, because it changes the
+// working directory and supports one instance only. So the test binary starts itself once
+// more, and the child becomes the server before any test code runs. It ends when its
+// standard input does, however the tests end.
 //
-// A [Proxy] stands between a test and the server and does what networks and
-// broken stores do.
+// A [Proxy] stands between a test and the server and injects faults of networks and
+// broken stores.
 package blobtest

@@ -8,7 +8,7 @@ import (
 
 type faultKey struct{}
 
-// withFault lets the answer know what its request is to meet.
+// withFault passes the fault of a request on to its answer.
 func withFault(ctx context.Context, f Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, f)
 }
@@ -18,5 +18,5 @@ func faultOf(ctx context.Context) (Fault, bool) {
 	return f, ok
 }
 
-// silent is a log for faults that are meant.
+// silent is a log for intended faults.
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }

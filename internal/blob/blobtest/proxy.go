@@ -12,35 +12,34 @@ import (
 	"testing"
 )
 
-// Proxy stands in front of the S3 server. Its faults meet the requests that
-// Match accepts, or all. Change it between requests only.
+// Proxy stands in front of the S3 server. Its faults affect the requests that Match
+// accepts, or all. Change it between requests only.
 type Proxy struct {
 	mu sync.Mutex
-	// fault is what happens to the next requests, times how often: -1 for ever.
+	// fault is the fault of the next requests, times their number: -1 means all.
 	fault Fault
 	times int
 	match func(*http.Request) bool
 	seen  int
 }
 
-// Fault is what a broken store or network does to a request. The zero value is
-// no fault.
+// Fault is a fault of a store or a network. The zero value is no fault.
 type Fault struct {
-	// Status answers with an error instead of asking the server.
+	// Status answers with an error instead of calling the server.
 	Status int
 	// Lie answers a PUT with success without storing anything.
 	Lie bool
-	// CutRequest closes the connection after so many bytes of the request's body.
+	// CutRequest closes the connection after that many bytes of the request's body.
 	CutRequest int64
-	// CutResponse closes the connection after so many bytes of the answer's body.
+	// CutResponse closes the connection after that many bytes of the answer's body.
 	CutResponse int64
 	// Flip changes one bit of the byte number Flip-1 of the answer's body.
 	Flip int64
-	// Hang waits until the client goes away.
+	// Hang waits until the client disconnects.
 	Hang bool
 }
 
-// S3Proxy is [S3] with a proxy before it.
+// S3Proxy is [S3] with a proxy in front.
 func S3Proxy(t testing.TB) (string, *Proxy) {
 	t.Helper()
 	s, err := shared()
@@ -53,7 +52,7 @@ func S3Proxy(t testing.TB) (string, *Proxy) {
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(behind)
-			r.Out.Host = r.In.Host // it is signed
+			r.Out.Host = r.In.Host // the signature covers it
 		},
 		ModifyResponse: p.spoil,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -68,15 +67,14 @@ func S3Proxy(t testing.TB) (string, *Proxy) {
 	return urlOf(host, bucket), p
 }
 
-// Set makes a fault meet the next times requests (-1: all) that match accepts
-// (nil: any).
+// Set applies a fault to the next times requests (-1: all) that match accepts (nil: any).
 func (p *Proxy) Set(f Fault, times int, match func(*http.Request) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault, p.times, p.match, p.seen = f, times, match, 0
 }
 
-// Met is how many requests the fault has met since it was set.
+// Met returns how many requests the fault has affected since it was set.
 func (p *Proxy) Met() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +129,7 @@ func (p *Proxy) spoil(r *http.Response) error {
 	return nil
 }
 
-// cut fails after so many bytes.
+// cut fails after a number of bytes.
 type cut struct {
 	io.ReadCloser
 	left int64

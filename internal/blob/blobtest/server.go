@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// serveIn tells a child that it is the server, and in which folder.
+	// serveIn is the variable that makes a child the server; its value is the folder.
 	serveIn = "WEIR_BLOBTEST_FOLDER"
 	access  = "weirtest"
 	secret  = "weirtest-secret" // #nosec G101 -- of a server that lives as long as a test
@@ -31,19 +31,19 @@ func init() {
 	}
 	if err := serve(dir); err != nil {
 		fmt.Fprintln(os.Stderr, "blobtest:", err)
-		os.Exit(1) // who started us reads that, and removes the folder
+		os.Exit(1) // the parent reads that, and removes the folder
 	}
-	_ = os.RemoveAll(dir) // #nosec G703 -- who started us made it
+	_ = os.RemoveAll(dir) // #nosec G703 -- the parent process made it
 	os.Exit(0)
 }
 
 // serve runs until standard input ends. It writes the address to standard output.
 func serve(dir string) error {
 	out := os.Stdout
-	os.Stdout = os.Stderr // the library talks
+	os.Stdout = os.Stderr // the library prints to standard output
 	objects, notes := filepath.Join(dir, "objects"), filepath.Join(dir, "notes")
 	for _, d := range []string{objects, notes} {
-		if err := os.MkdirAll(d, 0o750); err != nil { // #nosec G703 -- below a folder that who started us made
+		if err := os.MkdirAll(d, 0o750); err != nil { // #nosec G703 -- below a folder that the parent process made
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func serve(dir string) error {
 	if err != nil {
 		return err
 	}
-	// The library does not tell which port it got. It listens on a socket in the
-	// folder, and we on a port that we know.
+	// The library does not report its port. It listens on a socket in the folder, and
+	// this process on a known port.
 	socket := filepath.Join(dir, "s")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func serve(dir string) error {
 	}
 }
 
-// await waits until somebody listens on the socket.
+// await waits until the server listens on the socket.
 func await(socket string, ended <-chan error) error {
 	for tick := time.NewTicker(5 * time.Millisecond); ; {
 		select {
@@ -108,7 +108,7 @@ func await(socket string, ended <-chan error) error {
 	}
 }
 
-// join carries bytes both ways until one side ends.
+// join copies bytes both ways until one side ends.
 func join(conn net.Conn, socket string) {
 	defer conn.Close()
 	server, err := net.Dial("unix", socket) // #nosec G704 -- a socket of our own

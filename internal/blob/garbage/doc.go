@@ -1,17 +1,17 @@
-// Package garbage removes from a bucket what belongs to nobody any more.
+// Package garbage removes objects from a bucket that no longer belong to any job or task.
 //
-// History is dropped by partition, so what is gone is a range of time, and ids
-// begin with their time:
+// History is dropped by partition, so the dropped part is a range of time, and ids begin
+// with their time:
 //
 //	ids       ├── dropped ──┤── partition ──┤── dropped ──┤── partition ──┤ …
 //	bucket    ▪▪ ▪ ▪▪▪      ▪▪▪ ▪ ▪▪        ▪ ▪           ▪▪ ▪▪▪
 //	          └ listed, deleted             └ listed, deleted
 //
-// Only what lies in a gap is listed, so a sweep costs what there is to remove,
-// and each id is asked for once more before anything of it is deleted. Objects
-// that were uploaded and never recorded go with their job in the same way; those
-// that came in and never got their place go after a day.
+// Only gaps are listed, so the cost of a sweep depends on what there is to remove, and
+// each id is looked up once more before anything of it is deleted. Objects that were
+// uploaded and never recorded are removed with their job in the same way; incoming
+// objects that never got their key are removed after a day.
 //
-// The order is: objects first, then their rows. Whoever is killed in between
-// does it again.
+// Objects are deleted first, then their rows, so that a sweep that is killed in between
+// is simply repeated.
 package garbage

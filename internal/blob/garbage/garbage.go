@@ -18,16 +18,16 @@ import (
 
 const (
 	every = time.Hour
-	// batch is how many rows or objects are dealt with at once.
+	// batch is how many rows or objects are handled at once.
 	batch = 500
-	// batches bounds one tick.
+	// batches limits one tick.
 	batches = 100
-	// uploadsFor is how long an upload may take before what is left of it goes.
+	// uploadsFor is how long an upload may take before its remains are removed.
 	uploadsFor = 24 * time.Hour
 )
 
 // Loop removes, once an hour, the objects of jobs and tasks that the retention has
-// dropped, and what broken uploads have left.
+// dropped, and the remains of broken uploads.
 func Loop(pool *pgxpool.Pool, bucket blob.Bucket, term pg.Term, log *slog.Logger) loop.Loop {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -86,8 +86,8 @@ func (c *collector) tick(ctx context.Context, now time.Time) (more bool, err err
 	return left <= 0, nil
 }
 
-// gaps are the ranges of ids whose partition was dropped. What is younger than a
-// day is none of our business, whatever the partitions say.
+// gaps returns the ranges of ids whose partition was dropped. Ids younger than a day are
+// never in a gap, whatever the partitions say.
 func (c *collector) gaps(ctx context.Context, table string) ([]gap, error) {
 	rows, err := c.pool.Query(ctx, `select weir._id_at(coalesce(g.lo, 'epoch'))::text, weir._id_at(least(g.hi, clock_timestamp() - interval '1 day'))::text
 		from (select lag(p.hi) over (order by p.lo) as lo, p.lo as hi from weir._partitions() p where p.parent = $1) g
@@ -131,8 +131,8 @@ func (c *collector) rows(ctx context.Context, gaps []gap, left *int) (n int, err
 	return n, nil
 }
 
-// lost reads a few artifacts without a task; keys are those of
-// this bucket, where things of that task can lie.
+// lost reads a few artifacts without a task; keys are those in this bucket, at places
+// where objects of that task can lie.
 func (c *collector) lost(ctx context.Context, g gap) (ids []int64, keys []string, err error) {
 	rows, err := c.pool.Query(ctx, `select a.id, a.bucket, a.key, a.kind, coalesce(a.job::text, ''), a.task::text, a.attempt from weir.artifacts a
 		where a.task >= $1::uuid and a.task < $2::uuid and not exists (select from weir.tasks t where t.id = a.task) order by a.task limit $3`, g.lo, g.hi, batch)
@@ -155,7 +155,7 @@ func (c *collector) lost(ctx context.Context, g gap) (ids []int64, keys []string
 	return ids, keys, nil
 }
 
-// objects removes what lies below a prefix under ids that are gone.
+// objects removes the objects below a prefix whose ids are gone.
 func (c *collector) objects(ctx context.Context, prefix string, gaps []gap, gone func(context.Context, []string) ([]string, error), left *int) (n int, err error) {
 	for _, g := range gaps {
 		for after := prefix + g.lo; *left > 0; {
@@ -185,7 +185,7 @@ func (c *collector) objects(ctx context.Context, prefix string, gaps []gap, gone
 	return n, nil
 }
 
-// incoming removes what nodes have put into the bucket and never recorded.
+// incoming removes objects that nodes have put into the bucket and never recorded.
 func (c *collector) incoming(ctx context.Context, before time.Time, left *int) (n int, err error) {
 	for after := ""; *left > 0; {
 		*left--
@@ -211,7 +211,7 @@ func (c *collector) incoming(ctx context.Context, before time.Time, left *int) (
 	return n, nil
 }
 
-// remove deletes the objects of those ids that nobody knows.
+// remove deletes the objects of those ids that no longer exist.
 func (c *collector) remove(ctx context.Context, byID map[string][]string, gone func(context.Context, []string) ([]string, error)) (int, error) {
 	if len(byID) == 0 {
 		return 0, nil
@@ -234,12 +234,12 @@ func (c *collector) remove(ctx context.Context, byID map[string][]string, gone f
 	return len(keys), c.bucket.Delete(ctx, keys...)
 }
 
-// goneJobs are those of the ids that are no job and have no artifact.
+// goneJobs returns those of the ids that are no job and have no artifact.
 func (c *collector) goneJobs(ctx context.Context, ids []string) ([]string, error) {
 	return c.gone(ctx, `select i::text from unnest($1::uuid[]) i where not exists (select from weir.jobs j where j.id = i) and not exists (select from weir.artifacts a where a.job = i)`, ids)
 }
 
-// goneTasks are those of the ids that are no task and have no artifact.
+// goneTasks returns those of the ids that are no task and have no artifact.
 func (c *collector) goneTasks(ctx context.Context, ids []string) ([]string, error) {
 	return c.gone(ctx, `select i::text from unnest($1::uuid[]) i where not exists (select from weir.tasks t where t.id = i) and not exists (select from weir.artifacts a where a.task = i)`, ids)
 }

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// always leads.
+// always is a term that always leads.
 type always struct{}
 
 func (always) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error {
@@ -41,8 +41,7 @@ func put(t *testing.T, b blob.Bucket, key string) string {
 }
 
 // attempt makes a job with a task that has ended, with an artifact, a log and an
-// object that nobody recorded, and a task without a job that has a log. It
-// returns their keys.
+// unrecorded object, and a task without a job that has a log. It returns their keys.
 func attempt(t *testing.T, db *testdb.DB, b blob.Bucket, then string) (keys []string) {
 	t.Helper()
 	const work = `[{"service": "s", "key": "render[0]"}]`
@@ -73,13 +72,14 @@ func TestWhatTheRetentionDropsGoesFromTheBucket(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db, b := testdb.New(t), open(t)
 			const then = `clock_timestamp() - interval '40 days'`
-			one[[]string](t, db, `select weir.drop_partitions('1 hour', at => clock_timestamp() + interval '1 year')`) // empty ones, made with the schema
+			one[[]string](t, db, `select weir.drop_partitions('1 hour', at => clock_timestamp() + interval '1 year')`) // empty partitions, made with the schema
 			one[[]string](t, db, `select weir.ensure_partitions(at => `+then+`)`)
 			one[[]string](t, db, `select weir.ensure_partitions()`)
 			attempt(t, db, b, then)
 			keep := attempt(t, db, b, "null")
 			keep = append(keep, put(t, b, "timeline/events_1.jsonl.zst"), put(t, b, "outputs/no-id/x/1/y"), put(t, b, "other"))
-			// What lies in another bucket is forgotten, its object is not ours.
+			// The row of an artifact in another bucket is deleted, its object is left
+			// alone.
 			keep = append(keep, put(t, b, "outputs/elsewhere"))
 			if _, err := db.Pool.Exec(t.Context(), `insert into weir.artifacts (job, task, attempt, kind, name, bucket, key, size, content_type, at)
 				select job, task, 1, 'output', 'elsewhere', 's3://other/bucket', 'outputs/elsewhere', 1, 'x', at from weir.artifacts order by id limit 1`); err != nil {
@@ -133,7 +133,7 @@ func TestNothingIsDeletedWithoutKnowledge(t *testing.T) {
 	one[[]string](t, db, `select weir.ensure_partitions()`)
 }
 
-// What a node has put into the bucket and never recorded goes after a day.
+// An incoming object that was never recorded is removed after a day.
 func TestWhatOnlyCameInGoes(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) blob.Bucket{"folder": blobtest.Folder, "s3": blobtest.Open} {
 		t.Run(name, func(t *testing.T) {

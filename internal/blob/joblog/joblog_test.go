@@ -67,7 +67,7 @@ func TestALogIsReadInOrderFromAnyPlace(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
-		// Whoever breaks off after any line misses none and gets none twice.
+		// A reader that breaks off after any line misses no line and gets none twice.
 		for n := range want {
 			var place joblog.Place
 			count := 0
@@ -183,7 +183,7 @@ func TestFollowWaitsForMoreAndEndsWithTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, line.Text)
-			// The next chunk comes when the one before was read.
+			// The next chunk is added after the one before was read.
 			if step++; step < 5 {
 				add(t, b, step, fmt.Sprint(step))
 				if step == 4 {

@@ -11,13 +11,13 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// The streams. What a task prints is one of the first two.
+// The streams. The output of a task is one of the first two.
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
-	// Weir is what we say about a log: that something is missing or was cut.
+	// Weir marks remarks of Weir about a log: that something is missing or was cut.
 	Weir = "weir"
-	// Raw is a line that is no line of a log.
+	// Raw marks a line that is not a valid line of a log.
 	Raw = "raw"
 )
 
@@ -26,16 +26,16 @@ type Line struct {
 	At     time.Time `json:"at"`
 	Stream string    `json:"stream"`
 	Text   string    `json:"text"`
-	// Place is where to go on behind this line. It is not stored.
+	// Place is where to continue behind this line. It is not stored.
 	Place Place `json:"-"`
 }
 
-// Append adds a line to a chunk. What is not UTF-8 is replaced.
+// Append adds a line to a chunk. Bytes that are not UTF-8 are replaced.
 func Append(chunk []byte, l Line) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(l) // it has a form in JSON, and ends in a line break
+	_ = enc.Encode(l) // a Line always encodes, and ends in a line break
 	return append(chunk, b.Bytes()...)
 }
 
@@ -52,10 +52,10 @@ func parse(text []byte) Line {
 // Chunk. The zero value is the beginning.
 type Place struct{ Chunk, Line int }
 
-// String is the form for a URL: 3.17.
+// String returns the form for a URL: 3.17.
 func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Chunk, p.Line) }
 
-// ParsePlace reads what String has made. An empty text is the beginning.
+// ParsePlace reads the form that String writes. An empty text is the beginning.
 func ParsePlace(text string) (Place, error) {
 	if text == "" {
 		return Place{}, nil

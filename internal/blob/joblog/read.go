@@ -19,9 +19,9 @@ import (
 const (
 	// lineMost is how much of a line is read: an agent cuts far below that.
 	lineMost = 1 << 20
-	// listAtOnce is how many chunks one look at the bucket finds.
+	// listAtOnce is how many chunks one listing of the bucket returns.
 	listAtOnce = 1000
-	// followEvery is how long Follow waits when nobody wakes it.
+	// followEvery is how long Follow waits if nothing wakes it.
 	followEvery = 2 * time.Second
 )
 
@@ -38,7 +38,7 @@ func (l Log) prefix() string { return blob.Prefix(blob.Log, l.Job, l.Task, l.Att
 // Lines are lines of a log in order. An error ends them.
 type Lines = iter.Seq2[Line, error]
 
-// Read gives the lines behind a place, up to the end that the log has now.
+// Read returns the lines behind a place, up to the current end of the log.
 func Read(ctx context.Context, from blob.Bucket, l Log, after Place) Lines {
 	return func(yield func(Line, error) bool) {
 		r := newReader(ctx, from, l, after)
@@ -48,17 +48,19 @@ func Read(ctx context.Context, from blob.Bucket, l Log, after Place) Lines {
 	}
 }
 
-// Live says how Follow learns that there is more, and that there will be no more.
+// Live tells Follow when there is more, and when there will be no more.
 type Live struct {
-	// Wake says that the log may have grown. Nil: Follow looks every two seconds.
+	// Wake receives a value when the log may have grown. If nil, Follow polls every two
+	// seconds.
 	Wake <-chan struct{}
-	// Ended says that nothing will be added any more. It is asked before each look,
-	// so that what was added before it said so is read. Nil: it never ends.
+	// Ended reports that nothing will be added any more. Follow calls it before each
+	// read, so that lines that were added before the end are read. If nil, the log never
+	// ends.
 	Ended func(context.Context) (bool, error)
 }
 
-// Follow gives the lines behind a place and waits for more, until the log has
-// ended or ctx does, which is no error.
+// Follow returns the lines behind a place and waits for more, until the log has ended or
+// ctx does, which is no error.
 func Follow(ctx context.Context, from blob.Bucket, l Log, after Place, live Live) Lines {
 	return func(yield func(Line, error) bool) {
 		r := newReader(ctx, from, l, after)
@@ -90,7 +92,7 @@ func (l Live) ended(ctx context.Context) (bool, error) {
 	return l.Ended(ctx)
 }
 
-// Tail gives the last lines, at most n. It reads no more chunks than it needs.
+// Tail returns the last lines, at most n. It reads no more chunks than it needs.
 func Tail(ctx context.Context, from blob.Bucket, l Log, n int) ([]Line, error) {
 	numbers, err := chunkNumbers(ctx, from, l, -1)
 	if err != nil {
@@ -110,7 +112,7 @@ func Tail(ctx context.Context, from blob.Bucket, l Log, n int) ([]Line, error) {
 	return tail[max(len(tail)-n, 0):], nil
 }
 
-// Attempts says of which attempts of a task there is a log.
+// Attempts returns the attempts of a task that have a log.
 func Attempts(ctx context.Context, from blob.Bucket, job, task string) ([]int, error) {
 	prefix := blob.TaskPrefix(blob.Log, job, task)
 	var found []int
@@ -141,7 +143,7 @@ func newReader(ctx context.Context, from blob.Bucket, l Log, after Place) *reade
 	return &reader{ctx: ctx, bucket: from, log: l, at: after, next: after.Chunk}
 }
 
-// chunks gives the lines behind the place, of all chunks that are there.
+// chunks yields the lines behind the place, of all existing chunks.
 func (r *reader) chunks(yield func(Line) bool) error {
 	numbers, err := chunkNumbers(r.ctx, r.bucket, r.log, r.next-1)
 	if err != nil {
@@ -160,7 +162,7 @@ func (r *reader) chunks(yield func(Line) bool) error {
 	return nil
 }
 
-// skip goes on to a chunk and says that others are missing before it.
+// skip moves to a chunk and yields a line that reports the missing ones before it.
 func (r *reader) skip(to int, yield func(Line) bool) bool {
 	text := fmt.Sprintf("chunk %d of this log is missing", r.next)
 	if to-r.next > 1 {
@@ -170,11 +172,11 @@ func (r *reader) skip(to int, yield func(Line) bool) bool {
 	return yield(Line{Stream: Weir, Text: text, Place: r.at})
 }
 
-// chunk gives the lines of one chunk that lie behind the place.
+// chunk yields the lines of one chunk that lie behind the place.
 func (r *reader) chunk(n int, yield func(Line) bool) (more bool, err error) {
 	body, _, err := r.bucket.Get(r.ctx, blob.LogKey(r.log.Job, r.log.Task, r.log.Attempt, n), 0, -1)
 	if errors.Is(err, blob.ErrNotFound) {
-		return true, nil // it was deleted with its job since we looked
+		return true, nil // it was deleted with its job since the listing
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the log: %w", err)
@@ -203,7 +205,7 @@ func (r *reader) chunk(n int, yield func(Line) bool) (more bool, err error) {
 	}
 }
 
-// readLine reads up to a line break and leaves out what is over the limit.
+// readLine reads up to a line break and drops what is over the limit.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -7,23 +7,22 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// pieceBytes is how much a stream that chooses its events puts together for one
-// write.
+// pieceBytes is the size of one write of a stream with a filter.
 const pieceBytes = 16 << 10
 
-// pieces are shared: a stream needs one only while it writes.
+// pieces are shared, because a stream needs one only while it writes.
 var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceBytes)) }}
 
 // batches keeps the bytes of the last batches of events, for streams that send
-// everything. They keep up with the hub together, so few are enough.
+// everything. These streams keep up with the hub together, so few are enough.
 type batches struct {
 	mu   sync.Mutex
 	last [8]*batch
 	next int
 }
 
-// batch is all events from the first to the last, without the audit for those
-// who may not see it.
+// batch is all events from the first to the last, without the audit for subjects who may
+// not see it.
 type batch struct {
 	first, last *timeline.Event
 	audit       bool
@@ -32,8 +31,8 @@ type batch struct {
 	bytes []byte
 }
 
-// of puts the events together, or finds that somebody has. They must be all
-// that lie between the first and the last.
+// of encodes the events, or returns the bytes if another stream has encoded them. They
+// must be all events between the first and the last.
 func (c *batches) of(events []*timeline.Event, audit bool) []byte {
 	b := c.find(events[0], events[len(events)-1], audit)
 	b.once.Do(func() {

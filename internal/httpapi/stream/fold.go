@@ -5,7 +5,7 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// becomes is the state into which a type of event leads a task.
+// becomes maps a type of event to the state into which it leads a task.
 var becomes = func() map[string]weir.State {
 	states := map[string]weir.State{}
 	for _, t := range weir.Transitions {
@@ -14,15 +14,15 @@ var becomes = func() map[string]weir.State {
 	return states
 }()
 
-// foldMost bounds what a stream remembers. Beyond it, it forgets: then a state
-// may be sent again, which does no harm.
+// foldMost limits what a stream remembers. Beyond it the stream forgets: then a state may
+// be sent again, which does no harm.
 const foldMost = 2048
 
-// fold remembers the state of each task that a stream has told of, and lives.
-// Nil folds nothing.
+// fold remembers the last sent state of each live task of a stream. A nil fold drops
+// nothing.
 type fold struct{ states map[weir.ID]weir.State }
 
-// drops says that the event leaves its task in the state that was last sent.
+// drops reports whether the event leaves its task in the state that was last sent.
 func (f *fold) drops(e *timeline.Event) bool {
 	if f == nil || e.Kind != "task" || e.Task.IsZero() {
 		return false

@@ -9,11 +9,11 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// frameOf is an event as it is sent.
+// frameOf returns an event in the form in which it is sent.
 func frameOf(e *timeline.Event) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
-		// Only Data can be what it should not, and that comes from a jsonb column.
+		// Only Data can be invalid, and it comes from a jsonb column.
 		data, _ = json.Marshal(map[string]any{"cursor": e.Cursor, "seq": e.Seq, "at": e.At, "type": e.Type, "kind": e.Kind, "level": e.Level})
 	}
 	var b bytes.Buffer
@@ -28,12 +28,12 @@ func frameOf(e *timeline.Event) []byte {
 	return b.Bytes()
 }
 
-// oneLine keeps a type, which may be anybody's word, from ending its line.
+// oneLine keeps a type, which any program may choose, from ending its line.
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ")
 
-// opening says how soon to come back, and where the stream begins: a block
+// opening tells the client how soon to reconnect, and where the stream begins: a block
 // with an id and no data moves the client's last id and is no event.
 func opening(at weir.Cursor) []byte { return []byte("retry: 1000\nid: " + string(at) + "\n\n") }
 
-// beatOf keeps the connection alive, and says up to where all was sent.
+// beatOf keeps the connection alive, and tells the client up to where all was sent.
 func beatOf(at weir.Cursor) []byte { return []byte(":beat\nid: " + string(at) + "\n\n") }

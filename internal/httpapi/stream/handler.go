@@ -15,28 +15,29 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// Config says what to stream and to whom. Hub is needed; the zero value of all
-// else works.
+// Config configures the streams. Hub is required; the zero value of all other fields
+// works.
 type Config struct {
 	Hub *timeline.Hub
-	// Subject finds out who asks, afresh. An error ends the stream, unless the
-	// database is only away. Nil: it stays whom the request's context names.
+	// Subject finds the subject of a request anew. An error ends the stream, unless it
+	// only means that the database is away. If nil, the subject of the request's context
+	// stays.
 	Subject func(*http.Request) (auth.Subject, error)
-	// Allow says whether the subject may see the event. Nil: everything but the
-	// audit is for all who may read events.
+	// Allow reports whether the subject may see the event. If nil, all events but the
+	// audit are visible to every subject who may read events.
 	Allow func(auth.Subject, *timeline.Event) bool
-	// Refuse answers a request that gets no stream. Nil: problem+json.
+	// Refuse answers a request that gets no stream. Nil means problem+json.
 	Refuse func(http.ResponseWriter, *http.Request, error)
-	// MaxStreams bounds the streams of this server, MaxPerSubject those of one
-	// user, token or node. Zero: 10,000 and 100.
+	// MaxStreams limits the streams of this server, MaxPerSubject those of one user,
+	// token or node. Zero means 10,000 and 100.
 	MaxStreams, MaxPerSubject int
-	// Beat is the time between two heartbeats. Zero: 30 s.
+	// Beat is the time between two heartbeats. Zero means 30 s.
 	Beat time.Duration
-	// Recheck is the time between two looks at who asks. Zero: 60 s.
+	// Recheck is the time between two checks of the subject. Zero means 60 s.
 	Recheck time.Duration
-	// WriteTimeout is how long a client may take for what it is sent. Zero: 10 s.
+	// WriteTimeout is how long a client may take to receive one write. Zero means 10 s.
 	WriteTimeout time.Duration
-	// Count hears of streams. Nil: nobody counts.
+	// Count is notified of streams. If nil, nothing is counted.
 	Count Counter
 	Log   *slog.Logger
 }
@@ -45,13 +46,13 @@ type Config struct {
 type Counter interface {
 	Opened()
 	Closed()
-	// Dropped comes before Closed when the server ended the stream, with a cause
-	// of a few: slow, revoked, stopped.
+	// Dropped is called before Closed when the server ended the stream, with one of a few
+	// causes: slow, revoked, stopped.
 	Dropped(cause string)
 	Sent(events int)
 }
 
-// nobody counts nothing.
+// nobody is a Counter that counts nothing.
 type nobody struct{}
 
 func (nobody) Opened()        {}
@@ -78,8 +79,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Ends names the user whose streams may have to end after an event: something
-// was taken from them. It is for [timeline.Options.Mark].
+// Ends returns the user whose streams may have to end after an event, because the user
+// lost a right. It is for [timeline.Options.Mark].
 func Ends(e *timeline.Event) string {
 	if e.Kind != auditKind {
 		return ""
@@ -117,7 +118,7 @@ func New(config Config) *Handler {
 // Close ends all streams now, and refuses new ones.
 func (h *Handler) Close() { h.end() }
 
-// Streams is how many there are.
+// Streams returns the number of open streams.
 func (h *Handler) Streams() int { return h.seats.Taken() }
 
 // ServeHTTP implements [http.Handler].
@@ -127,7 +128,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve returns an error as long as nothing was sent.
+// serve returns an error only before anything was sent.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	subject := auth.From(r.Context())
 	if err := auth.Allow(subject, auth.Read, auth.Object{Kind: "event"}); err != nil {
@@ -172,7 +173,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// dropped says why the server ended a stream; empty: the client did.
+// dropped returns why the server ended a stream, or "" if the client did.
 func dropped(ctx context.Context, err error) string {
 	var refused *problem.Problem
 	switch {

@@ -17,10 +17,10 @@ type query struct {
 	fold   *fold
 }
 
-// known are the parameters. Kind and type may come several times.
+// known are the parameters. Kind and type may be repeated.
 var known = []string{"after", "fold", "job", "kind", "task", "type"}
 
-// mostValues bounds the kinds and types of one stream.
+// mostValues limits the kinds and types of one stream.
 const mostValues = 50
 
 func parse(r *http.Request) (q query, err error) {
@@ -59,7 +59,7 @@ func parse(r *http.Request) (q query, err error) {
 	return q, nil
 }
 
-// everything says that nothing is left out.
+// everything reports whether the query filters nothing.
 func (q *query) everything() bool {
 	f := &q.filter
 	return q.fold == nil && f.Job.IsZero() && f.Task.IsZero() && len(f.Kinds) == 0 && len(f.Types) == 0

@@ -7,7 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// retryAfter is how many seconds to wait when there is no room.
+// retryAfter is how many seconds to wait when all places are taken.
 const retryAfter = "5"
 
 // refuse answers with problem+json.

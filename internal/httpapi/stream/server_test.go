@@ -79,7 +79,7 @@ func start(t *testing.T, o option) *server {
 	return s
 }
 
-// token makes a user with a role and a token of it.
+// token creates a user with a role and a token of it.
 func (s *server) token(role auth.Role) (secret string, token auth.Token, user auth.Subject) {
 	s.t.Helper()
 	name := fmt.Sprintf("%s%d", role, time.Now().UnixNano())
@@ -92,7 +92,7 @@ func (s *server) token(role auth.Role) (secret string, token auth.Token, user au
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.db.Settle(s.t) // a stream begins behind what made the token
+	s.db.Settle(s.t) // a stream begins behind the events of the token
 	return secret, token, user
 }
 
@@ -117,7 +117,7 @@ type client struct {
 	cancel func()
 }
 
-// open asks for a stream and returns whatever comes back.
+// open requests a stream and returns the answer, whatever it is.
 func (s *server) open(token, query, last string) *client {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
@@ -140,7 +140,7 @@ func (s *server) open(token, query, last string) *client {
 	return c
 }
 
-// stream opens one that must begin.
+// stream opens a stream, which must begin.
 func (s *server) stream(token, query, last string) (c *client, first message) {
 	s.t.Helper()
 	c = s.open(token, query, last)
@@ -203,7 +203,7 @@ func (c *client) next() message {
 	return m
 }
 
-// events reads n events, and leaves out heartbeats.
+// events reads n events, without heartbeats.
 func (c *client) events(n int) (list []message) {
 	c.t.Helper()
 	for len(list) < n {
@@ -230,7 +230,7 @@ func (c *client) ends() {
 	}
 }
 
-// problem is what comes instead of a stream.
+// problem returns the refusal that comes instead of a stream.
 func (c *client) problem() (status int, p struct{ Code, Detail, Next, Field string }) {
 	c.t.Helper()
 	if kind := c.answer.Header.Get("Content-Type"); kind != "application/problem+json" {
@@ -242,7 +242,7 @@ func (c *client) problem() (status int, p struct{ Code, Detail, Next, Field stri
 	return c.answer.StatusCode, p
 }
 
-// speaksHTTP2 makes the client of the test server do so.
+// speaksHTTP2 makes the client of the test server use HTTP/2.
 func (s *server) speaksHTTP2() {
 	transport := s.Client().Transport.(*http.Transport)
 	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // #nosec G402 -- a test of this process with itself

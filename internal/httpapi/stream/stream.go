@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// auditKind is the kind of the events that are the audit.
+// auditKind is the kind of the audit's events.
 const auditKind = "auth"
 
 // stream is one client.
@@ -22,27 +22,26 @@ type stream struct {
 	fold     *fold
 	w        http.ResponseWriter
 	out      *http.ResponseController
-	// deadline is that of the writes, as it was last set.
+	// deadline is the write deadline that was last set.
 	deadline time.Time
 
 	subject auth.Subject
-	// marks is how often something was taken from the subject when it was looked
-	// up last.
+	// marks is the hub's count of revocations for the subject at the last lookup.
 	marks int64
-	// audit says that the subject may see that.
+	// audit reports whether the subject may see the audit.
 	audit bool
-	// plain says that the follower filters nothing: it returns what lies between
-	// two places, so all streams that are plain can send the same bytes.
+	// plain means that the follower filters nothing: it returns everything between two
+	// places, so all plain streams can send the same bytes.
 	plain bool
 }
 
-// become notes who asks.
+// become sets the subject.
 func (s *stream) become(subject auth.Subject) {
 	s.marks = s.config.Hub.Marks(subject.Name)
 	s.subject, s.audit = subject, auth.Can(subject, auth.Read, auth.Object{Kind: "audit"})
 }
 
-// allow is asked about each row that passes the filter.
+// allow checks each row that passes the filter.
 func (s *stream) allow(e *timeline.Event) bool {
 	if s.config.Allow != nil {
 		return s.config.Allow(s.subject, e)
@@ -50,7 +49,7 @@ func (s *stream) allow(e *timeline.Event) bool {
 	return s.audit || !auth.Private(e.Kind)
 }
 
-// run sends events until something ends the stream, and says what.
+// run sends events until something ends the stream, and returns the cause.
 func (s *stream) run(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
@@ -58,7 +57,7 @@ func (s *stream) run(ctx context.Context) error {
 	now := time.Now()
 	beat, check := now.Add(s.config.Beat), now.Add(s.config.Recheck)
 	for {
-		// Who may no longer see it does not get the next rows.
+		// A subject who may no longer see the events does not get the next rows.
 		if now = time.Now(); !now.Before(check) {
 			var err error
 			if check, err = s.recheck(now); err != nil {
@@ -96,17 +95,17 @@ func (s *stream) begin() error {
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Accel-Buffering", "no")
 	if s.request.ProtoMajor == 1 {
-		// The stream ends with its connection: no chunks around the events, so
-		// that a batch of them is one write.
+		// The stream ends with its connection: no chunks around the events, so that a
+		// batch of them is one write.
 		head.Set("Transfer-Encoding", "identity")
 	}
 	s.w.WriteHeader(http.StatusOK)
 	return s.write(opening(s.follower.Cursor()))
 }
 
-// recheck looks again who asks, and says when to look next.
+// recheck looks the subject up again, and returns when to do so next.
 func (s *stream) recheck(now time.Time) (next time.Time, err error) {
-	s.marks = s.config.Hub.Marks(s.subject.Name) // what comes meanwhile is looked at again
+	s.marks = s.config.Hub.Marks(s.subject.Name) // a later change is seen at the next check
 	subject, err := s.config.Subject(s.request)
 	if err == nil {
 		err = auth.Allow(subject, auth.Read, auth.Object{Kind: "event"})
@@ -145,7 +144,7 @@ func (s *stream) send(events []*timeline.Event) error {
 		}
 		b = append(b, frame...)
 	}
-	if cap(b) == pieceBytes { // else one event alone was larger
+	if cap(b) == pieceBytes { // else a single event was larger
 		*piece = b
 	}
 	return s.write(b)
@@ -156,8 +155,8 @@ func (s *stream) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	// The server's limit is for answers that end; ours begins anew with each
-	// write. Setting a timer costs, so a write may get a quarter less.
+	// The server's limit is for answers that end; this one begins anew with each write.
+	// Setting a timer costs, so a write may get a quarter less time.
 	if now := time.Now(); s.deadline.Sub(now) < s.config.WriteTimeout*3/4 {
 		s.deadline = now.Add(s.config.WriteTimeout)
 		_ = s.out.SetWriteDeadline(s.deadline) // a writer without deadlines waits for ever

@@ -33,7 +33,7 @@ func ids(list []message) (out []string) {
 	return out
 }
 
-// submitAndWork is a short life: submitted, claimed, done.
+// submitAndWork runs a short life: submitted, claimed, done.
 func (s *server) submitAndWork(n int) {
 	s.t.Helper()
 	s.exec(`select count(*) from weir.submit_many((select jsonb_agg('{"service": "s"}'::jsonb) from generate_series(1, $1)))`, n)
@@ -173,7 +173,7 @@ func TestAStreamEndsWhenItsTokenDoes(t *testing.T) {
 	}
 }
 
-// A role that shrinks takes effect on a stream that is open.
+// A lower role takes effect on an open stream.
 func TestPermissionIsLookedUpAgain(t *testing.T) {
 	s := start(t, option{config: stream.Config{Recheck: 5 * time.Millisecond, Beat: time.Hour}})
 	_, _, boss := s.token(auth.Admin)
@@ -264,8 +264,8 @@ func TestLimits(t *testing.T) {
 	s.stream(one, "", "")
 }
 
-// Beats come while nothing happens and while events flow, and outlast the
-// limits that the server has for requests.
+// Beats come while nothing happens and while events flow, also beyond the server's
+// timeouts for requests.
 func TestBeatsAndTheServersTimeouts(t *testing.T) {
 	s := start(t, option{
 		config: stream.Config{Beat: 10 * time.Millisecond},
@@ -273,7 +273,7 @@ func TestBeatsAndTheServersTimeouts(t *testing.T) {
 	})
 	viewer, _, _ := s.token(auth.Viewer)
 	c, first := s.stream(viewer, "?kind=pool", "")
-	s.submitAndWork(1) // not wanted, but the place moves over it
+	s.submitAndWork(1) // filtered out, but the place moves past it
 	moved := false
 	for range 30 { // 300 ms
 		m := c.next()
@@ -294,8 +294,8 @@ func TestBeatsAndTheServersTimeouts(t *testing.T) {
 	}
 }
 
-// A client that does not read is closed by the write timeout, and holds up
-// nobody. It goes on where it was.
+// A client that does not read is disconnected by the write timeout, and delays no other
+// client. It continues where it was.
 func TestAClientThatDoesNotReadIsClosed(t *testing.T) {
 	s := start(t, option{config: stream.Config{WriteTimeout: time.Second}, hub: timeline.Options{Events: 100}})
 	viewer, _, _ := s.token(auth.Viewer)
@@ -391,8 +391,8 @@ func TestAStreamOutlivesItsConnections(t *testing.T) {
 	}
 }
 
-// Whoever is disabled gets nothing that happens afterwards, however long it is
-// until the next look, and whether or not the stream is about that.
+// A disabled user gets no event that happens afterwards, however long it is until the
+// next check, and whether or not the stream is about that event.
 func TestNothingComesAfterTheUserIsDisabled(t *testing.T) {
 	s := start(t, option{config: stream.Config{Recheck: time.Hour, Beat: time.Hour}, hub: timeline.Options{Mark: stream.Ends}})
 	secret, _, user := s.token(auth.Operator)

@@ -16,19 +16,20 @@ const (
 )
 
 const (
-	// small is the payload of a frame that says nothing: keep-alives of editors are 13
-	// bytes and a little more.
+	// small is the payload size of a frame that does not count: keep-alives of editors
+	// are 13 bytes and a little more.
 	small = 32
-	// window is over how long bytes count, and enough how many of them are use. An
-	// editor asks once a minute how long an answer takes, with less than 100.
+	// window is the time over which bytes are counted, and enough the number of bytes
+	// that is use. An editor measures the latency once a minute, with less than 100
+	// bytes.
 	window, enough = time.Minute, 256
 	// A person types in bursts: many small frames in a short time are keys. Keep-alives
 	// come every few seconds.
 	burst, keys = 10 * time.Second, 16
 )
 
-// TerminalProtocol is the subprotocol of a WebSocket whose binary messages are what was
-// typed, and nothing else.
+// TerminalProtocol is the subprotocol of a WebSocket whose binary messages are typed
+// keys, and nothing else.
 const TerminalProtocol = "weir.terminal"
 
 const (
@@ -37,31 +38,31 @@ const (
 	opBinary   = 0x2
 )
 
-// Conn watches what a user sends through one WebSocket. Feed it with the bytes as they
-// pass; it keeps none of them.
+// Conn watches the data that a user sends through one WebSocket. Feed it with the bytes
+// as they pass; it keeps none of them.
 type Conn struct {
 	meter    *Meter
 	id       weir.ID
 	terminal bool
 
 	mu     sync.Mutex
-	header []byte // of the frame that begins
-	left   uint64 // of the payload of the frame that passes
-	broken bool   // it is no WebSocket after all: nothing counts
+	header []byte // of the next frame
+	left   uint64 // bytes left of the payload of the current frame
+	broken bool   // the stream is no WebSocket: nothing counts
 
 	opened   time.Time // the window
 	bytes    uint64
 	pressed  time.Time // the burst
 	presses  int
-	fragment byte // what the message began as
+	fragment byte // opcode of the first frame of the message
 }
 
-// Conn watches a new connection to a workspace that speaks a subprotocol.
+// Conn returns a watcher for a new connection to a workspace with a subprotocol.
 func (m *Meter) Conn(id weir.ID, subprotocol string) *Conn {
 	return &Conn{meter: m, id: id, terminal: subprotocol == TerminalProtocol}
 }
 
-// Passed sees bytes on their way from the user to the workspace.
+// Passed receives bytes on their way from the user to the workspace.
 func (c *Conn) Passed(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,8 +86,8 @@ func (c *Conn) Passed(p []byte) {
 	}
 }
 
-// headerSize says how long a header is, once enough of it is there, and whether it is
-// whole. Below zero: it is none.
+// headerSize returns the length of a header, once enough of it is there, and whether it
+// is complete. A negative size means that it is invalid.
 func headerSize(h []byte) (size int, whole bool) {
 	if len(h) < 2 {
 		return 0, false
@@ -98,7 +99,7 @@ func headerSize(h []byte) (size int, whole bool) {
 	case 127:
 		size += 8
 	}
-	if h[1]&0x80 == 0 { // a user masks what it sends
+	if h[1]&0x80 == 0 { // a client masks the frames that it sends
 		return -1, true
 	}
 	size += 4
@@ -108,7 +109,7 @@ func headerSize(h []byte) (size int, whole bool) {
 	return size, len(h) == size
 }
 
-// payload is how much follows a header.
+// payload returns the length of the payload that follows a header.
 func payload(h []byte) uint64 {
 	switch n := h[1] & 0x7f; n {
 	case 126:
@@ -120,7 +121,7 @@ func payload(h []byte) uint64 {
 	}
 }
 
-// begin sees a frame. Its payload follows.
+// begin handles the header of a frame. The payload follows.
 func (c *Conn) begin(first byte, size uint64) {
 	c.left = size
 	op := first & 0x0f
@@ -144,7 +145,7 @@ func (c *Conn) begin(first byte, size uint64) {
 	}
 }
 
-// counts says whether a data frame is use.
+// counts reports whether a data frame is use.
 func (c *Conn) counts(now time.Time, size uint64) bool {
 	if size <= small {
 		if now.Sub(c.pressed) > burst {

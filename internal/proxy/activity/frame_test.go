@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// clock is a time that a test moves.
+// clock is a clock that the test moves.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time       { return c.at }
@@ -21,12 +21,12 @@ func newClock() *clock { return &clock{time.Date(2026, 3, 1, 12, 0, 0, 0, time.U
 
 var some = weir.ID{1, 2, 3}
 
-// bare is a meter that writes nothing down.
+// bare returns a meter that writes nothing to a store.
 func bare(c *clock) *Meter {
 	return &Meter{config: Config{Now: c.now}, known: map[weir.ID]*known{}, asked: map[weir.ID]asked{}}
 }
 
-// frame is one of a user: masked.
+// frame returns a frame of a client, which is masked.
 func frame(first byte, size int) []byte {
 	h := []byte{first}
 	switch {
@@ -42,8 +42,8 @@ func frame(first byte, size int) []byte {
 
 const fin = 0x80
 
-// An editor in a tab that is left open: keep-alives every 5 s, acknowledgements, a
-// question once a minute, pings. An hour of it is no use.
+// An editor in a tab that is left open sends keep-alives every 5 s, acknowledgements, a
+// latency check once a minute, and pings. An hour of it is no use.
 func TestAnIdleTabIsNoUse(t *testing.T) {
 	c := newClock()
 	m := bare(c)
@@ -120,7 +120,7 @@ func many(conn *Conn, c *clock, n, size int, apart time.Duration) {
 	}
 }
 
-// However the bytes are cut, the same frames are seen.
+// The same frames are seen however the bytes are split.
 func TestFramesInPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var whole []byte
@@ -134,7 +134,7 @@ func TestFramesInPieces(t *testing.T) {
 	var got []uint64
 	for rest := whole; len(rest) > 0; {
 		n := min(len(rest), 1+random.IntN(5000))
-		for i := range n { // byte by byte around headers, so that each is seen to begin
+		for i := range n { // byte by byte around headers, so that every start of a frame is tested
 			before := len(conn.header)
 			conn.Passed(rest[i : i+1])
 			if before > 0 && len(conn.header) == 0 {
@@ -151,7 +151,7 @@ func TestFramesInPieces(t *testing.T) {
 			t.Fatalf("frame %d: %d bytes, wanted %d", i, got[i], want[i])
 		}
 	}
-	// In one piece it comes to the same end.
+	// The same bytes in one piece give the same result.
 	one := bare(newClock()).Conn(some, "")
 	one.Passed(whole)
 	if one.left != 0 || len(one.header) != 0 || one.broken || one.bytes != conn.bytes || one.presses != conn.presses {
@@ -159,7 +159,7 @@ func TestFramesInPieces(t *testing.T) {
 	}
 }
 
-// Whatever passes, watching it does no harm and keeps little.
+// Any input is watched without a crash and with little memory.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{fin | opText, 0x85, 1, 2, 3, 4, 'h', 'e', 'l', 'l', 'o'}, 3)
 	f.Add(frame(fin|opBinary, 300), 7)
@@ -212,7 +212,7 @@ func TestRequests(t *testing.T) {
 		if c.pass(5 * time.Second); used(ask("GET", "/files/a", "cors")) || used(ask("HEAD", "/files/a?t=1", "no-cors")) {
 			t.Fatal("a poll is use")
 		}
-		m.note(nil, nil) // time passes for what is remembered, too
+		m.note(nil, nil) // entries in memory expire, too
 	}
 	old := ask("GET", "/poll", "")
 	old.Header.Set("User-Agent", "Mozilla/5.0")

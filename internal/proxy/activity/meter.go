@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// throttle is how often the memory of one workspace moves.
+	// throttle is the least time between two updates of one workspace in memory.
 	throttle = time.Second
-	// shelfEvery and storeEvery are how often it is told to Redis and to the database.
+	// shelfEvery and storeEvery are the intervals of writes to Redis and to the database.
 	shelfEvery, storeEvery = 30 * time.Second, time.Minute
-	// answerWithin is how long servers have to answer when they are asked.
+	// answerWithin is how long servers have to answer a request for their uses.
 	answerWithin = 2 * time.Second
-	// keep is how long what is written down stays in memory.
+	// keep is how long an entry stays in memory after it was written.
 	keep = 15 * time.Minute
 )
 
-// Config says what a meter works with. Store is needed.
+// Config names the parts of a meter. Store is required.
 type Config struct {
 	Store *workspace.Store
-	// RedisURL leads to a Redis that servers share. Empty: there is none.
+	// RedisURL is the address of a Redis that servers share. Empty means none.
 	RedisURL string
-	// RedisPrefix begins the names of the keys. Empty: weir:workspaces:.
+	// RedisPrefix begins the names of the keys. Empty means weir:workspaces:.
 	RedisPrefix string
 	Log         *slog.Logger
 	// Now is the clock, for tests.
 	Now func() time.Time
 }
 
-// Meter remembers the use of workspaces until it is written down. It is safe for
+// Meter records the use of workspaces in memory until it is written. It is safe for
 // concurrent use.
 type Meter struct {
 	config Config
@@ -46,15 +46,15 @@ type Meter struct {
 	asked map[weir.ID]asked
 }
 
-// known is what is known of one workspace.
+// known is the recorded use of one workspace.
 type known struct {
 	last   time.Time
 	source string
-	// shelved and stored are which of its times Redis and the database have.
+	// shelved and stored are the times that Redis and the database have.
 	shelved, stored time.Time
 }
 
-// New makes a meter. The error is about the URL of Redis.
+// New makes a meter. It fails only if the URL of Redis is invalid.
 func New(config Config) (*Meter, error) {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
@@ -80,7 +80,7 @@ func (m *Meter) Close() error {
 	return m.shelf.client.Close()
 }
 
-// Use notes that a workspace is used now.
+// Use records that a workspace is used now.
 func (m *Meter) Use(id weir.ID, source string) {
 	now := m.config.Now()
 	m.mu.Lock()
@@ -95,7 +95,7 @@ func (m *Meter) Use(id weir.ID, source string) {
 	}
 }
 
-// Last is when a workspace was last used, as far as this server knows.
+// Last returns when a workspace was last used, as far as this server knows.
 func (m *Meter) Last(id weir.ID) (at time.Time, source string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,8 @@ func (m *Meter) Last(id weir.ID) (at time.Time, source string) {
 	return at, ""
 }
 
-// Loops are what every server runs. wake hears workspace.UseChannel: somebody asks.
+// Loops returns the loops that every server runs. wake receives a value for each
+// notification on workspace.UseChannel: another server asks for the uses.
 func (m *Meter) Loops(wake <-chan struct{}) []loop.Loop {
 	loops := []loop.Loop{{Name: "workspace use", Every: storeEvery, Wake: wake, Gap: answerWithin / 20, Tick: func(ctx context.Context, _ time.Time) (bool, error) {
 		return false, m.Store(ctx)
@@ -119,7 +120,7 @@ func (m *Meter) Loops(wake <-chan struct{}) []loop.Loop {
 	return loops
 }
 
-// pending are the uses that have not been noted in a place, with their times.
+// pending returns the uses that a place does not have yet, with their times.
 func (m *Meter) pending(noted func(*known) time.Time) (uses []workspace.Use, at map[weir.ID]time.Time) {
 	now := m.config.Now()
 	at = map[weir.ID]time.Time{}
@@ -135,7 +136,7 @@ func (m *Meter) pending(noted func(*known) time.Time) (uses []workspace.Use, at 
 	return uses, at
 }
 
-// note remembers what a place has by now, and forgets what is old and written down.
+// note records what a place has now, and drops entries that are old and written.
 func (m *Meter) note(at map[weir.ID]time.Time, place func(*known) *time.Time) {
 	now := m.config.Now()
 	m.mu.Lock()
@@ -157,8 +158,8 @@ func (m *Meter) note(at map[weir.ID]time.Time, place func(*known) *time.Time) {
 	}
 }
 
-// Shelve tells Redis what is new. That Redis is away is no failure: what it does not
-// have goes straight to the database.
+// Shelve writes new uses to Redis. It is no failure if Redis is away: the uses then go
+// straight to the database.
 func (m *Meter) Shelve(ctx context.Context) {
 	if m.shelf == nil {
 		return
@@ -174,9 +175,9 @@ func (m *Meter) Shelve(ctx context.Context) {
 	}
 }
 
-// Store brings all that is known here and in Redis to the database, in one write: what
-// Redis has from servers that are gone, and what it does not have, because it is away or
-// has forgotten.
+// Store writes all uses that this server and Redis know to the database, in one write:
+// those in Redis from servers that are gone, and those that Redis does not have, because
+// it is away or has lost its data.
 func (m *Meter) Store(ctx context.Context) error {
 	uses, at := m.pending(func(k *known) time.Time { return k.stored })
 	var shelved []put
@@ -201,8 +202,9 @@ func (m *Meter) Store(ctx context.Context) error {
 	return nil
 }
 
-// Ask makes all servers write down what they know, if something is due to be stopped
-// for want of use. After it the database tells the truth. It is for whoever stops them.
+// Ask makes all servers write the uses they know, if a workspace is due to be stopped for
+// lack of use. After it the database is up to date. The part that stops workspaces calls
+// it.
 func (m *Meter) Ask(ctx context.Context, _ time.Time) error {
 	idle, err := m.config.Store.Idle(ctx)
 	if err != nil || !idle {

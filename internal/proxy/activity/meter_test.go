@@ -18,7 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace"
 )
 
-// row makes a workspace that runs and was last used an hour ago.
+// row creates a running workspace that was last used an hour ago.
 func row(t *testing.T, db *testdb.DB, name string) (id weir.ID) {
 	t.Helper()
 	if err := db.Pool.QueryRow(t.Context(), `
@@ -30,7 +30,7 @@ func row(t *testing.T, db *testdb.DB, name string) (id weir.ID) {
 	return id
 }
 
-// last is how long ago the database thinks it was used, and by what.
+// last returns how long ago a workspace was used, according to the database, and by what.
 func last(t *testing.T, db *testdb.DB, id weir.ID) (ago time.Duration, source string) {
 	t.Helper()
 	if err := db.Pool.QueryRow(t.Context(), `select now() - last_access_at, coalesce(last_activity, '') from weir.workspaces where id = $1`, id).Scan(&ago, &source); err != nil {
@@ -61,8 +61,8 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Straight to the database: once per time, never back, and by the database's clock, even
-// if this server's is an hour wrong.
+// Uses go straight to the database: once per time, never back, and by the database's
+// clock, even if this server's is an hour wrong.
 func TestStraight(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{"right": 0, "ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestStraight(t *testing.T) {
 			m := meter(t, db, Config{Now: func() time.Time { return now }})
 			m.Use(id, HTTP)
 			now = now.Add(999 * time.Millisecond)
-			m.Use(id, WebSocket) // within a second: not noted
+			m.Use(id, WebSocket) // within a second: not recorded
 			now = now.Add(10*time.Minute - 999*time.Millisecond)
 			ok(t, m.Store(t.Context()))
 			if ago, source := last(t, db, id); ago < 10*time.Minute || ago > 15*time.Minute || source != HTTP {
@@ -83,7 +83,7 @@ func TestStraight(t *testing.T) {
 			if ago, source := last(t, db, id); ago < 0 || ago > 5*time.Minute || source != Terminal {
 				t.Errorf("used %s ago by %s", ago, source)
 			}
-			// A server that tells an older time later moves nothing.
+			// A server that reports an older time later changes nothing.
 			late := meter(t, db, Config{Now: func() time.Time { return now }})
 			late.Use(id, HTTP)
 			now = now.Add(30 * time.Minute)
@@ -105,14 +105,14 @@ func TestStraight(t *testing.T) {
 	}
 }
 
-// Before something is stopped, all servers write down what they know.
+// Before a workspace is stopped, all servers write the uses they know.
 func TestAsk(t *testing.T) {
 	db := testdb.New(t)
 	id, other := row(t, db, "first"), row(t, db, "second")
 	leader, far := meter(t, db, Config{}), meter(t, db, Config{})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	// The far server hears that it is asked.
+	// The far server receives the request.
 	wake := make(chan struct{}, 1)
 	heard := make(chan struct{})
 	conn, err := db.Pool.Acquire(ctx)
@@ -133,14 +133,15 @@ func TestAsk(t *testing.T) {
 	group.Go(func() {
 		close(heard)
 		loops := far.Loops(wake)
-		loops[0].Every = time.Hour // nothing but the question makes it tell
+		loops[0].Every = time.Hour // only the request makes it write
 		runner.Run(ctx, loops...)
 	})
 	<-heard
 	testwait.Until(t, "the first tick", func() bool { return len(runner.Stats()) > 0 && runner.Stats()[0].Ticks > 0 })
 	far.Use(id, Terminal)
 	leader.Use(other, HTTP)
-	// The leader's own is there when Ask returns; the far one's a moment later at most.
+	// The leader's own use is there when Ask returns; the far server's a moment later at
+	// most.
 	ok(t, leader.Ask(ctx, time.Now()))
 	if ago, source := last(t, db, other); ago > time.Minute*30 || source != HTTP {
 		t.Errorf("the leader's own: %s ago by %s", ago, source)
@@ -149,7 +150,7 @@ func TestAsk(t *testing.T) {
 		ago, source := last(t, db, id)
 		return ago < 30*time.Minute && source == Terminal
 	})
-	// Nothing is due: nobody is asked.
+	// If no workspace is due, no server is asked.
 	ticks := runner.Stats()[0].Ticks
 	ok(t, leader.Ask(ctx, time.Now()))
 	if runner.Stats()[0].Ticks != ticks {
@@ -164,8 +165,8 @@ type journal struct{ testwait.Text }
 
 func (j *journal) count(part string) int { return strings.Count(j.String(), part) }
 
-// Through Redis: a server that is gone is remembered by it, times only grow, and what
-// came while it was read stays.
+// Uses go through Redis: Redis keeps those of a server that is gone, times only grow, and
+// a use that arrives while they are read stays.
 func TestRedis(t *testing.T) {
 	db := testdb.New(t)
 	id, other := row(t, db, "first"), row(t, db, "second")
@@ -184,7 +185,7 @@ func TestRedis(t *testing.T) {
 	if n := client.ZCard(t.Context(), defaultPrefix+"used").Val(); n != 1 {
 		t.Errorf("%d are in Redis", n)
 	}
-	// An older time does not take the place of a newer one.
+	// An older time does not replace a newer one.
 	ok(t, gone.shelf.put(t.Context(), []workspace.Use{{ID: id, Ago: 30 * time.Minute, Source: "old"}, {ID: other, Ago: 20 * time.Minute, Source: HTTP}}))
 	m := meter(t, db, Config{RedisURL: redis.URL()})
 	read, err := m.shelf.list(t.Context())
@@ -192,7 +193,7 @@ func TestRedis(t *testing.T) {
 	if len(read) != 2 || read[0].ID != other || read[1].Source != Terminal || read[1].Ago > 15*time.Minute {
 		t.Fatalf("%+v", read)
 	}
-	// What comes while it is written down is not taken away.
+	// A use that arrives while they are written is not removed.
 	ok(t, gone.shelf.put(t.Context(), []workspace.Use{{ID: other, Ago: 0, Source: WebSocket}}))
 	ok(t, m.shelf.take(t.Context(), read))
 	read, err = m.shelf.list(t.Context())
@@ -213,8 +214,8 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// Redis away or forgetful: what a server knows itself is not lost, and that Redis is away
-// is said once.
+// If Redis is away or has lost its data, a server's own uses are not lost, and the log
+// reports once that Redis is away.
 func TestRedisAway(t *testing.T) {
 	db := testdb.New(t)
 	id := row(t, db, "first")
@@ -251,10 +252,10 @@ func TestRedisAway(t *testing.T) {
 		ok(t, m.Store(t.Context()))
 		return j.count("again") == 1
 	})
-	// Something else under the key is no reason to lose what is known.
+	// A foreign value under the key does not lose known uses.
 	ok(t, client.ZAdd(t.Context(), defaultPrefix+"used", redisZ("not an id")).Err())
 	ok(t, m.Store(t.Context()))
-	// A wrong URL is refused, and its password not repeated.
+	// A wrong URL is refused, and the error does not repeat its password.
 	if _, err := New(Config{RedisURL: "redis://:secret word@x:y"}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}

@@ -9,28 +9,29 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// A page that asks for the same again and again asks on its own.
+// A page that repeats the same request makes it on its own.
 const (
 	repeated = 10 * time.Minute
-	// remembered is how many addresses of a workspace are.
+	// remembered is how many paths of a workspace are kept.
 	remembered = 256
 )
 
 var seed = maphash.MakeSeed()
 
-// asked are the addresses that a page of a workspace asked for lately.
+// asked are the paths that a page of a workspace requested recently.
 type asked map[uint64]time.Time
 
-// Request notes the use of a workspace by a request, unless it is one that a page makes
-// on its own.
+// Request records the use of a workspace by a request, unless a page makes the request on
+// its own.
 func (m *Meter) Request(id weir.ID, r *http.Request) {
 	if !background(r) || m.fresh(id, r.URL.Path) {
 		m.Use(id, HTTP)
 	}
 }
 
-// background is what the script of a page asks for: it may be what somebody clicked on,
-// and it may be a poll. On plain http browsers do not tell, and what they accept must do.
+// background reports whether the script of a page makes the request: the cause may be a
+// click, or it may be a poll. On plain http browsers do not send Sec-Fetch headers, so
+// the Accept header decides.
 func background(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -41,7 +42,7 @@ func background(r *http.Request) bool {
 	return strings.HasPrefix(r.UserAgent(), "Mozilla/") && !strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// fresh reports whether a path has not been asked for lately, and remembers it.
+// fresh reports whether a path was not requested recently, and remembers it.
 func (m *Meter) fresh(id weir.ID, path string) bool {
 	now := m.config.Now()
 	key := maphash.String(seed, path)
@@ -61,7 +62,7 @@ func (m *Meter) fresh(id weir.ID, path string) bool {
 	return !before || now.Sub(at) > repeated
 }
 
-// forget drops what was asked for long ago.
+// forget drops old entries.
 func (list asked) forget(now time.Time) {
 	for key, at := range list {
 		if now.Sub(at) > repeated {
@@ -70,7 +71,7 @@ func (list asked) forget(now time.Time) {
 	}
 }
 
-// shrink makes room, whatever goes.
+// shrink makes room by dropping arbitrary entries.
 func (list asked) shrink() {
 	for key := range list {
 		if len(list) < remembered {

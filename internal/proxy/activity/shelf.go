@@ -18,14 +18,14 @@ import (
 
 const (
 	defaultPrefix = "weir:workspaces:"
-	// redisWithin is how long Redis may take.
+	// redisWithin is the timeout of Redis.
 	redisWithin = 2 * time.Second
-	// listMost is how many are read at once.
+	// listMost is the most entries that one read returns.
 	listMost = 10_000
 )
 
-// shelf is the part of the memory that servers share: a sorted set of workspaces by the
-// time of their last use, on the clock of Redis, and beside it by what.
+// shelf is the part of the record that servers share: a sorted set of workspaces by the
+// time of their last use, on the clock of Redis, and beside it the source.
 type shelf struct {
 	client *redis.Client
 	keys   []string
@@ -35,7 +35,7 @@ type shelf struct {
 	away bool
 }
 
-// put is an entry of the shelf, with the score by which it is taken away.
+// put is an entry of the shelf, with the score by which it is removed.
 type put struct {
 	workspace.Use
 	score string
@@ -82,8 +82,8 @@ var (
 			out[#out + 1] = {all[i], all[i + 1], string.format('%.0f', now - all[i + 1]), redis.call('HGET', KEYS[2], all[i]) or ''}
 		end
 		return out`)
-	// takeScript takes away what has not moved since it was read: a use that came
-	// meanwhile stays.
+	// takeScript removes entries that have not changed since they were read, so that a
+	// use that arrived meanwhile stays.
 	takeScript = redis.NewScript(`
 		for i = 1, #ARGV, 2 do
 			local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
@@ -153,7 +153,7 @@ func (s *shelf) run(ctx context.Context, script *redis.Script, args []any) *redi
 	return script.Run(ctx, s.client, s.keys, args...)
 }
 
-// tell says once that Redis is away, and once that it is back.
+// tell logs once that Redis is away, and once that it is back.
 func (s *shelf) tell(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// DefaultPrefix is that of the channels.
+	// DefaultPrefix begins the names of the channels.
 	DefaultPrefix = "weir:sse:"
-	// quiet is after how long without a message the connection is tried.
+	// quiet is the time without a message after which the connection is checked.
 	quiet = 20 * time.Second
-	// pong is how long the answer may take.
+	// pong is the timeout of that check.
 	pong = 5 * time.Second
 	// retryFirst and retryLast bound the wait between two connects.
 	retryFirst, retryLast = 100 * time.Millisecond, 10 * time.Second
@@ -37,13 +37,13 @@ type Bus struct {
 	wake    chan struct{}
 
 	mu sync.Mutex
-	// said is what the log was last told, for each direction.
+	// said is the last state that was logged, for each direction.
 	said map[string]bool
 }
 
 var mute sync.Once
 
-// New prepares a bus; it connects when it runs. The error is about the URL.
+// New prepares a bus; it connects when it runs. It fails only if the URL is invalid.
 func New(address, prefix string, log *slog.Logger) (*Bus, error) {
 	options, err := redis.ParseURL(address)
 	if err != nil {
@@ -53,7 +53,7 @@ func New(address, prefix string, log *slog.Logger) (*Bus, error) {
 		}
 		return nil, problem.Refuse("redis-url", "for example redis://:password@localhost:6379/0, or rediss:// for TLS", "%v", err)
 	}
-	// We say ourselves what is wrong, once; the library would repeat it.
+	// The bus logs errors itself, once; the library would repeat them.
 	mute.Do(logging.Disable)
 	options.MaxRetries = -1
 	options.PoolSize = 2
@@ -68,13 +68,13 @@ func New(address, prefix string, log *slog.Logger) (*Bus, error) {
 	return &Bus{client: redis.NewClient(options), channel: prefix + "events", log: log, wake: make(chan struct{}, 1), said: map[string]bool{}}, nil
 }
 
-// C has a value when the timeline may have grown.
+// C receives a value when the timeline may have grown.
 func (b *Bus) C() <-chan struct{} { return b.wake }
 
 // Close ends all connections. Run must have ended.
 func (b *Bus) Close() error { return b.client.Close() }
 
-// Run subscribes until ctx ends, again and again if need be.
+// Run subscribes until ctx ends, and subscribes again after an error.
 func (b *Bus) Run(ctx context.Context) {
 	for retry := retryFirst; ctx.Err() == nil; retry = min(2*retry, retryLast) {
 		heard, err := b.listen(ctx)
@@ -82,13 +82,12 @@ func (b *Bus) Run(ctx context.Context) {
 			retry = retryFirst
 		}
 		b.tell(ctx, "hints", err)
-		b.signal() // whatever was missed is looked for now
+		b.signal() // look for events that were missed
 		loop.Wait(ctx, retry, nil)
 	}
 }
 
-// listen is the life of one subscription. It ends with an error; heard says
-// that it began.
+// listen runs one subscription. It ends with an error; heard reports that it began.
 func (b *Bus) listen(ctx context.Context) (heard bool, err error) {
 	sub := b.client.Subscribe(ctx, b.channel)
 	defer sub.Close()
@@ -121,7 +120,7 @@ func (b *Bus) listen(ctx context.Context) (heard bool, err error) {
 	}
 }
 
-// publish says that the timeline has grown up to the cursor.
+// publish announces that the timeline has grown up to the cursor.
 func (b *Bus) publish(ctx context.Context, cursor string) error {
 	err := b.client.Publish(ctx, b.channel, cursor).Err()
 	if err != nil {
@@ -152,5 +151,5 @@ func (b *Bus) tell(ctx context.Context, what string, err error) {
 	}
 }
 
-// plain keeps an error to one line.
+// plain makes one line of an error.
 func plain(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

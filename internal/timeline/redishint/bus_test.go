@@ -175,8 +175,8 @@ func TestHintsAreFew(t *testing.T) {
 		default:
 		}
 	}
-	// The end itself, and not what can be read yet: a transaction of another
-	// database of the server may hold that back, and then no hint names it.
+	// This compares with the end itself, and not with what can be read yet: a transaction
+	// of another database of the server may hold that back, and then no hint names it.
 	var newest string
 	if err := db.Pool.QueryRow(t.Context(), `select e.xid || '.' || e.seq from weir.events e order by e.xid desc, e.seq desc limit 1`).Scan(&newest); err != nil {
 		t.Fatal(err)

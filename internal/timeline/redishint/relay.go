@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// gap keeps the hints to twenty a second.
+	// gap limits the hints to twenty a second.
 	gap = 50 * time.Millisecond
-	// lookFirst and lookLast bound the time between two looks at the timeline,
-	// lookBusy while tasks run: that one has ended brings no hint from PostgreSQL.
+	// lookFirst and lookLast bound the time between two polls of the timeline, lookBusy
+	// while tasks run, because the end of a task brings no hint from PostgreSQL.
 	lookFirst, lookBusy, lookLast = 100 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second
-	// publishWithin is how long Redis may take: the next hint says the same.
+	// publishWithin is the timeout of Redis, because the next hint says the same.
 	publishWithin = 2 * time.Second
 )
 
-// Relay is the leader's loop that publishes when the timeline grew. Wake hears
-// the hints of PostgreSQL; nil: it polls.
+// Relay returns the leader's loop that publishes when the timeline has grown. wake
+// receives the hints of PostgreSQL; if it is nil, the loop polls.
 func (b *Bus) Relay(pool *pgxpool.Pool, wake <-chan struct{}) loop.Loop {
 	r := &relay{bus: b, pool: pool, pause: lookFirst}
 	return loop.Loop{Name: "relay", Tick: r.tick, Every: lookLast, Wake: wake, Gap: gap, Next: r.due, Timeout: 30 * time.Second}
@@ -31,7 +31,7 @@ func (b *Bus) Relay(pool *pgxpool.Pool, wake <-chan struct{}) loop.Loop {
 type relay struct {
 	bus  *Bus
 	pool *pgxpool.Pool
-	// last is what was published; pause grows while nothing happens.
+	// last is the last published cursor; pause grows while nothing happens.
 	last  weir.Cursor
 	pause time.Duration
 	next  time.Time
@@ -58,8 +58,8 @@ func (r *relay) tick(ctx context.Context, now time.Time) (more bool, err error) 
 	}
 	within, cancel := context.WithTimeout(ctx, publishWithin)
 	defer cancel()
-	// That Redis is away is no failure of the loop: it is said once, and the
-	// next hint makes good for this one.
+	// It is no failure of the loop if Redis is away: that is logged once, and the next
+	// hint makes up for this one.
 	err = r.bus.publish(within, string(newest))
 	r.bus.tell(ctx, "publishing", err)
 	if err != nil {
