@@ -1,5 +1,5 @@
-// Command bench measures Weir beside River: one PostgreSQL, one run, the same
-// settings, completion counted in the database. README.md says how and why.
+// Command bench measures Weir beside River: one PostgreSQL, one run, the same settings,
+// completion counted in the database. README.md says how and why.
 package main
 
 import (

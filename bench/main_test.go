@@ -69,8 +69,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// The whole way at a tiny size: every system is set up, worked, counted in the
-// database and reported. The figures are meaningless, their presence is not.
+// This runs everything at a tiny size: every system is set up, worked, counted in the
+// database and reported. The figures are meaningless, but they must be present.
 func TestRunSmall(t *testing.T) {
 	srv, err := server.Open(t.Context(), "")
 	if err != nil {

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A few streams for two seconds: every one of them sees every event once,
-// though some are cut off.
+// A few streams run for two seconds: every one of them sees every event once, though some
+// are cut off.
 func TestStreamsSmall(t *testing.T) {
 	srv, err := server.Open(t.Context(), "")
 	if err != nil {

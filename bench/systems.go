@@ -20,8 +20,8 @@ import (
 // connections is the size of every system's pool.
 const connections = 20
 
-// assemble sets up every system in a database of its own. closeAll closes all
-// connections, also when an error is returned.
+// assemble sets up every system in its own database. closeAll closes all connections,
+// also when an error is returned.
 func assemble(ctx context.Context, srv *server.Server, environment report.Environment, o options, out io.Writer) (*scenario.Bench, func(), error) {
 	var closers []func()
 	closeAll := func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/bench/internal/server"
 )
 
-// A few steps of every shape, with a server and an agent as processes. The
-// figures are meaningless, their presence is not.
+// A few steps of every shape run, with a server and an agent as processes. The figures
+// are meaningless, but they must be present.
 func TestWorkflowsSmall(t *testing.T) {
 	srv, err := server.Open(t.Context(), "")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestWorkflowsSmall(t *testing.T) {
 	if judged != 4 {
 		t.Errorf("%d goals were judged, want 4", judged)
 	}
-	// Without a peer its published figures stand there, and say so.
+	// Without a peer, its published figures are shown and marked as such.
 	for _, part := range []string{"no Temporal: switched off", "19.00", "9.80", "4,270", "(published)"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("the output lacks %q:\n%s", part, &out)

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/bench/internal/server"
 )
 
-// Every part of workspaces at a tiny size, without Docker. The figures are meaningless,
-// their presence is not.
+// Every part of workspaces runs at a tiny size, without Docker. The figures are
+// meaningless, but they must be present.
 func TestWorkspacesSmall(t *testing.T) {
 	srv, err := server.Open(t.Context(), "")
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// listenName is what LISTEN connections are called, so that they can be cut.
+// listenName is the application name of LISTEN connections, so that they can be cut.
 const listenName = "chaos listen"
 
-// AgentVariable holds the orders of an agent process as JSON.
+// AgentVariable contains the orders of an agent process as JSON.
 const AgentVariable = "WEIR_CHAOS_AGENT"
 
 // Orders say what an agent does.
@@ -32,21 +32,21 @@ type Orders struct {
 	Services []string
 	Slots    int
 	Lease    time.Duration
-	// Poll is how often the agent looks for work by itself. Zero: never. It
-	// waits to be told and trusts its first LISTEN connection (a broken build).
+	// Poll is how often the agent looks for work by itself. Zero means never: it waits
+	// for hints and trusts its first LISTEN connection (a broken build).
 	Poll time.Duration
-	// Listen says that the agent also looks when it is told.
+	// Listen says that the agent also looks when it receives a hint.
 	Listen bool
-	// Tend says that the agent keeps the engine going.
+	// Tend says that the agent tends the engine.
 	Tend bool
-	// Patience bounds a call.
+	// Patience is the timeout of a call.
 	Patience time.Duration
 	// Skew is how wrong the agent's clock is.
 	Skew time.Duration
 }
 
-// RunAgent is the whole life of an agent process: main calls it when
-// AgentVariable is set. It ends when the parent closes the pipe.
+// RunAgent runs an agent process: main calls it when AgentVariable is set. It ends when
+// the parent closes the pipe.
 func RunAgent(orders string) error {
 	var o Orders
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
@@ -97,18 +97,18 @@ type agent struct {
 	busy sync.WaitGroup
 }
 
-// work is a lease in the agent's hands.
+// work is a lease that the agent holds.
 type work struct {
 	Leased
 	stop context.CancelFunc
-	// canceled says that somebody asked for the task's end.
+	// canceled is set if the task's cancellation was requested.
 	canceled bool
 	// good is until when the lease is certain, by the agent's own clock.
 	good time.Time
 }
 
-// now is the agent's wall clock, which may be wrong. It is used for nothing
-// that leaves the process.
+// now returns the agent's wall clock, which may be wrong. It is used for nothing that
+// leaves the process.
 func (a *agent) now() time.Time { return time.Now().Add(a.Skew) }
 
 func (a *agent) work(ctx context.Context) {
@@ -140,7 +140,7 @@ func (a *agent) work(ctx context.Context) {
 	a.busy.Wait()
 }
 
-// every calls f again and again, d apart.
+// every calls f repeatedly, d apart.
 func every(ctx context.Context, d time.Duration, f func(context.Context)) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()
@@ -177,8 +177,8 @@ func (a *agent) listen(ctx context.Context, told chan<- struct{}) {
 	}
 }
 
-// claim fills the free slots. A claim without an answer is repeated under its
-// id until the answer comes: its leases would be lost otherwise.
+// claim fills the free slots. A claim without an answer is repeated with its id until the
+// answer comes, because its leases would be lost otherwise.
 func (a *agent) claim(ctx context.Context) {
 	for ctx.Err() == nil {
 		a.mu.Lock()
@@ -209,7 +209,7 @@ func (a *agent) claim(ctx context.Context) {
 	}
 }
 
-// run does the work and reports it, again and again until an answer comes.
+// run does the work and reports it repeatedly until an answer comes.
 func (a *agent) run(ctx, life context.Context, w *work) {
 	defer a.drop(w)
 	a.client.Log.End(a.client.Log.Begin(Call{Op: "run", Items: []Item{w.Item}}), Reply{Out: OK})
@@ -246,7 +246,7 @@ func (a *agent) drop(w *work) {
 	}
 }
 
-// renew prolongs what is held, and stops what is lost or in doubt.
+// renew extends held leases, and stops work whose lease is lost or in doubt.
 func (a *agent) renew(ctx context.Context) {
 	a.mu.Lock()
 	items := make([]Item, 0, len(a.held))
@@ -282,7 +282,7 @@ func (a *agent) renew(ctx context.Context) {
 	}
 }
 
-// pause waits for d and reports whether ctx is still good.
+// pause waits for d and reports whether ctx is still valid.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestR2R6_NoFault is the ground: with nothing broken nothing is found.
+// TestR2R6_NoFault is the baseline: without a fault nothing is found.
 func TestR2R6_NoFault(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -25,8 +25,7 @@ func TestR2R6_NoFault(t *testing.T) {
 	r.clean()
 }
 
-// both runs a test with the agent that writes down its calls, and with the
-// worker of the SDK.
+// both runs a test with the agent that records its calls, and with the worker of the SDK.
 func both(t *testing.T, test func(r *run, o Orders)) {
 	t.Parallel()
 	for _, kind := range []string{"sql", "sdk"} {
@@ -37,8 +36,8 @@ func both(t *testing.T, test func(r *run, o Orders)) {
 	}
 }
 
-// tended starts somebody who only tends the engine, as a server does. Workers
-// of the SDK do it themselves, but one that dies keeps that duty for up to 15 s.
+// tended starts an agent that only tends the engine, as a server does. Workers of the SDK
+// do it themselves, but a worker that dies keeps that duty for up to 15 s.
 func (r *run) tended() {
 	r.agent(with(plain(), func(o *Orders) { o.Name, o.Services = "server", []string{"none"} }), nil)
 }
@@ -49,8 +48,8 @@ func (o Orders) named(name string) Orders {
 	return o
 }
 
-// TestR2R6_AgentKilled kills an agent with -9 in the middle of its work, with
-// the default lease. The task runs again once that is over.
+// TestR2R6_AgentKilled kills an agent with -9 in the middle of its work, with the default
+// lease. The task runs again once the lease is over.
 func TestR2R6_AgentKilled(t *testing.T) { both(t, agentKilled) }
 
 func agentKilled(r *run, o Orders) {
@@ -75,9 +74,8 @@ func agentKilled(r *run, o Orders) {
 	r.clean()
 }
 
-// TestR3R4_AgentPausedTwoLeases stops an agent for two leases just as it wants
-// to report. Another one does the work; the report of the first changes nothing
-// and is recorded.
+// TestR3R4_AgentPausedTwoLeases stops an agent for two leases just as it wants to report.
+// Another agent does the work; the report of the first changes nothing and is recorded.
 func TestR3R4_AgentPausedTwoLeases(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -99,8 +97,8 @@ func TestR3R4_AgentPausedTwoLeases(t *testing.T) {
 	r.clean()
 }
 
-// TestR3R4R5_AgentPausedInWork stops an agent in the middle of its work. What it
-// returns two leases later is nobody's result.
+// TestR3R4R5_AgentPausedInWork stops an agent in the middle of its work. The result that
+// it reports two leases later is not accepted.
 func TestR3R4R5_AgentPausedInWork(t *testing.T) { both(t, agentPausedInWork) }
 
 func agentPausedInWork(r *run, o Orders) {
@@ -119,15 +117,15 @@ func agentPausedInWork(r *run, o Orders) {
 	r.clean()
 }
 
-// TestR15_PoisonIsQuarantined gives agents a task that kills each of them. The
-// third death ends the task, and the other tasks are done.
+// TestR15_PoisonIsQuarantined gives agents a task that kills each of them. The third
+// death ends the task, and the other tasks are done.
 func TestR15_PoisonIsQuarantined(t *testing.T) { both(t, poisonIsQuarantined) }
 
 func poisonIsQuarantined(r *run, orders Orders) {
 	r.tended()
 	r.lease = time.Second
-	// A worker that was killed at the first of many tasks takes all its tasks
-	// with it: only the poison is to die.
+	// A worker that is killed at the first of many tasks loses all of them: only the
+	// poison should die.
 	orders.Slots = 1
 	poison := r.submit(1, func(int) Spec { return Spec{"params": Params{Poison: true}} })[0]
 	r.submit(20, short50)
@@ -153,9 +151,9 @@ func poisonIsQuarantined(r *run, orders Orders) {
 	r.clean()
 }
 
-// TestR14_AgentClockWrong runs agents whose clocks are an hour off, one each
-// way, beside one that is right. Nothing differs, because no agent sends a time:
-// the statements of every agent are watched for one.
+// TestR14_AgentClockWrong runs agents whose clocks are an hour off, one each way, beside
+// one that is right. Nothing differs, because no agent sends a time: the test watches the
+// statements of every agent for one.
 func TestR14_AgentClockWrong(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)

@@ -2,7 +2,7 @@
 
 package chaos
 
-// struck lets one machine be hit while it works, with another beside it.
+// struck hits one machine while it works, with another beside it.
 func struck(r *run, b blow, change func(*Machine)) []Finding {
 	s := newStorm(r.T, r)
 	s.conductor("server")
@@ -18,7 +18,7 @@ func struck(r *run, b blow, change func(*Machine)) []Finding {
 	return append(s.clears(3), s.remains(victim, heir)...)
 }
 
-// lasting are steps that take longer than a machine's blow.
+// lasting returns steps that take longer than a machine's blow.
 func (s *storm) lasting(n int) []map[string]any {
 	list := s.steps(n, n)
 	for _, one := range list {
@@ -27,12 +27,12 @@ func (s *storm) lasting(n int) []map[string]any {
 	return list
 }
 
-// unleashed work goes on while its machine is stopped.
+// unleashed work continues while its machine is stopped.
 func unleashed(r *run, broken bool) []Finding {
 	return struck(r, blowNamed("SIGSTOP for more than a lease"), func(m *Machine) { m.Loose = broken })
 }
 
-// blindAdoption goes on with what it finds, whoever has the lease.
+// blindAdoption continues with the work that it finds, whatever worker has the lease.
 func blindAdoption(r *run, broken bool) []Finding {
 	return struck(r, blowNamed("kill -9, back after its lease"), func(m *Machine) { m.Loose, m.Blind = broken, broken })
 }

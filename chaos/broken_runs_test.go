@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// forged lets somebody report on leases that are not his, once for each.
+// forged lets a client report on leases that it does not hold, once for each.
 func forged(r *run, forge func(Item) Item) []Finding {
 	r.workers(1, plain(), nil)
 	r.submit(4, func(int) Spec { return workFor(500 * time.Millisecond) })
@@ -54,7 +54,7 @@ func pausedAt(r *run, op string) []Finding {
 	return r.findings()
 }
 
-// longWork takes longer than a pass of the tender, less than a lease.
+// longWork takes longer than a pass of tend, but less than a lease.
 func longWork(r *run, _ bool) []Finding {
 	r.workers(2, plain(), nil)
 	r.submit(8, func(int) Spec { return workFor(700 * time.Millisecond) })
@@ -62,7 +62,7 @@ func longWork(r *run, _ bool) []Finding {
 	return r.findings()
 }
 
-// quietWork is nothing special.
+// quietWork runs without a fault.
 func quietWork(r *run, _ bool) []Finding {
 	r.workers(1, plain(), nil)
 	r.submit(10, short50)
@@ -70,7 +70,7 @@ func quietWork(r *run, _ bool) []Finding {
 	return r.findings()
 }
 
-// raced lets two open the same key at once: the second looks while the first
+// raced lets two transactions open the same key at once: the second looks while the first
 // has opened a task and not committed. On the real engine the second waits.
 func raced(r *run, key Spec, open string, keys []string) []Finding {
 	first, second := maps.Clone(key), maps.Clone(key)
@@ -82,7 +82,7 @@ func raced(r *run, key Spec, open string, keys []string) []Finding {
 	if _, err := tx.Exec(r.ctx, open, keys); err != nil {
 		r.Fatal(err)
 	}
-	// It goes before the first, so that a lane has another head now.
+	// It comes before the first, so that a lane has another head now.
 	second["priority"] = 50
 	r.submit(1, func(int) Spec { return second })
 	looked := make(chan error, 1)

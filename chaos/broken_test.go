@@ -13,15 +13,14 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// edit takes a guard out of one function. guard must stand in its file exactly
-// once: when the function is written anew, the edit fails instead of changing
-// nothing.
+// edit removes a guard from one function. guard must occur in its file exactly once: if
+// the function is rewritten, the edit fails instead of changing nothing.
 type edit struct{ function, guard, instead string }
 
 const fence = ` and r.attempt = g.attempt and r.token = g.token`
 
-// brokenBuilds are engines without one of their guards, each with the run that
-// needs it. The run must find nothing on the real engine.
+// brokenBuilds are engines without one of their guards, each with the run that needs it.
+// The run must find nothing on the real engine.
 var brokenBuilds = []struct {
 	name  string
 	edits []edit
@@ -82,8 +81,8 @@ var brokenBuilds = []struct {
 	},
 }
 
-// TestBrokenBuild tests the checker: what is wrong with each broken build is
-// found, and the same run on the real engine is clean.
+// TestBrokenBuild tests the checker: it finds the fault of each broken build, and the
+// same run on the real engine is clean.
 func TestBrokenBuild(t *testing.T) {
 	t.Parallel()
 	for _, b := range brokenBuilds {

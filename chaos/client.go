@@ -14,14 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Client makes the calls of a worker or a submitter, and only those that the
-// SQL API offers. Every call goes through its log.
+// Client makes the calls of a worker or a submitter, and only those that the SQL API
+// offers. It logs every call.
 type Client struct {
 	Name  string
 	Pool  *pgxpool.Pool
 	Log   Log
 	Lease time.Duration
-	// Patience bounds each call. Zero: two seconds.
+	// Patience is the timeout of each call. Zero means two seconds.
 	Patience time.Duration
 }
 
@@ -44,7 +44,7 @@ type Params struct {
 	Poison bool `json:"poison,omitempty"`
 }
 
-// newID is a random UUID: a claim's id, an idempotency key.
+// newID returns a random UUID: a claim's id, an idempotency key.
 func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -52,7 +52,7 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// do makes one call: it begins and ends it in the log, bounds it, and says
+// do makes one call: it logs its beginning and its end, applies the timeout, and returns
 // whether its outcome is known.
 func (c *Client) do(ctx context.Context, call Call, f func(context.Context) ([]Item, error)) ([]Item, Outcome, error) {
 	id := c.Log.Begin(call)
@@ -72,8 +72,8 @@ func (c *Client) do(ctx context.Context, call Call, f func(context.Context) ([]I
 	return items, out, err
 }
 
-// outcome decides whether a call that failed can have taken effect. Only an
-// answer of the server, or the certainty that nothing was sent, rules it out.
+// outcome decides whether a failed call can have taken effect. Only an answer of the
+// server, or the certainty that nothing was sent, rules it out.
 func outcome(err error) Outcome {
 	var answer *pgconn.PgError
 	var connect *pgconn.ConnectError
@@ -89,8 +89,8 @@ func outcome(err error) Outcome {
 	}
 }
 
-// Submit submits tasks; each has an idempotency key, so that the checker can
-// find out what became of a call without an answer.
+// Submit submits tasks; each has an idempotency key, so that the checker can find out the
+// result of a call without an answer.
 func (c *Client) Submit(ctx context.Context, specs ...Spec) ([]Item, Outcome, error) {
 	asked := make([]Item, len(specs))
 	for i, s := range specs {
@@ -153,7 +153,7 @@ func (c *Client) Claim(ctx context.Context, services []string, n int, id string)
 	return got, out, err
 }
 
-// Renew prolongs leases. The value of each item is ok, cancel or lease_lost.
+// Renew extends leases. The value of each item is ok, cancel or lease_lost.
 func (c *Client) Renew(ctx context.Context, held []Item) ([]Item, Outcome, error) {
 	tasks, attempts, tokens := make([]string, len(held)), make([]int, len(held)), make([]string, len(held))
 	for i, h := range held {
@@ -180,7 +180,7 @@ func (c *Client) Renew(ctx context.Context, held []Item) ([]Item, Outcome, error
 	})
 }
 
-// result is what an agent stores: who did the work, so that the checker sees
+// result is what an agent stores: which attempt did the work, so that the checker sees
 // whose result won.
 type result struct {
 	Attempt int    `json:"attempt"`
@@ -197,22 +197,22 @@ func (c *Client) Fail(ctx context.Context, i Item, why string) (string, Outcome,
 	return c.answer(ctx, "fail", i, `select weir.fail($1, $2, $3, $4)`, i.Task, i.Attempt, i.Token, why)
 }
 
-// ConfirmCancel says that work which somebody cancelled has stopped.
+// ConfirmCancel reports that canceled work has stopped.
 func (c *Client) ConfirmCancel(ctx context.Context, i Item) (string, Outcome, error) {
 	return c.answer(ctx, "confirm_cancel", i, `select weir.confirm_cancel($1, $2, $3)`, i.Task, i.Attempt, i.Token)
 }
 
-// Cancel asks for the end of a task: canceled or requested.
+// Cancel requests the cancellation of a task: the answer is canceled or requested.
 func (c *Client) Cancel(ctx context.Context, task string) (string, Outcome, error) {
 	return c.answer(ctx, "cancel", Item{Task: task}, `select weir.cancel($1, 'chaos')`, task)
 }
 
-// Read asks where a task is: its state and its attempt.
+// Read returns the state and the attempt of a task.
 func (c *Client) Read(ctx context.Context, task string) (string, Outcome, error) {
 	return c.answer(ctx, "read", Item{Task: task}, `select coalesce((select state || ' ' || attempt from weir.task where id = $1), 'none')`, task)
 }
 
-// Tend makes one pass of what time brings about.
+// Tend makes one pass of everything that time causes.
 func (c *Client) Tend(ctx context.Context, sweep bool) (Outcome, error) {
 	_, out, err := c.do(ctx, Call{Op: "tend"}, func(ctx context.Context) ([]Item, error) {
 		_, err := c.Pool.Exec(ctx, `select weir.tend($1)`, sweep)

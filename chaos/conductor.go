@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-// conduct is the life of a server that leads: it keeps the engine going, builds
-// jobs and plans steps, as the product's does. Its lease is its term.
+// conduct runs a server that leads: it tends the engine, builds jobs and plans steps, as
+// the product's server does. Its lease is its term.
 func conduct(ctx context.Context, o Orders) error {
 	pool, err := pg.Open(ctx, o.URL, pg.Options{Name: "chaos " + o.Name, MaxConns: 6})
 	if err != nil {

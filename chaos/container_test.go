@@ -11,15 +11,15 @@ import (
 	"github.com/weirhq/weir/internal/dockertest"
 )
 
-// TestR3R4R6_ContainersOnFailingMachines is the same for containers: what the
-// engine of the containers tells of their begins and ends is the ledger.
+// TestR3R4R6_ContainersOnFailingMachines is the same test for containers: the events of
+// the container engine are the ledger.
 func TestR3R4R6_ContainersOnFailingMachines(t *testing.T) {
 	t.Parallel()
 	host := dockertest.Daemon(t)
 	image := dockertest.Image(t, host)
 	watch := dockertest.NewWatch(t, host)
 	s := newStorm(t, newRun(t))
-	s.lease = 2 * stormLease // to kill a container takes longer
+	s.lease = 2 * stormLease // killing a container takes longer
 	s.serve()
 	s.conductor("server")
 	onDocker := func(o *Orders) { o.Services, o.Slots, o.Machine.Docker = []string{"docker"}, 2, host }
@@ -49,7 +49,7 @@ func TestR3R4R6_ContainersOnFailingMachines(t *testing.T) {
 	t.Logf("%d attempts were adopted", sql.adopted()+https.adopted())
 }
 
-// containers judges what the engine of the containers tells.
+// containers judges the events of the container engine.
 func (s *storm) containers(watch *dockertest.Watch) []Finding {
 	s.Helper()
 	var found []Finding
@@ -81,7 +81,7 @@ func (s *storm) containers(watch *dockertest.Watch) []Finding {
 		case e.What == "die":
 			what = "fail"
 		}
-		// Processes have numbers of their own in there.
+		// Processes have their own numbers inside a container.
 		entries = append(entries, Entry{what, e.Labels["weir.task"], attempt, e.Labels["weir.fence"], 0})
 	}
 	done := s.done()

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Evidence is everything that a run leaves behind: the database's word and the
-// clients' word.
+// Evidence is everything that a run leaves behind: the records of the database and those
+// of the clients.
 type Evidence struct {
 	Tasks   map[string]*Task
 	Events  []Event
@@ -20,7 +20,7 @@ type Evidence struct {
 	Jobs    map[string]string // id by idempotency key
 	Writes  []LeaderWrite
 	History []Op
-	// Drained says that the run waited for the end of all work.
+	// Drained is set if the run waited for the end of all work.
 	Drained bool
 	// Silent workers keep no history: their moves are taken from the timeline.
 	Silent map[string]bool
@@ -93,7 +93,7 @@ func (e *Evidence) readTasks(ctx context.Context, tx pgx.Tx) error {
 		var text []byte
 		err := row.Scan(&t.ID, &t.Key, &t.State, &t.Attempt, &text, &t.Passes, &t.Lane, &t.Pool, &t.Rank, &t.Exclusive, &t.RunAt, &t.Needs, &t.Rule, &t.Rollout)
 		if err == nil && text != nil && (json.Unmarshal(text, &t.Result) != nil || t.Result != nil && t.Result.Token == "") {
-			t.Result = nil // not written by one of our agents
+			t.Result = nil // not written by an agent of this package
 		}
 		e.Tasks[t.ID] = t
 		return struct{}{}, err

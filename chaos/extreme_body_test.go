@@ -41,11 +41,11 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
-// document is what the server says of its API.
+// document is the server's description of its API.
 type document struct {
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]*shape }
-	// seen are references that were looked into.
+	// seen are references that were already visited.
 	seen map[string]bool
 }
 
@@ -70,7 +70,7 @@ func (d *document) is(s *shape) *shape {
 	return s
 }
 
-// kind is the type of a schema; empty: anything.
+// kind returns the type of a schema; empty means anything.
 func (s *shape) kind() string {
 	switch t := s.Type.(type) {
 	case string:
@@ -85,8 +85,8 @@ func (s *shape) kind() string {
 	return ""
 }
 
-// usualFields are values that the API takes, by the name of the field, or of the
-// path's last word and the field, for those that must be there.
+// usualFields are values that the API accepts for required fields, by the name of the
+// field, or of the path's last word and the field.
 var usualFields = map[string]any{
 	"service": "s", "key": "k", "name": "n", "action": "cancel", "filter": map[string]any{"service": "nobody's"}, "priority": 1, "source": "name: f\nsteps:\n  a: {driver: exec, argv: [\"true\"]}\n",
 	"mode": "paused", "role": "viewer", "password": facePassword, "new": facePassword, "scopes": []any{"*:read"}, "secret": "weir_join_x", "node": "m", "version": 1, "value": "v", "spec": "@daily",
@@ -97,10 +97,11 @@ var usualFields = map[string]any{
 	"reason": "why not", "outcome": "applied", "target object": map[string]any{"all": true}, "task string": "01890a5d-ac96-774b-bcce-b302099a8057", "run object": map[string]any{"driver": "exec", "argv": []any{"true"}},
 }
 
-// always are fields that may be left out for some, and not here.
+// always are fields that are optional for some routes, but always sent here.
 var always = []string{"reason", "target"}
 
-// sample is a value that a schema takes, with what must be there and nothing else.
+// sample returns a value that a schema accepts, with the required fields and nothing
+// else.
 func (d *document) sample(s *shape, name string) any {
 	s = d.is(s)
 	if v, ok := usualFields[name+" "+s.kind()]; ok {
@@ -134,7 +135,7 @@ func (d *document) sample(s *shape, name string) any {
 	return "x"
 }
 
-// bases are what a body needs beside what its schema says, by operation.
+// bases are what a body needs besides what its schema says, by operation.
 var bases = map[string]map[string]any{
 	"PUT /api/v1/pools/{pool}":                   {"size": 1},
 	"PUT /api/v1/schedules/{schedule}":           {"task": map[string]any{"service": "s"}},
@@ -160,7 +161,7 @@ var (
 	}
 )
 
-// filled adds to a body what its operation needs, but for what is odd.
+// filled adds to a body what its operation needs, except for the odd field.
 func filled(operation string, body any, odd string) any {
 	object, ok := body.(map[string]any)
 	if !ok {
@@ -181,10 +182,10 @@ type field struct {
 	shape *shape
 }
 
-// one is the name of the first element of a list, and of a key that is not known.
+// one is the name of the first element of a list, and of an unknown key.
 const one = "0"
 
-// fields are all places of a schema. A part that several schemas share is looked into
+// fields returns all places of a schema. A part that several schemas share is visited
 // once.
 func (d *document) fields(s *shape, path []string, out []field) []field {
 	shared := s.Ref
@@ -212,7 +213,7 @@ func (d *document) fields(s *shape, path []string, out []field) []field {
 	return out
 }
 
-// with is a body with one value in its place; whatever stands around it is usual.
+// with returns a body with one value in its place; the values around it are usual.
 func (d *document) with(s *shape, path []string, v any, name string) any {
 	if len(path) == 0 {
 		return v
@@ -235,7 +236,7 @@ func (d *document) with(s *shape, path []string, v any, name string) any {
 	return body
 }
 
-// table is the table of extremes as JSON. A span is in seconds, as the API takes it.
+// table returns the table of extremes as JSON. A span is in seconds, as the API takes it.
 func (f *oddHouse) table() map[string][]any {
 	f.Helper()
 	out := map[string][]any{}
@@ -258,7 +259,7 @@ func (f *oddHouse) table() map[string][]any {
 	return out
 }
 
-// odd are the extremes for a schema: those of its type, nothing, and another type.
+// odd returns the extremes for a schema: those of its type, nothing, and another type.
 func odd(s *shape, table map[string][]any) []any {
 	out := []any{nil}
 	switch s.kind() {
@@ -284,7 +285,7 @@ func odd(s *shape, table map[string][]any) []any {
 	return append(out, table["jsonb"]...)
 }
 
-// plain is a value as it stands in a query or in a path.
+// plainText returns a value in the form of a query or a path.
 func plainText(v any) (string, bool) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -297,7 +298,8 @@ func plainText(v any) (string, bool) {
 	return string(raw), string(raw) != "null"
 }
 
-// apart are routes that would end what the test needs, or that need what is not JSON.
+// apart are routes that would end what the test needs, or that need something other than
+// JSON.
 var apart = map[string]string{
 	"POST /api/v1/logout":                          "ends the session",
 	"PUT /api/v1/me/password":                      "ends the session; /users/{user}/password is the same function",
@@ -315,8 +317,8 @@ type sent struct {
 	body                any
 }
 
-// requests are all that are sent: each parameter and each place of each body, with
-// each extreme of its type.
+// requests returns everything that is sent: each parameter and each place of each body,
+// with each extreme of its type.
 func (f *oddHouse) requests(d *document) (out []sent) {
 	f.Helper()
 	table, met := f.table(), map[string]int{}
@@ -337,7 +339,7 @@ func (f *oddHouse) requests(d *document) (out []sent) {
 				for _, place := range d.fields(body, nil, nil) {
 					for _, v := range odd(place.shape, table) {
 						if place.path[0] == "wait_ms" && fmt.Sprintf("%s", v) == "32768" {
-							continue // it waits so long, as it should
+							continue // the call waits that long, as it should
 						}
 						out = append(out, sent{method, path, strings.Join(place.path, "."), v, filled(method+" "+path, d.with(body, place.path, v, ""), place.path[0])})
 					}
@@ -351,7 +353,7 @@ func (f *oddHouse) requests(d *document) (out []sent) {
 				for i, v := range odd(s, table) {
 					text, ok := plainText(v)
 					if !ok || len(text) > 8000 || p.In == "path" && met[p.Name] > 3 && i%4 != 0 {
-						continue // a name in a path is read the same way by all routes
+						continue // all routes read a name in a path in the same way
 					}
 					switch p.In {
 					case "query":
@@ -369,8 +371,8 @@ func (f *oddHouse) requests(d *document) (out []sent) {
 	return out
 }
 
-// send sends one, for things that are there, and says what is wrong with the answer:
-// it is what was asked for, or a problem that names the field.
+// send sends one request, for existing objects, and returns what is wrong with the
+// answer: it must be what was asked for, or a problem that names the field.
 func (f *face) send(s sent) string {
 	f.Helper()
 	path := placeholder.ReplaceAllStringFunc(s.path, func(word string) string { return url.PathEscape(f.one(s.path, word)) })
@@ -409,12 +411,12 @@ func (f *face) send(s sent) string {
 }
 
 // related are fields that are refused together with another one, or that are documents
-// with fields of their own (*).
+// with their own fields (*).
 var related = map[string]string{
 	"from": "to", "rank": "lane", "definition": "*", "source": "*", "files": "changes", "secret": "name", "per": "rate", "options": "workflow", "workflow": "task",
 }
 
-// named says that a refusal is about the field that was odd, or about what it is in.
+// named reports whether a refusal is about the odd field, or about what contains it.
 func named(sent, refused string) bool {
 	clean := strings.NewReplacer("[", ".", "]", "")
 	at := strings.Split(sent, ".")
@@ -431,7 +433,7 @@ func named(sent, refused string) bool {
 	return false
 }
 
-// one is a thing that stands for a word of a path; work is new each time.
+// one returns an object for a word of a path; tasks are new each time.
 func (f *face) one(path, word string) (name string) {
 	f.Helper()
 	if strings.HasPrefix(path, "/api/v1/fleet/") && word == "{job}" {
@@ -468,7 +470,7 @@ func (f *face) one(path, word string) (name string) {
 	return name
 }
 
-// prepare makes one of each that no function of the table makes.
+// prepare makes one object of each kind that no function of the table makes.
 func (f *oddHouse) prepare() {
 	f.Helper()
 	target := testdb.NewEmpty(f.T)
@@ -494,14 +496,14 @@ func (f *oddHouse) prepare() {
 
 // TestExtremeValuesOverHTTP sends values of the table in every body and in every
 // parameter of the API: one of five, and TestLongExtremeValuesOverHTTP all. Each is
-// taken, or refused by the name of the field; nothing is our fault, nothing hangs, all
-// others go on, and what was taken is shown.
+// accepted, or refused by the name of the field; there is no internal error and no
+// hanging call, all other work continues, and accepted values are shown.
 func TestExtremeValuesOverHTTP(t *testing.T) {
 	t.Parallel()
 	extremesOverHTTP(t, 5)
 }
 
-// extremesOverHTTP sends one of so many requests.
+// extremesOverHTTP sends one of every so many requests.
 func extremesOverHTTP(t *testing.T, of int) {
 	f := newOddHouse(t)
 	d := f.document()

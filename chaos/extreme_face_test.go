@@ -28,11 +28,11 @@ import (
 const (
 	// answerMost is how many bytes any answer may have, whatever is in the database.
 	answerMost = 4 << 20
-	// answerWithin is how long any answer may take; a busy machine is slow.
+	// answerWithin is how long any answer may take, because a busy machine is slow.
 	answerWithin = 45 * time.Second
-	// eachMost is how many things of a kind a route is asked for.
+	// eachMost is how many objects of a kind a route is asked for.
 	eachMost = 30
-	// facePassword is that of everybody.
+	// facePassword is the password of every user.
 	facePassword = "seven boats in a bottle"
 )
 
@@ -47,8 +47,8 @@ type face struct {
 	answers                 map[int]int
 }
 
-// newFace starts a server on the database of a run. Nothing that it could start is
-// there: no provider of workspaces answers, and nobody hears who wakes a node.
+// newFace starts a server on the database of a run. It has nothing that it could start:
+// no provider of workspaces answers, and no target of wake calls listens.
 func newFace(on *run) *face {
 	on.Helper()
 	t := on.T
@@ -113,13 +113,13 @@ func (f *face) enter() {
 	}
 }
 
-// answered is what came back, whole.
+// answered is a complete answer.
 type answered struct {
 	*http.Response
 	body []byte
 }
 
-// ask sends a request and reads the answer to its end; of a stream, what comes first.
+// ask sends a request and reads the answer to its end, or the beginning of a stream.
 func (f *face) ask(method, path string, body io.Reader, headers ...string) answered {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, answerWithin)
@@ -151,11 +151,11 @@ func (f *face) ask(method, path string, body io.Reader, headers ...string) answe
 	return answered{response, text}
 }
 
-// fits says what is wrong with the form of an answer, whatever it says.
+// fits returns what is wrong with the form of an answer, whatever its content.
 func (a answered) fits() string {
 	kind := a.Header.Get("Content-Type")
 	switch {
-	case a.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(a.body), "something that is needed for it does not answer"): // no provider does
+	case a.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(a.body), "something that is needed for it does not answer"): // there is no provider
 	case a.StatusCode >= 500:
 		return fmt.Sprintf("status %d: %.300s", a.StatusCode, a.body)
 	case len(a.body) > answerMost:
@@ -168,7 +168,7 @@ func (a answered) fits() string {
 	return ""
 }
 
-// oddHouse is a server on a database in which odd things are.
+// oddHouse is a server on a database that contains odd values.
 type oddHouse struct {
 	*face
 	edge *edge
@@ -182,8 +182,8 @@ func newOddHouse(t *testing.T) *oddHouse {
 	return &oddHouse{newFace(e.run), e}
 }
 
-// furnish has every probe that the functions take stay in the database, each for a
-// lease of its own, and lets time pass over it.
+// furnish leaves every probe that the functions accept in the database, each with its own
+// lease, and lets time pass.
 func (f *oddHouse) furnish() (taken int) {
 	f.Helper()
 	gone := regexp.MustCompile(`^\w+\.(drop|delete|remove|forget|deregister|revoke|purge)`)
@@ -210,15 +210,15 @@ func (f *oddHouse) furnish() (taken int) {
 	return taken
 }
 
-// again are the words of a lease and those of a new one, by pairs.
+// again returns the words of a lease and those of a new one, in pairs.
 func (f *oddHouse) again(was []string) []string {
 	f.Helper()
 	now := f.edge.newLease("x") // of no node, whose slots would run out
 	return []string{was[0], now[0], was[2], now[2]}
 }
 
-// things say where the names are that stand for a part of a path, those of the API and
-// those of pages. A new kind of thing needs a line.
+// things are queries for the names that replace a part of a path, those of the API and
+// those of pages. A new kind of object needs a line.
 var things = map[string]string{
 	"{task}": `select id::text from weir.task order by id`, "{job}": `select id::text from weir.jobs order by id`, "{pool}": `select name from weir.pools order by 1`,
 	"{schedule}": `select name from weir.schedules order by 1`, "{node}": `select name from weir.nodes order by 1`, "{worker}": `select name from weir.workers order by 1`,
@@ -229,7 +229,7 @@ var things = map[string]string{
 	"{pc}": `select name from weir.nodes order by 1`, "{fleet}": `select job::text from weir.fleet_jobs order by 1`, "{action}": `select unnest(array['cancel', 'retry', 'hold', 'skip'])`, "{workspace}": `select id::text from weir.workspaces order by 1`,
 }
 
-// pageWords are what {id} and {name} mean on a page, by how its path begins.
+// pageWords are what {id} and {name} mean on a page, by the beginning of its path.
 var pageWords = map[string]string{
 	"/workflows/": "{workflow}", "/jobs/": "{job}", "/tasks/": "{task}", "/artifacts/": "{artifact}", "/rollouts/": "{rollout}", "/databases/": "{database}", "/fleet/jobs/": "{fleet}",
 	"/workspaces/": "{workspace}", "/schedules/": "{schedule}", "/pools/": "{pool}", "/nodes/": "{node}", "/workers/": "{worker}", "/users/": "{user}", "/fleet/pcs/": "{pc}", "/secrets/": "{secret}", "/tokens/": "{token}", "/sessions/": "{session}", "/joins/": "{join}", "/account/": "{session}", "/devices/": "{serial}",
@@ -237,7 +237,7 @@ var pageWords = map[string]string{
 
 var placeholder = regexp.MustCompile(`\{[\w ]+\}`)
 
-// paths are a pattern with things of the database in it.
+// paths returns a pattern with objects of the database filled in.
 func (f *face) paths(pattern string) []string {
 	f.Helper()
 	for start, word := range pageWords {
@@ -281,7 +281,7 @@ func (f *face) paths(pattern string) []string {
 	return out
 }
 
-// look reads every route of the API and every page, for the things that are there.
+// look reads every route of the API and every page, for the existing objects.
 func (f *face) look() (looked int) {
 	f.Helper()
 	see := func(path string, headers ...string) {
@@ -317,7 +317,7 @@ func (f *face) look() (looked int) {
 	return looked
 }
 
-// walk reads lists to their end, so that everything was in an answer once.
+// walk reads lists to their end, so that every object was in an answer once.
 func (f *face) walk() {
 	f.Helper()
 	for _, list := range []string{"/tasks", "/jobs", "/pools", "/nodes", "/workers", "/schedules", "/workflows", "/devices", "/timeline", "/workspaces", "/rollouts"} {
@@ -350,7 +350,7 @@ func (f *face) walk() {
 	}
 }
 
-// canary says what broke for work that has nothing to do with anything odd.
+// canary reports what broke for work that is unrelated to anything odd.
 func (f *oddHouse) canary() {
 	f.Helper()
 	var said *string
@@ -362,8 +362,8 @@ func (f *oddHouse) canary() {
 	}
 }
 
-// TestExtremeValuesOnEveryPage: whatever the functions let into the database, every
-// route of the API and every page shows it, whole and bounded.
+// TestExtremeValuesOnEveryPage checks that every route of the API and every page shows
+// whatever the functions let into the database, completely and bounded.
 func TestExtremeValuesOnEveryPage(t *testing.T) {
 	t.Parallel()
 	f := newOddHouse(t)

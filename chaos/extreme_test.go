@@ -15,9 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// extremes are values at the edges of each type, as SQL. What one of them does
-// to a function is found by sending it; add a value here and every public
-// function gets it.
+// extremes are values at the edges of each type, as SQL. Sending one to a function shows
+// what it does; a value that is added here goes to every public function.
 var extremes = map[string][]string{
 	"timestamp with time zone": {`'infinity'`, `'-infinity'`, `'294276-12-31'`, `'4713-01-01 BC'`, `'9999-12-31'`, `'1970-01-01'`},
 	"interval":                 {`'0'`, `'-1 s'`, `'1 us'`, `'300000 years'`, `'178000000 years'`, `'-178000000 years'`, `'100 years'`},
@@ -35,7 +34,7 @@ var extremes = map[string][]string{
 	"boolean": {`null`},
 }
 
-// extremesOf are the extremes of a type, also of an array.
+// extremesOf returns the extremes of a type, also of an array.
 func extremesOf(typ string) []string {
 	element, isArray := strings.CutSuffix(typ, "[]")
 	list := extremes[element]
@@ -49,8 +48,8 @@ func extremesOf(typ string) []string {
 	return out
 }
 
-// usual are values that a function takes, by name and type of the argument, for
-// those that have no default. {task}, {attempt} and {token} are a lease.
+// usual are values that a function accepts for arguments without a default, by name and
+// type of the argument. {task}, {attempt} and {token} are a lease.
 var usual = map[string]string{
 	"task uuid": "'{task}'", "attempt integer": "{attempt}", "token uuid": "'{token}'",
 	"tasks uuid[]": "array['{task}'::uuid]", "attempts integer[]": "array[{attempt}]", "tokens uuid[]": "array['{token}'::uuid]",
@@ -63,9 +62,8 @@ var usual = map[string]string{
 	"what text": "'w'", "op text": "'cancel'", "filter jsonb": "'{}'", "count integer": "1", "schedule text": "'@daily'", "timetable text": "'@daily'",
 }
 
-// aftermath is everything that comes later: time, leases, back-off, questions,
-// for the odd task and for a canary that has nothing to do with it. It returns
-// what broke, or null.
+// aftermath is everything that comes later: time, leases, backoff, queries, for the odd
+// task and for an unrelated canary. It returns what broke, or null.
 const aftermath = `
 create function public.aftermath(deep boolean) returns text language plpgsql as $aftermath$
 declare
@@ -126,18 +124,19 @@ end $aftermath$`
 // probe is one call with one extreme value.
 type probe struct{ role, function, argument, value, sql string }
 
-// edge is a database in which every call is tried and taken back.
+// edge is a database in which every call is tried and rolled back.
 type edge struct {
 	*run
 	conn  *pgx.Conn
 	words *strings.Replacer
-	// lease is a task, an attempt and a token that the words stand for.
+	// lease is the task, the attempt and the token that replace the words.
 	lease []string
 }
 
 func newEdge(t *testing.T) *edge {
 	e := &edge{run: newRun(t)}
-	// Thousands of calls: on a busy machine they take longer than a run has.
+	// There are thousands of calls, which take longer than a run's limit on a busy
+	// machine.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	e.ctx = ctx
@@ -179,9 +178,9 @@ func (e *edge) do(sql string) {
 	}
 }
 
-// probes are the calls: every argument of every function that a client or a
-// worker may call, and every field of a task that is submitted, with every
-// extreme of its type. The others are as usual.
+// probes returns the calls: every argument of every function that a client or a worker
+// may call, and every field of a submitted task, with every extreme of its type. The
+// other arguments are usual.
 func (e *edge) probes() []probe {
 	e.Helper()
 	rows, err := e.conn.Query(e.ctx, `
@@ -208,7 +207,7 @@ func (e *edge) probes() []probe {
 	for function, args := range byFunction {
 		for _, odd := range args {
 			if odd.Name == "at" {
-				continue // nobody but the owner sets the clock
+				continue // only the owner sets the clock
 			}
 			for _, v := range extremesOf(odd.Type) {
 				var given []string
@@ -246,9 +245,8 @@ func (e *edge) probes() []probe {
 	return out
 }
 
-// try makes calls in the name of their roles, lets everything come that comes later,
-// and takes it all back. It returns the error of each call that was refused, and what
-// broke after the others.
+// try makes calls as their roles, lets everything happen that comes later, and rolls it
+// all back. It returns the error of each refused call, and what broke after the others.
 func (e *edge) try(deep bool, calls ...probe) (refusals []*pgconn.PgError, broke string) {
 	e.Helper()
 	tx, err := e.conn.Begin(e.ctx)
@@ -283,8 +281,8 @@ func (e *edge) try(deep bool, calls ...probe) (refusals []*pgconn.PgError, broke
 	return refusals, ""
 }
 
-// groups are probes that can be tried together: those of a lease by themselves, because
-// one would end it for the others, and of the rest each group has different functions.
+// groups returns probes that can be tried together: those of a lease by themselves,
+// because one would end it for the others, and the rest in groups of different functions.
 func (e *edge) groups(probes []probe) (out [][]probe) {
 	const together = 8
 	var rest []probe
@@ -306,7 +304,7 @@ func (e *edge) groups(probes []probe) (out [][]probe) {
 	return out
 }
 
-// harmed says which calls of a group broke something: those that do so alone, or else
+// harmed returns which calls of a group broke something: those that do so alone, or else
 // all of them.
 func (e *edge) harmed(group []probe, broke string) (out []string) {
 	e.Helper()
@@ -323,14 +321,15 @@ func (e *edge) harmed(group []probe, broke string) (out []string) {
 
 func (p probe) String() string { return fmt.Sprintf("%s(%s => %s)", p.function, p.argument, p.value) }
 
-// clearRefusal says that a refusal tells a caller what to do: it has a code of ours.
+// clearRefusal reports whether a refusal tells a caller what to do: it has a code of
+// Weir.
 func clearRefusal(err *pgconn.PgError) bool {
 	return strings.HasPrefix(err.Code, "WR")
 }
 
-// TestExtremeValues sends every value of the table to every public function. A
-// value is refused with a code of ours, or everything that comes later works:
-// for the task it belongs to and for a canary.
+// TestExtremeValues sends every value of the table to every public function. Either the
+// value is refused with a code of Weir, or everything that comes later works, for the
+// task it belongs to and for a canary.
 func TestExtremeValues(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t)

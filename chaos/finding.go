@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Finding is something that must not be.
+// Finding is a violation of an invariant.
 type Finding struct {
 	// Rule is the invariant, such as "I2 (R3) one live lease".
 	Rule string
-	// Task is what it is about; empty: the run as a whole.
+	// Task is the task it is about; empty means the run as a whole.
 	Task string
 	Text string
 }
@@ -68,7 +68,7 @@ func Report(findings []Finding) string {
 	return fmt.Sprintf("%d findings:\n%s", len(findings), strings.Join(lines, "\n"))
 }
 
-// rules are the distinct invariants that findings are about.
+// rules returns the distinct invariants of findings.
 func rules(findings []Finding) []string {
 	var out []string
 	for _, f := range findings {

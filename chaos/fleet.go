@@ -22,8 +22,8 @@ type Agent struct {
 	ended chan struct{}
 }
 
-// Hook sees a call of an agent before it is made. While it runs, the agent gets
-// no other answer either. It is the place to strike at an exact call.
+// Hook sees a call of an agent before it is made. While it runs, the agent gets no other
+// answer either. A hook can strike at an exact call.
 type Hook func(*Agent, Call)
 
 // StartAgent runs this binary again as an agent. Its calls go into the history
@@ -61,7 +61,7 @@ func StartAgent(r *Recorder, o Orders, hook Hook) (*Agent, error) {
 	return a, nil
 }
 
-// listen takes down what the agent says and gives each call its go.
+// listen records what the agent reports and gives each call its permission.
 func (a *Agent) listen(r *Recorder, out io.Reader, hook Hook) {
 	ids := map[int]int{}
 	lines := bufio.NewScanner(out)
@@ -87,7 +87,7 @@ func (a *Agent) listen(r *Recorder, out io.Reader, hook Hook) {
 // Kill ends the agent with -9. A hook may call it.
 func (a *Agent) Kill() { _ = a.cmd.Process.Kill() }
 
-// Pause stops the process where it stands, Resume lets it go on.
+// Pause stops the process where it is, Resume lets it continue.
 func (a *Agent) Pause() error  { return a.cmd.Process.Signal(syscall.SIGSTOP) }
 func (a *Agent) Resume() error { return a.cmd.Process.Signal(syscall.SIGCONT) }
 

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestLongFleet lets blows fall on the PCs of a troubled fleet for five minutes, or
-// for WEIR_CHAOS if that is less, as the seed says. Then everything ends, and the
-// doctor is content:
+// TestLongFleet lets blows fall on the PCs of a troubled fleet for five minutes, or for
+// WEIR_CHAOS if that is less, as the seed says. Then everything ends, and the doctor
+// reports no fault:
 //
 //	WEIR_CHAOS=5m go test -tags chaos -run LongFleet -v ./chaos
 func TestLongFleet(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestFleetPCKilled kills the agent of a PC with -9 while 20 devices work. All 20 are
-// back within 60 s, its keeper has ended what ran, what it would say is refused and
-// recorded, and nobody pays: the PC comes back, and all is done.
+// back within 60 s, its keeper has ended the running work, late reports are refused and
+// recorded, and nothing is charged: the PC comes back, and everything is done.
 func TestFleetPCKilled(t *testing.T) {
 	t.Parallel()
 	h := newHall(t)
@@ -49,7 +49,7 @@ func TestFleetPCKilled(t *testing.T) {
 }
 
 // TestFleetPCPaused stops the agent of a PC until its leases are over, while its work
-// ends. What it says then is refused and recorded, and each device is served once
+// ends. Its reports after that are refused and recorded, and each device is served once
 // more, by the same agent.
 func TestFleetPCPaused(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestFleetPCPaused(t *testing.T) {
 	h.signal(pc.process, syscall.SIGSTOP)
 	h.letGo()
 	h.wait("the work has ended, and nobody sees it", func() bool { return h.marks("ended") == 3 })
-	// Its time is over, as it would be half a minute later.
+	// The lease is ended here, as it would be half a minute later.
 	h.exec(`update weir.running set until = clock_timestamp() - interval '1 s' where device is not null`)
 	h.become("3 retrying")
 	h.signal(pc.process, syscall.SIGCONT)
@@ -79,9 +79,9 @@ func TestFleetPCPaused(t *testing.T) {
 	h.concludes(pc)
 }
 
-// TestFleetHubLost takes a hub with seven working devices from a PC. The PC is
-// paused, the seven are given back and their programs killed, nobody is punished and
-// nothing is spent; the others work on.
+// TestFleetHubLost takes a hub with seven working devices from a PC. The PC is paused,
+// the seven runs are given back and their programs killed, no device is punished and no
+// budget spent; the other devices continue.
 func TestFleetHubLost(t *testing.T) {
 	t.Parallel()
 	h := newHall(t)
@@ -109,7 +109,7 @@ func TestFleetHubLost(t *testing.T) {
 	h.concludes(pc)
 }
 
-// must is for what cannot fail but for the machine.
+// must is for calls that fail only because of the machine.
 func must[V any](v V, err error) func(t *testing.T) V {
 	return func(t *testing.T) V {
 		t.Helper()
@@ -120,8 +120,8 @@ func must[V any](v V, err error) func(t *testing.T) V {
 	}
 }
 
-// TestFleetBadJob runs a job that fails everywhere on 40 good devices: it is stopped,
-// and no device is worse for it. The next job is done by all of them.
+// TestFleetBadJob runs a job that fails everywhere on 40 good devices: it is stopped, and
+// no device is worse for it. All of them do the next job.
 func TestFleetBadJob(t *testing.T) {
 	t.Parallel()
 	h := newHall(t)

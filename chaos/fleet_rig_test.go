@@ -73,8 +73,8 @@ func (h *hall) pc(name string, args ...string) *workplace {
 	return w
 }
 
-// start begins a life of the agent. What it says goes into a file: its keepers have
-// a pipe open longer than it lives.
+// start starts the agent again. Its output goes to a file, because its keepers hold a
+// pipe open for longer than the agent lives.
 func (w *workplace) start() {
 	w.Helper()
 	cmd := w.command(append([]string{"agent", "--pc", w.name, "--dir", filepath.Join(w.dir, "agent")}, w.args...)...)
@@ -103,8 +103,8 @@ func (w *workplace) start() {
 // kill ends the agent with -9. Its keepers stay.
 func (w *workplace) kill() { _ = w.process.Kill() } // it may have ended
 
-// listed writes a file of devices, and gives a way to change it: those with the hub
-// come first, the others hang on the PC itself.
+// listed writes a file of devices, and returns a function to change it: those with the
+// hub come first, the others are attached to the PC itself.
 func (h *hall) listed(pc string, hub, alone int) (path string, rewrite func(withHub bool)) {
 	h.Helper()
 	path = filepath.Join(h.TempDir(), "devices.yaml")
@@ -131,8 +131,8 @@ func (h *hall) listed(pc string, hub, alone int) (path string, rewrite func(with
 	return path, rewrite
 }
 
-// program is work that says in a file that it began and waits until it is let go;
-// once it is, it ends at once.
+// program is work that records in a file that it began, waits until it is let go, and
+// then ends at once.
 func (h *hall) program() string {
 	script := fmt.Sprintf(`echo $WEIR_ATTEMPT >> "%[1]s/$WEIR_DEVICE_SERIAL.begun"; while [ ! -e "%[1]s/go" ]; do sleep 0.5; done; echo $WEIR_ATTEMPT >> "%[1]s/$WEIR_DEVICE_SERIAL.ended"`, h.dir)
 	return fmt.Sprintf(`"run": {"argv": ["sh", "-c", %q]}, "target": {"all": true}, "backoff": "0s", "linger": "10m"`, script)
@@ -156,7 +156,7 @@ func (h *hall) marks(what string) int {
 	return len(list)
 }
 
-// fleet submits a job once so many devices are there.
+// fleet submits a job after the given number of devices is known.
 func (h *hall) fleet(devices int, spec string) (job weir.ID) {
 	h.Helper()
 	h.wait(fmt.Sprintf("%d devices are known", devices), func() bool {
@@ -183,7 +183,7 @@ func (h *hall) wait(what string, ok func() bool) {
 	}
 }
 
-// units are how many of all jobs are in which state.
+// units returns how many units of all jobs are in which state.
 func (h *hall) units() (text string) {
 	h.Helper()
 	if err := h.pool.QueryRow(h.ctx, `select coalesce(string_agg(n || ' ' || state, ', ' order by state), '') from (select state, count(*) as n from weir.fleet_units group by state) u`).Scan(&text); err != nil {
@@ -201,7 +201,7 @@ func (h *hall) running() int {
 	return h.count(`select count(*) from weir.running where device is not null`)
 }
 
-// heldLease is one that an agent has.
+// heldLease is a lease that an agent holds.
 type heldLease struct {
 	Task    weir.ID
 	Attempt int
@@ -221,7 +221,7 @@ func (h *hall) leases() []heldLease {
 	return list
 }
 
-// nobodyPaid: no device is worse for what happened, and no budget is smaller.
+// nobodyPaid checks that no device is worse for what happened, and no budget is smaller.
 func (h *hall) nobodyPaid() {
 	h.Helper()
 	if n := h.count(`select count(*) from weir.devices where health not in ('good', 'unknown')`); n > 0 {
@@ -230,14 +230,14 @@ func (h *hall) nobodyPaid() {
 	if n := h.count(`select coalesce(sum(infra), 0) from weir.fleet_units`); n > 0 {
 		h.Errorf("%d attempts of the infrastructure were spent", n)
 	}
-	// Of the attempts that there were, all but the last one are forgiven.
+	// All attempts except the last one are forgiven.
 	if n := h.count(`select count(*) from weir.fleet_units u join weir.finished f on f.task = u.task left join weir.forgiven g on g.task = u.task
 		where f.attempt - coalesce(g.crashes + g.returns, 0) > 1`); n > 0 {
 		h.Errorf("%d runs spent an attempt", n)
 	}
 }
 
-// concludes ends a test: the doctor is content, and nothing is left on the PCs.
+// concludes ends a test: the doctor reports no fault, and nothing is left on the PCs.
 func (h *hall) concludes(places ...*workplace) {
 	h.Helper()
 	for _, w := range places {

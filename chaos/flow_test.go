@@ -31,9 +31,9 @@ const (
 	flowDone
 )
 
-// flow is many tasks through an engine in ordinary operation: clients that submit
-// inside transactions of their own, which stay open for a while, beside a steady
-// plain flow; servers that come and go; and a reader with a cursor.
+// flow sends many tasks through an engine in ordinary operation: clients that submit
+// inside their own transactions, which stay open for a while, beside a steady plain flow;
+// servers that come and go; and a reader with a cursor.
 type flow struct {
 	*site
 	wide *pgxpool.Pool
@@ -78,7 +78,7 @@ func newFlow(t *testing.T, tasks int, seed uint64, limit time.Duration) *flow {
 	return f
 }
 
-// promise notes tasks whose submission has committed and says whether there are
+// promise records tasks whose submission has committed and returns whether there are
 // enough.
 func (f *flow) promise(ids [][16]byte) (enough bool) {
 	f.mu.Lock()
@@ -93,7 +93,7 @@ func (f *flow) enough() bool { return f.promise(nil) }
 
 const flowSubmit = `select task from weir.submit_many((select jsonb_agg(jsonb_build_object('service', 'flow', 'priority', i % 2)) from generate_series(1, $1) i), false)`
 
-// slowClient submits in transactions of 0.1 to 2 s, of which some are taken back.
+// slowClient submits in transactions of 0.1 to 2 s, some of which are rolled back.
 func (f *flow) slowClient(rng *rand.Rand, most int) {
 	for !f.enough() && f.ctx.Err() == nil {
 		err := pgx.BeginFunc(f.ctx, f.wide, func(tx pgx.Tx) error {
@@ -141,7 +141,7 @@ func (f *flow) plainFlow() {
 	}
 }
 
-// worker claims and finishes until it is told to stop.
+// worker claims and finishes until ctx ends.
 func (f *flow) worker(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		var n int64
@@ -158,7 +158,7 @@ func (f *flow) worker(ctx context.Context, name string) {
 	}
 }
 
-// tender keeps the clock going beside the servers, so that floors rise often.
+// tender tends the engine beside the servers, so that floors rise often.
 func (f *flow) tender(ctx context.Context) {
 	for pause(ctx, time.Second) {
 		if _, err := f.wide.Exec(ctx, `select weir.tend(true)`); err != nil && ctx.Err() == nil {
@@ -167,7 +167,7 @@ func (f *flow) tender(ctx context.Context) {
 	}
 }
 
-// turnover stops one server after the other, in order or with -9, and starts the
+// turnover stops one server after the other, in an orderly way or with -9, and starts the
 // next one first.
 func (f *flow) turnover(ctx context.Context, every time.Duration) {
 	old := f.server()
@@ -183,7 +183,7 @@ func (f *flow) turnover(ctx context.Context, every time.Duration) {
 	}
 }
 
-// reader follows the timeline by its cursor and keeps how far each task is.
+// reader follows the timeline by its cursor and records the stage of each task.
 type reader struct {
 	stage  map[[16]byte]byte
 	cursor string
@@ -217,12 +217,12 @@ func (r *reader) read(ctx context.Context, pool *pgxpool.Pool) (n int, err error
 		return nil
 	})
 	if err == nil {
-		r.cursor = last // a page is whole or read again
+		r.cursor = last // a page is complete or is read again
 	}
 	return n, err
 }
 
-// pass40 lets it all happen and returns what is wrong afterwards.
+// pass40 runs the flow and returns what is wrong afterwards.
 func (f *flow) pass40(clients, most int, every time.Duration) []Finding {
 	f.Helper()
 	seen := &reader{stage: map[[16]byte]byte{}, cursor: "0.0"}
@@ -258,7 +258,7 @@ func (f *flow) pass40(clients, most int, every time.Duration) []Finding {
 	f.turnover(serving, every)
 	<-turned
 
-	// What was promised ends; a task that nobody can see would not.
+	// Every promised task must end; a task that no worker can see would not.
 	left := func() (n int) {
 		if err := f.wide.QueryRow(f.ctx, `select (select count(*) from weir.pending) + (select count(*) from weir.available) + (select count(*) from weir.running)`).Scan(&n); err != nil {
 			f.Fatal(err)
@@ -296,7 +296,7 @@ func (f *flow) pass40(clients, most int, every time.Duration) []Finding {
 	return append(seen.found, f.compare(seen)...)
 }
 
-// compare holds what was promised against what the reader saw.
+// compare compares what was promised with what the reader saw.
 func (f *flow) compare(seen *reader) (found []Finding) {
 	lost := 0
 	for id := range f.promised {
@@ -324,9 +324,9 @@ func (f *flow) compare(seen *reader) (found []Finding) {
 	return found
 }
 
-// TestR2R8_OpenSubmitters is a small flow: nothing that was acknowledged is lost,
-// though transactions that submit are open while floors rise and servers change,
-// and a reader sees every event once and in order.
+// TestR2R8_OpenSubmitters is a small flow: no acknowledged task is lost, although
+// transactions that submit are open while floors rise and servers change, and a reader
+// sees every event once and in order.
 func TestR2R8_OpenSubmitters(t *testing.T) {
 	t.Parallel()
 	const seed = 1

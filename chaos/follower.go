@@ -21,19 +21,19 @@ type Follower struct {
 	seen   map[int64]int
 }
 
-// Follow begins to read.
+// Follow starts to read.
 func Follow(ctx context.Context, pool *pgxpool.Pool) *Follower {
 	f := &Follower{pool: pool, cursor: "0.0", seen: map[int64]int{}}
 	ctx, f.stop = context.WithCancel(ctx)
 	f.done.Go(func() {
 		for pause(ctx, 10*time.Millisecond) {
-			_, _ = f.read(ctx) // it reads on from the same cursor
+			_, _ = f.read(ctx) // it continues from the same cursor
 		}
 	})
 	return f
 }
 
-// read takes the next rows; the last complete one is the new cursor.
+// read reads the next rows; the last complete one is the new cursor.
 func (f *Follower) read(ctx context.Context) (int, error) {
 	rows, err := f.pool.Query(ctx, `select distinct cursor, seq, split_part(cursor, '.', 1)::bigint from weir.events_after($1, 200) order by 3, 2`, f.cursor)
 	if err != nil {

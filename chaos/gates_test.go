@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// crowd lets many open the gates of the same keys at once, each in a
-// transaction that lasts a while, as when an application submits in its own.
+// crowd lets many transactions open the gates of the same keys at once. Each lasts a
+// while, as when an application submits in its own transaction.
 func crowd(r *run, spec func(i int) Spec, open string, keys []string) {
 	r.workers(2, with(plain(), func(o *Orders) { o.Slots = 8; o.Poll = 5 * time.Millisecond }), nil)
 	ctx, stop := context.WithCancel(r.ctx)
@@ -42,7 +42,7 @@ func crowd(r *run, spec func(i int) Spec, open string, keys []string) {
 	r.clean()
 }
 
-// TestR7_CrowdAtAPool lets many openers fight for a pool of two places.
+// TestR7_CrowdAtAPool lets many openers compete for a pool of two places.
 func TestR7_CrowdAtAPool(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -50,8 +50,8 @@ func TestR7_CrowdAtAPool(t *testing.T) {
 	crowd(r, func(int) Spec { return Spec{"pool": "narrow"} }, `select weir.open_gates(pools => $1)`, []string{"narrow"})
 }
 
-// TestR7_CrowdAtALane lets many openers fight for three lanes, while each batch
-// of tasks goes before the last one.
+// TestR7_CrowdAtALane lets many openers compete for three lanes, while each batch of
+// tasks comes before the previous one.
 func TestR7_CrowdAtALane(t *testing.T) {
 	t.Parallel()
 	crowd(newRun(t), func(i int) Spec {

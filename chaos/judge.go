@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// judge walks the timeline and keeps what is true at each instant.
+// judge walks the timeline and tracks the state at each instant.
 type judge struct {
 	*Evidence
 	lives map[string]*life
-	// lanes and pools have who holds them, or in ranked lanes who belongs to them.
+	// lanes and pools are the tasks that hold them; members are those that belong to
+	// ranked lanes.
 	lanes, pools map[string]map[string]*life
 	members      map[string][]*life
 	sizes        map[string]int
-	// rollouts has what was last decided about each: it was started, or aborted.
+	// rollouts is the last decision about each rollout: it was started, or aborted.
 	rollouts map[string]string
 	epochs   map[string]int64
 	grants   map[lease][]Op
-	// due is before which time an attempt must not begin.
+	// due is the time before which an attempt must not begin.
 	due   map[lease]time.Time
 	found []Finding
 }
@@ -28,14 +29,14 @@ type life struct {
 	state   string
 	attempt int
 	worker  int
-	// ends counts terminal moves that nobody took back.
+	// ends counts terminal moves that were not taken back.
 	ends      int
 	winner    int
 	runAt     time.Time
 	claimedAt time.Time
 }
 
-// Judge is layer 1: the invariants over the timeline, the tables and the
+// Judge is layer 1: it checks the invariants over the timeline, the tables and the
 // history.
 func (e *Evidence) Judge() []Finding {
 	j := &judge{
@@ -108,7 +109,7 @@ func (j *judge) step(v *Event) {
 	j.move(l, v, becomes)
 }
 
-// move takes the step, legal or not, so that the walk can go on.
+// move makes the move, legal or not, so that the walk can continue.
 func (j *judge) move(l *life, v *Event, becomes string) {
 	switch v.Type {
 	case "claimed":
@@ -155,10 +156,10 @@ func (j *judge) end(l *life) {
 	}
 }
 
-// isMove says whether any state has a step of this name.
+// isMove reports whether any state has a move of this name.
 func (j *judge) isMove(event string) bool { return j.target(event) != "" }
 
-// target is where an event leads: the same state wherever it starts.
+// target returns the state that an event leads to, which is the same wherever it starts.
 func (j *judge) target(event string) string {
 	for m, becomes := range j.Moves {
 		if m.Event == event {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// gates judges an opening, and keeps who holds which lane and pool. A task
-// holds them from the moment it may start until it ends or steps back; the loss
-// of a worker changes nothing about that.
+// gates judges an opening, and tracks which task holds which lane and pool. A task holds
+// them from the moment it may start until it ends or steps back; the loss of a worker
+// does not change that.
 func (j *judge) gates(l *life, v *Event) {
 	switch v.Type {
 	case "submitted", "opened":
@@ -22,10 +22,9 @@ func (j *judge) gates(l *life, v *Event) {
 	}
 }
 
-// onTime judges by our own clock that a claim was not answered, and its work
-// not begun, before its time. The time of an event will not do: it is when the
-// function began, and a function that waited for a lock may open what became
-// due while it waited.
+// onTime judges by the parent's own clock that a claim was not answered, and its work not
+// begun, before its time. The time of an event cannot be used: it is when the function
+// began, and a function that waited for a lock may open what became due while it waited.
 func (j *judge) onTime(op Op) {
 	at := op.Call
 	if op.Op == "claim" {
@@ -80,10 +79,10 @@ func (j *judge) enterLane(l *life) {
 	hold(j.lanes, l.Lane, l)
 }
 
-// keeps says whether a task keeps the higher ranks of its lane waiting: while it
-// lives, and after it failed until somebody retries or skips it. A task of a
-// rollout does so from the start of the rollout on, and none that failed does
-// once the rollout was given up.
+// keeps reports whether a task keeps the higher ranks of its lane waiting: while it
+// lives, and after it failed until it is retried or skipped. A task of a rollout does so
+// from the start of the rollout on, and a failed one no longer does once the rollout was
+// given up.
 func (j *judge) keeps(l *life) bool {
 	if l.state == "" || l.Rollout != "" && j.rollouts[l.Rollout] == "" {
 		return false
@@ -108,7 +107,7 @@ func hold(keys map[string]map[string]*life, key string, l *life) {
 	keys[key][l.ID] = l
 }
 
-// pool takes down a change of a pool's size.
+// pool records a change of a pool's size.
 func (j *judge) pool(v *Event) {
 	if size, ok := v.Data["size"].(float64); ok && v.Type == "set" {
 		j.sizes[v.Subject] = int(size)
@@ -126,7 +125,7 @@ func (j *judge) term(v *Event) {
 	j.epochs[v.Subject] = int64(epoch)
 }
 
-// writes judges that no leader acts after the next one has.
+// writes judges that no leader acts after the next one has acted.
 func (j *judge) writes() {
 	var newest LeaderWrite
 	for _, w := range j.Writes {

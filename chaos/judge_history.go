@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// lostWorker says that a task failed because its worker was lost: the end of a
-// lease by time, not by a call.
+// lostWorker reports whether a task failed because its worker was lost: the lease ended
+// by time, not by a call.
 func (j *judge) lostWorker(v *Event) bool {
 	return strings.HasPrefix(v.Message, "poison: ") || strings.Contains(v.Message, " was lost while it ran this")
 }
 
-// grantsOf are the calls that gave or prolonged each lease. The repeat of a
-// claim is none: it returns the lease of the first one, which is older.
+// grantsOf returns the calls that gave or extended each lease. A repeated claim is not
+// one of them: it returns the lease of the first one, which is older.
 func grantsOf(history []Op) map[lease][]Op {
 	first := map[string]int{}
 	grants := map[lease][]Op{}
@@ -37,8 +37,8 @@ func grantsOf(history []Op) map[lease][]Op {
 	return grants
 }
 
-// expired judges that a lease was over when it was ended. The engine's clock
-// and ours are the same here, and a lease counts from a moment after the call.
+// expired judges that a lease was over when it was ended. The engine's clock and the
+// parent's are the same here, and a lease counts from a moment after the call.
 func (j *judge) expired(l *life, v *Event) {
 	for _, op := range j.grants[lease{l.ID, l.attempt}] {
 		left := time.Duration(op.Call + int64(op.Lease) - v.At.UnixNano())
@@ -49,7 +49,7 @@ func (j *judge) expired(l *life, v *Event) {
 	}
 }
 
-// crossCheck compares what clients were told with what the database says.
+// crossCheck compares the answers that clients got with the database.
 func (j *judge) crossCheck() {
 	submitted := map[string]string{}
 	for id, t := range j.Tasks {
@@ -103,7 +103,7 @@ func (j *judge) crossCheck() {
 	}
 }
 
-// tokens are those of the claims whose answers came.
+// tokens returns those of the claims that were answered.
 func (j *judge) tokens() map[lease]string {
 	tokens := map[lease]string{}
 	for _, op := range j.History {
@@ -114,7 +114,7 @@ func (j *judge) tokens() map[lease]string {
 	return tokens
 }
 
-// acknowledged judges that what a client was told has ended did end so (R1).
+// acknowledged judges that tasks ended as their clients were told (R1).
 func (j *judge) acknowledged() {
 	done := map[lease]bool{}
 	for _, v := range j.Events {
@@ -129,7 +129,7 @@ func (j *judge) acknowledged() {
 	}
 }
 
-// recorded judges that each refusal stands in the timeline.
+// recorded judges that each refusal is in the timeline.
 func (j *judge) recorded(refused map[string]int) {
 	for _, v := range j.Events {
 		if v.Type == "stale" {
@@ -143,9 +143,9 @@ func (j *judge) recorded(refused map[string]int) {
 	}
 }
 
-// unexpected errors are those that no fault of ours explains: the server
-// answered, and not with one of the engine's own refusals. 25P03 is how the
-// server ends the transaction of a leader that was paused inside it.
+// unexpected reports whether no injected fault explains an error: the server answered,
+// and not with one of the engine's own refusals. 25P03 is how the server ends the
+// transaction of a leader that was paused inside it.
 func unexpected(err string) bool {
 	if !strings.Contains(err, "SQLSTATE") || strings.Contains(err, "failed to connect") {
 		return false

@@ -13,15 +13,15 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// leaderLock is the term that leader agents fight for.
+// leaderLock is the term that leader agents compete for.
 const leaderLock = "chaos"
 
-// leaderTable takes the writes of leaders. Its number is drawn while the term's
-// row is locked (weir.fenced), so it is the order of the writes.
+// leaderTable records the writes of leaders. Its number is drawn while the term's row is
+// locked (weir.fenced), so it is the order of the writes.
 const leaderTable = `create schema chaos; create table chaos.leader_writes (seq bigserial primary key, epoch bigint not null, holder text not null)`
 
-// lead is the life of a leader: it asks for the term, and while it believes to
-// have it, it writes.
+// lead runs a leader: it asks for the term, and writes while it believes that it has the
+// term.
 func (a *agent) lead(ctx context.Context) {
 	var epoch int64
 	var asked time.Time
@@ -60,8 +60,8 @@ func (a *agent) writeAsLeader(ctx context.Context, epoch int64) Outcome {
 	return out
 }
 
-// coordinate is the life of a leader that is made of the product's coordinator.
-// It can be paused before its write, and inside the transaction (lead_hold).
+// coordinate runs a leader that uses the product's coordinator. It can be paused before
+// its write, and inside the transaction (lead_hold).
 func (a *agent) coordinate(ctx context.Context) {
 	write := func(term *coordinator.Term) loop.Tick {
 		return func(ctx context.Context, _ time.Time) (bool, error) {

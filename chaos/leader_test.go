@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pausedLeader stops a leader at its fifth call of a kind, waits until another
-// one has written in its place, and lets it go on. It returns the late write.
+// pausedLeader stops a leader at its fifth call of a kind, waits until another one has
+// written in its place, and lets it continue. It returns the late write.
 func (r *run) pausedLeader(kind, op string) Op {
 	r.Helper()
 	r.exec(leaderTable)
@@ -40,9 +40,9 @@ func (r *run) pausedLeader(kind, op string) Op {
 	return late
 }
 
-// TestR9_LeaderPaused pauses the leader with SIGSTOP. Another takes its term
-// over with the next epoch, and what the first one still wants to write is
-// refused: before its transaction, and in the middle of it.
+// TestR9_LeaderPaused pauses the leader with SIGSTOP. Another one takes over its term
+// with the next epoch, and later writes of the first one are refused: before its
+// transaction, and in the middle of it.
 func TestR9_LeaderPaused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, kind, op string }{
@@ -62,7 +62,7 @@ func TestR9_LeaderPaused(t *testing.T) {
 	}
 }
 
-// TestR9_ManyTerms lets three leaders fight while each is paused in turn.
+// TestR9_ManyTerms lets three leaders compete while each is paused in turn.
 func TestR9_ManyTerms(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)

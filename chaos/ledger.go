@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// Entry is a line of the ledger, into which every step of a storm writes that
-// it begins, that it lives, and how it ends. Each line is one write to the end
-// of one file, so their order is that of what happened.
+// Entry is a line of the ledger, in which every step of a storm records that it begins,
+// that it lives, and how it ends. Each line is one write to the end of one file, so their
+// order is the order of events.
 type Entry struct {
 	What, Task string
 	Attempt    int
@@ -30,15 +30,15 @@ func ReadLedger(r io.Reader) ([]Entry, error) {
 	return all, nil
 }
 
-// Ran is what the engine says of a task that ended as done.
+// Ran is the engine's record of a done task.
 type Ran struct {
 	Task, Key string
 	Attempt   int
-	// Result is what the winning attempt said of itself.
+	// Result is what the winning attempt reported about itself.
 	Result json.RawMessage
 }
 
-// effect is what a step says of itself as its result.
+// effect is what a step reports about itself as its result.
 type effect struct {
 	Attempt int    `json:"attempt"`
 	Token   string `json:"token"`
@@ -52,9 +52,9 @@ type trace struct {
 	ended      bool
 }
 
-// JudgeLedger compares what steps did with what the engine says: no attempt
-// shows life after a later one has begun, none runs twice, and the result is
-// that of the attempt that won and came to its end.
+// JudgeLedger compares what steps did with what the engine recorded: no attempt shows
+// life after a later one has begun, none runs twice, and the result is that of the
+// attempt that won and came to its end.
 func JudgeLedger(entries []Entry, done []Ran) []Finding {
 	var found []Finding
 	find := func(rule, task, format string, args ...any) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLedgerIsJudged gives the judge ledgers that are wrong in one way each.
+// TestLedgerIsJudged gives the judge ledgers that are each wrong in one way.
 func TestLedgerIsJudged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

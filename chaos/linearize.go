@@ -9,11 +9,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// checkLimit bounds the search for one task. A search that runs into it is a
-// finding too: nothing was shown.
+// checkLimit bounds the search for one task. A search that reaches it is a finding too,
+// because it showed nothing.
 const checkLimit = 10 * time.Second
 
-// Linearize is layer 2: for each task, can the answers be explained?
+// Linearize is layer 2: it checks for each task whether the answers can be explained.
 func (e *Evidence) Linearize() []Finding {
 	var found []Finding
 	for task, ops := range e.perTask() {
@@ -42,8 +42,8 @@ func tell(ops []Op) string {
 	return strings.Join(lines, "\n")
 }
 
-// perTask sorts the history by task and adds what clients could not see: the
-// tasks of claims without an answer, and the moves that nobody called for.
+// perTask sorts the history by task and adds what clients could not see: the tasks of
+// claims without an answer, and the moves that no client called for.
 func (e *Evidence) perTask() map[string][]Op {
 	byTask := map[string][]Op{}
 	keys := map[string]string{}
@@ -77,9 +77,9 @@ func (e *Evidence) perTask() map[string][]Op {
 	return byTask
 }
 
-// claims joins the repeats of each claim into one call per lease. A claim that
-// was never answered may be behind every claim of its worker in the timeline
-// that no answer explains.
+// claims joins the repetitions of each claim into one call per lease. A claim that was
+// never answered may be behind every claim of its worker in the timeline that no answer
+// explains.
 func (e *Evidence) claims() []Op {
 	type taken struct {
 		key string
@@ -120,7 +120,8 @@ func (e *Evidence) claims() []Op {
 			continue
 		}
 		for _, op := range unanswered[e.Workers[v.Worker]] {
-			// The answer that came late may list less than the claim took: what ended meanwhile.
+			// A late answer may list less than the claim took, because tasks ended in the
+			// meantime.
 			op.Task, op.Attempt, op.Token, op.Return = v.Task, v.Attempt, op.Key, Never
 			if op.Call <= v.At.UnixNano()+int64(time.Millisecond) {
 				ops = append(ops, op)
@@ -130,8 +131,8 @@ func (e *Evidence) claims() []Op {
 	return ops
 }
 
-// unasked are the moves that no call explains: ends of leases, and what silent
-// workers did. They happened some time after the event's time.
+// unasked returns the moves that no call explains: ends of leases, and moves of silent
+// workers. They happened some time after the event's time.
 func (e *Evidence) unasked() []Op {
 	asked := map[lease]bool{}
 	for _, op := range e.History {

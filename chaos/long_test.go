@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// roundLength is how long things break before a round is judged.
+// roundLength is how long faults happen before a round is judged.
 const roundLength = 40 * time.Second
 
-// TestLong mixes all faults, round after round, for as long as WEIR_CHAOS says:
-// with an even seed tasks on workers, each round on a server of its own, with an
-// odd one workflows on machines. A round that fails prints the command that
-// repeats it: the same tasks and faults in the same order, though not the same
-// interleaving.
+// TestLong mixes all faults, round after round, for the duration in WEIR_CHAOS: with an
+// even seed tasks on workers, each round on its own server, with an odd one workflows on
+// machines. A round that fails prints the command that repeats it: the same tasks and
+// faults in the same order, though not the same interleaving.
 func TestLong(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv("WEIR_CHAOS"))
 	if err != nil {
@@ -52,8 +51,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// longStorm lets blows fall on machines and on the server that leads, as the
-// seed says, while workflows run.
+// longStorm lets blows fall on machines and on the leading server, as the seed says,
+// while workflows run.
 func longStorm(t *testing.T, seed uint64, length time.Duration) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := newStorm(t, newRun(t))

@@ -21,26 +21,26 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// Machine is what an agent of the product is told (kind machine). Without a
-// server it talks to the database itself.
+// Machine configures an agent of the product (kind machine). Without a server it connects
+// to the database itself.
 type Machine struct {
-	// Dir is its folder; what it starts carries the name in its PATH. Its log is
-	// beside it.
+	// Dir is its folder; the processes that it starts have the folder's name in their
+	// PATH. Its log is beside it.
 	Dir    string
 	Bucket string
-	// Server, CA and Join are how it reaches a server.
+	// Server, CA and Join are for the connection to a server.
 	Server, CA, Join string
-	// Docker is the address of an engine; empty: processes only.
+	// Docker is the address of an engine; empty means processes only.
 	Docker string
-	// Loose takes the leash from its work, Blind makes it deaf to refusals: it
-	// goes on with whatever it finds. Both are broken builds.
+	// Loose removes the leash from its work, and Blind makes it ignore refusals: it
+	// continues with whatever it finds. Both are broken builds.
 	Loose, Blind bool
 }
 
-// LogFile is where the machine writes what it does, over all its lives.
+// LogFile returns the log file of the machine, over all its processes.
 func (m *Machine) LogFile() string { return m.Dir + ".log" }
 
-// runMachine is the life of an agent of the product, with a short lease.
+// runMachine runs an agent of the product, with a short lease.
 func runMachine(ctx context.Context, o Orders) error {
 	m := o.Machine
 	if err := os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+m.Dir); err != nil {
@@ -57,7 +57,7 @@ func runMachine(ctx context.Context, o Orders) error {
 	log := slog.New(slog.NewTextHandler(file, nil))
 	log.Info("a life begins", "machine", o.Name)
 	transport, end, err := m.transport(ctx, o, log)
-	for err != nil && pause(ctx, 100*time.Millisecond) { // a supervisor starts it anew
+	for err != nil && pause(ctx, 100*time.Millisecond) { // a supervisor would restart it
 		log.Warn("it cannot begin", "error", err)
 		transport, end, err = m.transport(ctx, o, log)
 	}
@@ -141,7 +141,7 @@ func (d loose) Start(ctx context.Context, w driver.Work, out driver.Output) (dri
 	return struct{ driver.Running }{work}, nil // without its leash
 }
 
-// blind is a transport that never says that a lease is somebody else's.
+// blind is a transport that never reports that a lease is lost.
 type blind struct{ product.Transport }
 
 func (t blind) Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// blow is something that happens to a machine. It ends what it began.
+// blow is a fault of a machine. It ends what it began.
 type blow struct {
 	name string
 	do   func(m *machine) error
@@ -21,7 +21,7 @@ var blows = []blow{
 		before := m.adopted()
 		m.Stop()
 		m.start()
-		// On a slow machine its leases may be lost by then: there is nothing to adopt.
+		// On a slow machine the leases may be lost by then: there is nothing to adopt.
 		m.storm.within(m.storm.lease, func() bool { return m.adopted() > before })
 		return nil
 	}},
@@ -52,7 +52,7 @@ var blows = []blow{
 	}},
 }
 
-// without lets a machine do without its link as it was.
+// without lets a machine work without its usual link for a while.
 func (m *machine) without(cut func(*Proxy) error, d time.Duration) error {
 	defer m.proxy.Heal()
 	if err := cut(m.proxy); err != nil {
@@ -62,8 +62,8 @@ func (m *machine) without(cut func(*Proxy) error, d time.Duration) error {
 	return nil
 }
 
-// up starts an agent again that gave up because its server did not answer it in time,
-// as whatever looks after services does.
+// up restarts an agent that gave up because its server did not answer in time, as a
+// service manager does.
 func (m *machine) up() {
 	select {
 	case <-m.Ended():
@@ -75,7 +75,7 @@ func (m *machine) up() {
 // strike lets a blow fall on machines at the same time, while they work.
 func (s *storm) strike(b blow, machines ...*machine) {
 	s.Helper()
-	// That three lost workers make a poison is another test's: here the machines
+	// Another test checks that three lost workers make a task poison: here the machines
 	// are at fault and not the task.
 	s.exec(`delete from weir.forgiven`)
 	var all sync.WaitGroup
@@ -93,11 +93,10 @@ func (s *storm) strike(b blow, machines ...*machine) {
 	all.Wait()
 }
 
-// TestR3R4R6_WorkflowOnFailingMachines runs a workflow of 200 steps on four
-// machines, two over SQL and two over HTTPS, while each kind is killed, paused,
-// cut off, slowed down and robbed of answers. Every step is done once, no two
-// attempts of a step live at the same time, what is recorded is what the winner
-// did, and nothing is left on the machines.
+// TestR3R4R6_WorkflowOnFailingMachines runs a workflow of 200 steps on four machines, two
+// over SQL and two over HTTPS, while each kind is killed, paused, cut off, slowed down
+// and loses answers. Every step is done once, no two attempts of a step live at the same
+// time, the recorded result is what the winner did, and nothing is left on the machines.
 func TestR3R4R6_WorkflowOnFailingMachines(t *testing.T) {
 	t.Parallel()
 	s := newStorm(t, newRun(t))

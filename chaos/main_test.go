@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// TestMain is also the main of every agent and of the keepers that agents start: the
-// test binary runs itself again.
+// TestMain is also the main function of every agent and of the keepers that agents start,
+// because the test binary runs itself again.
 func TestMain(m *testing.M) {
 	exec.KeeperMain()
 	docker.WardenMain()
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// These tests wait more than they compute, and too many at once find no leases that hold.
+	// These tests wait more than they compute, but too many at once make leases run out.
 	flag.Parse()
 	if err := flag.Set("test.parallel", "3"); err != nil {
 		panic(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// mix is a run with every kind of task and faults at random.
+// mix is a run with every kind of task and random faults.
 type mix struct {
 	*run
 	rng    *rand.Rand
@@ -66,7 +66,8 @@ func (m *mix) tasks(n int) {
 		s["params"], s["backoff"], s["max_attempts"] = Params{WorkMS: m.rng.IntN(60), Fails: max(0, m.rng.IntN(6)-4)}, "50 ms", 10
 		return s
 	})
-	// All ranks of a lane in one call: a lower rank that comes later is late, not overtaken.
+	// All ranks of a lane are submitted in one call, because a lower rank that comes
+	// later is late, not overtaken.
 	lane := fmt.Sprintf("ranked-%d", m.rng.Uint32())
 	m.submit(4, func(i int) Spec {
 		return Spec{"lane": lane, "rank": 4 - i, "exclusive": i%2 == 0, "params": Params{WorkMS: 20}, "max_attempts": 20, "backoff": "50 ms"}
@@ -86,7 +87,7 @@ func (m *mix) tasks(n int) {
 	}
 }
 
-// fault is one thing that breaks; it ends what it began.
+// fault is one fault; it ends what it began.
 type fault struct {
 	name string
 	do   func(m *mix)
@@ -139,7 +140,7 @@ func (m *mix) cut(how func(*Proxy) error) {
 	p.Heal()
 }
 
-// rage breaks things until the time is over.
+// rage causes faults until the time is over.
 func (m *mix) rage(d time.Duration) {
 	for until := time.Now().Add(d); time.Now().Before(until); {
 		m.tasks(40)
@@ -150,7 +151,7 @@ func (m *mix) rage(d time.Duration) {
 	m.heal()
 }
 
-// settle decides what only a person can: a rank that failed blocks its lane.
+// settle makes the decision of a person: a failed rank blocks its lane.
 func (m *mix) settle() {
 	m.within(2*m.lease, func() bool {
 		_, err := m.pool.Exec(m.ctx, `select weir.skip(task, 'chaos') from weir.lane_blocks`)
@@ -159,16 +160,15 @@ func (m *mix) settle() {
 	})
 }
 
-// TestR7R8R12_EverythingAtOnce mixes all gates with all faults for a while. All
-// gates hold at every instant, a reader of the timeline misses nothing, and the
-// work drains.
+// TestR7R8R12_EverythingAtOnce mixes all gates with all faults for a while. All gates
+// hold at every instant, a reader of the timeline misses nothing, and the work drains.
 func TestR7R8R12_EverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newMix(newRun(t), 1)
 	m.judged(8 * time.Second)
 }
 
-// judged rages, waits and judges.
+// judged causes faults, waits and judges.
 func (m *mix) judged(d time.Duration) {
 	m.Helper()
 	follower := Follow(m.ctx, m.pool)

@@ -6,7 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// phase is a task's state as a client can tell it apart: gates are layer 1's.
+// phase is a task's state as far as a client can distinguish it: layer 1 checks gates.
 type phase uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	ended
 )
 
-// taskState is one task in the model. It is comparable, as porcupine wants it.
+// taskState is one task in the model. It is comparable, as porcupine requires.
 type taskState struct {
 	phase   phase
 	attempt int
@@ -40,8 +40,8 @@ func (s taskState) backInQueue() taskState {
 	return s
 }
 
-// taskModel is a task that moves step by step. A step returns every state that
-// the answer leaves possible, none when the answer cannot be.
+// taskModel is a task that moves step by step. A step returns every state that the answer
+// leaves possible, or none if the answer is impossible.
 var taskModel = (&porcupine.NondeterministicModel{
 	Init:  func() []any { return []any{taskState{}} },
 	Step:  func(state, input, _ any) []any { return step(state.(taskState), input.(Op)) },
@@ -70,9 +70,9 @@ func states(list []taskState) []any {
 	return out
 }
 
-// apply is what a call does to a task, and whether its answer is legal there. A
-// refusal that should have been an acceptance is as illegal as the reverse. A
-// call without an answer is tried as if it had been accepted.
+// apply returns what a call does to a task, and whether its answer is legal there. A
+// refusal that should have been an acceptance is as illegal as the reverse. A call
+// without an answer is tried as if it had been accepted.
 func apply(s taskState, o Op) ([]taskState, bool) {
 	if o.Out == Unknown {
 		o.Value = "ok"
@@ -113,7 +113,7 @@ func apply(s taskState, o Op) ([]taskState, bool) {
 	}
 }
 
-// report is a worker's word about the end of its attempt.
+// report is a worker's report about the end of its attempt.
 func report(s taskState, o Op) ([]taskState, bool) {
 	mask := uint64(1) << (o.Attempt & 63)
 	switch {
@@ -133,12 +133,13 @@ func report(s taskState, o Op) ([]taskState, bool) {
 		return []taskState{s.endedAs("canceled")}, s.holds(o)
 	default:
 		s.failed |= mask
-		// Whether attempts are left, or somebody asked for its end, is not the model's business.
+		// The model does not know whether attempts are left, or whether cancellation was
+		// requested.
 		return []taskState{s.backInQueue(), s.endedAs("failed"), s.endedAs("canceled")}, s.phase == running && s.attempt == o.Attempt && s.token == o.Token
 	}
 }
 
-// read is what [Client.Read] would answer; a queue has two names.
+// read returns what [Client.Read] would answer; a queue has two names.
 func (s taskState) read() string {
 	switch s.phase {
 	case absent:

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// proxied starts an agent behind a proxy of its own.
+// proxied starts an agent behind its own proxy.
 func (r *run) proxied(o Orders, hook func(*Proxy, Call)) *Proxy {
 	r.Helper()
 	p, err := NewProxy(o.Name, r.url)
@@ -26,8 +26,8 @@ func (r *run) proxied(o Orders, hook func(*Proxy, Call)) *Proxy {
 	return p
 }
 
-// loseReplyOf makes the proxy swallow the answers of the first few calls of a
-// kind, and lets everything pass when the call is made again.
+// loseReplyOf makes the proxy drop the answers of the first few calls of a kind, and lets
+// everything pass when the call is repeated.
 func (r *run) loseReplyOf(op string, times int32) func(*Proxy, Call) {
 	var lost atomic.Int32
 	last := ""
@@ -51,8 +51,8 @@ func (r *run) loseReplyOf(op string, times int32) func(*Proxy, Call) {
 	}
 }
 
-// TestR3_ReplyOfClaimLost loses the answers of claims. The same claim again
-// returns the same leases: no task is claimed twice, no slot is lost.
+// TestR3_ReplyOfClaimLost loses the answers of claims. The repeated claim returns the
+// same leases: no task is claimed twice, no slot is lost.
 func TestR3_ReplyOfClaimLost(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -78,8 +78,8 @@ func TestR3_ReplyOfClaimLost(t *testing.T) {
 	r.clean()
 }
 
-// TestR5_ReplyOfFinishLost loses the answers of finishes. The same report again
-// hears that it had been accepted: one terminal move.
+// TestR5_ReplyOfFinishLost loses the answers of finishes. The repeated report gets the
+// answer that it had been accepted: there is one terminal move.
 func TestR5_ReplyOfFinishLost(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -93,8 +93,8 @@ func TestR5_ReplyOfFinishLost(t *testing.T) {
 	r.clean()
 }
 
-// TestR4R12_Partition cuts an agent off both ways for two leases. It stops its
-// work by itself, another takes over, and it is welcome when it comes back.
+// TestR4R12_Partition cuts an agent off both ways for two leases. It stops its work by
+// itself, another agent takes over, and it can work again when it comes back.
 func TestR4R12_Partition(t *testing.T) { both(t, partition) }
 
 func partition(r *run, o Orders) {

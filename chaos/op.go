@@ -30,7 +30,7 @@ type Item struct {
 	Value string `json:"value,omitempty"`
 }
 
-// Call is what a client asks.
+// Call is a request of a client.
 type Call struct {
 	Op string `json:"op"`
 	// Key is the claim_id of a claim.
@@ -39,15 +39,14 @@ type Call struct {
 	Items []Item        `json:"items,omitempty"`
 }
 
-// Reply is what came back.
+// Reply is its answer.
 type Reply struct {
 	Out   Outcome `json:"out"`
 	Err   string  `json:"err,omitempty"`
 	Items []Item  `json:"items,omitempty"`
 }
 
-// Log takes down the calls of one client. Begin returns when the call may be
-// made.
+// Log records the calls of one client. Begin returns when the call may be made.
 type Log interface {
 	Begin(Call) int
 	End(int, Reply)
@@ -71,10 +70,10 @@ type Op struct {
 	Err     string        `json:"err,omitempty"`
 }
 
-// accepted says that the engine took this write.
+// accepted reports whether the engine accepted this write.
 func (o Op) accepted() bool { return o.Out == OK && (o.Value == "ok" || o.Value == "cancel") }
 
-// lease names the attempt an op speaks for.
+// lease returns the attempt that an op is about.
 func (o Op) lease() lease { return lease{o.Task, o.Attempt} }
 
 type lease struct {
@@ -106,6 +105,6 @@ func (o Op) describe(zero int64) string {
 
 func ms(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
 
-// short is enough of an id to find it again. The end of a UUIDv7 differs, its
-// beginning is the time.
+// short returns enough of an id to find it again: its end, because a UUIDv7 begins with
+// the time.
 func short(id string) string { return id[max(0, len(id)-8):] }

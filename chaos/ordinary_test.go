@@ -18,8 +18,8 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// ordinary is a run in which nothing breaks: people use the system, and operators
-// do to it what they do every week.
+// ordinary is a run without faults: people use the system, and operators do what they do
+// every week.
 type ordinary struct {
 	*mix
 	*site
@@ -27,7 +27,7 @@ type ordinary struct {
 	done []string
 }
 
-// deed is one such thing. It ends what it began.
+// deed is one such action. It ends what it began.
 type deed struct {
 	name string
 	do   func(o *ordinary)
@@ -75,7 +75,7 @@ var deeds = []deed{
 	}},
 }
 
-// inTx does something and keeps the transaction open for a while.
+// inTx runs a statement and keeps the transaction open for a while.
 func (o *ordinary) inTx(level pgx.TxIsoLevel, sql string) {
 	o.mix.Helper()
 	err := pgx.BeginTxFunc(o.mix.ctx, o.mix.pool, pgx.TxOptions{IsoLevel: level}, func(tx pgx.Tx) error {
@@ -88,7 +88,7 @@ func (o *ordinary) inTx(level pgx.TxIsoLevel, sql string) {
 	}
 }
 
-// newer is the schema of the next release: functions of the hot path with another
+// newer returns the schema of the next release: functions of the hot path with another
 // text.
 func (o *ordinary) newer() fs.FS {
 	o.mix.Helper()
@@ -111,8 +111,8 @@ func (o *ordinary) newer() fs.FS {
 	return next
 }
 
-// newOrdinary starts a server, workers that are connected in every way that is
-// documented, and a pool for users.
+// newOrdinary starts a server, workers that are connected in every documented way, and a
+// pool for users.
 func newOrdinary(t *testing.T, seed uint64, limit time.Duration) *ordinary {
 	t.Helper()
 	t.Logf("seed %d", seed)
@@ -121,15 +121,15 @@ func newOrdinary(t *testing.T, seed uint64, limit time.Duration) *ordinary {
 	o.mix.exec(`select weir.set_pool('users', 2)`)
 	pooled := testdb.Bounce(t, s.url, "pool_mode = transaction", "default_pool_size = 4")
 	o.mix.agent(with(plain(), func(a *Orders) {
-		// It speaks plain pgx, which does not find poolers out as the SDK does.
+		// It uses plain pgx, which does not detect poolers as the SDK does.
 		a.Name, a.URL, a.Listen = "behind-a-pooler", pooled+"&default_query_exec_mode=cache_describe", false
 	}), nil)
 	o.lead = o.site.server()
 	return o
 }
 
-// goOn does one deed after the other, in an order that the seed says, at least
-// each once.
+// goOn does one deed after the other, in an order that the seed determines, each at least
+// once.
 func (o *ordinary) goOn(length time.Duration) {
 	o.mix.Helper()
 	for until, n := time.Now().Add(length), 0; n < len(deeds) || time.Now().Before(until); n++ {
@@ -141,7 +141,7 @@ func (o *ordinary) goOn(length time.Duration) {
 		o.done = append(o.done, d.name)
 		d.do(o)
 	}
-	// What users claimed and took back ends like that of any worker.
+	// Tasks that users claimed and rolled back end like those of any worker.
 	o.mix.eventually("users have ended their work", func() bool {
 		o.mix.exec(`select weir.finish(c.task, c.attempt, c.token) from weir.claim('user', '{own}', 10) c`)
 		var left int
@@ -151,7 +151,7 @@ func (o *ordinary) goOn(length time.Duration) {
 	o.mix.heal()
 }
 
-// judged judges the history as it does after faults.
+// judged judges the history as after faults.
 func (o *ordinary) judged(length time.Duration) {
 	o.mix.Helper()
 	follower := Follow(o.mix.ctx, o.mix.pool)
@@ -169,8 +169,8 @@ func (o *ordinary) judged(length time.Duration) {
 	o.mix.Logf("deeds: %s", strings.Join(o.done, "; "))
 }
 
-// TestOrdinaryOperation does every deed once while work goes on. The history of
-// all clients is as good as that of a system that was left alone.
+// TestOrdinaryOperation does every deed once while work continues. The history of all
+// clients is as good as that of an undisturbed system.
 func TestOrdinaryOperation(t *testing.T) {
 	t.Parallel()
 	newOrdinary(t, 1, 5*time.Minute).judged(0)

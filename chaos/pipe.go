@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// note is a line on the pipe from an agent to its parent. The parent answers a
-// call with the number of the note, and stamps both with its own clock.
+// note is a line on the pipe from an agent to its parent. The parent answers a call with
+// the number of the note, and stamps both with its own clock.
 type note struct {
 	ID    int    `json:"id"`
 	Call  *Call  `json:"call,omitempty"`
@@ -29,8 +29,8 @@ type pipeLog struct {
 	wait map[int]chan struct{}
 }
 
-// newPipeLog begins to read the parent's answers; end is called when the parent
-// closes the pipe or is gone.
+// newPipeLog starts to read the parent's answers; end is called when the parent closes
+// the pipe or is gone.
 func newPipeLog(in io.Reader, out io.Writer, end func()) *pipeLog {
 	l := &pipeLog{out: json.NewEncoder(out), wait: map[int]chan struct{}{}}
 	go func() {
@@ -50,7 +50,7 @@ func newPipeLog(in io.Reader, out io.Writer, end func()) *pipeLog {
 	return l
 }
 
-// Begin waits for the parent: whatever it wants to break is broken by then.
+// Begin waits for the parent, which has injected its fault by then.
 func (l *pipeLog) Begin(c Call) int {
 	l.mu.Lock()
 	l.next++
@@ -68,8 +68,8 @@ func (l *pipeLog) End(id int, answer Reply) {
 	_ = l.out.Encode(note{ID: id, Reply: &answer}) // as above
 }
 
-// timeWatch reports every statement that carries a time. The engine decides by
-// its own clock, so an agent has none to send (R14).
+// timeWatch reports every statement that carries a time. The engine decides by its own
+// clock, so an agent has no time to send (R14).
 type timeWatch struct{ log Log }
 
 func (w timeWatch) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {

@@ -16,9 +16,9 @@ import (
 // mapItems is how many items the map of a dynamic workflow has.
 const mapItems = 50
 
-// dynamic stores workflows whose steps must be planned: a map of 50, steps that
-// run or not by what another said, and a workflow inside that has a map too. Of
-// the narrow one two jobs run at a time: the others wait to be built.
+// dynamic stores workflows whose steps must be planned: a map of 50, steps that run
+// depending on the result of another, and a nested workflow that has a map too. Of the
+// narrow one two jobs run at a time: the others wait to be built.
 func (s *storm) dynamic() {
 	s.Helper()
 	work := func(ms int) map[string]any { return map[string]any{"work_ms": ms} }
@@ -43,8 +43,8 @@ func (s *storm) dynamic() {
 	s.put(map[string]any{"name": "narrow", "max_running": 2, "steps": steps})
 }
 
-// dynamicDone judges the jobs of dynamic workflows. No worker was hit, so every
-// task that ran did so once.
+// dynamicDone judges the jobs of dynamic workflows. No worker was hit, so every task that
+// ran did so once.
 func (s *storm) dynamicDone() []Finding {
 	s.Helper()
 	var found []Finding
@@ -86,7 +86,7 @@ func (s *storm) text(sql string, args ...any) (text string) {
 	return text
 }
 
-// leaderOf is the server that leads, if one does.
+// leaderOf returns the leading server, if there is one.
 func (s *storm) leaderOf(servers []*Agent) *Agent {
 	var holder string
 	err := s.pool.QueryRow(s.ctx, `select holder_id from weir.system_locks where lock_name = $1 and expires_at > clock_timestamp()`, coordinator.Lock).Scan(&holder)
@@ -101,9 +101,9 @@ func (s *storm) leaderOf(servers []*Agent) *Agent {
 	return nil
 }
 
-// TestR5R9_LeaderKilledWhilePlanning kills and pauses the leader again and again
-// while it builds jobs and plans their steps. Every job ends once, no item of a
-// map and no job inside a job is there twice.
+// TestR5R9_LeaderKilledWhilePlanning repeatedly kills and pauses the leader while it
+// builds jobs and plans their steps. Every job ends once, and no item of a map and no
+// nested job exists twice.
 func TestR5R9_LeaderKilledWhilePlanning(t *testing.T) {
 	t.Parallel()
 	s := newStorm(t, newRun(t))
@@ -152,8 +152,8 @@ func TestR5R9_LeaderKilledWhilePlanning(t *testing.T) {
 	t.Logf("%d jobs, %d blows at the leader, epoch %d", len(s.jobs), blows, s.count(`select max(epoch)::int from weir.system_locks where lock_name = $1`, coordinator.Lock))
 }
 
-// latePlan lets an old leader plan a map that has been split already. Its items
-// run; the step itself must not.
+// latePlan lets an old leader plan a map that has been split already. Its items run; the
+// step itself must not.
 func latePlan(r *run, _ bool) []Finding {
 	s := newStorm(r.T, r)
 	s.dynamic()

@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// newServerRun is a run on a server of its own.
+// newServerRun returns a run on its own server.
 func newServerRun(t *testing.T) (*run, *Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -33,9 +33,9 @@ func newServerRun(t *testing.T) (*run, *Server) {
 	return newRunOn(t, pool, s.URL()), s
 }
 
-// TestR1_PostgresKilled kills every process of PostgreSQL with -9, several
-// times, while agents work and a driver submits. Every submission and every
-// report that was acknowledged is there afterwards.
+// TestR1_PostgresKilled kills every process of PostgreSQL with -9, several times, while
+// agents work and a driver submits. Every acknowledged submission and report is there
+// afterwards.
 func TestR1_PostgresKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Fatal("this test finds the server's processes in /proc: run it on Linux")
@@ -50,7 +50,7 @@ func TestR1_PostgresKilled(t *testing.T) {
 	submitter.Go(func() {
 		c := &Client{Name: "submitter", Pool: r.pool, Log: r.rec.Client("submitter")}
 		for pause(ctx, 5*time.Millisecond) {
-			_, _, _ = c.Submit(ctx, Spec{"service": "work"}) // lost or not, the checker finds out
+			_, _, _ = c.Submit(ctx, Spec{"service": "work"}) // the checker finds out whether it was lost
 		}
 	})
 	for range 4 {
@@ -82,7 +82,7 @@ func TestR1_PostgresKilled(t *testing.T) {
 	}
 }
 
-// TestR12_BackendsTerminated ends connections at random while work goes on.
+// TestR12_BackendsTerminated terminates random connections while work continues.
 func TestR12_BackendsTerminated(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -97,12 +97,12 @@ func TestR12_BackendsTerminated(t *testing.T) {
 	r.clean()
 }
 
-// TestR13_ListenCut ends every LISTEN connection as soon as it appears. All
-// work goes on at the speed of polling.
+// TestR13_ListenCut terminates every LISTEN connection as soon as it appears. All work
+// continues at the speed of polling.
 func TestR13_ListenCut(t *testing.T) { both(t, listenCut) }
 
 func listenCut(r *run, o Orders) {
-	// The SDK's worker looks every second when it does not hear.
+	// The SDK's worker polls every second when it receives no hints.
 	o.Poll = 200 * time.Millisecond
 	r.workers(2, o, nil)
 	cut := func() {
@@ -117,7 +117,7 @@ func listenCut(r *run, o Orders) {
 			_, ran := r.rec.Find(func(o Op) bool { return o.Op == "run" && o.Task == task })
 			return ran
 		})
-		// One that trusts its hints looks every 30 s.
+		// A worker that trusts its hints polls every 30 s.
 		if took := time.Since(began); took > busy {
 			r.Errorf("without LISTEN a task waited %s, agents poll every second or more often", took)
 		}
@@ -126,8 +126,8 @@ func listenCut(r *run, o Orders) {
 	r.clean()
 }
 
-// TestR13_ListenNeverWorks runs agents that never hear a hint, as behind a
-// pooler in transaction mode.
+// TestR13_ListenNeverWorks runs agents that never receive a hint, as behind a pooler in
+// transaction mode.
 func TestR13_ListenNeverWorks(t *testing.T) {
 	both(t, func(r *run, o Orders) {
 		o.Listen = false
@@ -140,8 +140,8 @@ func TestR13_ListenNeverWorks(t *testing.T) {
 	})
 }
 
-// TestR12_HotRowsLocked holds the rows of the hot tables for a while. Claims
-// skip them, nothing breaks, and all goes on when they are free.
+// TestR12_HotRowsLocked locks rows of the hot tables for a while. Claims skip them,
+// nothing breaks, and all work continues when they are free.
 func TestR12_HotRowsLocked(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)

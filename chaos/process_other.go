@@ -4,6 +4,6 @@ package chaos
 
 import "syscall"
 
-// dieWithParent is left to the pipe here: an agent that is not paused ends when
-// its parent's end is closed.
+// dieWithParent does nothing here: an agent that is not paused ends when its parent's end
+// of the pipe is closed.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -11,18 +11,18 @@ import (
 	"github.com/weirhq/weir/internal/buildtest"
 )
 
-// programs builds what tests start as processes: the product, what runs in workspaces,
-// and what leads for them.
+// programs builds the programs that tests start as processes: the product, the program
+// inside workspaces, and their controller.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := buildtest.Programs("cmd/weir", "chaos/testdata/workspace", "chaos/testdata/controller")
 	programsDir = dir
 	return dir, err
 })
 
-// programsDir is where they are, until the tests are over.
+// programsDir contains them until the tests are over.
 var programsDir string
 
-// program is the path of one of them.
+// program returns the path of one of them.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := programs()
@@ -32,7 +32,7 @@ func program(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// tidy is the tests, and what is removed after them.
+// tidy runs the tests, and removes the programs after them.
 type tidy struct{ *testing.M }
 
 func (t tidy) Run() int {

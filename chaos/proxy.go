@@ -12,14 +12,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Proxy stands between an agent and PostgreSQL, or a server, and loses what it is told to.
+// Proxy is between an agent and PostgreSQL, or a server, and loses what it is configured
+// to lose.
 type Proxy struct {
 	proxy *toxiproxy.Proxy
 	url   string
 	mu    sync.Mutex
 }
 
-// NewProxy begins to pass on connections to what is at target.
+// NewProxy starts to forward connections to target.
 func NewProxy(name, target string) (*Proxy, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -35,13 +36,13 @@ func NewProxy(name, target string) (*Proxy, error) {
 	return p, nil
 }
 
-// URL is the target's address through the proxy.
+// URL returns the target's address through the proxy.
 func (p *Proxy) URL() string { return p.url }
 
-// LoseReplies swallows everything that the server says.
+// LoseReplies drops everything that the server sends.
 func (p *Proxy) LoseReplies() error { return p.lose("downstream") }
 
-// Partition swallows everything in both directions.
+// Partition drops everything in both directions.
 func (p *Proxy) Partition() error {
 	if err := p.lose("upstream"); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (p *Proxy) lose(stream string) error {
 	return err
 }
 
-// Slow holds everything back for a while, in both directions.
+// Slow delays everything, in both directions.
 func (p *Proxy) Slow(by time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +74,7 @@ func (p *Proxy) Slow(by time.Duration) error {
 	return nil
 }
 
-// Heal lets everything pass again. Connections that lost something are cut.
+// Heal lets everything pass again. Connections that lost something are closed.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

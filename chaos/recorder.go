@@ -26,7 +26,7 @@ type record struct {
 // NewRecorder makes an empty history.
 func NewRecorder() *Recorder { return &Recorder{} }
 
-// Client is the log of one client.
+// Client returns the log of one client.
 func (r *Recorder) Client(name string) Log { return clientLog{r, name} }
 
 type clientLog struct {
@@ -50,8 +50,8 @@ func (r *Recorder) end(id int, answer Reply) {
 	r.calls[id].reply, r.calls[id].returnNS = &answer, time.Now().UnixNano()
 }
 
-// Ops is the history so far, one line per task of a call. A call without an
-// answer is there too, with the outcome unknown.
+// Ops returns the history so far, one line per task of a call. A call without an answer
+// is included, with the outcome unknown.
 func (r *Recorder) Ops() []Op {
 	r.mu.Lock()
 	defer r.mu.Unlock()

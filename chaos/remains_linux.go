@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Remains are the processes that a machine with a folder below root started and
-// that still are: all, or only work (it carries a fence). They are told by their
+// Remains returns the processes that a machine with a folder below root started and that
+// still run: all, or only work (which carries a fence). They are recognized by their
 // environment, which has the machine's folder in its PATH.
 func Remains(root string, work bool) ([]string, error) {
 	var left []string
@@ -21,7 +21,7 @@ func Remains(root string, work bool) ([]string, error) {
 	return left, err
 }
 
-// Keepers are the processes that keep the work of a machine.
+// Keepers returns the keeper processes of a machine.
 func Keepers(dir string) ([]int, error) {
 	var keepers []int
 	err := started(dir, func(pid int, _ []byte, line string) {
@@ -46,7 +46,7 @@ func started(folder string, visit func(pid int, env []byte, line string)) error 
 		}
 		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
 		if err != nil || !bytes.Contains(env, []byte(folder)) {
-			continue // it is gone, or another's; a zombie has no environment
+			continue // the process is gone or belongs to another user; a zombie has no environment
 		}
 		line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
 		if err == nil {

@@ -2,7 +2,7 @@
 
 package chaos
 
-// Remains finds nothing here: another process's environment cannot be read.
+// Remains finds nothing here because another process's environment cannot be read.
 func Remains(string, bool) ([]string, error) { return nil, nil }
 
 // Keepers finds nothing here either.

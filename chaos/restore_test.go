@@ -21,7 +21,7 @@ import (
 // burn uses up transaction ids, as months of work do.
 const burn = `do $$ begin for i in 1..30000 loop perform pg_current_xact_id(); commit; end loop; end $$`
 
-// restored loads a dump of a database into a cluster that has just been made.
+// restored loads a dump of a database into a new cluster.
 func (r *run) restored() (url string) {
 	r.Helper()
 	dump, err := exec.LookPath("pg_dump")
@@ -53,8 +53,9 @@ func (r *run) restored() (url string) {
 	return url
 }
 
-// refused wants a cursor of another cluster to be refused as the guide says, by SQL and
-// by every way over HTTP: who waited for it would hear nothing.
+// refused checks that a cursor of another cluster is refused as the guide says, by SQL
+// and by every route over HTTP, because a reader that waited for it would receive
+// nothing.
 func (f *face) refused(when, cursor string) {
 	f.Helper()
 	var refusal *pgconn.PgError
@@ -76,8 +77,8 @@ func (f *face) refused(when, cursor string) {
 	}
 }
 
-// readsAll reads the timeline from its beginning over HTTP: every event once, each
-// behind the one before, and within a task in the order in which it happened.
+// readsAll reads the timeline from its beginning over HTTP: every event once, each behind
+// the previous one, and within a task in the order in which it happened.
 func (f *face) readsAll() {
 	f.Helper()
 	var all int
@@ -121,10 +122,10 @@ func (f *face) readsAll() {
 }
 
 // TestDumpAndRestore moves a database with work in every state by pg_dump into another
-// cluster, where transaction ids begin anew. What was acknowledged is there and ends
-// there. A reader that brings its cursor along is refused, before the database was
-// adopted and after, and also when the new cluster has come to those ids; when it
-// begins anew it sees every event once and in order.
+// cluster, where transaction ids begin anew. Acknowledged tasks are there and end there.
+// A reader with an old cursor is refused, before the database was adopted and after, and
+// also when the new cluster has reached those ids; when it starts over it sees every
+// event once and in order.
 func TestDumpAndRestore(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -132,7 +133,7 @@ func TestDumpAndRestore(t *testing.T) {
 	t.Cleanup(cancel)
 	r.ctx = ctx
 	r.exec(burn)
-	r.exec(`select weir.adopt_restore()`) // as the first start of a server does: it knows its cluster
+	r.exec(`select weir.adopt_restore()`) // as the first start of a server does: it records its cluster
 	m := newMix(r, 1)
 	first := Follow(m.ctx, m.pool)
 	m.tasks(40)
@@ -146,7 +147,7 @@ func TestDumpAndRestore(t *testing.T) {
 		return m.pool.QueryRow(m.ctx, `select coalesce(max(cursor), '') from weir.events_after('0.0', 20)`).Scan(&early) == nil && early != ""
 	})
 	url := m.restored()
-	if err := m.pool.QueryRow(m.ctx, `select weir.events_tail()`).Scan(&late); err != nil { // of what the dump has not
+	if err := m.pool.QueryRow(m.ctx, `select weir.events_tail()`).Scan(&late); err != nil { // of events that the dump does not have
 		t.Fatal(err)
 	}
 	pool, err := pgxpool.New(m.ctx, url)
@@ -168,7 +169,7 @@ func TestDumpAndRestore(t *testing.T) {
 	f.refused("after a restore, late", late)
 	again := Follow(second.ctx, second.pool)
 	second.workers(2, plain(), nil)
-	// Leases of the workers that stayed behind run out here, too.
+	// Leases of the workers of the old cluster run out here, too.
 	if took, err := second.drain(30 * time.Second); err != nil {
 		t.Errorf("after the restore: %v (%s)", err, took)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// brokenRollouts are builds without one of the guards of rollouts, each with a
-// rule that must be found broken.
+// brokenRollouts are builds without one of the guards of rollouts, each with a rule that
+// must be found broken.
 var brokenRollouts = []struct {
 	name string
 	edit edit
@@ -25,8 +25,8 @@ var brokenRollouts = []struct {
 	{"rollout without its limit", edit{"_rollout_specs", `'pool', _rollout_specs.pool`, `'pool', null`}, ruleParallel},
 }
 
-// TestLongRolloutsBrokenBuild tests the checker of [TestRollouts]: it finds out each
-// broken build.
+// TestLongRolloutsBrokenBuild tests the checker of [TestRollouts]: it detects each broken
+// build.
 func TestLongRolloutsBrokenBuild(t *testing.T) {
 	t.Parallel()
 	for _, b := range brokenRollouts {

@@ -13,27 +13,28 @@ import (
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
-// crash is a server that dies by kill -9 while it changes a database. A lock of
-// somebody else holds it at the point.
+// crash is a server that is killed with -9 while it changes a database. A lock of another
+// session holds it at the point.
 type crash struct {
 	name string
-	// change is the second of the database; the first makes the table base, the table
-	// counter and the procedure bump.
+	// change is the second change of the database; the first makes the table base, the
+	// table counter and the procedure bump.
 	change string
-	// hold is what others do in the database, and point a part of the statement that
-	// waits for it.
+	// hold are statements of another session in the database, and point is a part of the
+	// statement that waits for it.
 	hold  []string
 	point string
-	// applied: what is held is let go, and the run is held once more when it has
-	// committed and writes that down.
+	// applied means that the lock is released, and the run is held once more when it has
+	// committed and records that.
 	applied bool
-	// ended: the database notices at once that nobody is there any more. Else what it
-	// was told to do goes on in it.
+	// ended means that the database notices at once that its client is gone. Otherwise it
+	// continues with the statement.
 	ended bool
-	// lingers: its session is still there, waiting, when somebody looks.
+	// lingers means that its session is still there, waiting, when the resolver looks.
 	lingers bool
-	// codes are what may have become of the run, as far as the database can prove it:
-	// applied ends by itself. Nil: nobody can tell, and a person says how it was.
+	// codes are the possible verdicts about the run, as far as the database can prove it:
+	// applied ends by itself. Nil means that nothing can prove it, and a person must
+	// decide.
 	codes []string
 }
 
@@ -57,18 +58,18 @@ var crashes = []crash{
 		name: "after commit, before the report", change: twoSteps, hold: []string{"begin", "lock table weir_history in share mode"}, point: "insert into",
 		applied: true, codes: []string{"applied"},
 	},
-	// What is left half made is removed by the retry.
+	// The retry removes what is left half made.
 	{name: "during an index", change: onIndex, hold: []string{"begin", "update base set note = 'x'"}, point: "concurrently", ended: true, codes: []string{"partial"}},
-	// The server makes the index without us, and its probe proves that.
+	// The server makes the index without its client, and the probe proves that.
 	{name: "during an index that gets made", change: onIndex, hold: []string{"begin", "update base set note = 'x'"}, point: "concurrently", lingers: true, codes: []string{"applied"}},
 	{name: "in what has no probe, done", change: bumped, hold: []string{"begin", "update counter set n = 0"}, point: "bump"},
 	{name: "in what has no probe, undone", change: bumped, hold: []string{"begin", "update counter set n = 0"}, point: "bump", ended: true},
 }
 
-// mariaCrashes are those on MariaDB, where each DDL commits by itself.
+// mariaCrashes are the points on MariaDB, where each DDL commits by itself.
 var mariaCrashes = []crash{
 	{name: "before begin", change: twoSteps, hold: []string{"lock tables weir_fence write"}, point: "weir_fence", codes: []string{"lost_before_sent"}},
-	// The server may notice or go on with it. Both can be proven.
+	// The server may notice the loss or continue. Both can be proven.
 	{name: "during a DDL", change: twoSteps, hold: []string{"begin", "select * from base"}, point: "alter table base", codes: []string{"partial", "applied"}},
 	// All its steps are found done.
 	{name: "after the change, before the history row", change: twoSteps, hold: []string{"lock tables weir_history read"}, point: "weir_history", codes: []string{"applied"}},
@@ -80,8 +81,8 @@ var mariaCrashes = []crash{
 	{name: "in what has no probe, undone", change: bumped, hold: []string{"begin", "update counter set n = 0"}, point: "n = n + 1", ended: true},
 }
 
-// TestRolloutServerKilled kills whole servers in the middle of a change. All the
-// points are in TestLongRolloutServerKilled (build tag chaos).
+// TestRolloutServerKilled kills whole servers in the middle of a change. All the points
+// are in TestLongRolloutServerKilled (build tag chaos).
 func TestRolloutServerKilled(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
@@ -120,8 +121,8 @@ func (c crash) run(s *site) {
 	s.server()
 	s.lapse(id)
 	if c.lingers {
-		// As long as its session lives it may still commit. On a busy machine the
-		// session may be over before anybody looks.
+		// As long as its session lives it may still commit. On a busy machine the session
+		// may be over before the resolver looks.
 		judged := false
 		s.until(id, "the resolver has looked", func() bool {
 			t := s.task(id)
@@ -144,8 +145,8 @@ func (c crash) run(s *site) {
 	s.conclude(change, "select count(*) from base", "select n from counter")
 }
 
-// atReport lets a run commit and holds it when it writes that down. The given
-// release lets it.
+// atReport lets a run commit and holds it when it records that. The given release lets it
+// commit.
 func (s *site) atReport(id weir.ID, release func()) func() {
 	s.Helper()
 	tx, err := s.pool.Begin(s.ctx)
@@ -162,7 +163,8 @@ func (s *site) atReport(id weir.ID, release func()) func() {
 		return err == nil && s.one(s.first, `select count(*) from weir_history where version = '2'`) == "1"
 	})
 	return func() {
-		// What it was about to say is not said: the database has seen it die.
+		// The pending report must not be made, so the test waits until the database has
+		// ended the session.
 		if _, err := s.pool.Exec(s.ctx, `select pg_terminate_backend($1, 10000)`, pid); err != nil {
 			s.Error(err)
 		}
@@ -172,7 +174,7 @@ func (s *site) atReport(id weir.ID, release func()) func() {
 	}
 }
 
-// note is what is known of attempt 1.
+// note returns what is known of attempt 1.
 func (s *site) note(id weir.ID) string {
 	s.Helper()
 	report, err := s.store.Run(s.ctx, id, 1)
@@ -182,8 +184,8 @@ func (s *site) note(id weir.ID) string {
 	return report.Attempts[0].Note
 }
 
-// proven wants a verdict without anybody's help. What was applied is done; what was
-// not is safe to try again.
+// proven expects a verdict without the help of a person. An applied change is done; one
+// that was not applied is safe to retry.
 func (c crash) proven(s *site, id weir.ID) {
 	s.Helper()
 	var code string
@@ -211,8 +213,8 @@ func (c crash) proven(s *site, id weir.ID) {
 	s.must(s.store.Retry(s.ctx, "bob", id))
 }
 
-// decide is for what nobody can prove: it stays UNKNOWN, a retry is refused, and a
-// person says what became of it.
+// decide is for runs whose result cannot be proven: the task stays UNKNOWN, a retry is
+// refused, and a person decides.
 func (c crash) decide(s *site, id weir.ID) {
 	s.Helper()
 	s.until(id, "nothing in the database tells", func() bool {

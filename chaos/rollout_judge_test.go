@@ -15,7 +15,7 @@ import (
 	changes "github.com/weirhq/weir/internal/rollout/script"
 )
 
-// What a rollout promises, by the plan and not by what the engine made of it.
+// The promises of a rollout, by the plan and not by what the engine made of it.
 const (
 	ruleBeside   = "a sequential run has its database alone"
 	ruleOrder    = "versions of a database run in their order"
@@ -25,11 +25,11 @@ const (
 	ruleHolds    = "holds are what they should be"
 )
 
-// findings judges the campaign: by the engine's own rules, by those of the plans
-// over the timeline, and by what the databases themselves have seen.
+// findings judges the campaign: by the engine's own rules, by those of the plans over the
+// timeline, and by what the databases themselves have recorded.
 func (c *campaign) findings() []Finding {
 	c.Helper()
-	// The campaign's time may be over; its judgement has its own.
+	// The campaign's time may be over; the judgment has its own.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c.ctx = ctx
@@ -54,9 +54,9 @@ func (c *campaign) findings() []Finding {
 	return found
 }
 
-// judgeRuns walks the timeline and keeps which runs go on: from the claim to the
-// end. A version that runs while a lower one of its database has begun and not
-// ended, or failed and nobody decided about it, is out of order.
+// judgeRuns walks the timeline and tracks which runs are under way: from the claim to the
+// end. A version that runs while a lower one of its database has begun and not ended, or
+// failed without a decision about it, is out of order.
 func (c *campaign) judgeRuns(events []Event, tasks []rollout.Task) (found []Finding) {
 	byID := map[string]rollout.Task{}
 	for _, t := range tasks {
@@ -68,7 +68,7 @@ func (c *campaign) judgeRuns(events []Event, tasks []rollout.Task) (found []Find
 	runs := 0
 	for _, v := range events {
 		if v.Kind == "rollout" && v.Type == "aborted" {
-			// What was given up keeps no other version waiting.
+			// A version that was given up keeps no other version waiting.
 			for _, of := range failed {
 				maps.DeleteFunc(of, func(_ string, t rollout.Task) bool { return t.Rollout.String() == v.Subject })
 			}
@@ -112,8 +112,8 @@ func (c *campaign) judgeRuns(events []Event, tasks []rollout.Task) (found []Find
 	return found
 }
 
-// below says whether the one has a lower version than the other. The versions of
-// a campaign are plain numbers.
+// below reports whether a has a lower version than b. The versions of a campaign are
+// plain numbers.
 func below(a, b rollout.Task) bool {
 	x, err := strconv.Atoi(a.Version)
 	y, other := strconv.Atoi(b.Version)
@@ -127,8 +127,8 @@ func put[V any](keys map[string]map[string]V, key, id string, v V) {
 	keys[key][id] = v
 }
 
-// judgeTargets asks every database what happened there: a task that is done has
-// one row in the history and left one mark, any other has none.
+// judgeTargets asks every database what happened there: a done task has one row in the
+// history and left one mark, any other has none.
 func (c *campaign) judgeTargets(tasks []rollout.Task) (found []Finding) {
 	c.Helper()
 	of := map[string][]rollout.Task{}

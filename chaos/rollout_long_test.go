@@ -4,8 +4,8 @@ package chaos
 
 import "testing"
 
-// TestLongRollouts is [TestRollouts] at full size: 10,000 runs over 200
-// databases. It takes its time:
+// TestLongRollouts is [TestRollouts] at full size: 10,000 runs over 200 databases. It
+// takes long:
 //
 //	go test -tags chaos -run LongRollouts -timeout 90m -v ./chaos
 func TestLongRollouts(t *testing.T) {

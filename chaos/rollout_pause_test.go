@@ -14,9 +14,9 @@ import (
 	changes "github.com/weirhq/weir/internal/rollout/script"
 )
 
-// TestRolloutServerPaused stops a whole server with SIGSTOP while it changes a
-// database, past its lease. Another one does the work; the first wakes up and can
-// change nothing any more.
+// TestRolloutServerPaused stops a whole server with SIGSTOP while it changes a database,
+// past its lease. Another one does the work; the first wakes up and can change nothing
+// anymore.
 func TestRolloutServerPaused(t *testing.T) {
 	t.Parallel()
 	t.Run("in_the_change", func(t *testing.T) {
@@ -29,9 +29,9 @@ func TestRolloutServerPaused(t *testing.T) {
 	})
 }
 
-// pausedInside: the server sleeps in the middle of its transaction. Somebody believes
-// that nothing was applied and has it tried again: the new attempt ends the session of
-// the old one before it begins.
+// pausedInside stops the server in the middle of its transaction. An operator believes
+// that nothing was applied and retries: the new attempt ends the session of the old one
+// before it begins.
 func pausedInside(s *site, hold ...string) {
 	change := s.change(2, twoSteps)
 	release := s.hold(s.first, hold...)
@@ -54,7 +54,7 @@ func pausedInside(s *site, hold ...string) {
 	s.woken(id, first, second, change)
 }
 
-// pausedOutside: the server sleeps before it has a session that somebody could end.
+// pausedOutside stops the server before it has a session that could be ended.
 func pausedOutside(s *site) {
 	proxy, err := NewProxy(s.Name(), "tcp://"+s.first.address)
 	if err != nil {
@@ -68,7 +68,7 @@ func pausedOutside(s *site) {
 		s.Fatal(err)
 	}
 	id := s.start(s.first, change)
-	// It is to sleep while it connects, and not before it has asked what to do.
+	// It should be stopped while it connects, and not before it has asked what to do.
 	s.until(id, "its run has begun", func() bool { t := s.task(id); return t.Status == rollout.Running && t.Phase != "" })
 	s.signal(first, syscall.SIGSTOP)
 	proxy.Heal()
@@ -82,7 +82,7 @@ func pausedOutside(s *site) {
 	s.woken(id, first, second, change)
 }
 
-// log are the messages of one attempt.
+// log returns the messages of one attempt.
 func (s *site) log(id weir.ID, attempt int) (lines []string) {
 	s.Helper()
 	if s.task(id).Attempt < attempt {
@@ -98,9 +98,9 @@ func (s *site) log(id weir.ID, attempt int) (lines []string) {
 	return lines
 }
 
-// woken lets the first server go on: what it still says is written down as a late
-// word, and nothing else changes. It is a good server again: with the second one gone
-// it brings the same change to the twin.
+// woken lets the first server continue: its late report is recorded, and nothing else
+// changes. It is a good server again: with the second one gone it applies the same change
+// to the twin.
 func (s *site) woken(id weir.ID, first, second *os.Process, change changes.Change) {
 	s.Helper()
 	late := func() (n int) {

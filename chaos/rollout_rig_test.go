@@ -31,8 +31,8 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 )
 
-// campaign is several rollouts at once over the same databases, on two servers,
-// with somebody who commands at random.
+// campaign is several rollouts at once over the same databases, on two servers, with
+// random commands.
 type campaign struct {
 	*run
 	size
@@ -44,18 +44,19 @@ type campaign struct {
 	names   []string
 	plans   map[weir.ID]rollout.Plan
 	made    []weir.ID
-	// commands counts what was carried out, and what was refused with a reason.
+	// commands counts commands that were carried out, and refusals those that were
+	// refused with a reason.
 	commands, refusals map[string]int
 }
 
-// size is how much there is to do: databases × rollouts × changes runs.
+// size is the amount of work: databases × rollouts × changes runs.
 type size struct{ databases, rollouts, changes int }
 
 func (s size) runs() int { return s.databases * s.rollouts * s.changes }
 
-// target is what every database has before its first change: a place where each
-// change leaves a mark, without any key that would forbid a second one, and a
-// function that fails now and then.
+// targetSQL is what every database has before its first change: a table in which each
+// change leaves a mark, without any key that would forbid a second one, and a function
+// that fails now and then.
 const targetSQL = `
 create table marks (change text not null, kind text not null, began timestamptz not null default transaction_timestamp(), ended timestamptz not null default clock_timestamp());
 create function stumble() returns void language plpgsql as $$ begin if random() < 0.1 then raise exception 'stumbled'; end if; end $$;`
@@ -118,7 +119,7 @@ func (c *campaign) makeTargets() {
 	}
 }
 
-// in asks a target beside Weir.
+// in connects to a target without Weir.
 func (c *campaign) in(address string, f func(conn *pgx.Conn) error) {
 	c.Helper()
 	conn, err := pgx.Connect(c.ctx, address)
@@ -130,9 +131,9 @@ func (c *campaign) in(address string, f func(conn *pgx.Conn) error) {
 	}
 }
 
-// makeRollouts plans them all. Their versions lie between one another. Every
-// fifth change has no version: only the exclusion keeps it from others. One in
-// five changes data alone, and others may run beside it.
+// makeRollouts plans all rollouts. Their versions are interleaved. Every fifth change has
+// no version: only the exclusion separates it from others. One in five changes only data,
+// and others may run beside it.
 func (c *campaign) makeRollouts() {
 	c.Helper()
 	for i := range c.rollouts {
@@ -168,9 +169,8 @@ func (c *campaign) makeRollouts() {
 	}
 }
 
-// serve is a server as far as rollouts know it: a candidate for the lead with
-// the loops of the engine and of rollouts, and an executor with four slots, on
-// connections of its own.
+// serve starts what rollouts need of a server: a candidate for the lead with the loops of
+// the engine and of rollouts, and an executor with four slots, on its own connections.
 func (c *campaign) serve(name string) {
 	c.Helper()
 	pool, err := pg.Open(c.ctx, c.url, pg.Options{Name: "chaos " + name, MaxConns: 12})
@@ -207,7 +207,8 @@ func (c *campaign) serve(name string) {
 	})
 }
 
-// command gives one and counts it. A refusal is an answer; anything else is not.
+// command gives a command and counts it. A refusal is an answer; any other error is a
+// failure.
 func (c *campaign) command(name string, give func() (rollout.Answer, error)) {
 	c.Helper()
 	_, err := give()
@@ -221,7 +222,7 @@ func (c *campaign) command(name string, give func() (rollout.Answer, error)) {
 	}
 }
 
-// tasks are those of all rollouts.
+// tasks returns those of all rollouts.
 func (c *campaign) tasks() (all []rollout.Task) {
 	c.Helper()
 	for _, id := range c.made {

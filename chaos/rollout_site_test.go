@@ -36,11 +36,11 @@ type site struct {
 	store *rollout.Store
 	// environment is that of the product's processes.
 	environment []string
-	// first is the database that faults hit, twin one that is left in peace.
+	// first is the database that faults hit, and twin is one without faults.
 	first, twin *place
 }
 
-// place is a database, and a way to look at it beside Weir.
+// place is a database, and a connection to it without Weir.
 type place struct {
 	name    string
 	engine  changes.Engine
@@ -67,7 +67,7 @@ func newSite(t *testing.T, engine changes.Engine, setup string) *site {
 	s.first, s.twin = s.place("first", engine), s.place("twin", engine)
 	for _, p := range []*place{s.first, s.twin} {
 		s.register(p, p.dsn)
-		// The tables of Weir are there, as they are after any change.
+		// The tables of Weir are there, as after any change.
 		change := s.change(1, setup)
 		steps, err := changes.Steps(engine, change)
 		if err != nil {
@@ -80,7 +80,7 @@ func newSite(t *testing.T, engine changes.Engine, setup string) *site {
 	return s
 }
 
-// quiet is told what a run does, and keeps nothing of it.
+// quiet receives what a run does, and keeps nothing of it.
 type quiet struct{}
 
 func (quiet) Phase(context.Context, target.Phase) error       { return nil }
@@ -132,7 +132,7 @@ func (s *site) open(p *place) target.Target {
 	return t
 }
 
-// start creates a rollout of one change for a place, starts it, and gives its task.
+// start creates a rollout of one change for a place, starts it, and returns its task.
 func (s *site) start(p *place, change changes.Change) weir.ID {
 	s.Helper()
 	x, err := s.store.Create(s.ctx, "ann", rollout.Plan{Name: "for " + p.name, Stages: []rollout.Stage{{Name: p.name}}, Changes: []changes.Change{change}}, "")
@@ -163,7 +163,8 @@ func (s *site) task(id weir.ID) rollout.Task {
 	return t
 }
 
-// until waits for something of a task, and tells what it is when that does not come.
+// until waits for a condition of a task, and reports the task if the condition does not
+// become true.
 func (s *site) until(id weir.ID, what string, ok func() bool) {
 	s.Helper()
 	if s.within(testwait.Limit, ok) {
@@ -209,7 +210,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// server starts one, as a process of its own, and waits until it is up.
+// server starts a server as its own process, and waits until it is up.
 func (s *site) server() *os.Process {
 	s.Helper()
 	cmd := s.command("server", "--listen", "127.0.0.1:0", "--drain-delay", "none")
@@ -246,8 +247,7 @@ func (s *site) signal(p *os.Process, signal syscall.Signal) {
 	}
 }
 
-// lapse puts the clock of a task's lease forward: it is over. Who led is not asked to
-// wait either.
+// lapse moves the end of a task's lease into the past, and that of the leader's term too.
 func (s *site) lapse(id weir.ID) {
 	s.Helper()
 	tag, err := s.pool.Exec(s.ctx, `update weir.running set until = clock_timestamp() - interval '1 s' where task = $1`, id)
@@ -259,7 +259,7 @@ func (s *site) lapse(id weir.ID) {
 	}
 }
 
-// one is the first column of the first row, as text.
+// one returns the first column of the first row, as text.
 func (s *site) one(p *place, query string, args ...any) string {
 	s.Helper()
 	var text sql.NullString
@@ -276,7 +276,7 @@ func (s *site) expect(p *place, want, query string, args ...any) {
 	}
 }
 
-// hold does something on a connection of its own and keeps it until release.
+// hold runs statements on its own connection and keeps it until release.
 func (s *site) hold(p *place, statements ...string) (release func()) {
 	s.Helper()
 	conn, err := p.Conn(s.ctx)
@@ -312,8 +312,8 @@ func (s *site) hold(p *place, statements ...string) (release func()) {
 	return release
 }
 
-// waitsIn tells whether attempt 1 of a task waits in its database, in a statement
-// that has this in it.
+// waitsIn reports whether attempt 1 of a task waits in its database, in a statement that
+// contains part.
 func (s *site) waitsIn(id weir.ID, part string) bool {
 	s.Helper()
 	if s.first.engine == changes.MySQL {
@@ -323,8 +323,8 @@ func (s *site) waitsIn(id weir.ID, part string) bool {
 		target.ApplicationName(id.String(), 1), part) != "0"
 }
 
-// terminate ends the sessions of attempt 1, as a server does that notices that nobody
-// is there any more.
+// terminate ends the sessions of attempt 1, as a server does that notices that its client
+// is gone.
 func (s *site) terminate(id weir.ID) {
 	s.Helper()
 	if _, err := s.open(s.first).Cancel(s.ctx, target.ApplicationName(id.String(), 1), true); err != nil {
@@ -332,8 +332,8 @@ func (s *site) terminate(id weir.ID) {
 	}
 }
 
-// conclude ends the test: the same change brought to the twin without any fault has
-// the same result, and the doctor is content.
+// conclude ends the test: the same change applied to the twin without any fault has the
+// same result, and the doctor reports no fault.
 func (s *site) conclude(change changes.Change, rows ...string) {
 	s.Helper()
 	twin := s.start(s.twin, change)

@@ -15,10 +15,9 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 )
 
-// TestRollouts lets two servers with eight claimers bring changes to real
-// databases while somebody starts, pauses, resumes, promotes, cancels, retries,
-// skips and aborts at random. The same with 10,000 runs over 200 databases is
-// TestLongRollouts (build tag chaos).
+// TestRollouts lets two servers with eight claimers apply changes to real databases while
+// random commands start, pause, resume, promote, cancel, retry, skip and abort. The same
+// with 10,000 runs over 200 databases is TestLongRollouts (build tag chaos).
 func TestRollouts(t *testing.T) {
 	t.Parallel()
 	c := newCampaign(t, rand.Uint64(), size{databases: 12, rollouts: 4, changes: 5})
@@ -40,8 +39,8 @@ func (c *campaign) conclude() {
 	}
 }
 
-// storm commands at random: for each two tasks once, or until two thirds of them
-// have ended.
+// storm gives random commands: one for every two tasks, or until two thirds of them have
+// ended.
 func (c *campaign) storm() {
 	c.Helper()
 	for n := 0; n < c.runs()/2 && c.ctx.Err() == nil; n++ {
@@ -96,9 +95,9 @@ func (c *campaign) anything(id weir.ID) {
 	}
 }
 
-// settle lets all end: what is paused goes on, what failed is tried again and
-// skipped in the end. The last rollout is aborted, if it was not yet. It gives up
-// when nothing has changed for long.
+// settle lets everything end: paused rollouts are resumed, failed tasks are retried and
+// finally skipped. The last rollout is aborted, if it was not yet. It gives up when
+// nothing has changed for a long time.
 func (c *campaign) settle() bool {
 	c.Helper()
 	const long = 30 * time.Second
@@ -115,7 +114,7 @@ func (c *campaign) settle() bool {
 				live++
 				c.command("retry", func() (rollout.Answer, error) { return c.store.Retry(c.ctx, "bob", t.ID) })
 			case t.Status == rollout.Canceled && !decided[t.ID]:
-				// What comes behind it waits for a decision.
+				// The tasks behind it wait for a decision.
 				decided[t.ID] = true
 				live++
 				c.command("skip", func() (rollout.Answer, error) { return c.store.Skip(c.ctx, "bob", t.ID, "it was canceled") })
@@ -142,7 +141,7 @@ func (c *campaign) settle() bool {
 	}
 }
 
-// stuck says of a few tasks that have not ended why not.
+// stuck returns for a few tasks that have not ended why not.
 func (c *campaign) stuck() string {
 	c.Helper()
 	var b strings.Builder

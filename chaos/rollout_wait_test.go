@@ -16,9 +16,9 @@ import (
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
-// TestRolloutBesideAnIndex: while an index is built concurrently, a second rollout of
-// the same Weir waits at its gate, and one of another Weir waits for the database
-// itself. Both name who has it, and neither keeps the index from getting ready.
+// TestRolloutBesideAnIndex checks that, while an index is built concurrently, a second
+// rollout of the same Weir waits at its gate, and one of another Weir waits for the
+// database itself. Both name the holder, and neither keeps the index from getting ready.
 func TestRolloutBesideAnIndex(t *testing.T) {
 	t.Parallel()
 	s, other := newSite(t, changes.Postgres, crashSetup), newSite(t, changes.Postgres, crashSetup)
@@ -49,7 +49,7 @@ func TestRolloutBesideAnIndex(t *testing.T) {
 	}
 	release()
 	s.ends(index, rollout.Done)
-	// Whoever of the two comes first: 3 after 4 is out of order, and says so.
+	// Either of the two may come first: 3 after 4 is out of order, and the error says so.
 	other.ends(guest, rollout.Done)
 	if w := s.ends(next, rollout.Done, rollout.Failed); w.Status == rollout.Failed && w.Code != target.CodeOrder {
 		t.Errorf("%+v", w)
@@ -62,16 +62,16 @@ func TestRolloutBesideAnIndex(t *testing.T) {
 	}
 }
 
-// TestRolloutBehindALongTransaction: a change needs a lock that a long transaction
-// keeps from it. It gives up its place in the queue each time its lock_timeout is
+// TestRolloutBehindALongTransaction checks a change that needs a lock which a long
+// transaction holds. It gives up its place in the queue each time its lock_timeout is
 // over, so readers get through; the log shows each retry; in the end it succeeds.
 func TestRolloutBehindALongTransaction(t *testing.T) {
 	t.Parallel()
 	behindALongTransaction(newSite(t, changes.Postgres, crashSetup), "set lock_timeout = '30s'")
 }
 
-// behindALongTransaction: no reader may wait for 30 s, which is long beyond the
-// lock_timeout of the change.
+// behindALongTransaction checks that no reader waits for 30 s, which is far longer than
+// the lock_timeout of the change.
 func behindALongTransaction(s *site, patience string) {
 	release := s.hold(s.first, "begin", "update base set note = 'x' where id = 1")
 	s.server()
@@ -108,7 +108,7 @@ func behindALongTransaction(s *site, patience string) {
 		}
 		return n
 	}
-	// Between two retries the readers move, although the transaction is open.
+	// Between two retries the readers make progress, although the transaction is open.
 	for want := range 3 {
 		before := read.Load()
 		s.until(id, fmt.Sprintf("retry %d in the log", want+1), func() bool { return retries() > want })

@@ -16,15 +16,14 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// shortLease is the lease of most runs: short, so that its end can be waited for.
+// shortLease is the lease of most runs: short, so that tests can wait for its end.
 const shortLease = 2 * time.Second
 
-// busy is how much longer than its promise says something may take on a machine that
-// has other work.
+// busy is how much longer than promised something may take on a busy machine.
 const busy = 20 * time.Second
 
-// run is one test: a database, its agents, a driver that submits, and the
-// history of all of them.
+// run is one test: a database, its agents, a driver that submits, and the history of all
+// of them.
 type run struct {
 	*testing.T
 	ctx    context.Context
@@ -59,7 +58,7 @@ func newRunOn(t *testing.T, pool *pgxpool.Pool, url string) *run {
 	return r
 }
 
-// agent starts an agent with what the orders leave open filled in.
+// agent starts an agent, with defaults for what the orders leave open.
 func (r *run) agent(o Orders, hook Hook) *Agent {
 	r.Helper()
 	if o.URL == "" {
@@ -96,8 +95,8 @@ type sleep struct {
 	fell  chan struct{}
 }
 
-// sleepAt returns a hook that stops the agent with SIGSTOP at the first call
-// that fits, before the call is made, until resume.
+// sleepAt returns a hook that stops the agent with SIGSTOP at the first matching call,
+// before the call is made, until resume.
 func (r *run) sleepAt(fits func(Call) bool) (*sleep, Hook) {
 	s := &sleep{wake: make(chan struct{}), fell: make(chan struct{})}
 	return s, func(a *Agent, c Call) {
@@ -109,7 +108,8 @@ func (r *run) sleepAt(fits func(Call) bool) (*sleep, Hook) {
 			r.Errorf("pause %s: %v", a.Name, err)
 		}
 		close(s.fell)
-		// The call gets its go only now: a process needs a moment to stop.
+		// The call gets its permission only now, because a process needs a moment to
+		// stop.
 		select {
 		case <-s.wake:
 		case <-r.Context().Done():
@@ -127,7 +127,7 @@ func (r *run) asleep(s *sleep) {
 	}
 }
 
-// resume lets the agent go on with the very call it was stopped at.
+// resume lets the agent continue with the very call at which it was stopped.
 func (r *run) resume(s *sleep) {
 	r.Helper()
 	close(s.wake)
@@ -150,11 +150,10 @@ func (r *run) workers(n int, o Orders, hook Hook) []*Agent {
 	return agents
 }
 
-// plain are the orders of an agent as it should be.
+// plain returns the orders of a correct agent.
 func plain() Orders { return Orders{Poll: 50 * time.Millisecond, Listen: true, Tend: true} }
 
-// submit submits n tasks, in batches, and tries again until each batch is
-// acknowledged.
+// submit submits n tasks, in batches, and retries until each batch is acknowledged.
 func (r *run) submit(n int, spec func(i int) Spec) []string {
 	r.Helper()
 	const batch = 20
@@ -179,7 +178,7 @@ func (r *run) submit(n int, spec func(i int) Spec) []string {
 	return ids
 }
 
-// workFor is a task that takes so long.
+// workFor returns a task that takes the given time.
 func workFor(d time.Duration) Spec {
 	return Spec{"params": Params{WorkMS: int(d.Milliseconds())}, "backoff": "50 ms", "max_attempts": 10}
 }
@@ -205,7 +204,7 @@ func (r *run) within(limit time.Duration, cond func() bool) bool {
 	return true
 }
 
-// seen waits for an op that fits and returns it.
+// seen waits for a matching op and returns it.
 func (r *run) seen(what string, fits func(Op) bool) Op {
 	r.Helper()
 	var op Op
@@ -216,13 +215,12 @@ func (r *run) seen(what string, fits func(Op) bool) Op {
 	return op
 }
 
-// heal says that faults end here: from now on the clock of R12 runs.
+// heal records that faults end here: the clock of R12 starts now.
 func (r *run) heal() { r.healed = time.Now() }
 
-// drain waits until all work has ended and returns how long that took after the
-// faults ended. What a fault held up must go on within the limit; how long the
-// rest of the work takes, the machine decides: so the limit begins anew whenever
-// less is left.
+// drain waits until all work has ended and returns how long that took after the faults
+// ended. Work that a fault delayed must continue within the limit; the machine decides
+// how long the rest takes, so the limit starts anew whenever less is left.
 func (r *run) drain(limit time.Duration) (time.Duration, error) {
 	for left, least := -1, -1; ; least = left {
 		less := r.within(limit, func() bool {
@@ -239,9 +237,9 @@ func (r *run) drain(limit time.Duration) (time.Duration, error) {
 	}
 }
 
-// findings judges the run: the drain, the doctor, both layers of the checker. Work
-// that a fault held up goes on within two leases (R12); the rest of the limit is for
-// a machine that is busy.
+// findings judges the run: the drain, the doctor, both layers of the checker. Work that a
+// fault delayed continues within two leases (R12); the rest of the limit is for a busy
+// machine.
 func (r *run) findings() []Finding {
 	r.Helper()
 	var found []Finding

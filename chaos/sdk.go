@@ -16,15 +16,15 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// runSDK is the life of an agent that is made of the SDK's worker. Its calls
-// are its own affair; what it runs is recorded.
+// runSDK runs an agent that uses the SDK's worker. Its calls are not recorded, but what
+// it runs is.
 func runSDK(ctx context.Context, o Orders, pool *pgxpool.Pool, log Log) error {
 	listen, err := url.Parse(o.URL)
 	if err != nil {
 		return err
 	}
 	if !o.Listen {
-		listen.Host = "127.0.0.1:1" // nobody answers there
+		listen.Host = "127.0.0.1:1" // nothing listens there
 	}
 	query := listen.Query()
 	query.Set("application_name", listenName)

@@ -15,19 +15,19 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// Server is a PostgreSQL of one run's own, with fsync on, that can be killed.
+// Server is a PostgreSQL of one run, with fsync on, that can be killed.
 type Server struct {
 	config  pg.Config
 	cluster *pg.Cluster
 }
 
-// NewServer makes a cluster in dir with a migrated database called chaos.
+// NewServer makes a cluster in dir with a migrated database named chaos.
 func NewServer(ctx context.Context, dir string) (*Server, error) {
 	s := &Server{config: pg.Config{Dir: dir, Bin: os.Getenv("WEIR_POSTGRES_BIN"), Settings: map[string]string{"max_wal_size": "128MB", "shared_buffers": "32MB"}}}
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
-	// The folder remembers its port, so that the address stays the same.
+	// The folder keeps its port, so that the address stays the same.
 	err := s.cluster.EnsureDatabase(ctx, "chaos")
 	if err == nil {
 		_, err = pg.Migrate(ctx, s.URL(), schema.FS)
@@ -49,10 +49,10 @@ func (s *Server) start(ctx context.Context) error {
 // URL is the address of the database.
 func (s *Server) URL() string { return s.cluster.URL("chaos") }
 
-// Kill ends every process of the server with -9, the postmaster first so that
-// it cannot react, and starts it again.
+// Kill kills every process of the server with -9, the postmaster first so that it cannot
+// react, and starts it again.
 func (s *Server) Kill(ctx context.Context) error {
-	// Stopped first, so that it makes no process that is missed here.
+	// It is stopped first, so that it makes no process that is missed here.
 	if err := syscall.Kill(s.cluster.Pid(), syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop PostgreSQL: %w", err)
 	}
@@ -65,13 +65,13 @@ func (s *Server) Kill(ctx context.Context) error {
 			return fmt.Errorf("kill process %d of PostgreSQL: %w", pid, err)
 		}
 	}
-	if err := s.Stop(ctx); err != nil { // it is dead: this frees the folder
+	if err := s.Stop(ctx); err != nil { // it is dead: this releases the folder
 		return err
 	}
 	return s.start(ctx)
 }
 
-// Stop ends the server in order.
+// Stop stops the server in an orderly way.
 func (s *Server) Stop(ctx context.Context) error { return s.cluster.Stop(ctx) }
 
 // childrenOf finds the processes whose parent is pid.
@@ -90,7 +90,7 @@ func childrenOf(pid int) ([]int, error) {
 		if err != nil {
 			continue // it ended
 		}
-		// pid (name) state parent …; the name may hold anything.
+		// pid (name) state parent …; the name may contain anything.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
 			children = append(children, child)

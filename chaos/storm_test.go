@@ -32,11 +32,12 @@ import (
 // stormLease is the lease of machines in a storm.
 const stormLease = 3 * time.Second
 
-// storm is a run of a workflow on machines of the product: processes of their
-// own, half of them over SQL, half over HTTPS, each behind a proxy.
+// storm is a run of a workflow on machines of the product: separate processes, half of
+// them over SQL, half over HTTPS, each behind a proxy.
 type storm struct {
 	*run
-	// root is the folder of all machines, ledger what their steps write into.
+	// root is the folder of all machines, and ledger is the file that their steps write
+	// to.
 	root, ledger string
 	bucket       blob.Bucket
 	server       *httptest.Server
@@ -46,7 +47,7 @@ type storm struct {
 	jobs         []weir.ID
 }
 
-// machine is one of them, which may have several lives.
+// machine is one of them, which may be restarted several times.
 type machine struct {
 	*Agent
 	storm  *storm
@@ -61,7 +62,7 @@ func newStorm(t *testing.T, r *run) *storm {
 	r.ctx, r.lease = ctx, stormLease
 	s := &storm{run: r, root: t.TempDir(), flows: workflow.New(r.pool, workflow.Options{})}
 	s.ledger = filepath.Join(s.root, "ledger")
-	r.silent["nobody"] = true // who decides about a step without running it
+	r.silent["nobody"] = true // the worker name of decisions about a step that does not run
 	var err error
 	if s.bucket, err = blob.Open(ctx, "folder://"+filepath.Join(s.root, "bucket")); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func (s *storm) serve() {
 	}
 }
 
-// hints hears what agents wait for.
+// hints returns the hints that agents wait for.
 func (s *storm) hints() *node.Hints {
 	listener := listen.New(s.pool.Config().ConnConfig, nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -167,16 +168,16 @@ func (s *storm) machine(name, way string, change ...func(*Orders)) *machine {
 	return m
 }
 
-// start begins another life of the machine.
+// start restarts the machine.
 func (m *machine) start() { m.Agent = m.storm.agent(m.orders, nil) }
 
-// adopted is how often it went on with the work of an earlier life.
+// adopted returns how often it continued the work of a previous process.
 func (m *machine) adopted() int {
 	text, _ := os.ReadFile(m.orders.Machine.LogFile()) // it may have none
 	return strings.Count(string(text), "work of an earlier life goes on")
 }
 
-// busy waits until the machine runs something. False: there is no work.
+// busy waits until the machine runs something. It returns false if there is no work.
 func (m *machine) busy() bool {
 	busy := func() bool {
 		begun, err := filepath.Glob(filepath.Join(m.orders.Machine.Dir, "attempts", "*", "state", "*"))
@@ -194,11 +195,11 @@ func (s *storm) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// live is how many jobs have not ended.
+// live returns how many jobs have not ended.
 func (s *storm) live() int { return s.count(`select count(*) from weir.job_live`) }
 
-// script is what a step does: it writes into the ledger that it lives, leaves a
-// process behind if it is told to, fails if it is told to, and says who it was.
+// script is what a step does: it records in the ledger that it lives, leaves a process
+// behind or fails if it is configured to, and reports who it was.
 const script = `say() { echo "$1 $WEIR_TASK_ID $WEIR_ATTEMPT $WEIR_FENCE $$" >>"$LEDGER"; }
 say begin
 [ -z "$STRAY" ] || setsid sleep 600 &
@@ -208,8 +209,8 @@ if [ "$WEIR_ATTEMPT" -le "$FAILS" ]; then say fail; exit 3; fi
 say end
 echo "::result {\"attempt\": $WEIR_ATTEMPT, \"token\": \"$WEIR_FENCE\", \"pid\": $$}"`
 
-// steps are n steps in layers: each needs two of the layer before. Every tenth
-// reads the result of one, so that it must be planned.
+// steps returns n steps in layers: each needs two of the layer before. Every tenth reads
+// the result of one, so that it must be planned.
 func (s *storm) steps(n, width int) []map[string]any {
 	list := make([]map[string]any, n)
 	key := func(i int) string { return fmt.Sprintf("s%03d", i) }
@@ -267,14 +268,14 @@ func (s *storm) begin(name string) weir.ID {
 	return job
 }
 
-// clears judges the storm when it is over: what the engine says, and what the
-// steps wrote.
+// clears judges the storm when it is over: the engine's records, and what the steps
+// wrote.
 func (s *storm) clears(steps int) []Finding {
 	s.Helper()
 	return append(s.ended(steps), s.effects()...)
 }
 
-// ended judges what the engine says.
+// ended judges the engine's records.
 func (s *storm) ended(steps int) []Finding {
 	s.Helper()
 	found := s.findings()
@@ -292,7 +293,7 @@ func (s *storm) ended(steps int) []Finding {
 	return found
 }
 
-// done are the steps that ended well.
+// done returns the steps that succeeded.
 func (s *storm) done() []Ran {
 	s.Helper()
 	rows, err := s.pool.Query(s.ctx, `select t.id::text, t.key, t.attempt, t.result from weir.task t where t.state = 'done' and t.run is not null`)
@@ -327,7 +328,7 @@ func (s *storm) effects() []Finding {
 	return JudgeLedger(entries, done)
 }
 
-// remains judges that the machines leave nothing: no work when all has ended, no
+// remains judges that the machines leave nothing behind: no work when all has ended, no
 // folder of an attempt, and no process at all when they are gone.
 func (s *storm) remains(machines ...*machine) []Finding {
 	s.Helper()

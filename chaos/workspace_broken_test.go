@@ -40,7 +40,7 @@ var brokenHouses = []struct {
 	{name: "controller without the epoch fence", edits: []edit{{"fenced", `if now_epoch is distinct from fenced.epoch then`, `if false then`}}},
 }
 
-// TestWorkspacesBrokenBuild tests the judge of [TestWorkspaces]: it finds out a broken
+// TestWorkspacesBrokenBuild tests the judge of [TestWorkspaces]: it detects a broken
 // build. All are in TestLongWorkspacesBrokenBuild (build tag chaos).
 func TestWorkspacesBrokenBuild(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func (p hasty) Archive(ctx context.Context, id weir.ID, meant provider.Volume, t
 	return meta, err
 }
 
-// careless removes whatever volume there is.
+// careless removes any volume that exists.
 type careless struct{ provider.Provider }
 
 func (p careless) Remove(ctx context.Context, id weir.ID, _ provider.Volume) error {
@@ -94,7 +94,7 @@ func (p careless) Remove(ctx context.Context, id weir.ID, _ provider.Volume) err
 	return p.Provider.Remove(ctx, id, world.Volumes[id])
 }
 
-// boastful says that a volume is whole, and then makes it so.
+// boastful reports that a volume is complete, and completes it only then.
 type boastful struct {
 	provider.Provider
 	dir string
@@ -112,7 +112,7 @@ func (p boastful) Restore(ctx context.Context, id weir.ID, archive io.Reader, as
 	return err
 }
 
-// forgetful answers from memory what was to be stored.
+// forgetful answers from memory instead of storing.
 type forgetful struct {
 	blob.Bucket
 	mu     sync.Mutex

@@ -27,8 +27,8 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// house is where workspaces live, through one run after another: a database, a
-// provider and a bucket. It knows what must be in each home.
+// house is where workspaces live, through one run after another: a database, a provider
+// and a bucket. It knows what must be in each home.
 type house struct {
 	*testing.T
 	ctx      context.Context
@@ -38,22 +38,22 @@ type house struct {
 	dir      string
 	program  string
 	provider provider.Provider
-	// second is another provider, for those that go on when the first does not.
+	// second is another provider, for workspaces that continue when the first one fails.
 	second provider.Provider
 	bucket blob.Bucket
-	// lookMost is how long a look may take; zero: as long as usual.
+	// lookMost is the timeout of a look; zero means the default.
 	lookMost time.Duration
-	// heals is how long it may take until all is as it is wanted, when nothing fails.
+	// heals is how long it may take until everything is as wanted, when nothing fails.
 	heals time.Duration
-	// blind: a look that fails passes for one that saw nothing. over lies over the bucket.
-	// Both are for houses that are broken on purpose.
+	// blind means that a failed look counts as one that saw nothing. over wraps the
+	// bucket. Both are for houses that are broken on purpose.
 	blind bool
 	over  func(blob.Bucket) blob.Bucket
 	owner weir.ID
 	log   *slog.Logger
 	diary *testwait.Text
 	epoch atomic.Int64
-	// ahead is how far the time has been moved on.
+	// ahead is how far the time has been moved forward.
 	ahead atomic.Int64
 	tally tally
 
@@ -61,8 +61,8 @@ type house struct {
 	rng     *rand.Rand
 	tenants []*tenant
 	found   []Finding
-	// calm: nothing fails. left is how many faults are left for the run, and burst how
-	// often the same comes again.
+	// calm means that nothing fails. left is how many faults are left for the run, and
+	// burst how often the same one is repeated.
 	calm  bool
 	left  int
 	burst int
@@ -71,18 +71,18 @@ type house struct {
 	hidden map[string]bool
 	// outages are parts that do not work, by their name.
 	outages map[string]*outage
-	// busy is which reign changes what.
+	// busy is which reign changes which workspace.
 	busy map[weir.ID]*change
 }
 
-// tally is what happened in all runs.
+// tally counts what happened in all runs.
 type tally struct {
 	runs, kills, pauses, quiet, faults, vanished, wants, writes, recovered, archives, intruders int
 	moments                                                                                     map[string]int
 	slowest                                                                                     time.Duration
 }
 
-// newHouse makes one. The bucket is a folder unless one is given.
+// newHouse returns a house. The bucket is a folder unless one is given.
 func newHouse(t *testing.T, bucket blob.Bucket) *house {
 	t.Helper()
 	db, program := testdb.New(t), program(t, "workspace")
@@ -99,7 +99,8 @@ func newHouse(t *testing.T, bucket blob.Bucket) *house {
 	return h
 }
 
-// shortDir is a folder for the test whose name is short: the path of a socket has to be.
+// shortDir returns a folder for the test with a short name, because the path of a socket
+// must be short.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "weir-")
@@ -153,10 +154,10 @@ func (h *house) scan(sql string, args []any, into ...any) {
 	}
 }
 
-// now is the time in the house.
+// now returns the time in the house.
 func (h *house) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
 
-// find notes what must not be.
+// find records a violation.
 func (h *house) find(rule, workspace, format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,7 +165,7 @@ func (h *house) find(rule, workspace, format string, args ...any) {
 	h.found = append(h.found, Finding{Rule: rule, Task: workspace, Text: fmt.Sprintf(format, args...)})
 }
 
-// hit notes that a blow has fallen.
+// hit records that a blow has fallen.
 func (h *house) hit(m moment) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,7 +190,7 @@ const (
 	faultGone mishap = "gone"
 )
 
-// fault says what is to go wrong with a call to the bucket, if anything.
+// fault returns what should go wrong with a call to the bucket, if anything.
 func (h *house) fault(call string) mishap {
 	kinds := map[string][]mishap{
 		"put archive": {faultDown, faultCut, faultFlip, faultGone}, "put meta": {faultDown, faultCut, faultGone}, "get": {faultDown, faultCut, faultFlip, faultGone},
@@ -205,7 +206,7 @@ func (h *house) fault(call string) mishap {
 	return kind
 }
 
-// fails says whether a call to the provider is to fail.
+// fails reports whether a call to the provider should fail.
 func (h *house) fails(call string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +217,8 @@ func (h *house) fails(call string) bool {
 	return true
 }
 
-// due: something goes wrong now, once in so many calls, and then perhaps again.
+// due reports whether something goes wrong now, once in the given number of calls, and
+// then perhaps again.
 func (h *house) due(call string, in int) bool {
 	if h.calm {
 		return false
@@ -235,7 +237,7 @@ func (h *house) due(call string, in int) bool {
 	return true
 }
 
-// place is a place in a stream.
+// place returns a random position in a stream.
 func (h *house) place(most int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +250,7 @@ func (h *house) hides(key string) bool {
 	return h.hidden[key]
 }
 
-// rests lets nothing fail any more, and brings back what had vanished.
+// rests ends all faults, and brings back what had vanished.
 func (h *house) rests() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -256,14 +258,14 @@ func (h *house) rests() {
 	clear(h.hidden)
 }
 
-// count counts something that happens beside other things.
+// count increments a counter under the lock.
 func (h *house) count(n *int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	*n++
 }
 
-// chance is true once in so many times.
+// chance returns true once in the given number of times.
 func (h *house) chance(in int) bool { return h.pick(in) == 0 }
 
 func (h *house) pick(n int) int {
@@ -272,7 +274,7 @@ func (h *house) pick(n int) int {
 	return h.rng.IntN(n)
 }
 
-// ask speaks to a workspace, as the proxy would.
+// ask sends a request to a workspace, as the proxy would.
 func (h *house) ask(id weir.ID, method, path, body string) (int, error) {
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return h.provider.Dial(ctx, id) }}}
 	request, err := http.NewRequestWithContext(h.ctx, method, "http://workspace/files/"+path, bytes.NewBufferString(body))

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestWorkspacesArchiveGone lets a controller die when it has noted an archive, and lets
-// that vanish before the next one goes on. The volume is all that is left: it stays.
+// TestWorkspacesArchiveGone lets a controller die when it has recorded an archive, and
+// lets that archive vanish before the next one continues. The volume is all that is left:
+// it stays.
 func TestWorkspacesArchiveGone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
@@ -38,9 +39,9 @@ func TestWorkspacesArchiveGone(t *testing.T) {
 	h.accuses()
 }
 
-// TestWorkspacesLateStart lets a controller go on late with each call that fills or mounts
-// a volume, when all has been done, undone and archived since. What it does is not the
-// home.
+// TestWorkspacesLateStart lets a controller continue late with each call that fills or
+// mounts a volume, when everything has been done, undone and archived since. The result
+// of the late call is not the home.
 func TestWorkspacesLateStart(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"provision", "restore", "start", "archive", "remove"} {
@@ -54,7 +55,7 @@ func TestWorkspacesLateStart(t *testing.T) {
 			h.cycle(r, one)
 			h.cycle(r, one)
 			r.over()
-			late.over() // it goes on, and its act is done
+			late.over() // it continues, and its act is done
 			h.heal(nil)
 			h.judgeHomes()
 			r = h.begin(moment{})
@@ -71,7 +72,7 @@ func TestWorkspacesLateStart(t *testing.T) {
 	}
 }
 
-// cycle brings a workspace up and down, or as far as the controller comes.
+// cycle brings a workspace up and down, or as far as the controller gets.
 func (h *house) cycle(r *reign, t *tenant) {
 	h.Helper()
 	for _, phase := range []string{"RUNNING", "ARCHIVED", "RUNNING", "ARCHIVED"} {

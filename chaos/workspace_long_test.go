@@ -10,7 +10,7 @@ import (
 )
 
 // TestLongWorkspaces is [TestWorkspaces] at full size: 1,000 runs, of which the last 100
-// are with a real S3 server. It takes its time:
+// use a real S3 server. It takes long:
 //
 //	go test -tags chaos -run LongWorkspaces -timeout 60m -v ./chaos
 func TestLongWorkspaces(t *testing.T) {

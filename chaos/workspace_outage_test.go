@@ -15,14 +15,15 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// bucketPart is what the bucket is called among the parts.
+// bucketPart is the name of the bucket among the parts.
 const bucketPart = "bucket"
 
 // outage is a part that does not work for a time.
 type outage struct {
-	// hangs: calls wait, until it is over or nobody waits any more. Otherwise they fail.
+	// hangs means that calls wait until the outage is over or their caller gives up.
+	// Otherwise they fail.
 	hangs bool
-	// looks: it can be looked at all the same.
+	// looks means that looks still succeed.
 	looks bool
 	over  chan struct{}
 }
@@ -41,7 +42,7 @@ func (h *house) mends(part string) {
 	delete(h.outages, part)
 }
 
-// out is what a call to a part meets.
+// out returns the error of a call to a part during an outage.
 func (h *house) out(ctx context.Context, part string, look bool) error {
 	h.mu.Lock()
 	o := h.outages[part]
@@ -61,8 +62,8 @@ func (h *house) out(ctx context.Context, part string, look bool) error {
 }
 
 // TestWorkspacesWithout takes away the bucket, or a provider, in every way: nothing is
-// deleted, nothing is made, what was seen stands and is said to be unknown, workspaces
-// elsewhere go on, and all heals by itself.
+// deleted, nothing is made, the last known state stays and is marked as unknown,
+// workspaces elsewhere continue, and everything heals by itself.
 func TestWorkspacesWithout(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"process", bucketPart} {
@@ -78,7 +79,7 @@ func TestWorkspacesWithout(t *testing.T) {
 	}
 }
 
-// without is a part that breaks, and is mended.
+// without breaks a part, and repairs it.
 func (h *house) without(part string, o outage) {
 	h.Helper()
 	r := h.begin(moment{})
@@ -94,9 +95,9 @@ func (h *house) without(part string, o outage) {
 	h.want(up, "ARCHIVED")
 	h.want(low, "RUNNING")
 	h.let("late", "process", "RUNNING")
-	for range 2 { // it makes no difference who leads
+	for range 2 { // it makes no difference which controller leads
 		for range 2 {
-			_ = r.tick(r.work, false) // what it says is in the record, too
+			_ = r.tick(r.work, false) // its error is in the record, too
 			if !o.hangs {
 				_ = r.tick(r.collect, false)
 			}
@@ -132,14 +133,14 @@ func (h *house) without(part string, o outage) {
 	r.over()
 }
 
-// phases are what is recorded of all workspaces.
+// phases returns what is recorded of all workspaces.
 func (h *house) phases() (text string) {
 	h.Helper()
 	h.scan(`select string_agg(concat_ws(' ', name, phase, operation, error_reason, conditions), '; ' order by name) from weir.workspaces where name <> 'late'`, nil, &text)
 	return text
 }
 
-// homes is what the first provider has.
+// homes returns the volumes of the first provider.
 func (h *house) homes() map[weir.ID]provider.Volume {
 	h.Helper()
 	w, err := h.provider.Look(h.ctx)
@@ -149,7 +150,7 @@ func (h *house) homes() map[weir.ID]provider.Volume {
 	return w.Volumes
 }
 
-// unchanged: what was seen stands, and it is said why.
+// unchanged checks that the last known state stays, with the reason.
 func (h *house) unchanged(part, phases string, homes map[weir.ID]provider.Volume) {
 	h.Helper()
 	if is := h.phases(); is != phases {
@@ -168,7 +169,7 @@ func (h *house) unchanged(part, phases string, homes map[weir.ID]provider.Volume
 	}
 }
 
-// nothingLost: every home is where it was, and none is empty.
+// nothingLost checks that every home is where it was, and none is empty.
 func (h *house) nothingLost(homes map[weir.ID]provider.Volume, low *tenant) {
 	h.Helper()
 	is := h.homes()
@@ -185,7 +186,7 @@ func (h *house) nothingLost(homes map[weir.ID]provider.Volume, low *tenant) {
 	}
 }
 
-// reach lets a controller work until workspaces are where they shall be.
+// reach lets a controller work until workspaces are in their wanted state.
 func (h *house) reach(r *reign, what string, all ...*tenant) {
 	h.Helper()
 	testwait.Until(h, what, func() bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// when a blow falls on a call.
+// when says when a blow falls on a call.
 type when string
 
 const (
@@ -32,10 +32,11 @@ type moment struct {
 	call string
 	nth  int
 	when when
-	// pause: it is stopped there and goes on late, when another has reigned for a
-	// while. Otherwise it is dead.
+	// pause means that the controller is stopped there and continues late, when another
+	// has led for a while. Otherwise it is dead.
 	pause bool
-	// still: when it goes on nobody has told it that its term is over.
+	// still means that the controller has not learned that its term is over when it
+	// continues.
 	still bool
 }
 
@@ -49,20 +50,21 @@ type reign struct {
 	ctx    context.Context
 	end    context.CancelFunc
 	moment moment
-	// pool is its own, as that of a process is: it dies with connections in use.
+	// pool is its own, like that of a process: it dies with connections in use.
 	pool *pgxpool.Pool
-	// work, ttl and collect are what the controller does again and again, and group what
-	// it has begun.
+	// work, ttl and collect are the repeated actions of the controller, and group is what
+	// it has started.
 	work, ttl, collect loop.Tick
 	group              sync.WaitGroup
 
 	mu    sync.Mutex
 	calls map[string]int
 	dead  bool
-	// spared: no blow falls any more.
+	// spared means that no blow falls anymore.
 	spared bool
 	onward sync.Once
-	// struck is closed when the blow falls; a paused one goes on when late is closed.
+	// struck is closed when the blow falls; a paused controller continues when late is
+	// closed.
 	struck, late chan struct{}
 }
 
@@ -88,13 +90,14 @@ func (h *house) begin(m moment) *reign {
 	return r
 }
 
-// Go lets the controller do something until its term is over.
+// Go runs an action of the controller until its term is over.
 func (r *reign) Go(f func(context.Context)) { r.group.Go(func() { f(r.ctx) }) }
 
 const reignLock = "chaos"
 
-// tick lets the controller do something once. It returns when that is done, and what was
-// begun is too if wait is true; or when the blow has fallen on who is paused by it.
+// tick runs an action of the controller once. It returns when the action is done,
+// together with what it started if wait is true; or when the blow has fallen and paused
+// the controller.
 func (r *reign) tick(what loop.Tick, wait bool) error {
 	done := make(chan error, 1)
 	r.group.Go(func() {
@@ -120,7 +123,7 @@ func (r *reign) tick(what loop.Tick, wait bool) error {
 	}
 }
 
-// fallen: the blow has fallen.
+// fallen reports whether the blow has fallen.
 func (r *reign) fallen() bool {
 	select {
 	case <-r.struck:
@@ -130,7 +133,7 @@ func (r *reign) fallen() bool {
 	}
 }
 
-// goOn lets a paused one go on.
+// goOn lets a paused controller continue.
 func (r *reign) goOn() {
 	r.onward.Do(func() {
 		if r.fallen() && !r.moment.still {
@@ -140,7 +143,7 @@ func (r *reign) goOn() {
 	})
 }
 
-// over ends the reign for good, when what it does is done. No blow falls any more.
+// over ends the reign when its actions are done. No blow falls anymore.
 func (r *reign) over() {
 	r.mu.Lock()
 	r.spared = true
@@ -151,7 +154,7 @@ func (r *reign) over() {
 	r.pool.Close()
 }
 
-// dies kills it, wherever it is.
+// dies kills the controller, wherever it is.
 func (r *reign) dies() {
 	r.mu.Lock()
 	r.dead = true
@@ -160,7 +163,8 @@ func (r *reign) dies() {
 	r.over()
 }
 
-// meets says whether a call is where the blow falls. An error: it is not made any more.
+// meets returns when the blow falls on a call, if it does. An error means that the call
+// is not made anymore.
 func (r *reign) meets(call string) (when, error) {
 	if err := r.gate(); err != nil {
 		return "", err
@@ -177,7 +181,8 @@ func (r *reign) meets(call string) (when, error) {
 	return r.moment.when, nil
 }
 
-// strike lets the blow fall. A paused one returns when it goes on, without an error.
+// strike lets the blow fall. For a paused controller it returns without an error when the
+// controller continues.
 func (r *reign) strike() error {
 	r.mu.Lock()
 	if !r.fallen() && !r.spared {
@@ -192,8 +197,8 @@ func (r *reign) strike() error {
 	return r.gate()
 }
 
-// gate is what everything passes that the controller does: it is nothing to who lives,
-// an error to who is dead, and a wait to who is paused.
+// gate is passed by every call of the controller: it returns nil for a live one, an error
+// for a dead one, and waits for a paused one.
 func (r *reign) gate() error {
 	if r.fallen() && r.moment.pause {
 		<-r.late
@@ -210,7 +215,8 @@ func (r *reign) refusal() error {
 	return nil
 }
 
-// do makes a call that is done or not. part does half of it; nil: there is no half.
+// do makes a call that is done or not. part does half of it; nil means that there is no
+// half.
 func (r *reign) do(call string, part, whole func() error) error {
 	w, err := r.meets(call)
 	if err != nil {
@@ -245,7 +251,7 @@ func (r *reign) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, ar
 		both.Queue(sql, args...)
 		results := pool.SendBatch(ctx, &both)
 		if _, err := results.Exec(); err != nil {
-			_ = results.Close() // says the same
+			_ = results.Close() // it returns the same error
 			return err
 		}
 		err := errors.Join(results.QueryRow().Scan(into...), results.Close())

@@ -35,13 +35,13 @@ const (
 const (
 	tenantCount = 3
 	stepCount   = 16
-	// healMost is how long a busy machine may take to bring everything to where it shall
-	// be, once nothing fails any more.
+	// healMost is how long a busy machine may take to bring everything to its wanted
+	// state after the faults end.
 	healMost = 30 * time.Second
 )
 
 // play is one run: users want things, controllers are struck, parts fail, as the seed
-// says. Then all faults end, and it is judged.
+// says. Then all faults end, and the run is judged.
 func (h *house) play(seed uint64) []Finding {
 	h.Helper()
 	began := time.Now()
@@ -89,7 +89,8 @@ func (h *house) play(seed uint64) []Finding {
 	return h.found
 }
 
-// reignOn lets a controller work for a moment. Whatever goes wrong, the next one looks again.
+// reignOn lets a controller work for a moment. Whatever goes wrong, the next one looks
+// again.
 func (h *house) reignOn(r *reign) {
 	_ = r.tick(r.work, !h.chance(4))
 	if !r.fallen() && h.chance(5) {
@@ -123,7 +124,7 @@ func (h *house) let(name, on, desired string) *tenant {
 	return t
 }
 
-// moment is where the next controller is struck.
+// moment returns where the next controller is struck.
 func (h *house) moment() moment {
 	m := momentCalls[h.pick(len(momentCalls))]
 	m.nth = 1 + h.pick(3)/2
@@ -134,7 +135,7 @@ func (h *house) moment() moment {
 	return m
 }
 
-// live lets the user of a workspace do something.
+// live makes the user of a workspace do something.
 func (h *house) live(t *tenant) {
 	if t.deleted.Load() {
 		return
@@ -155,7 +156,8 @@ func (h *house) live(t *tenant) {
 	}
 }
 
-// change wants something else of a workspace: mostly all the way up or all the way down.
+// change changes what is wanted of a workspace: mostly all the way up or all the way
+// down.
 func (h *house) change(t *tenant) {
 	h.Helper()
 	var desired string
@@ -170,7 +172,7 @@ func (h *house) change(t *tenant) {
 	}
 }
 
-// want wants something of a workspace. It may be refused.
+// want sets what is wanted of a workspace. It may be refused.
 func (h *house) want(t *tenant, phase string) {
 	h.Helper()
 	_, err := h.pool.Exec(h.ctx, `select weir.workspace_want($1, $2, 'ann', at => $3)`, t.id, phase, h.now())
@@ -201,8 +203,8 @@ func (h *house) vanish(t *tenant) {
 	}
 }
 
-// recover is what a person does about an error: it brings back what had vanished, and
-// says that it looked.
+// recover does what a person does about an error: it brings back what had vanished, and
+// confirms it.
 func (h *house) recover(t *tenant) {
 	var reason *string
 	err := h.pool.QueryRow(h.ctx, `select error_reason from weir.workspaces where id = $1 and deleted_at is null and phase = 'ERROR' and operation = 'NONE'`, t.id).Scan(&reason)
@@ -223,7 +225,7 @@ func (h *house) recover(t *tenant) {
 	h.log.Info("RECOVERED", "workspace", t.name)
 }
 
-// passTime lets the pause between two tries be over.
+// passTime ends the pause between two tries.
 func (h *house) passTime(all ...*tenant) {
 	var ids []weir.ID
 	for _, t := range all {
@@ -232,8 +234,8 @@ func (h *house) passTime(all ...*tenant) {
 	h.exec(`update weir.workspaces set op_retry_at = $1 where op_retry_at > $1 and id = any ($2)`, h.now(), ids)
 }
 
-// heal lets a controller work that nothing befalls, until all is as it is wanted. Those
-// that were paused go on meanwhile.
+// heal lets a controller work without faults until everything is as wanted. Paused
+// controllers continue in the meantime.
 func (h *house) heal(paused []*reign) {
 	h.Helper()
 	r := h.begin(moment{})
@@ -257,7 +259,7 @@ func (h *house) heal(paused []*reign) {
 			return
 		}
 		if n > 20 {
-			loop.Wait(h.ctx, 10*time.Millisecond, nil) // a program takes its time to start
+			loop.Wait(h.ctx, 10*time.Millisecond, nil) // a program takes time to start
 		}
 	}
 	rows, _ := h.pool.Query(h.ctx, `select name || ': ' || concat_ws(' ', 'wants', desired, 'is', phase, operation, error_reason, error_message) from weir.workspaces where phase <> desired or operation <> 'NONE'`)
@@ -265,8 +267,8 @@ func (h *house) heal(paused []*reign) {
 	h.find(ruleConverge, "", "after %s without faults: %s %v", h.heals, strings.Join(texts, "; "), err)
 }
 
-// conclude judges what is left: first where it is, then once more when all is archived and
-// the collector was there.
+// conclude judges the result: first as it is, then once more when everything is archived
+// and the collector has run.
 func (h *house) conclude() {
 	h.Helper()
 	h.judgeHomes()
@@ -289,7 +291,7 @@ func (h *house) conclude() {
 	h.judgeRest()
 }
 
-// judgeRest looks for what is left of those that are deleted, and clears the house.
+// judgeRest looks for what is left of deleted workspaces, and clears the house.
 func (h *house) judgeRest() {
 	h.Helper()
 	ctx := context.WithoutCancel(h.ctx)
@@ -304,7 +306,8 @@ func (h *house) judgeRest() {
 		}
 	}
 	for id, v := range world.Volumes {
-		// Who came late may have left one that is older than the archive. It is nobody's home.
+		// A late controller may have left a volume that is older than the archive. It is
+		// not a home.
 		var older bool
 		if h.scan(`select coalesce(bool_or(deleted_at is null and archive_generation > $2), false) from weir.workspaces where id = $1`, []any{id, v.Mounts}, &older); !older {
 			h.find(ruleLeft, id.String(), "a volume is left: %+v", v)
@@ -332,7 +335,7 @@ func (h *house) judgeRest() {
 	h.exec(`delete from weir.workspaces`)
 }
 
-// judgeHomes looks at each home, wherever it is.
+// judgeHomes checks each home, wherever it is.
 func (h *house) judgeHomes() {
 	h.Helper()
 	for _, t := range h.tenants {
@@ -357,7 +360,7 @@ func (h *house) judgeHomes() {
 	}
 }
 
-// judgeTimeline looks whether one operation of a workspace at a time was under way.
+// judgeTimeline checks that only one operation of a workspace at a time was under way.
 func (h *house) judgeTimeline() {
 	h.Helper()
 	for _, t := range h.tenants {
@@ -385,13 +388,13 @@ func (h *house) judgeTimeline() {
 	}
 }
 
-// keepDiary writes down what happened in a run that failed.
+// keepDiary stores what happened in a failed run.
 func (h *house) keepDiary(seed uint64) string {
 	path := filepath.Join(h.ArtifactDir(), fmt.Sprintf("workspaces-%d.log", seed))
 	return fmt.Sprint(path, " (keep it with -artifacts) ", os.WriteFile(path, []byte(h.diary.Take()), 0o600))
 }
 
-// accuses fails the test for what was found.
+// accuses fails the test for the findings.
 func (h *house) accuses() {
 	h.Helper()
 	if len(h.found) > 0 {

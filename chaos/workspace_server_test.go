@@ -15,9 +15,9 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// TestWorkspacesServerKilled kills the process that leads with -9, or stops it and lets
-// it go on when another leads, again and again and at any moment, while users work. No
-// home is lost, and all converge.
+// TestWorkspacesServerKilled repeatedly kills the leading process with -9, or stops it
+// and lets it continue when another leads, at any moment, while users work. No home is
+// lost, and everything converges.
 func TestWorkspacesServerKilled(t *testing.T) {
 	t.Parallel()
 	killServers(t, 1, 8)
@@ -55,7 +55,7 @@ func killServers(t *testing.T, seed uint64, rounds int) {
 			h.kill(server)
 			h.tally.kills++
 		}
-		// Its term is over, as it would be some seconds later.
+		// Its term is ended here, as it would be some seconds later.
 		h.exec(`update weir.system_locks set expires_at = now() where lock_name = 'coordinator'`)
 	}
 	server := h.server()
@@ -116,7 +116,7 @@ func (h *house) leads() {
 	})
 }
 
-// converges waits until all is as it is wanted.
+// converges waits until everything is as wanted.
 func (h *house) converges() {
 	h.Helper()
 	testwait.Every(h, 20*time.Millisecond, "all is as it is wanted", func() bool {

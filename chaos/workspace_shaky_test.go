@@ -17,7 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// errDown is a part that does not work.
+// errDown is the error of a part that does not work.
 var errDown = errors.New("503 service unavailable")
 
 // shakyProvider is a provider as one controller sees it.
@@ -97,7 +97,7 @@ func (p *shakyProvider) Remove(ctx context.Context, id weir.ID, meant provider.V
 
 func (p *shakyProvider) house() *house { return p.reign.house }
 
-// change makes a call that changes something, under the eyes of the house.
+// change makes a call that changes something, while the house watches.
 func (p *shakyProvider) change(ctx context.Context, id weir.ID, call string, part, whole func() error) error {
 	if part != nil {
 		half := part
@@ -114,7 +114,7 @@ func (p *shakyProvider) change(ctx context.Context, id weir.ID, call string, par
 	})
 }
 
-// struck makes a call that is a stream: within, the stream is where the blow falls.
+// struck makes a call that is a stream: with within, the blow falls inside the stream.
 func (p *shakyProvider) struck(ctx context.Context, id weir.ID, call string, w when, whole func() error) error {
 	if w == before {
 		if err := p.reign.strike(); err != nil {
@@ -134,7 +134,7 @@ func (p *shakyProvider) struck(ctx context.Context, id weir.ID, call string, w w
 	return err
 }
 
-// half removes a part of a volume, as who dies while it removes it.
+// half removes a part of a volume, like a controller that dies while it removes it.
 func (h *house) half(id weir.ID, meant provider.Volume) error {
 	world, err := h.provider.Look(h.ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ type stream struct {
 	reign *reign
 	r     io.Reader
 	w     io.Writer
-	// at is the byte at which the blow falls; zero: it does not.
+	// at is the byte at which the blow falls; zero means that it does not.
 	at int64
 	n  int64
 }
@@ -291,7 +291,7 @@ func (b *shakyBucket) List(ctx context.Context, prefix, after string, limit int)
 		return err
 	})
 	for i := range list {
-		if b.house().hides(list[i].Key) { // a list must be as long as it is
+		if b.house().hides(list[i].Key) { // a list must keep its length
 			list[i].Key = strings.Replace(list[i].Key, "home.tar.zst", "home.hidden", 1)
 		}
 	}

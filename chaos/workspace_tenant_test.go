@@ -27,17 +27,18 @@ type tenant struct {
 	id   weir.ID
 	name string
 	mu   sync.Mutex
-	// files are what may be in each of its files, last what was written last. An empty
-	// text: no file. More than one: nobody knows whether the last was taken.
+	// files are the possible contents of each of its files, the last one being the last
+	// write. An empty text means no file. More than one means that it is unknown whether
+	// the last write was accepted.
 	files map[string][]string
-	// lived: there has been a home.
+	// lived is set if there has been a home.
 	lived   atomic.Bool
 	deleted atomic.Bool
-	// vanished: its archive could not be seen for a time.
+	// vanished is set if its archive was hidden for a time.
 	vanished bool
 }
 
-// writes lets the user write, or remove, files, if the workspace answers.
+// writes makes the user write, or remove, files, if the workspace answers.
 func (h *house) writes(t *tenant) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +65,7 @@ func (h *house) writes(t *tenant) {
 	}
 }
 
-// compare says how a folder differs from what the user knows.
+// compare returns how a folder differs from what the user knows.
 func (t *tenant) compare(folder string) (differs []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +82,7 @@ func (t *tenant) compare(folder string) (differs []string) {
 	return differs
 }
 
-// unpack brings an archive out of the bucket to where it can be looked at.
+// unpack extracts an archive of the bucket into a folder.
 func (h *house) unpack(ctx context.Context, key string, meta home.Meta) (folder string, err error) {
 	body, _, err := h.bucket.Get(ctx, key, 0, -1)
 	if err != nil {
@@ -96,7 +97,7 @@ func (h *house) unpack(ctx context.Context, key string, meta home.Meta) (folder 
 	return folder, err
 }
 
-// archived says what is wrong with the archive that the record of a workspace names.
+// archived returns what is wrong with the archive that the record of a workspace names.
 func (h *house) archived(t *tenant) (wrong []string) {
 	ctx := context.WithoutCancel(h.ctx)
 	var key *string
@@ -121,7 +122,7 @@ type change struct {
 	name  string
 }
 
-// watch makes a call that changes a workspace, and looks whether it may.
+// watch makes a call that changes a workspace, and checks whether it may.
 func (h *house) watch(r *reign, p provider.Provider, id weir.ID, call string, do func() error) error {
 	t := h.tenant(id)
 	if t == nil {
@@ -172,7 +173,7 @@ func (h *house) watch(r *reign, p provider.Provider, id weir.ID, call string, do
 	return err
 }
 
-// intrude starts a workspace behind the controller's back, while it is archived, and
+// intrude starts a workspace without the controller while it is being archived, and
 // writes into its home.
 func (h *house) intrude(t *tenant) {
 	world, err := h.provider.Look(h.ctx)
@@ -198,7 +199,7 @@ func (h *house) intrude(t *tenant) {
 	h.log.Info("INTRUDED", "workspace", t.name, "stopped", stop, "error", err)
 }
 
-// intrudes: somebody does, now.
+// intrudes reports whether that happens now.
 func (h *house) intrudes() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -21,9 +21,9 @@ var (
 )
 
 // TestWorkspaces plays 30 runs in which controllers of workspaces die or are paused at
-// any of their steps, while the bucket and the provider fail, and judges each: no home
-// is lost, all converge, nothing is done twice at once. A run that fails says how it is
-// repeated. All 1,000 are in TestLongWorkspaces (build tag chaos).
+// any of their steps, while the bucket and the provider fail, and judges each: no home is
+// lost, everything converges, nothing is done twice at once. A run that fails prints how
+// to repeat it. All 1,000 are in TestLongWorkspaces (build tag chaos).
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	playWorkspaces(t, newHouse(t, nil), 1, 30)
@@ -35,7 +35,7 @@ func TestWorkspacesS3(t *testing.T) {
 	playWorkspaces(t, newHouse(t, blobtest.Open(t)), 1001, 4)
 }
 
-// playWorkspaces plays so many runs, the first with the seed.
+// playWorkspaces plays the given number of runs, the first with the seed.
 func playWorkspaces(t *testing.T, h *house, seed uint64, runs int) {
 	t.Helper()
 	seed, runs = cmp.Or(*workspaceSeed, seed), cmp.Or(*workspaceRuns, runs)

@@ -12,9 +12,9 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// adopt goes on with what an earlier life of the agent left: work whose lease
-// still holds is attached to, ends that could not be told are told, and all else
-// is killed and cleared away.
+// adopt continues with what a previous process of the agent left behind. It attaches to
+// work whose lease still holds, reports ends that could not be reported, and kills and
+// removes everything else.
 func (a *Agent) adopt(ctx context.Context) error {
 	left, err := a.leftovers()
 	if err != nil {
@@ -37,14 +37,14 @@ func (a *Agent) adopt(ctx context.Context) error {
 	return a.askAgain(ctx, left)
 }
 
-// leftover is an attempt of an earlier life.
+// leftover is an attempt of a previous process of the agent.
 type leftover struct {
 	saved
 	dir   folder
 	found driver.Found
 }
 
-// leftovers reads the folders of attempts, by mark.
+// leftovers reads the attempt folders and returns the attempts by mark.
 func (a *Agent) leftovers() (map[string]*leftover, error) {
 	entries, err := os.ReadDir(Attempts(a.config.Dir))
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *Agent) leftovers() (map[string]*leftover, error) {
 	for _, e := range entries {
 		l := &leftover{dir: folder(filepath.Join(Attempts(a.config.Dir), e.Name()))}
 		if l.dir.load(attemptFile, &l.saved) != nil {
-			a.clearFolder(l.dir) // it was never begun
+			a.clearFolder(l.dir) // the work was never started
 			continue
 		}
 		left[driver.Mark(l.Assignment.Task.String(), l.Assignment.Attempt, l.Assignment.Token)] = l
@@ -62,7 +62,8 @@ func (a *Agent) leftovers() (map[string]*leftover, error) {
 	return left, nil
 }
 
-// askAgain renews what an earlier life held, and goes on with what still holds.
+// askAgain renews the leases that a previous process held, and continues with those that
+// still hold.
 func (a *Agent) askAgain(ctx context.Context, left map[string]*leftover) error {
 	if len(left) == 0 {
 		return nil
@@ -93,7 +94,7 @@ func (a *Agent) askAgain(ctx context.Context, left map[string]*leftover) error {
 	return nil
 }
 
-// goOn takes an attempt of an earlier life over.
+// goOn takes over an attempt of a previous process.
 func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	at := a.attempt(ctx, l.Assignment, sent)
 	at.dir, at.run, at.deadline, at.safe, at.found = l.dir, l.Run, l.Deadline, sent+a.config.Lease, l.found
@@ -111,7 +112,7 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 		at.tell(node.Note{Lease: at.Holds(), Type: "adopted", Message: "the agent was started again, and the work goes on"})
 		a.group.Go(func() { a.serve(at) })
 	default:
-		a.clearFolder(at.dir) // so that an earlier keeper that is slow cannot begin it any more
+		a.clearFolder(at.dir) // so that a slow keeper of a previous process cannot start the work anymore
 		a.log.Warn("nothing is left of the work of an earlier life: it goes back", "task", at.Task, "attempt", at.Attempt)
 		a.group.Go(func() {
 			a.finishLate(at, node.Outcome{Lease: at.Holds(), Verdict: node.Returned, Error: "the agent was restarted before the work began"})
@@ -119,7 +120,7 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	}
 }
 
-// finishLate tells an end that an earlier life left.
+// finishLate reports an end that a previous process left unreported.
 func (a *Agent) finishLate(at *attempt, o node.Outcome) {
 	defer a.release(at)
 	if at.found != nil {

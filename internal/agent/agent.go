@@ -26,18 +26,18 @@ type Agent struct {
 	transport Transport
 	log       *slog.Logger
 	begun     atomic.Bool
-	// heard is when the last call was answered, by the machine's uptime.
+	// heard is when the last call was answered, in machine uptime.
 	heard atomic.Int64
 
 	drain, leave chan struct{}
 	drainOnce    sync.Once
 	leaveOnce    sync.Once
-	// kick ends the wait of a claim: a slot is free, or the orders changed.
+	// kick ends the wait of a claim because a slot is free or the orders changed.
 	kick chan struct{}
 	// told wakes the reporter.
 	told chan struct{}
-	// keeper keeps what held has. lookAll: the next renewal names all of it, because an
-	// attempt of it is to be canceled.
+	// keeper renews the leases in held. If lookAll is set, the next renewal names all of
+	// them, because one of the attempts is to be canceled.
 	keeper  leasing.Keeper
 	lookAll atomic.Bool
 	group   sync.WaitGroup
@@ -45,7 +45,7 @@ type Agent struct {
 	survey  survey
 
 	mu sync.Mutex
-	// settled is broadcast when a renewal was answered.
+	// settled is broadcast when a renewal has been answered.
 	settled *sync.Cond
 	orders  node.Orders
 	held    map[node.Lease]*attempt
@@ -54,7 +54,7 @@ type Agent struct {
 	lastErr error
 }
 
-// Stats counts what an agent has done since it began.
+// Stats counts what an agent has done since it started.
 type Stats struct{ Claimed, Done, Failed, Returned, Canceled, Lost, Adopted int64 }
 
 type stats struct{ claimed, done, failed, returned, canceled, lost, adopted atomic.Int64 }
@@ -65,7 +65,7 @@ func (a *Agent) Stats() Stats {
 	return Stats{s.claimed.Load(), s.done.Load(), s.failed.Load(), s.returned.Load(), s.canceled.Load(), s.lost.Load(), s.adopted.Load()}
 }
 
-// New makes an agent.
+// New returns an agent.
 func New(config Config) *Agent {
 	config = config.withDefaults()
 	a := &Agent{
@@ -80,27 +80,26 @@ func New(config Config) *Agent {
 		Length: config.Lease, Clock: uptime.Now, Look: make(chan struct{}, 1), Renew: a.renewDue, Guard: a.guard,
 	}
 	for service := range config.Info.Capacity {
-		a.idle[service] = time.Now() // an earlier life may have left it running
+		a.idle[service] = time.Now() // a previous process may have left it running
 	}
 	return a
 }
 
-// Drain finishes what runs and claims nothing more; then Run returns.
+// Drain makes the agent finish its running work and claim no more; then Run returns.
 func (a *Agent) Drain() {
 	a.drainOnce.Do(func() { close(a.drain) })
 	signal(a.kick)
 }
 
-// Leave stops what runs, hands it back without spending its attempts, and ends
-// Run.
+// Leave stops running work, hands it back without spending its attempts, and ends Run.
 func (a *Agent) Leave() {
 	a.Drain()
 	a.leaveOnce.Do(func() { close(a.leave) })
 }
 
-// Run works until it is told to drain or to leave; the end of ctx is the latter.
-// It returns an error when it could not begin, or when nobody answered for so
-// long that its supervisor should start it anew.
+// Run works until Drain or Leave is called; the end of ctx acts as Leave. It returns an
+// error if the agent could not start, or if the server has not answered for so long that
+// the supervisor should restart the agent.
 func (a *Agent) Run(ctx context.Context) error {
 	if err := a.config.Check(); err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -152,7 +151,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	return err
 }
 
-// listDrivers leaves out the drivers that cannot work here, with the reason.
+// listDrivers leaves out the drivers that cannot work on this machine and logs the
+// reason.
 func (a *Agent) listDrivers(ctx context.Context) {
 	names := slices.Sorted(maps.Keys(a.config.Drivers))
 	a.config.Info.Drivers = nil
@@ -178,7 +178,7 @@ func (a *Agent) closeDrivers() {
 	}
 }
 
-// enlist registers the node until that is answered.
+// enlist registers the node and retries until the call is answered.
 func (a *Agent) enlist(ctx context.Context) error {
 	for failures := 0; !closed(a.leave); failures++ {
 		try, cancel := context.WithTimeout(ctx, a.config.Beat)
@@ -200,7 +200,8 @@ func (a *Agent) enlist(ctx context.Context) error {
 	return nil
 }
 
-// goodbye says that the agent stops. What it still holds goes back at once.
+// goodbye tells the server that the agent stops. The leases that the agent still holds
+// return at once.
 func (a *Agent) goodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -209,7 +210,7 @@ func (a *Agent) goodbye(ctx context.Context) {
 	}
 }
 
-// driverFor is the driver that a run asks for.
+// driverFor returns the driver that a run asks for.
 func (a *Agent) driverFor(run node.Run) (driver.Driver, error) {
 	d := a.config.Drivers[run.Driver]
 	if d == nil || !slices.Contains(a.config.Info.Drivers, run.Driver) {

@@ -76,8 +76,8 @@ func TestAFailureIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Work does not get an input that is not what was recorded, whatever happened to
-// the bucket.
+// Work does not get an input whose content differs from what was recorded, whatever
+// happened to the bucket.
 func TestAnInputThatChangedIsNotGiven(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,8 +102,8 @@ func TestAnInputThatChangedIsNotGiven(t *testing.T) {
 	}
 }
 
-// A folder is one agent's, and so is a name while its agent is heard. The same
-// agent started again is itself.
+// A folder belongs to one agent, and so does a name as long as its agent is heard from.
+// The same agent, started again, keeps both.
 func TestTwoAgentsAreNotOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -137,7 +137,7 @@ func TestTwoAgentsAreNotOne(t *testing.T) {
 	if err := <-over; err != nil {
 		t.Error(err)
 	}
-	// It has said goodbye, so another may have the name at once.
+	// The first agent has said goodbye, so another agent may take the name at once.
 	guest.Patience = time.Minute
 	w.run(guest)
 	w.until("the guest works", func() bool { return one[string](w, `select services::text from weir.workers`) == "{foo}" })

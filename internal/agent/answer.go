@@ -13,16 +13,16 @@ import (
 
 const backoffFirst, backoffLast = 100 * time.Millisecond, 5 * time.Second
 
-// backoff is how long to wait after so many failures.
+// backoff returns how long to wait after a number of failures.
 func backoff(failures int) time.Duration {
 	wait := min(backoffFirst<<min(failures, 10), backoffLast)
 	return wait/2 + rand.N(wait/2) // #nosec G404 -- jitter is no secret
 }
 
-// hear notes that somebody answered.
+// hear records that the server answered.
 func (a *Agent) hear() { a.heard.Store(int64(uptime.Now())) }
 
-// failed notes that a call was not answered.
+// failed records that a call was not answered.
 func (a *Agent) failed(op string, err error) {
 	a.mu.Lock()
 	a.lastErr = err
@@ -30,7 +30,7 @@ func (a *Agent) failed(op string, err error) {
 	a.log.Warn("a call failed; it is tried again", "op", op, "error", err)
 }
 
-// overdue is the error of an agent that nobody has answered for too long.
+// overdue returns the error of an agent that has had no answer for too long, or nil.
 func (a *Agent) overdue() error {
 	silent := uptime.Now() - time.Duration(a.heard.Load())
 	if silent < a.config.Patience {
@@ -40,7 +40,7 @@ func (a *Agent) overdue() error {
 	last := a.lastErr
 	a.mu.Unlock()
 	if last != nil && problem.Explain(last).Kind == problem.Conflict {
-		return last // there was an answer: another agent has the name
+		return last // the server answered: another agent has the name
 	}
 	return &problem.Problem{
 		Kind: problem.Unreachable, Err: last,
@@ -49,7 +49,7 @@ func (a *Agent) overdue() error {
 	}
 }
 
-// final reports whether a refusal would be the same again.
+// final reports whether a retry would be refused in the same way.
 func final(err error) bool {
 	if errors.Is(err, weir.ErrInvalid) {
 		return true
@@ -61,14 +61,14 @@ func final(err error) bool {
 	return false
 }
 
-// revoked reports whether a server no longer knows the node's credential. A
-// database that lets nobody in is another matter: that may pass.
+// revoked reports whether a server no longer knows the node's credential. A database that
+// refuses every login does not count, because that may be temporary.
 func revoked(err error) bool {
 	p := new(problem.Problem)
 	return errors.As(err, &p) && p.Kind == problem.Unauthenticated
 }
 
-// lost reports whether an answer says that the lease is over.
+// lost reports whether an answer means that the lease is over.
 func lost(err error) bool {
 	return errors.Is(err, weir.ErrLeaseLost) || problem.Explain(err).Kind == problem.Stale
 }

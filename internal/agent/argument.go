@@ -8,10 +8,11 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// arguments puts the device into a command: {serial} and {target} stand for its
-// own. They stand in arguments that are one word, such as --device={serial}. In one
-// with white space, which is likely a line for a shell, a name that somebody else
-// chose would become part of a program: there the variables are for.
+// arguments puts the device into a command: {serial} and {target} are replaced by those
+// of the device. They are allowed in arguments that are one word, such as
+// --device={serial}. An argument with white space is probably a line for a shell, in
+// which a name that another party chose would become part of a program. Such a line uses
+// the environment variables instead.
 func arguments(argv []string, d node.Device) ([]string, error) {
 	filled := slices.Clone(argv)
 	put := strings.NewReplacer("{serial}", d.Serial, "{target}", d.Reach())

@@ -24,20 +24,20 @@ import (
 )
 
 const (
-	// outputsMost is how many files an attempt may leave.
+	// outputsMost is how many output files an attempt may have.
 	outputsMost = 10_000
-	// uploadTries is how often a file is sent before the attempt has failed.
+	// uploadTries is how often the upload of a file is tried before the attempt fails.
 	uploadTries = 4
 )
 
-// noBucket reports whether there is nowhere to keep things, which no repeat
-// would change.
+// noBucket reports whether there is no bucket to store objects in, which a retry would
+// not change.
 func noBucket(err error) bool {
 	return errors.Is(err, node.ErrNoBucket) || problem.Explain(err).Kind == problem.Conflict
 }
 
-// collect sends what is left of the work: its log and its files. Files that
-// could not be kept are a fault only of work that succeeded.
+// collect sends the log and the output files of the work. Files that could not be stored
+// count as a failure only if the work succeeded.
 func (at *attempt) collect(e evidence) error {
 	if at.ship == nil {
 		return nil
@@ -56,7 +56,7 @@ func (at *attempt) collect(e evidence) error {
 	return err
 }
 
-// file is one of WEIR_OUT.
+// file is a file in WEIR_OUT.
 type file struct {
 	name string
 	size int64
@@ -64,11 +64,11 @@ type file struct {
 
 // upload sends the files in WEIR_OUT that the definition asks for.
 func (at *attempt) upload(ctx context.Context) error {
-	// A root keeps us inside the folder whatever the work has put there.
+	// An os.Root keeps every path inside the folder, whatever the work has put there.
 	root, err := os.OpenRoot(at.dir.path(workFolder, driver.OutFolder))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the work took it away
+			return nil // the work removed it
 		}
 		return fmt.Errorf("read WEIR_OUT: %w", err)
 	}
@@ -89,8 +89,8 @@ func (at *attempt) upload(ctx context.Context) error {
 	return nil
 }
 
-// outputs lists plain files. Links and the like are left out: they may lead
-// anywhere.
+// outputs lists regular files. Links and other special files are left out because they
+// may lead anywhere.
 func (at *attempt) outputs(root *os.Root) ([]file, error) {
 	var files []file
 	var total int64
@@ -111,7 +111,7 @@ func (at *attempt) outputs(root *os.Root) ([]file, error) {
 			return err
 		}
 		if at.mask.String(path) != path {
-			telling++ // everybody reads the names of artifacts
+			telling++ // the names of artifacts are public
 			return nil
 		}
 		files = append(files, file{path, info.Size()})
@@ -139,7 +139,7 @@ func (at *attempt) asked(path string) bool {
 	return at.run.Artifacts == nil || slices.ContainsFunc(at.run.Artifacts, func(p string) bool { return node.Match(p, path) })
 }
 
-// send keeps one file, trying a few times.
+// send stores one file and retries a few times.
 func (at *attempt) send(ctx context.Context, root *os.Root, f file) error {
 	for try := 0; ; try++ {
 		err := at.sendOnce(ctx, root, f)
@@ -184,7 +184,7 @@ func (at *attempt) sendOnce(ctx context.Context, root *os.Root, f file) error {
 	}, in)
 }
 
-// contentType is by the name, else by how the file begins.
+// contentType derives the type from the name, or else from the beginning of the file.
 func contentType(name string, head []byte) string {
 	if t := mime.TypeByExtension(strings.ToLower(filepath.Ext(name))); t != "" {
 		return t
@@ -192,8 +192,8 @@ func contentType(name string, head []byte) string {
 	return http.DetectContentType(head)
 }
 
-// fetchInputs puts the outputs of earlier steps where the work finds them:
-// in/<step>/<name>.
+// fetchInputs puts the outputs of earlier steps into in/<step>/<name>, where the work
+// finds them.
 func (at *attempt) fetchInputs(ctx context.Context) error {
 	if len(at.run.Inputs) == 0 {
 		return nil
@@ -231,7 +231,8 @@ func (at *attempt) fetch(ctx context.Context, root *os.Root, o node.InputObject)
 	if err != nil {
 		return err
 	}
-	// The bucket may have lost its word, or somebody may have been at it.
+	// The object is verified because the bucket may have damaged it, or another program
+	// may have changed it.
 	r = blob.Verify(r, o.SHA256, o.Size)
 	defer r.Close()
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

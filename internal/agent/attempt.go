@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// killMost is how long the agent waits for killed work to be gone before it
-	// says so.
+	// killMost is how long the agent waits for killed work to be gone before it logs that
+	// the work is still there.
 	killMost = 30 * time.Second
-	// slackMost is how long before its deadline an attempt is asked to end, so
-	// that it is over when the database counts it as timed out.
+	// slackMost is how long before its deadline an attempt is asked to end, so that it
+	// has ended when the database counts it as timed out.
 	slackMost = 2 * time.Second
 )
 
-// attempt is one lease and the work that is done under it.
+// attempt is one lease and the work that runs under it.
 type attempt struct {
 	node.Assignment
 	agent *Agent
@@ -32,11 +32,12 @@ type attempt struct {
 	out   *output
 	ship  *shipper
 	mask  *vault.Mask
-	// deadline is the uptime at which the attempt's time is over; 0: never.
+	// deadline is the uptime at which the attempt's time is over; 0 means never.
 	deadline time.Duration
-	// found is work of an earlier life that this attempt goes on with.
+	// found is work of a previous process that this attempt continues.
 	found driver.Found
-	// ctx ends when the attempt shall stop; kill when it must be dead at once.
+	// ctx ends when the attempt should stop; kill ends when the work must be dead at
+	// once.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	kill   context.Context
@@ -44,24 +45,27 @@ type attempt struct {
 
 	// Guarded by the agent's mutex.
 
-	// safe is the uptime until which the lease surely holds.
+	// safe is the uptime until which the lease certainly holds.
 	safe time.Duration
-	// cause is why it is being stopped.
+	// cause is why the attempt is being stopped.
 	cause error
 	work  driver.Running
-	// renewing: a renewal is under way that names it. Its end is not told before
-	// the answer, else the renewal would find it gone.
+	// renewing is set while a renewal that names the attempt is under way. The end is not
+	// reported before the answer, or else the renewal would find the lease gone.
 	renewing bool
-	// ended: how it ended is known. Until that is told the lease is renewed on.
+	// ended is set when the outcome is known. The lease is renewed until the outcome is
+	// reported.
 	ended bool
-	// telling: a call that tells its end is under way. No renewal names it before
-	// the answer.
+	// telling is set while a call that reports the end is under way. No renewal names the
+	// attempt before the answer.
 	telling bool
-	// untold is the uptime since which its end could not be told; 0: nobody tried.
+	// untold is the uptime since which the end could not be reported; 0 means that no
+	// report was tried.
 	untold time.Duration
 }
 
-// attempt makes one of what was claimed. since is when it was taken, or before.
+// attempt makes an attempt of a claimed task. since is when the task was taken, or
+// earlier.
 func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
 	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), safe: since + min(task.Lease, a.config.Lease)}
 	if task.Deadline > 0 {
@@ -72,11 +76,11 @@ func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Du
 	return at
 }
 
-// slack is how long before the deadline it is asked to end.
+// slack returns how long before its deadline the attempt is asked to end.
 func (at *attempt) slack() time.Duration { return min(at.Deadline/10, slackMost) }
 
-// stop begins the end of an attempt. One that must be dead at once gets no
-// grace, even when it has been given some before.
+// stop begins the end of an attempt. An attempt that must be dead at once gets no grace,
+// even if it was given some before.
 func (at *attempt) stop(cause error) {
 	at.agent.mu.Lock()
 	hard := mustDie(cause)
@@ -93,21 +97,21 @@ func (at *attempt) stop(cause error) {
 	}
 }
 
-// mustDie reports whether there is no time for grace: somebody else may have the
-// task, or the device.
+// mustDie reports whether there is no time for grace, because another agent may have the
+// task or the device.
 func mustDie(cause error) bool {
 	var gone *deviceLost
 	return errors.Is(cause, errLost) || errors.Is(cause, errUnsure) || errors.As(cause, &gone)
 }
 
-// why is the reason it is being stopped for, if it is.
+// why returns the reason for which the attempt is being stopped, if it is.
 func (at *attempt) why() error {
 	at.agent.mu.Lock()
 	defer at.agent.mu.Unlock()
 	return at.cause
 }
 
-// serve is the life of an attempt.
+// serve runs an attempt from its start to its end.
 func (a *Agent) serve(at *attempt) {
 	defer at.cancel(nil)
 	defer at.doom()
@@ -115,7 +119,7 @@ func (a *Agent) serve(at *attempt) {
 	defer stopLeave()
 	e := at.perform()
 	at.examine(&e)
-	// From here on the work is over, whatever comes.
+	// The work is over from here on, in every case.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
 		e.err = errors.Join(e.err, at.collect(e))
 	}
@@ -124,8 +128,9 @@ func (a *Agent) serve(at *attempt) {
 	a.clearFolder(at.dir)
 }
 
-// examine looks whether an attempt that failed has lost its device. What there is is
-// reported before the end is told: when many are lost together, that counts first.
+// examine checks whether a failed attempt has lost its device. It reports the devices
+// that are present before the end is reported, because the loss of many devices at once
+// takes precedence.
 func (at *attempt) examine(e *evidence) {
 	if e.onDevice = at.Device != nil; !e.onDevice || !e.failed() {
 		return
@@ -150,7 +155,7 @@ func (at *attempt) followLeave() (cancel func()) {
 	return func() { close(over) }
 }
 
-// perform runs the work and returns what is known when it is over.
+// perform runs the work and returns the evidence of how it ended.
 func (at *attempt) perform() evidence {
 	e := evidence{}
 	work, err := at.start()
@@ -161,7 +166,7 @@ func (at *attempt) perform() evidence {
 		case errors.As(err, &late):
 			e.cause = err
 		case errors.Is(err, driver.ErrLate) && e.cause == nil:
-			e.cause = errUnsure // we were too slow, not the work
+			e.cause = errUnsure // the agent was too slow, not the work
 		default:
 			e.err = err
 		}
@@ -175,9 +180,9 @@ func (at *attempt) perform() evidence {
 		at.end(work)
 		e.exit, e.err = driver.Exit{}, nil
 	} else if e.err != nil {
-		at.end(work) // it cannot be followed, so it must not go on
+		at.end(work) // the agent cannot follow the work, so the work must not continue
 	} else if e.exit.Leashed {
-		e.cause = errUnsure // we were too slow, not the work
+		e.cause = errUnsure // the agent was too slow, not the work
 	}
 	at.out.finish()
 	e.result, e.broken = at.out.said()
@@ -185,7 +190,7 @@ func (at *attempt) perform() evidence {
 	return e
 }
 
-// end stops the work: with grace, unless there is no time for it.
+// end stops the work, with grace unless there is no time for it.
 func (at *attempt) end(work driver.Running) {
 	grace := at.agent.config.Grace
 	var late *timedOut
@@ -206,10 +211,10 @@ func (at *attempt) end(work driver.Running) {
 		at.agent.log.Error("work could not be killed", "task", at.Task, "attempt", at.Attempt, "error", err)
 		return
 	}
-	_, _ = work.Wait(ctx) // its last words
+	_, _ = work.Wait(ctx) // its last output
 }
 
-// clear kills what an earlier life left and nobody could attach to.
+// clear kills work that a previous process left and that the agent could not attach to.
 func (at *attempt) clear() {
 	if at.found == nil {
 		return
@@ -221,8 +226,8 @@ func (at *attempt) clear() {
 	}
 }
 
-// start prepares and begins the work. No work: it did not begin, and the error
-// says why.
+// start prepares and starts the work. If it returns no work, the work did not start, and
+// the error says why.
 func (at *attempt) start() (driver.Running, error) {
 	ctx, cancel := at.ctx, context.CancelFunc(func() {})
 	if err := at.readRun(); err != nil {
@@ -247,10 +252,10 @@ func (at *attempt) start() (driver.Running, error) {
 	return nil, err
 }
 
-// readRun decides how the task is to be run.
+// readRun decides how to run the task.
 func (at *attempt) readRun() error {
 	if at.run.Driver != "" {
-		return nil // an earlier life did
+		return nil // a previous process has done so
 	}
 	run, err := node.ParseRun(at.Run)
 	if err != nil {
@@ -312,7 +317,7 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	at.work = work
 	safe = at.safe
 	a.mu.Unlock()
-	if l, ok := work.(driver.Leashed); ok { // a renewal may have come in between
+	if l, ok := work.(driver.Leashed); ok { // a renewal may have arrived in between
 		if err := l.Leash(a.leash(safe)); err != nil {
 			a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
 		}
@@ -322,7 +327,7 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	return work, nil
 }
 
-// begin starts new work, or goes on with that of an earlier life.
+// begin starts new work, or continues the work of a previous process.
 func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, files map[string]string) (driver.Running, error) {
 	if at.found != nil {
 		var j journal
@@ -355,8 +360,8 @@ func jobName(a node.Assignment) string {
 	return a.Job.String()
 }
 
-// secureLease makes sure that the lease is young: the claim may have waited long
-// for its answer, and we count from when it was sent.
+// secureLease makes sure that the lease is fresh, because the answer to the claim may
+// have taken long and the lease counts from the time the claim was sent.
 func (at *attempt) secureLease(ctx context.Context) error {
 	a := at.agent
 	a.mu.Lock()
@@ -385,7 +390,7 @@ func (at *attempt) secureLease(ctx context.Context) error {
 	return nil
 }
 
-// secrets fetches what the run names, as variables and as files, and prepares
+// secrets fetches the secrets that the run names, as variables and as files, and prepares
 // the mask.
 func (at *attempt) secrets(ctx context.Context) (env, files map[string]string, err error) {
 	env = maps.Clone(at.run.Env)

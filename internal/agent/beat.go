@@ -14,16 +14,17 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// beatLoop says that the agent lives, and hears what it is told to do.
+// beatLoop sends heartbeats and obeys the orders in the answers.
 func (a *Agent) beatLoop(ctx context.Context) {
 	for {
 		if err := a.beat(ctx); err != nil && ctx.Err() == nil {
 			a.failed("heartbeat", err)
 			if revoked(err) {
-				signal(a.kick) // the claim that waits should hear it too
+				signal(a.kick) // the waiting claim should learn of it too
 			}
 		}
-		// A little less each time, so that many agents do not beat as one.
+		// The interval is randomly shorter each time, so that many agents do not beat in
+		// step.
 		if !loop.Wait(ctx, a.config.Beat-rand.N(a.config.Beat/10+1), nil) { // #nosec G404 -- jitter is no secret
 			return
 		}
@@ -35,7 +36,7 @@ func (a *Agent) beat(ctx context.Context) error {
 	defer cancel()
 	orders, err := a.transport.Heartbeat(ctx)
 	if errors.Is(err, weir.ErrNotFound) || err != nil && problem.Explain(err).Kind == problem.NotFound {
-		return a.transport.Register(ctx, a.config.Info) // somebody cleaned up
+		return a.transport.Register(ctx, a.config.Info) // the node's row was deleted
 	}
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (a *Agent) beat(ctx context.Context) error {
 	return nil
 }
 
-// obey takes over what the node is told.
+// obey adopts the node's orders.
 func (a *Agent) obey(orders node.Orders) {
 	if orders.Capacity == nil {
 		orders.Capacity = a.config.Info.Capacity
@@ -55,7 +56,8 @@ func (a *Agent) obey(orders node.Orders) {
 	a.orders = orders
 	busy := len(a.held) > 0
 	a.mu.Unlock()
-	// They differ from what the agent said of itself where its node is bound to less.
+	// The orders differ from what the agent reported if the server limits the node to
+	// less.
 	if was.Mode != orders.Mode || !maps.Equal(was.Capacity, orders.Capacity) || !maps.Equal(was.Labels, orders.Labels) {
 		a.log.Info("the node's orders changed", "mode", orders.Mode, "capacity", orders.Capacity, "labels", orders.Labels)
 		signal(a.kick)
@@ -65,10 +67,11 @@ func (a *Agent) obey(orders node.Orders) {
 	}
 }
 
-// idleEvery is how often services that wait for work are looked at.
+// idleEvery is the interval at which idle services are checked.
 const idleEvery = 5 * time.Second
 
-// idleLoop tells drivers that keep services which of them have nothing to do.
+// idleLoop tells the drivers that keep services running which services have nothing to
+// do.
 func (a *Agent) idleLoop(ctx context.Context) {
 	var idlers []driver.Idler
 	for _, d := range a.config.Drivers {

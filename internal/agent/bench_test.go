@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkSequentialSteps is the time from the end of a process to the start of
-// the next, and the process itself: forty steps in a row.
+// BenchmarkSequentialSteps measures forty steps in a row: each process, and the time from
+// its end to the start of the next one.
 func BenchmarkSequentialSteps(b *testing.B) {
 	w := newWorld(b)
 	w.run(w.config("n1", map[string]int{"sh": 4}))

@@ -14,11 +14,11 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// claimMost is how many tasks one claim takes.
+// claimMost is the most tasks that one claim takes.
 const claimMost = 100
 
-// claimLoop claims until the agent is told to stop and nothing runs, or until
-// nobody has answered for too long.
+// claimLoop claims until the agent stops and nothing runs, or until the server has not
+// answered for too long.
 func (a *Agent) claimLoop(ctx context.Context) error {
 	id, failures := newID(), 0
 	for {
@@ -32,10 +32,10 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 		case err == nil:
 			a.hear()
 			failures = 0
-			// The same id again would give the same leases, so it is kept until an
-			// answer to it has come.
+			// The id changes only after an answer, because a repeated claim with the same
+			// id returns the same leases.
 			id = newID()
-			// No answer makes a lease longer than it would be if it began right now.
+			// An answer never makes a lease longer than one that would begin now.
 			a.begin(ctx, claimed.Tasks, min(asked+max(claimed.Waited, 0), uptime.Now()))
 			if claimed.Look {
 				a.lookAll.Store(true)
@@ -43,12 +43,12 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 			}
 			continue
 		case interrupted(err):
-			continue // the id stays: there may be an answer that we did not hear
+			continue // the id stays, because an answer may have been lost on its way
 		}
 		failures++
 		a.failed("claim", err)
 		if revoked(err) {
-			return err // nobody will let this node in again without a person
+			return err // this node gets no access again until an operator acts
 		}
 		if err := a.overdue(); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (a *Agent) claimLoop(ctx context.Context) error {
 	}
 }
 
-// claim asks for work until something changes what to ask for.
+// claim asks for work until the request must change.
 func (a *Agent) claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Wait+a.config.Lease/2, errUnanswered)
 	defer cancel()
@@ -81,7 +81,7 @@ func (a *Agent) claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, e
 	return claimed, err
 }
 
-// demand says what there is room for.
+// demand returns a request for the work that there is room for.
 func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,7 +103,7 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 		}
 		if service == node.Fleet {
 			if !a.survey.known {
-				continue // nobody knows yet that this is a PC
+				continue // the server does not know yet that this node is a PC
 			}
 			slots = cmp.Or(a.survey.slots, slots)
 		}
@@ -117,12 +117,12 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 	return r, len(a.held)
 }
 
-// begin starts what was claimed. since is when it was taken, or before.
+// begin starts the claimed tasks. since is when they were taken, or earlier.
 func (a *Agent) begin(ctx context.Context, tasks []node.Assignment, since time.Duration) {
 	for _, task := range tasks {
 		at := a.attempt(ctx, task, since)
 		a.mu.Lock()
-		if a.held[task.Holds()] != nil { // the repeat of a claim whose answer came after all
+		if a.held[task.Holds()] != nil { // a repeated claim, whose first answer arrived after all
 			a.mu.Unlock()
 			continue
 		}
@@ -134,7 +134,7 @@ func (a *Agent) begin(ctx context.Context, tasks []node.Assignment, since time.D
 	}
 }
 
-// release frees the slot of an attempt that is over.
+// release frees the slot of an ended attempt.
 func (a *Agent) release(at *attempt) {
 	a.mu.Lock()
 	delete(a.held, at.Holds())
@@ -149,7 +149,7 @@ func (a *Agent) release(at *attempt) {
 	signal(a.kick)
 }
 
-// newID makes a random UUID.
+// newID returns a random UUID.
 func newID() string {
 	var id weir.ID
 	_, _ = rand.Read(id[:]) // never fails

@@ -11,42 +11,44 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// Config of an agent. Transport, Info, Drivers and Dir must be given.
+// Config configures an agent. Transport, Info, Drivers and Dir are required.
 type Config struct {
 	Transport Transport
 	Info      node.Info
-	// Drivers by name. Run closes those that have a Close.
+	// Drivers are the drivers by name. Run closes those that have a Close method.
 	Drivers map[string]driver.Driver
-	// Services says how to run tasks of a service that do not say so themselves.
+	// Services says how to run tasks of a service that do not specify it themselves.
 	Services map[string]node.Run
-	// Dir is the agent's own folder. Two agents must not share one.
+	// Dir is the agent's own folder. Two agents must not share a folder.
 	Dir string
 	Log *slog.Logger
 
-	// Lease is how long a task stays with an agent that is not heard of. Zero:
-	// 30 s.
+	// Lease is how long a task stays with an agent that is not heard from. Zero means 30
+	// s.
 	Lease time.Duration
-	// Beat is the time between two heartbeats. Zero: 10 s.
+	// Beat is the time between two heartbeats. Zero means 10 s.
 	Beat time.Duration
-	// Grace is how long work may take to end when it is asked to. Zero: 10 s.
+	// Grace is how long work may take to end after it is asked to. Zero means 10 s.
 	Grace time.Duration
-	// Patience is how long the agent goes on without an answer. Zero: 60 s.
+	// Patience is the timeout after which an agent without an answer gives up. Zero means
+	// 60 s.
 	Patience time.Duration
-	// Poll is how long a claim waits for work. Zero: 20 s.
+	// Poll is how long a claim waits for work. Zero means 20 s.
 	Poll time.Duration
-	// OutputMost is how many bytes of files one attempt may leave. Zero: 10 GiB.
+	// OutputMost is the total size in bytes of the files that one attempt may output.
+	// Zero means 10 GiB.
 	OutputMost int64
-	// Devices are what hangs on this machine: work of the service fleet is done on
-	// them. Nil: it has none.
+	// Devices finds the devices of this machine, on which work of the service fleet runs.
+	// Nil means that the machine has none.
 	Devices device.Source
-	// DeviceDriver runs all work on devices, whatever it asks for. Empty: what it
-	// asks for does.
+	// DeviceDriver runs all work on devices, whatever driver the work asks for. If it is
+	// empty, the work's own driver runs it.
 	DeviceDriver string
-	// DeviceSlots is how many devices work at once. Zero: as the server says.
+	// DeviceSlots is how many devices work at once. Zero means what the server says.
 	DeviceSlots int
-	// Look is the time between two looks for devices. Zero: 5 s.
+	// Look is the time between two looks for devices. Zero means 5 s.
 	Look time.Duration
-	// Sleep is called when the node may go to sleep. Nil: it stays awake.
+	// Sleep is called when the node may go to sleep. If it is nil, the node stays awake.
 	Sleep func()
 }
 
@@ -65,7 +67,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Check reports all faults together.
+// Check returns all errors of the configuration together.
 func (c Config) Check() error {
 	var faults []error
 	if c.Transport == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// What an attempt ran on and the test itself have budgets of their own, so each
+// The infrastructure of an attempt and the test itself have separate budgets, so each
 // failure belongs to one of them.
 func TestJudgeOfWorkOnADevice(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ func TestArguments(t *testing.T) {
 	}{
 		{d, []string{"adb", "-s", "{target}", "shell", "--for={serial}@{target}"}, []string{"adb", "-s", "10.0.0.1:5555", "shell", "--for=R58M@10.0.0.1:5555"}},
 		{node.Device{Serial: "R58M"}, []string{"{target}"}, []string{"R58M"}},
-		{node.Device{Serial: "R58M", Target: "{serial}"}, []string{"{target}"}, []string{"{serial}"}}, // filled in once
+		{node.Device{Serial: "R58M", Target: "{serial}"}, []string{"{target}"}, []string{"{serial}"}}, // placeholders are replaced only once
 		{d, []string{"sh", "-c", "echo $WEIR_DEVICE_SERIAL {other}"}, []string{"sh", "-c", "echo $WEIR_DEVICE_SERIAL {other}"}},
 		{d, nil, nil},
 	} {

@@ -1,4 +1,4 @@
-// Package agent runs the tasks of a node: it claims, starts, watches, reports.
+// Package agent runs the tasks of a node: it claims, starts, watches and reports them.
 //
 //	        ┌────────── heartbeat, orders ◄──┐
 //	claim ──┤                                ├── Transport (SQL or HTTPS)
@@ -9,22 +9,23 @@
 //
 // The contract:
 //
-//   - Work is dead before its lease can pass to somebody else. The agent counts
-//     from before it asked, by a clock that counts the machine's sleep too, and
-//     kills with time to spare. Drivers with a leash do so even for an agent that
-//     is stopped.
-//   - An end that could not be told is kept and told again, and its lease renewed
-//     for so long: what is done is not done again because a server was slow or away.
-//     After five lengths of the lease the task goes to somebody else. A claim whose
-//     answer was lost is asked for again by its id.
-//   - What the work prints is never trusted: lines, results and events are
-//     bounded, made valid and freed of secrets before they leave the machine.
-//   - An attempt leaves nothing behind: no process, no folder.
-//   - Devices are reported whole, or not at all: see package device. When work on a
-//     device fails the agent looks for it, and reports what is there, before it
-//     says so: a lost hub is seen as one, and costs no attempt.
-//   - An agent that was killed goes on with what it finds, or kills it.
+//   - Work is dead before its lease can pass to another worker. The agent counts the
+//     lease from before it sent its request, by a clock that includes the machine's
+//     sleep, and kills the work with time to spare. Drivers with a leash do so even if
+//     the agent is stopped.
+//   - An end that could not be reported is kept and reported again, and its lease is
+//     renewed meanwhile, so that finished work is not repeated because a server was slow
+//     or away. After five lease lengths the task goes to another worker. A claim whose
+//     answer was lost is repeated with the same id.
+//   - The output of work is never trusted: lines, results and events are bounded, made
+//     valid and stripped of secrets before they leave the machine.
+//   - An attempt leaves no process and no folder behind.
+//   - Devices are reported completely or not at all: see package device. When work on a
+//     device fails, the agent looks for the device and reports the devices that are
+//     present before it reports the failure, so that a lost hub is recognized as one and
+//     costs no attempt.
+//   - An agent that was killed continues with the work that it finds, or kills it.
 //
-// The line protocol on stdout: "::progress 40", "::result {json}" and
-// "::event warn message". Everything else is log. The exit code decides.
+// The line protocol on stdout is "::progress 40", "::result {json}" and "::event warn
+// message". Every other line is log. The exit code decides the outcome.
 package agent

@@ -16,14 +16,14 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// pc is the configuration of an agent that serves the devices of a source.
+// pc returns the configuration of an agent that serves the devices of a source.
 func (w *world) pc(name string, slots int, source device.Source) agent.Config {
 	c := w.config(name, map[string]int{node.Fleet: slots})
 	c.Devices, c.DeviceSlots, c.Look = source, slots, 20*time.Millisecond
 	return c
 }
 
-// lab is a PC with simulated devices.
+// lab returns a PC with simulated devices.
 func (w *world) lab(name string, slots int, s simulate.Config) (agent.Config, *simulate.Lab) {
 	w.Helper()
 	s.PC = name
@@ -36,7 +36,7 @@ func (w *world) lab(name string, slots int, s simulate.Config) (agent.Config, *s
 	return c, lab
 }
 
-// listed is a PC whose devices stand in a file.
+// listed returns a PC whose devices are listed in a file.
 func (w *world) listed(name string, slots int, text string) (c agent.Config, rewrite func(text string)) {
 	w.Helper()
 	path := filepath.Join(w.TempDir(), "devices.yaml")
@@ -57,7 +57,7 @@ func (w *world) listed(name string, slots int, text string) (c agent.Config, rew
 	return w.pc(name, slots, source), rewrite
 }
 
-// fleet submits a job for all devices, once the PC has so many.
+// fleet submits a job for all devices after the PC has the given number of them.
 func (w *world) fleet(devices int, spec string) weir.ID {
 	w.Helper()
 	w.until(fmt.Sprintf("%d devices are known", devices), func() bool {
@@ -66,7 +66,7 @@ func (w *world) fleet(devices int, spec string) weir.ID {
 	return one[weir.ID](w, `select weir.fleet_submit('test', '{"run": {"argv": ["true"]}, "target": {"all": true}, "backoff": "0 s", "linger": "0 s"}'::jsonb || $1::jsonb)`, spec)
 }
 
-// units says how many units of a job are in which state.
+// units returns how many units of a job are in which state.
 func (w *world) units(job weir.ID) string {
 	w.Helper()
 	return one[string](w, `select coalesce(string_agg(state || ' ' || n, ', ' order by state), '') from (select state, count(*) as n from weir.fleet_units where job = $1 group by state) u`, job)
@@ -77,8 +77,8 @@ func (w *world) becomes(job weir.ID, want string) {
 	w.until("the units are "+want, func() bool { return w.units(job) == want })
 }
 
-// An agent with 30 devices and 20 slots serves each of them in each round, never
-// two things on one, never more than 20 at once.
+// An agent with 30 devices and 20 slots serves each device in each round, with never two
+// attempts on one device and never more than 20 at once.
 func TestAgentServesAFleet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,8 +99,8 @@ func TestAgentServesAFleet(t *testing.T) {
 	}
 }
 
-// A lab with all its troubles ends every job: what fails is tried again, what hangs
-// is killed at its deadline, and the trouble of connections costs no test attempt.
+// Every job ends in a lab with all kinds of faults: failed attempts are retried, hanging
+// ones are killed at their deadline, and connection faults cost no test attempt.
 func TestAgentOfATroubledLab(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -118,8 +118,8 @@ func TestAgentOfATroubledLab(t *testing.T) {
 	}
 }
 
-// A hub with seven devices is lost: what ran on them goes back, nobody pays, and
-// the agent's late words are refused.
+// A hub with seven devices is lost: the attempts on them are returned, no device or test
+// is charged, and the agent's late reports are refused.
 func TestAgentLosesAHub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -156,8 +156,8 @@ func TestAgentLosesAHub(t *testing.T) {
 	w.until("nothing runs", func() bool { return running() == 0 })
 }
 
-// The command of a job gets its device, by variables and in its arguments, and
-// where it is reached at that moment.
+// The command of a job gets its device, through variables and in its arguments, and the
+// device's current address.
 func TestCommandOfADevice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,7 +191,8 @@ func TestCommandOfADevice(t *testing.T) {
 	}
 }
 
-// A code of the infrastructure spends its own budget and costs the device nothing.
+// An exit code of the infrastructure spends its own budget and is not charged to the
+// device.
 func TestCommandThatMeansInfrastructure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,8 +210,8 @@ func TestCommandThatMeansInfrastructure(t *testing.T) {
 	}
 }
 
-// A device that goes away alone takes its work with it, once it is sure; a source
-// that fails takes nothing.
+// The work on a single device that goes away is stopped once its absence is certain; a
+// failing source stops nothing.
 func TestAgentLosesADevice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -243,7 +244,7 @@ func TestAgentLosesADevice(t *testing.T) {
 	w.gone(job)
 }
 
-// Somebody changes the slots of a PC while it works: the agent follows.
+// An operator changes the slots of a PC while it works, and the agent follows.
 func TestSlotsChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -265,8 +266,8 @@ func TestSlotsChange(t *testing.T) {
 	w.until("nothing runs", func() bool { return one[int](w, `select count(*) from weir.running`) == 0 })
 }
 
-// A PC that cannot find its devices out says so, and says when it can again. What is
-// known of them stands.
+// A PC that cannot find out its devices reports that, and reports when it can again. What
+// is known of the devices stays.
 func TestAgentThatIsBlindSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,12 +14,12 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// The parts of an attempt's folder. The work sees its own part alone.
+// The parts of an attempt's folder. The work sees only its own part.
 //
 //	DIR/attempts/<task>.<attempt>/
-//	  attempt.json   what is run, for a later life of the agent
-//	  journal.json   how far its output is dealt with
-//	  outcome.json   how it ended, if that could not be told at once
+//	  attempt.json   what is run, for a later process of the agent
+//	  journal.json   how much of its output is handled
+//	  outcome.json   how it ended, if that could not be reported at once
 //	  state/         the driver's notes
 //	  work/          what the work sees: params.json, out, in, secrets
 const (
@@ -31,11 +31,11 @@ const (
 	workFolder     = "work"
 )
 
-// folder is that of one attempt.
+// folder is the folder of one attempt.
 type folder string
 
-// Attempts is the folder below an agent's own that holds the folders of
-// attempts: where drivers find what an earlier life left.
+// Attempts returns the folder inside an agent's own that contains the folders of
+// attempts, where drivers find what a previous process left.
 func Attempts(dir string) string { return filepath.Join(dir, attemptsFolder) }
 
 func folderOf(dir string, a node.Assignment) folder {
@@ -46,20 +46,20 @@ func (f folder) path(parts ...string) string {
 	return filepath.Join(append([]string{string(f)}, parts...)...)
 }
 
-// saved is what a later life of the agent must know.
+// saved is what a later process of the agent must know.
 type saved struct {
 	Assignment node.Assignment `json:"assignment"`
 	Run        node.Run        `json:"run"`
-	// Secrets are the names of those it was given: their values must be fetched
-	// again to be masked again.
+	// Secrets is set if the attempt was given secrets: their values must be fetched again
+	// to be masked again.
 	Secrets bool `json:"secrets,omitempty"`
-	// Safe and Deadline are uptimes: until when the lease surely holds, and when
-	// the attempt's time is over.
+	// Safe and Deadline are uptimes: until when the lease certainly holds, and when the
+	// attempt's time is over.
 	Safe     time.Duration `json:"safe"`
 	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
-// journal is how far the output of an attempt is dealt with.
+// journal records how much of the output of an attempt is handled.
 type journal struct {
 	Stdout int64           `json:"stdout"`
 	Stderr int64           `json:"stderr"`
@@ -69,8 +69,8 @@ type journal struct {
 	Events int             `json:"events,omitempty"`
 }
 
-// make creates the folder and what the work is given. An earlier one of the
-// same attempt, which cannot have been used, goes.
+// make creates the folder and the files that the work is given. It removes an earlier
+// folder of the same attempt, which cannot have been used.
 func (f folder) make(s saved, files map[string]string) error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o711); err != nil { // #nosec G301 -- work that runs as another user must get through
 		return err
@@ -121,7 +121,7 @@ func (f folder) secret(name, value string) error {
 	return os.WriteFile(path, []byte(value), 0o600)
 }
 
-// save writes one of our own files whole.
+// save writes one of the agent's own files atomically.
 func (f folder) save(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -142,7 +142,7 @@ func (f folder) load(name string, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-// remove deletes the folder, also where the work has taken its own rights away.
+// remove deletes the folder, even if the work has removed its own permissions.
 func (f folder) remove() error {
 	err := os.RemoveAll(string(f))
 	if err == nil {

@@ -20,15 +20,15 @@ import (
 const (
 	lockFile     = "agent.lock"
 	identityFile = "identity"
-	// lockTries is how often the lock of a folder is asked for: who was killed a
-	// moment ago may still have it. When that process is gone, a child that it was
-	// just starting has it, for as long as the disk makes it wait.
+	// lockTries is how often the lock of a folder is tried, because a process that was
+	// killed a moment ago may still have it. If that process is gone, a child that it was
+	// just starting has the lock, for as long as the disk makes it wait.
 	lockTries, lockTriesGone, lockEvery = 50, 600, 100 * time.Millisecond
 )
 
-// moveIn makes the agent's folder its own: no other process works in it until
-// free is called or this one dies. The folder has an identity, so that an agent is
-// known again after a restart, and told from another that goes by its name.
+// moveIn locks the agent's folder: no other process works in it until free is called or
+// this process dies. The folder has an identity, so that an agent is recognized after a
+// restart, and distinguished from another agent of the same name.
 func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 	file, err := os.OpenFile(filepath.Join(a.config.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
 		}
-		pid, _ := os.ReadFile(file.Name()) // none is as good as an old one
+		pid, _ := os.ReadFile(file.Name()) // no pid is as good as an old one
 		if try >= lockTriesGone || try >= lockTries && !gone(string(pid)) || !loop.Wait(ctx, lockEvery, a.leave) {
 			p := problem.New(problem.Conflict, "give this one another folder (--dir) and another name (--node), or stop the other",
 				"the folder %s is that of another agent, with pid %s", a.config.Dir, strings.TrimSpace(string(pid)))
@@ -59,20 +59,20 @@ func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 		return nil, errors.Join(fmt.Errorf("agent: lock its folder: %w", err), file.Close())
 	}
 	return func() {
-		// Closing alone would leave the lock to a child between fork and exec.
+		// Closing alone would leave the lock with a child between fork and exec.
 		if err := errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close()); err != nil { // #nosec G115 -- a file descriptor is a small number
 			a.log.Warn("the lock of the agent's folder was not given back", "error", err)
 		}
 	}, nil
 }
 
-// gone reports whether there is no such process any more.
+// gone reports whether the process no longer exists.
 func gone(pid string) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
 	return err == nil && n > 0 && errors.Is(syscall.Kill(n, 0), syscall.ESRCH)
 }
 
-// identity reads who works in a folder, or says so for the first time.
+// identity reads the identity of a folder, or creates it the first time.
 func identity(file string) (string, error) {
 	text, err := os.ReadFile(file) // #nosec G304 -- of the agent's own folder
 	if err == nil && len(text) > 0 {

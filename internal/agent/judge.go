@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Why an attempt is stopped.
+// The reasons for which an attempt is stopped.
 var (
 	errLost     = errors.New("the lease is lost")
 	errUnsure   = errors.New("the lease could not be renewed in time")
@@ -20,7 +20,7 @@ var (
 	errLeaving  = errors.New("the agent leaves")
 )
 
-// timedOut is a limit that an attempt did not keep, and which: node.ByTimeout or another.
+// timedOut is a limit that an attempt exceeded, and which one: node.ByTimeout or another.
 type timedOut struct{ reason, what string }
 
 func (t *timedOut) Error() string { return t.what }
@@ -29,37 +29,38 @@ func tooLong(reason, format string, span time.Duration) error {
 	return &timedOut{reason, fmt.Sprintf(format, span)}
 }
 
-// refused is a fault of what was asked: another attempt would not mend it.
+// refused is an error in the request, which another attempt would not fix.
 type refused struct{ error }
 
 func (r *refused) Unwrap() error { return r.error }
 
 // evidence is all that is known about an attempt that is over.
 type evidence struct {
-	// cause is why we stopped it; nil: it ended by itself.
+	// cause is why the agent stopped the attempt; nil means that it ended by itself.
 	cause error
-	// err is why it could not be run or followed.
+	// err is why the work could not be run or followed.
 	err  error
 	exit driver.Exit
-	// result is what it printed, broken why that cannot be taken.
+	// result is the printed result, and broken is why it cannot be used.
 	result []byte
 	broken error
-	// last is the end of what it printed to stderr.
+	// last is the end of the output to stderr.
 	last    string
 	retryOn []int
 	infraOn []int
-	// onDevice: it was work on a device, gone: that device is not there any more.
+	// onDevice is set for work on a device, and gone if that device is no longer there.
 	onDevice, gone bool
 }
 
-// failed reports whether it failed, and we did not stop it for a reason of our own.
+// failed reports whether the attempt failed and the agent did not stop it for another
+// reason.
 func (e evidence) failed() bool {
 	var late *timedOut
 	return errors.As(e.cause, &late) || e.cause == nil && (e.err != nil || e.exit.Code != 0)
 }
 
-// infra reports whether a failure is that of what the work ran on. Work that could
-// not be begun or followed says nothing about its device.
+// infra reports whether the infrastructure caused a failure. Work that could not be
+// started or followed says nothing about its device.
 func (e evidence) infra() bool {
 	var bad *refused
 	switch {
@@ -73,8 +74,8 @@ func (e evidence) infra() bool {
 	return e.cause == nil && slices.Contains(e.infraOn, e.exit.Code)
 }
 
-// judge decides how an attempt ended. No verdict: say nothing, for the lease is
-// gone.
+// judge decides how an attempt ended. An empty verdict means that nothing is reported,
+// because the lease is gone.
 func judge(e evidence) node.Outcome {
 	o := verdict(e)
 	if o.Verdict != node.Failed {
@@ -123,14 +124,14 @@ func verdict(e evidence) node.Outcome {
 	return node.Outcome{Verdict: node.Done, Result: result}
 }
 
-// lasting reports whether a driver's refusal is about what was asked, so that
-// another attempt would be refused too.
+// lasting reports whether a driver refused the request itself, so that another attempt
+// would be refused too.
 func lasting(err error) bool {
 	p := new(problem.Problem)
 	return errors.As(err, &p) && (p.Kind == problem.Invalid || p.Kind == problem.Forbidden || p.Kind == problem.NotFound)
 }
 
-// describe says how work ended that did not succeed.
+// describe describes how unsuccessful work ended.
 func describe(e driver.Exit) string {
 	what := fmt.Sprintf("exit code %d", e.Code)
 	if e.Signal != "" {

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// lineMost is how much of a line the log keeps.
+	// lineMost is how many bytes of a line the log keeps.
 	lineMost = 64 << 10
-	// lineSlack is how much more of it is read, so that a secret that lies across
+	// lineSlack is how many more bytes of a line are read, so that a secret that spans
 	// the cut is seen whole.
 	lineSlack = 16 << 10
-	// logMost is how much of the beginning of an attempt's log is kept, and tailMost
-	// how much of its end: that is where errors are.
+	// logMost is how many bytes of the beginning of an attempt's log are kept, and
+	// tailMost how many of its end, because errors are at the end.
 	logMost, tailMost = 10 << 20, 256 << 10
-	// lastMost is how much of the end of stderr goes into an error.
+	// lastMost is how many bytes of the end of stderr go into an error.
 	lastMost = 2 << 10
 	// eventsMost is how many events of its own an attempt may write.
 	eventsMost = 1000
@@ -36,29 +36,29 @@ const (
 	streamWeir = "weir" // what the agent itself adds
 )
 
-// entry is a line of the log, ready to be shipped. out and err are how far the
-// streams are dealt with once it is.
+// entry is a line of the log, ready to be shipped. out and err are how much of the
+// streams is handled when the entry is shipped.
 type entry struct {
 	text     []byte
 	at       time.Time
 	out, err int64
 }
 
-// tailLine is a line behind the limit that may be among the last.
+// tailLine is a line beyond the limit that may be among the last lines.
 type tailLine struct {
 	stream string
 	line   []byte
 	cut    int64
 }
 
-// output takes what work prints. Its lines become progress, results, events, or
-// log. Everything that leaves it is clean and free of secrets.
+// output receives what the work prints. Its lines become progress, results, events, or
+// log. Everything that leaves it is valid text without secrets.
 type output struct {
 	mask *vault.Mask
-	// note writes an event; percent tells progress.
+	// note writes an event; percent reports progress.
 	note    func(level, message string)
 	percent func(float64)
-	// stir says that there is something to ship.
+	// stir signals that there is something to ship.
 	stir func(bytes int)
 
 	mu       sync.Mutex
@@ -74,7 +74,7 @@ type output struct {
 	result   json.RawMessage
 	broken   error
 	last     []byte
-	// taken is how far an earlier life has dealt with the streams.
+	// taken is how much of the streams a previous process has handled.
 	takenOut, takenErr int64
 }
 
@@ -91,16 +91,16 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Stdout takes what the work prints, and the line protocol.
+// Stdout returns the writer for the work's output, including the line protocol.
 func (o *output) Stdout() io.Writer { return writer(func(p []byte) { o.write(&o.out, p) }) }
 
-// Stderr takes what is log only.
+// Stderr returns the writer for output that is only log.
 func (o *output) Stderr() io.Writer { return writer(func(p []byte) { o.write(&o.err, p) }) }
 
-// Taken is how far an earlier life of the agent came.
+// Taken returns how much a previous process of the agent has handled.
 func (o *output) Taken() (stdout, stderr int64) { return o.takenOut, o.takenErr }
 
-// Alive counts as a word.
+// Alive counts as output.
 func (o *output) Alive() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,14 +117,14 @@ func (o *output) write(s *splitter, p []byte) {
 	}
 }
 
-// silent is how long the work has printed nothing.
+// silent returns how long the work has printed nothing.
 func (o *output) silent() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return time.Since(o.heard)
 }
 
-// finish ends lines that have no end, and says what was left out.
+// finish completes lines without an end, and logs what was left out.
 func (o *output) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -175,8 +175,8 @@ func (o *output) stderrLine(line []byte, cut int64) {
 	}
 }
 
-// masked is a line without secrets, and, if it was cut off, without the half of
-// one at its end.
+// masked returns a line without secrets and, if the line was cut off, without the
+// beginning of a secret at its end.
 func (o *output) masked(line []byte, cut int64) []byte {
 	if cut > 0 {
 		return o.mask.Beginning(line)
@@ -184,7 +184,7 @@ func (o *output) masked(line []byte, cut int64) []byte {
 	return o.mask.Bytes(line)
 }
 
-// event writes an event, if there were not too many.
+// event writes an event, unless there were too many.
 func (o *output) event(level, message string) {
 	switch o.events++; {
 	case o.events <= eventsMost:
@@ -194,7 +194,7 @@ func (o *output) event(level, message string) {
 	}
 }
 
-// keep adds a line to the log. cut is how much of it was not even read.
+// keep adds a line to the log. cut is how many bytes of it were not even read.
 func (o *output) keep(stream string, line []byte, cut int64) {
 	if o.kept >= logMost {
 		o.wait(stream, line, cut)
@@ -208,7 +208,7 @@ func (o *output) keep(stream string, line []byte, cut int64) {
 	}
 }
 
-// shortened is a line as the log has it: without secrets, and not too long.
+// shortened returns a line as the log has it: without secrets, and not too long.
 func (o *output) shortened(line []byte, cut int64) []byte {
 	line = o.masked(line, cut)
 	if len(line) > lineMost {
@@ -221,7 +221,7 @@ func (o *output) shortened(line []byte, cut int64) []byte {
 	return line
 }
 
-// wait keeps a line back until it is known whether it is among the last.
+// wait holds a line until it is known whether it is among the last.
 func (o *output) wait(stream string, line []byte, cut int64) {
 	o.tail = append(o.tail, tailLine{stream, bytes.Clone(line), cut})
 	o.tailSize += len(line) + 1
@@ -233,7 +233,7 @@ func (o *output) wait(stream string, line []byte, cut int64) {
 	}
 }
 
-// add puts a line into the log, whatever its limit.
+// add adds a line to the log, regardless of the limit.
 func (o *output) add(stream string, line []byte) {
 	now := time.Now()
 	text := joblog.Append(nil, joblog.Line{At: now.UTC(), Stream: stream, Text: pgtext.Text(string(line))})
@@ -241,8 +241,8 @@ func (o *output) add(stream string, line []byte) {
 	o.pending = append(o.pending, entry{text, now, o.takenOut + o.out.done, o.takenErr + o.err.done})
 }
 
-// take removes up to most bytes of the log, whole lines of them. The first line
-// comes whatever its length.
+// take removes up to most bytes of whole lines from the log. The first line is taken
+// whatever its length.
 func (o *output) take(most int) []entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -260,22 +260,22 @@ func (o *output) take(most int) []entry {
 	return batch
 }
 
-// said is the result that was printed, and why it cannot be taken.
+// said returns the printed result, and why it cannot be used.
 func (o *output) said() (json.RawMessage, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.result, o.broken
 }
 
-// lastWords are the end of stderr.
+// lastWords returns the end of stderr.
 func (o *output) lastWords() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return pgtext.Text(string(bytes.TrimSpace(o.last)))
 }
 
-// splitter makes lines of what comes in pieces. A line that is too long loses
-// its end; one that holds a result may be longer.
+// splitter makes lines of input that arrives in pieces. A line that is too long loses its
+// end; a line with a result may be longer.
 type splitter struct {
 	line func(line []byte, cut int64)
 	part []byte
@@ -316,7 +316,7 @@ func (s *splitter) append(p []byte) {
 	s.cut += int64(len(p) - room)
 }
 
-// end ends the line that is under way, if there is one.
+// end ends the current line, if there is one.
 func (s *splitter) end() {
 	s.done = s.read
 	if len(s.part) > 0 || s.cut > 0 {

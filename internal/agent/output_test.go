@@ -68,7 +68,7 @@ func TestSecretsStayInTheWork(t *testing.T) {
 	}
 }
 
-// Output without end is cut with a marker, and nobody waits for it.
+// Endless output is cut with a marker, and the agent does not wait for it.
 func TestMuchOutputIsCut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +89,7 @@ func TestMuchOutputIsCut(t *testing.T) {
 	if kept < 9<<20 || kept > 11<<20 {
 		t.Errorf("%d bytes were kept", kept)
 	}
-	// Its end is kept too, for that is where errors are.
+	// The end is kept too, because errors are there.
 	if !slices.Contains(log[len(log)-2:], "stdout: this is why") {
 		t.Errorf("the last lines are %.100q", log[len(log)-2:])
 	}
@@ -126,7 +126,7 @@ func TestBadLinesOfTheProtocolAreNotFatal(t *testing.T) {
 	}
 }
 
-// What is in WEIR_OUT and asked for is kept; a link is not followed.
+// The requested files in WEIR_OUT are stored; a link is not followed.
 func TestOutputsAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,7 +144,7 @@ func TestOutputsAreKept(t *testing.T) {
 	if got := one[string](w, `select string_agg(name || ' ' || content_type, ', ') from weir.artifacts`); got != "deep/er/a.csv text/csv; charset=utf-8" {
 		t.Errorf("kept: %s", got)
 	}
-	// The timeline names what was kept, and says what was not: a link and a pipe.
+	// The timeline names what was stored, and what was not: a link and a pipe.
 	if got := one[string](w, `select string_agg(type || ': ' || message, '; ' order by type) from weir.events where task = $1 and type in ('artifact', 'note')`, w.task(job, "a").ID); got !=
 		"artifact: deep/er/a.csv; note: 2 links, pipes or the like in WEIR_OUT are not kept: only files are" {
 		t.Errorf("the timeline says %s", got)
@@ -157,7 +157,7 @@ func TestOutputsAreKept(t *testing.T) {
 	}
 }
 
-// lossy does what it is told and then loses the answer, or refuses to begin.
+// lossy performs calls and then loses the answer, or refuses to start.
 type lossy struct {
 	agent.Transport
 	lose, refuse atomic.Int64
@@ -209,7 +209,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// An end that could not be told is told by the next life of the agent.
+// An end that could not be reported is reported by the next process of the agent.
 func TestAnEndOutlivesTheAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,7 +226,7 @@ func TestAnEndOutlivesTheAgent(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(agent.Attempts(c.Dir), "*", "outcome.json"))
 		return len(found) == 1
 	})
-	// As a killed agent would leave it.
+	// A killed agent would leave the folder in this state.
 	dead := w.TempDir()
 	if err := os.CopyFS(dead, os.DirFS(c.Dir)); err != nil {
 		t.Fatal(err)

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// resultMost is how large a result may be.
+	// resultMost is the largest size of a result in bytes.
 	resultMost = 1 << 20
 	// messageMost is how long the message of an event may be.
 	messageMost = 4 << 10
 )
 
-// errResultTooLarge is not only said but counts: a step that needs the result
-// would go wrong without it.
+// errResultTooLarge fails the attempt instead of only being logged, because a step that
+// needs the result would go wrong without it.
 var errResultTooLarge = fmt.Errorf("the result has more than %d bytes: write it to a file in WEIR_OUT instead", resultMost)
 
-// said is what one line of the protocol says; one of its fields is set.
+// said is the content of one line of the protocol; one of its fields is set.
 type said struct {
 	progress *float64
 	result   json.RawMessage
 	event    *happened
 }
 
-// happened is an event of the work's own.
+// happened is an event that the work reported.
 type happened struct{ level, message string }
 
-// isProtocol reports whether a line is meant for us and not for the log.
+// isProtocol reports whether a line belongs to the protocol and not to the log.
 func isProtocol(line []byte) bool { return bytes.HasPrefix(line, []byte("::")) }
 
-// parseLine reads a line of the protocol. A line that begins like one but is
-// none says nothing, and the error why.
+// parseLine reads a line of the protocol. For a line that only begins like one it returns
+// an error that says why.
 func parseLine(line []byte) (said, error) {
 	word, rest, _ := bytes.Cut(line[2:], []byte(" "))
 	rest = bytes.TrimSpace(rest)

@@ -46,8 +46,8 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// FuzzOutput: whatever is printed, in whatever pieces, becomes whole lines of
-// valid JSON, and no secret gets through.
+// FuzzOutput checks that any output, in any pieces, becomes whole lines of valid JSON,
+// and that no secret gets through.
 func FuzzOutput(f *testing.F) {
 	f.Add([]byte("hello\n::progress 4\n::result {}\nhunter2hunter2\n"), 3)
 	f.Add([]byte("::event warn \xff\x00\n\r\n::\n"), 1)

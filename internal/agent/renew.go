@@ -20,13 +20,13 @@ var (
 
 func interrupted(err error) bool { return errors.Is(err, errKicked) }
 
-// leash is when work must be dead by itself: half of the margin is left then.
+// leash returns when work must be dead by itself: half of the margin is left then.
 func (a *Agent) leash(safe time.Duration) time.Time {
 	return time.Now().Add(safe - a.keeper.Margin()/2 - uptime.Now())
 }
 
-// leased is when the request was sent that gave the lease its present end. The caller
-// holds the mutex.
+// leased returns when the request was sent that gave the lease its present end. The
+// caller holds the mutex.
 func (at *attempt) leased() time.Duration { return at.safe - at.agent.keeper.Length }
 
 // renewDue renews the leases that are due.
@@ -59,13 +59,13 @@ func (a *Agent) due(all bool) (batch []*attempt) {
 	return batch
 }
 
-// needs says whether a lease is still needed: by work, or by an end that waits to be
-// told. The caller holds the mutex.
+// needs reports whether a lease is still needed: by work, or by an end that waits to be
+// reported. The caller holds the mutex.
 func (a *Agent) needs(at *attempt, now time.Duration) bool {
 	return !at.telling && (!at.ended || at.untold == 0 || now-at.untold < leasing.Untold*a.config.Lease)
 }
 
-// renew prolongs leases and acts on what is said about them.
+// renew extends leases and acts on the answers.
 func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.Lease/6)
 	defer cancel()
@@ -92,7 +92,7 @@ func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
 		}
 	}
 	a.settled.Broadcast()
-	batch = slices.DeleteFunc(batch, func(at *attempt) bool { return at.ended }) // its end is told all the same, and is answered
+	batch = slices.DeleteFunc(batch, func(at *attempt) bool { return at.ended }) // its end is reported all the same, and that call is answered
 	a.mu.Unlock()
 	for _, at := range batch {
 		switch answers[at.Holds()] {
@@ -106,7 +106,7 @@ func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
 	return err
 }
 
-// byLease finds the answer for each lease; none is yes.
+// byLease returns the answer for each lease; no answer means yes.
 func byLease(leases []node.Lease, refusals []node.Refusal) map[node.Lease]string {
 	answers := map[node.Lease]string{}
 	for _, r := range refusals {
@@ -119,7 +119,7 @@ func byLease(leases []node.Lease, refusals []node.Refusal) map[node.Lease]string
 	return answers
 }
 
-// guard stops work whose lease may soon be somebody else's, and work that does not keep
+// guard stops work whose lease may soon belong to another worker, and work that exceeds
 // its own limits.
 func (a *Agent) guard(now time.Duration) {
 	a.mu.Lock()

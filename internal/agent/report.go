@@ -16,34 +16,36 @@ import (
 )
 
 const (
-	// mailMost is how many notes wait to be told. More push out the oldest.
+	// mailMost is how many notes may wait to be reported. Further notes replace the
+	// oldest.
 	mailMost = 10_000
-	// batchMost is how many notes or ends one call tells.
+	// batchMost is how many notes or ends one call reports.
 	batchMost = 500
-	// callMost is how long one call may take.
+	// callMost is the timeout of one call.
 	callMost = 10 * time.Second
-	// progressEvery is the least time between two reports of progress.
+	// progressEvery is the shortest time between two reports of progress.
 	progressEvery = time.Second
 )
 
-// mail is what the reporter has to tell. One goroutine tells it all, in this
-// order: so a note never comes after the end of its attempt.
+// mail is what the reporter has to report. One goroutine reports it all, in this order,
+// so that a note never arrives after the end of its attempt.
 type mail struct {
 	starts []node.Lease
 	notes  []node.Note
 	ends   []*ending
 }
 
-// ending is the end of an attempt that must be told.
+// ending is the end of an attempt that must be reported.
 type ending struct {
 	node.Outcome
 	at *attempt
-	// answered is closed when it was, or when there is no more use in telling.
+	// answered is closed when the report was answered, or when reporting has become
+	// useless.
 	answered chan struct{}
 	saved    bool
 }
 
-// announce tells that work has begun.
+// announce reports that work has started.
 func (a *Agent) announce(at *attempt) {
 	a.mu.Lock()
 	a.mail.starts = append(a.mail.starts, at.Holds())
@@ -51,13 +53,13 @@ func (a *Agent) announce(at *attempt) {
 	signal(a.told)
 }
 
-// note tells an event of the work's.
+// note reports an event of the work.
 func (at *attempt) note(level, message string) {
 	at.tell(node.Note{Lease: at.Holds(), Type: "note", Level: level, Message: message})
 }
 
-// progress tells how far the work is. Of many reports in a second the last one
-// counts, and of those within a percent the first.
+// progress reports how far the work is. Of many reports in a second the last one counts,
+// and of those within a percent the first.
 func (at *attempt) progress(percent float64) {
 	data, err := json.Marshal(map[string]float64{"percent": percent})
 	if err != nil {
@@ -78,8 +80,8 @@ func (at *attempt) tell(n node.Note) {
 	signal(a.told)
 }
 
-// report tells how the attempt ended and returns when that was answered, or when
-// the lease is gone.
+// report reports how the attempt ended, and returns when the report was answered or the
+// lease is gone.
 func (at *attempt) report(e evidence) {
 	a := at.agent
 	if cause := at.why(); errors.Is(cause, errLost) {
@@ -108,11 +110,11 @@ func (at *attempt) report(e evidence) {
 	<-end.answered
 }
 
-// cleanResult frees a result of what may not leave the machine.
+// cleanResult removes from a result what may not leave the machine.
 func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
 	clean := at.mask.Bytes(pgtext.JSON(result))
 	if at.mask != nil && bytes.IndexByte(clean, '\\') >= 0 {
-		// A secret may be written with escapes that the database undoes.
+		// A secret may be written with escapes that the database decodes.
 		if plain, err := unescaped(clean); err == nil {
 			clean = at.mask.Bytes(plain)
 		}
@@ -120,14 +122,14 @@ func (at *attempt) cleanResult(result json.RawMessage) json.RawMessage {
 	if json.Valid(clean) {
 		return clean
 	}
-	text, err := json.Marshal("***") // the secret was all there was
+	text, err := json.Marshal("***") // the secret was the whole result
 	if err != nil {
 		return nil
 	}
 	return text
 }
 
-// unescaped writes JSON with no more escapes than it needs.
+// unescaped writes JSON with only the necessary escapes.
 func unescaped(text []byte) ([]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
@@ -142,7 +144,7 @@ func unescaped(text []byte) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// reportLoop tells what there is to tell until ctx ends and nothing is left.
+// reportLoop reports until ctx ends and nothing is left to report.
 func (a *Agent) reportLoop(ctx context.Context) {
 	for failures := 0; ; {
 		a.mu.Lock()
@@ -172,8 +174,8 @@ func (a *Agent) reportLoop(ctx context.Context) {
 	}
 }
 
-// tellStarts leaves out what has ended meanwhile: its end says it too. That a
-// task has begun is worth one try.
+// tellStarts reports starts once. It leaves out attempts that have ended in the meantime,
+// because the end implies the start.
 func (a *Agent) tellStarts(ctx context.Context, m mail) {
 	ended := map[node.Lease]bool{}
 	for _, e := range m.ends {
@@ -211,7 +213,8 @@ func (a *Agent) tellStarts(ctx context.Context, m mail) {
 	}
 }
 
-// tellNotes tells events, a few times if need be: they are not worth more.
+// tellNotes reports events and retries only a few times, because an event is not worth
+// more.
 func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) {
 	for len(notes) > 0 {
 		batch := notes[:min(len(notes), batchMost)]
@@ -231,7 +234,7 @@ func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) {
 	}
 }
 
-// tellEnds tells how attempts ended and returns those that must be told again.
+// tellEnds reports how attempts ended and returns those that must be reported again.
 func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
 	if len(ends) > batchMost {
 		left, ends = ends[batchMost:], ends[:batchMost]
@@ -245,7 +248,8 @@ func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
 	for _, e := range ends {
 		outcomes = append(outcomes, e.Outcome)
 	}
-	// A lease that is not renewed meanwhile outlives the call.
+	// The timeout is short enough that a lease which is not renewed in the meantime
+	// outlives the call.
 	call, cancel := context.WithTimeout(ctx, min(callMost, a.config.Lease/3))
 	defer cancel()
 	refusals, err := a.transport.End(call, outcomes)
@@ -266,8 +270,8 @@ func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
 	return left
 }
 
-// beginTelling keeps renewals away from ends that are told now. Those that are being
-// renewed are told after the answer.
+// beginTelling keeps renewals away from ends that are reported now. Ends that are being
+// renewed are reported after the answer.
 func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -282,10 +286,10 @@ func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
 	return now, renewing
 }
 
-// keep holds on to ends that could not be told, and has their leases renewed: the
-// work is done, and nobody should do it again. One whose lease may be over is told
-// on, too, for the token decides; but not while somebody waits for the agent to end.
-// On disk too, for a later life of the agent.
+// keep retains ends that could not be reported, and has their leases renewed, because the
+// work is done and should not be done again. An end whose lease may be over is still
+// reported, because the token decides; but not while a caller waits for the agent to end.
+// The ends are also kept on disk, for a later process of the agent.
 func (a *Agent) keep(ends []*ending) (left []*ending) {
 	defer signal(a.keeper.Look)
 	for _, e := range ends {

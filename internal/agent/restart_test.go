@@ -22,7 +22,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// plan is what an agent in a process of its own is told.
+// plan configures an agent in a process of its own.
 type plan struct {
 	URL, Bucket, Dir, Node string
 	Lease                  time.Duration
@@ -30,7 +30,7 @@ type plan struct {
 
 const planVariable = "WEIR_TEST_AGENT"
 
-// agentMain is the main of an agent in a process of its own.
+// agentMain is the main function of an agent in a process of its own.
 func agentMain() {
 	text := os.Getenv(planVariable)
 	if text == "" {
@@ -120,12 +120,12 @@ func fields(w *world, path string) []string {
 	return lines
 }
 
-// An agent that is killed and started again goes on with its work.
+// An agent that is killed and started again continues with its work.
 func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		// away: the work ends while there is no agent.
+		// away means that the work ends while there is no agent.
 		away bool
 	}{{"it ends later", false}, {"it ends meanwhile", true}} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 	}
 }
 
-// Work whose lease is somebody else's by now is killed by the agent that
-// started it, when that one comes back.
+// Work whose lease belongs to another worker by now is killed by the agent that started
+// it, when that agent comes back.
 func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,11 +179,11 @@ func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// A claim that it sent just before must not take what is freed now.
+	// A claim that was sent just before must not take the task that is freed now.
 	w.until("its connections are gone", func() bool {
 		return one[bool](w, `select not exists (select from pg_stat_activity where datname = current_database() and application_name = 'agent')`)
 	})
-	w.until("the lease is over", func() bool { // a row that is locked at the moment is left out
+	w.until("the lease is over", func() bool { // a row that is locked at the moment is skipped
 		one[bool](w, `select weir.expire(at => clock_timestamp() + interval '1 minute') is not null`)
 		return w.task(job, "a").State != "running"
 	})
@@ -194,8 +194,8 @@ func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {
 	w.gone(job)
 }
 
-// A stopped agent cannot kill its work. It dies all the same, before the task
-// can be given to somebody else; and when the agent goes on, it changes nothing.
+// A stopped agent cannot kill its work. The work dies all the same, before the task can
+// be given to another worker; and when the agent resumes, it changes nothing.
 func TestAStoppedAgentsWorkDiesInTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

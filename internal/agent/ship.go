@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// shipEvery and shipSize are when a piece of the log is sent: after a second,
-	// or as soon as it is so large.
+	// shipEvery and shipSize decide when a piece of the log is sent: after a second, or
+	// as soon as it has this size.
 	shipEvery, shipSize = time.Second, 64 << 10
-	// shipMost is how large a piece becomes when many wait.
+	// shipMost is the largest size of a piece when many lines wait.
 	shipMost = 1 << 20
-	// sayMost is the longest time between two events that tell of the log.
+	// sayMost is the longest time between two events about the log.
 	sayMost = 10 * time.Second
 )
 
-// sayAfter is how long after an event about the log the next one may come: an
-// attempt that has been at it for long needs fewer, else they would hide the rest
-// of its timeline. Readers of the log look for more without them.
+// sayAfter returns how long after an event about the log the next one may come. A
+// long-running attempt gets fewer of them, because they would hide the rest of its
+// timeline. Readers of the log look for more without them.
 func sayAfter(age time.Duration) time.Duration { return min(max(age/10, shipEvery), sayMost) }
 
-// shipper sends the log of an attempt while it grows, and progress. It also
-// keeps the journal.
+// shipper sends the log of an attempt while it grows, and its progress. It also keeps the
+// journal.
 type shipper struct {
 	at   *attempt
 	wake chan struct{}
@@ -40,17 +40,18 @@ type shipper struct {
 	seq    int
 	last   journal
 	unsent []entry
-	// mute: there is nowhere to send it to.
+	// mute is set if there is no bucket to send the log to.
 	mute bool
-	// began is when the log did, said when an event last told of it, and hushed how
-	// many lines were kept since without one. ending: nothing more comes.
+	// began is when the log began, said is when an event last reported it, and hushed is
+	// how many lines were stored since without an event. ending is set when no more lines
+	// come.
 	began, said time.Time
 	hushed      int
 	ending      bool
 
 	mu sync.Mutex
-	// latest is progress that was not told yet; percent is the whole one that was
-	// told or waits.
+	// latest is progress that has not been reported; percent is the last whole number
+	// that was reported or waits.
 	latest  *node.Note
 	told    time.Time
 	percent int
@@ -60,14 +61,14 @@ func newShipper(at *attempt) *shipper {
 	return &shipper{at: at, wake: make(chan struct{}, 1), stop: make(chan struct{}), percent: -1}
 }
 
-// stir says how much waits.
+// stir receives how many bytes wait.
 func (s *shipper) stir(bytes int) {
 	if bytes >= shipSize {
 		signal(s.wake)
 	}
 }
 
-// progress tells it now, or with the next tick. Less than one percent is not
+// progress reports progress now, or with the next tick. Less than one percent is not
 // worth an event.
 func (s *shipper) progress(percent float64, n node.Note) {
 	s.mu.Lock()
@@ -99,7 +100,7 @@ func (s *shipper) tellProgress() {
 	}
 }
 
-// begin ships until finish.
+// begin ships until finish is called.
 func (s *shipper) begin() {
 	s.done.Go(func() {
 		ctx, cancel := context.WithCancel(s.at.kill)
@@ -146,7 +147,7 @@ func (s *shipper) finish(ctx context.Context) {
 	}
 }
 
-// send ships one piece and reports whether there was one and it went.
+// send ships one piece and reports whether there was one and it was sent.
 func (s *shipper) send(ctx context.Context) bool {
 	if len(s.unsent) == 0 {
 		s.unsent = s.at.out.take(shipMost)
@@ -192,7 +193,7 @@ func (s *shipper) send(ctx context.Context) bool {
 	return false
 }
 
-// sayRest tells of lines that were kept quietly and are the last.
+// sayRest reports the last lines if they were stored without an event.
 func (s *shipper) sayRest() {
 	if s.hushed == 0 {
 		return
@@ -205,7 +206,7 @@ func (s *shipper) sayRest() {
 	s.at.tell(node.Note{Lease: s.at.Holds(), Type: "log", Data: data})
 }
 
-// note writes the journal, if there is something new in it.
+// note writes the journal, if it has changed.
 func (s *shipper) note() {
 	o := s.at.out
 	o.mu.Lock()
@@ -224,14 +225,14 @@ func (s *shipper) note() {
 	s.last = j
 }
 
-// resume goes on where an earlier life of the agent stopped.
+// resume continues where a previous process of the agent stopped.
 func (o *output) resume(j journal) {
 	o.takenOut, o.takenErr = j.Stdout, j.Stderr
 	o.kept, o.result, o.events = j.Kept, j.Result, j.Events
 }
 
-// patience is how long the attempt's last words may take to be sent: not so long
-// that the lease would not outlast the telling of its end.
+// patience returns the timeout for sending the attempt's last output, which leaves enough
+// of the lease to report its end.
 func (at *attempt) patience() (context.Context, context.CancelFunc) {
 	at.agent.mu.Lock()
 	left := at.safe - uptime.Now() - at.agent.keeper.Margin()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An hour of output makes a few hundred events, and a short task has one a second.
+// An hour of output makes a few hundred events, and a short task makes one per second.
 func TestEventsAboutTheLogBecomeFewer(t *testing.T) {
 	if got := sayAfter(0); got != shipEvery {
 		t.Errorf("at first %s", got)

@@ -14,8 +14,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// stubborn ignores every polite request, forks, and has a child that leaves its
-// group and its session and closes what it was given.
+// stubborn ignores every request to end, forks, and has a child that leaves its group and
+// its session and closes its files.
 const stubborn = `trap '' TERM INT HUP
 setsid sh -c 'trap "" TERM; exec >&- 2>&- <&-; while :; do sleep 0.05; done' &
 (trap '' TERM; while :; do sleep 0.05; done) &
@@ -43,7 +43,7 @@ func TestACanceledStepIsStopped(t *testing.T) {
 	}
 }
 
-// Whatever work leaves behind when its first process ends is killed.
+// Every process that work leaves behind when its first process ends is killed.
 func TestWorkLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -86,7 +86,7 @@ func TestTimeouts(t *testing.T) {
 	w.gone(job)
 }
 
-// An agent that leaves hands its work back: the attempt is not spent.
+// An agent that leaves hands its work back, and the attempt is not spent.
 func TestLeavingSpendsNoAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +114,7 @@ func TestLeavingSpendsNoAttempt(t *testing.T) {
 	}
 }
 
-// An agent that drains finishes what runs and claims nothing.
+// A draining agent finishes running work and claims nothing.
 func TestDraining(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -133,7 +133,7 @@ func TestDraining(t *testing.T) {
 	}
 }
 
-// A node that is drained or paused by somebody claims nothing until it may.
+// A node that an operator has drained or paused claims nothing until it is resumed.
 func TestOrdersAreObeyed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +178,7 @@ func TestCapacityIsNeverExceeded(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	// From the timeline: +1 at each claim, -1 at each end.
+	// The sum comes from the timeline: +1 at each claim, -1 at each end.
 	rows, err := w.db.Pool.Query(t.Context(), `
 		select n.name, q.service, max(sum) from (
 			select r.worker, q.service, sum(r.d) over (partition by r.worker, q.service order by r.seq rows unbounded preceding) as sum
@@ -207,7 +207,7 @@ func TestCapacityIsNeverExceeded(t *testing.T) {
 	}
 }
 
-// deaf is a transport that answers nobody.
+// deaf is a transport that returns no answers.
 type deaf struct {
 	agent.Transport
 	mu   sync.Mutex
@@ -254,8 +254,8 @@ func (d *deaf) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error
 	return d.Transport.End(ctx, o)
 }
 
-// An agent that is cut off kills its work before the lease ends, and gives up
-// when nobody answers for too long.
+// An agent that is cut off kills its work before the lease ends, and gives up when it has
+// had no answer for too long.
 func TestACutOffAgentKillsAndExits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -281,7 +281,7 @@ func TestACutOffAgentKillsAndExits(t *testing.T) {
 	before(w, w.folder+"/trace", w.folder+"/trace.second")
 }
 
-// unknown is a transport whose credential was taken away.
+// unknown is a transport whose credential was revoked.
 type unknown struct {
 	agent.Transport
 	gone atomic.Bool
@@ -301,8 +301,8 @@ func (u *unknown) Claim(ctx context.Context, r node.ClaimRequest) (node.Claimed,
 	return u.Transport.Claim(ctx, r)
 }
 
-// An agent whose node was revoked ends at once and says so: to be started anew
-// does not help it.
+// An agent whose node was revoked ends at once and says so, because a restart would not
+// help.
 func TestARevokedAgentEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,7 +326,7 @@ func TestARevokedAgentEnds(t *testing.T) {
 	}
 }
 
-// slow is a transport whose server does not take ends for a while, and answers nobody
+// slow is a transport whose server does not accept ends for a while, and does not answer
 // at all if it is away.
 type slow struct {
 	agent.Transport
@@ -337,7 +337,7 @@ type slow struct {
 	renewed int
 }
 
-// shut says whether a call is not answered.
+// shut reports whether a call is not answered.
 func (s *slow) shut(end bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -364,8 +364,8 @@ func (s *slow) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error
 	return s.Transport.End(ctx, o)
 }
 
-// Work that is done is not done again because its end could not be told for longer
-// than its lease: the lease is renewed until it can.
+// Finished work is not repeated because its end could not be reported for longer than its
+// lease: the lease is renewed until the report succeeds.
 func TestAnEndThatIsNotTakenKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -398,8 +398,9 @@ func TestAnEndThatIsNotTakenKeepsItsLease(t *testing.T) {
 	}
 }
 
-// If nobody answers at all and the lease runs out, the end is told when somebody
-// does: the token decides, and if no other agent took the task, it is done.
+// If the server does not answer at all and the lease runs out, the end is reported when
+// the server answers again. The token decides: if no other agent took the task, it is
+// done.
 func TestAnEndIsToldAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -413,7 +414,8 @@ func TestAnEndIsToldAfterAnOutage(t *testing.T) {
 		defer server.mu.Unlock()
 		return server.refused > 0
 	})
-	// What ends leases is away as well: it holds the lock that weir.tend tries.
+	// Nothing ends leases in the meantime: this transaction holds the lock that weir.tend
+	// tries.
 	tx, err := w.db.Pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func TestDeskIsATransport(t *testing.T) {
 	})
 }
 
-// A node needs no rights but those of weir_worker.
+// A node needs no rights other than those of weir_worker.
 func TestDeskAsAWorkerOfTheDatabase(t *testing.T) {
 	agenttest.Suite(t, func(t *testing.T, p *agenttest.Parts, name string) agent.Transport {
 		config := p.DB.Pool.Config()

@@ -16,10 +16,10 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// surveyMost is how long it may take to find the devices and to report them.
+// surveyMost is the timeout for finding the devices and reporting them.
 const surveyMost = 30 * time.Second
 
-// deviceLost is why work is stopped whose device is not there any more.
+// deviceLost is why work is stopped whose device is no longer there.
 type deviceLost struct{ why string }
 
 func (d *deviceLost) Error() string {
@@ -29,23 +29,24 @@ func (d *deviceLost) Error() string {
 	return "the device is lost: " + d.why
 }
 
-// survey is what the agent knows of its devices. One look is made at a time.
+// survey is what the agent knows of its devices. Only one look is made at a time.
 type survey struct {
-	// looker is held by who looks; what follows is theirs.
+	// looker is held by the goroutine that looks; it guards the following fields.
 	looker chan struct{}
-	// tried is the uptime at which the last look began, told that of the last one
-	// whose report was answered. 0: there was none.
+	// tried is the uptime at which the last look began, and told that of the last one
+	// whose report was answered. 0 means that there was none.
 	tried, told time.Duration
-	// skipped and fault were logged already.
+	// skipped and fault have been logged already.
 	skipped []device.Skipped
 	fault   string
 
 	// Guarded by the agent's mutex.
 
-	// begun is the uptime at which the last good look began; 0: there was none.
+	// begun is the uptime at which the last successful look began; 0 means that there was
+	// none.
 	begun time.Duration
-	// known: a report was answered, so there may be work for the devices. Slots is how
-	// many may work at once, if that was said.
+	// known is set when a report was answered, so there may be work for the devices.
+	// slots is how many may work at once, if the server said so.
 	known   bool
 	slots   int
 	devices map[string]node.Device
@@ -62,9 +63,9 @@ func (a *Agent) surveyLoop(ctx context.Context) {
 	}
 }
 
-// surveyDevices looks for the devices, unless somebody has done so since then.
-// A source that could not look says nothing about them, and just that is reported:
-// nobody shall take a broken program for a hundred lost devices.
+// surveyDevices looks for the devices, unless another goroutine has done so since then.
+// If the source could not look, the agent reports exactly that, so that a broken program
+// is not mistaken for a hundred lost devices.
 func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 	s := &a.survey
 	ctx, cancel := context.WithTimeout(ctx, surveyMost)
@@ -76,7 +77,7 @@ func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 		return
 	}
 	if s.tried >= since && s.tried > 0 {
-		return // somebody else has looked meanwhile
+		return // another goroutine has looked in the meantime
 	}
 	begun := uptime.Now()
 	s.tried = begun
@@ -86,7 +87,7 @@ func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 		return
 	}
 	if s.fault != "" {
-		s.fault, s.told = "", 0 // told at once
+		s.fault, s.told = "", 0 // reported at once
 	}
 	a.logSkipped(found.Skipped)
 	devices := make(map[string]node.Device, len(found.Devices))
@@ -107,7 +108,7 @@ func (a *Agent) surveyDevices(ctx context.Context, since time.Duration) {
 	}
 }
 
-// blind tells that the devices cannot be found out, at once and then with every beat.
+// blind reports that the devices cannot be found out, at once and then with every beat.
 func (a *Agent) blind(ctx context.Context, err error, begun time.Duration) {
 	if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return
@@ -124,7 +125,7 @@ func (a *Agent) blind(ctx context.Context, err error, begun time.Duration) {
 	a.reportDevices(tell, node.DeviceReport{Blind: true, Trouble: text}, begun)
 }
 
-// leftOut says which devices are there and cannot be used.
+// leftOut lists the devices that are attached but cannot be used.
 func leftOut(skipped []device.Skipped) string {
 	if len(skipped) == 0 {
 		return ""
@@ -139,14 +140,15 @@ func leftOut(skipped []device.Skipped) string {
 	return "left out: " + strings.Join(words, "; ")
 }
 
-// reportDevices tells which devices there are, and stops what has lost its own.
+// reportDevices reports which devices are attached, and stops work that has lost its
+// device.
 func (a *Agent) reportDevices(ctx context.Context, report node.DeviceReport, begun time.Duration) {
 	orders, err := a.transport.Devices(ctx, report)
 	if err != nil {
 		if ctx.Err() == nil {
 			a.failed("devices", err)
 		}
-		return // told stays, so that the next look tells
+		return // told stays, so that the next look reports
 	}
 	a.hear()
 	news := a.survey.told == 0
@@ -169,12 +171,12 @@ func (a *Agent) reportDevices(ctx context.Context, report node.DeviceReport, beg
 		}
 	}
 	if news {
-		signal(a.kick) // there may be work for what came
+		signal(a.kick) // there may be work for new devices
 	}
 }
 
-// missing reports whether the last good look, which began at that time or later,
-// did not find the device.
+// missing reports whether the last successful look began at that time or later and did
+// not find the device.
 func (a *Agent) missing(serial string, since time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -182,7 +184,7 @@ func (a *Agent) missing(serial string, since time.Duration) bool {
 	return a.survey.begun >= since && a.survey.devices != nil && !there
 }
 
-// where is the device as it is reached now: its address may have changed since the
+// where returns the device with its current address, which may have changed since the
 // claim.
 func (a *Agent) where(d node.Device) node.Device {
 	a.mu.Lock()
@@ -193,7 +195,7 @@ func (a *Agent) where(d node.Device) node.Device {
 	return d
 }
 
-// logDevices says what has changed, in one line.
+// logDevices logs what has changed, in one line.
 func (a *Agent) logDevices(was, are map[string]node.Device) {
 	var came, went []string
 	for serial := range are {
@@ -211,10 +213,10 @@ func (a *Agent) logDevices(was, are map[string]node.Device) {
 	a.log.Info("the devices changed", "devices", len(are), "came", shown(came), "went", shown(went))
 }
 
-// shown is as much of a list as fits into a line.
+// shown returns as much of a list as fits into a line.
 func shown(list []string) []string { return list[:min(len(list), 20)] }
 
-// logSkipped says once what is plugged in and cannot be used.
+// logSkipped logs once what is plugged in but cannot be used.
 func (a *Agent) logSkipped(skipped []device.Skipped) {
 	for _, s := range skipped {
 		if !slices.Contains(a.survey.skipped, s) {

@@ -8,16 +8,16 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// Transport is how an agent talks to Weir: [node.Desk] over SQL, or HTTPS. What
-// an answer means is told there. Every call can be repeated.
+// Transport is how an agent talks to Weir: [node.Desk] over SQL, or HTTPS. [node.Desk]
+// documents the answers. Every call can be repeated.
 type Transport interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
-	// Devices reports all devices that are there; the answer says which attempts
-	// have lost theirs.
+	// Devices reports all attached devices; the answer says which attempts have lost
+	// theirs.
 	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
-	// Claim returns at once when ctx ends; a claim that was made all the same is
-	// found again by its ID.
+	// Claim returns at once when ctx ends; a claim that was made all the same is found
+	// again by its ID.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
 	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)

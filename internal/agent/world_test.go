@@ -26,7 +26,7 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 )
 
-// world is a database, a bucket and a vault, and what agents need of them.
+// world is a database, a bucket and a vault for the agents of a test.
 type world struct {
 	testing.TB
 	db     *testdb.DB
@@ -77,7 +77,7 @@ func (w *world) desk(name string) *node.Desk {
 	return node.NewDesk(w.db.Pool, name, node.Options{Bucket: w.bucket, Vault: w.vault, Hints: w.hints})
 }
 
-// config is that of an agent with the exec driver.
+// config returns the configuration of an agent with the exec driver.
 func (w *world) config(name string, capacity map[string]int) agent.Config {
 	dir := w.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
@@ -136,7 +136,7 @@ func (s step) with(name string, value any) step {
 	return s
 }
 
-// running adds to how the step is run.
+// running adds a field to how the step is run.
 func (s step) running(name string, value any) step {
 	s["run"].(map[string]any)[name] = value
 	return s
@@ -160,7 +160,7 @@ func one[T any](w *world, sql string, args ...any) (v T) {
 	return v
 }
 
-// task is a step as it stands.
+// task is the current row of a step.
 type task struct {
 	ID      weir.ID
 	State   string
@@ -195,7 +195,7 @@ func (w *world) until(what string, is func() bool) {
 	testwait.Until(w, what, is)
 }
 
-// logOf is the whole kept log of an attempt, one line each with its stream.
+// logOf returns the whole stored log of an attempt, one entry per line with its stream.
 func (w *world) logOf(job weir.ID, key string, attempt int) (lines []string) {
 	w.Helper()
 	objects, err := w.bucket.List(context.Background(), blob.Prefix(blob.Log, job.String(), key, attempt), "", 0)
@@ -228,7 +228,7 @@ func (w *world) read(key string) string {
 	return string(text)
 }
 
-// alive are the processes of a job that run at this moment.
+// alive returns the processes of a job that run at this moment.
 func alive(job weir.ID) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {
@@ -242,13 +242,13 @@ func alive(job weir.ID) (pids []int) {
 	return pids
 }
 
-// running waits until a step runs, and so does its process.
+// running waits until a step and its process run.
 func (w *world) running(job weir.ID, key string) {
 	w.Helper()
 	w.until("step "+key+" runs", func() bool { return w.task(job, key).State == "running" && len(alive(job)) > 0 })
 }
 
-// gone waits until nothing of a job runs any more.
+// gone waits until no process of a job runs.
 func (w *world) gone(job weir.ID) {
 	w.Helper()
 	w.until("nothing of the job runs", func() bool { return len(alive(job)) == 0 })

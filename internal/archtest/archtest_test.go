@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// repository loads the tree this package stands in.
+// repository loads the tree that contains this package.
 func repository(t *testing.T) *tree {
 	t.Helper()
 	root := filepath.Join("..", "..")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// clockFuncs start a timer. Reading the time is free, waiting is not.
+// clockFuncs start a timer. Reading the time is allowed, waiting is not.
 var clockFuncs = map[string]bool{
 	"Sleep": true, "After": true, "AfterFunc": true, "Tick": true, "NewTicker": true, "NewTimer": true,
 }
@@ -16,7 +16,7 @@ func checkClock(t *tree, owners allowed) []finding {
 	var out []finding
 	u := newUse(allowed{})
 	for _, f := range t.goes {
-		// An entry for a package that is not written yet is not stale.
+		// An entry for a package that does not exist yet is not stale.
 		if why, ok := owners[f.dir]; ok {
 			u.list[f.dir] = why
 		}
@@ -47,7 +47,7 @@ func checkClock(t *tree, owners allowed) []finding {
 	return append(out, u.stale("the clock rule")...)
 }
 
-// importName is the name a file gives to an import, or "" if it has none.
+// importName returns the name that a file gives to an import, or "" if it has none.
 func importName(f *ast.File, lib string) string {
 	for _, spec := range f.Imports {
 		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != lib {

@@ -8,18 +8,18 @@ import (
 	"strconv"
 )
 
-// sqlText recognises a statement in a string literal. It asks for two words of
-// SQL, so that a sentence that begins with "select" or "update" is no match.
+// sqlText recognizes a statement in a string literal. It requires two words of SQL, so
+// that a sentence that begins with "select" or "update" does not match.
 var sqlText = regexp.MustCompile(`(?is)^\s*(select\s.+\sfrom\s|select\s+weir\.|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s|create\s+(or\s+replace\s+)?(table|function|view|index)\s|call\s+weir\.)`)
 
-// sqlRules say where statements may stand in Go code.
+// sqlRules say where statements may be in Go code.
 type sqlRules struct {
 	none  allowed // packages without any SQL
 	free  allowed // packages below those of store that are free of its rule
 	store allowed // packages that keep all of it in store.go
 }
 
-// checkEmbeddedSQL finds statements in packages that should not hold them.
+// checkEmbeddedSQL finds statements in packages that should not contain them.
 func checkEmbeddedSQL(t *tree, r sqlRules) []finding {
 	var out []finding
 	for _, f := range t.goes {

@@ -15,8 +15,8 @@ var (
 	searchPath     = regexp.MustCompile(`(?i)\bset\s+search_path\s*(=|to)\s*\S`)
 )
 
-// checkFunctions holds the form of a function file, because migrate applies
-// these files again and again and the reference is made from their comments.
+// checkFunctions checks the form of a function file, because migrate applies these files
+// repeatedly and the reference is generated from their comments.
 func checkFunctions(t *tree, dir string, schemas ...string) []finding {
 	var out []finding
 	for _, x := range t.texts {
@@ -30,7 +30,7 @@ func checkFunctions(t *tree, dir string, schemas ...string) []finding {
 	return out
 }
 
-// judgeFunction says what is wrong with the text of one function file.
+// judgeFunction returns what is wrong with the text of one function file.
 func judgeFunction(base, text string, schemas []string) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestGuaranteesPage holds docs/guarantees.md to the tests: each test it names
+// TestGuaranteesPage compares docs/guarantees.md with the tests: each test it names
 // exists, and each number has one.
 func TestGuaranteesPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guarantees.md")

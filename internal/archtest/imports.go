@@ -29,13 +29,13 @@ type only struct {
 type importRules struct {
 	module string
 	layers []layer
-	// free packages run beside the product and may import any of it.
+	// free packages are outside the product and may import any of it.
 	free   allowed
 	owners []owner
 	only   []only
 }
 
-// checkImports holds the direction of the map. Test files may look anywhere.
+// checkImports checks the direction of imports. Test files may import anything.
 func checkImports(t *tree, r importRules) []finding {
 	var out []finding
 	for _, f := range t.goes {
@@ -45,7 +45,7 @@ func checkImports(t *tree, r importRules) []finding {
 		for _, spec := range f.syntax.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
-				continue // the parser has accepted it, so this cannot be
+				continue // impossible, because the parser has accepted it
 			}
 			for _, text := range r.judge(f.dir, name) {
 				out = append(out, finding{f.path, t.line(spec.Pos()), text})
@@ -55,7 +55,7 @@ func checkImports(t *tree, r importRules) []finding {
 	return out
 }
 
-// judge says what is wrong with dir importing name.
+// judge returns what is wrong with dir importing name.
 func (r importRules) judge(dir, name string) []string {
 	var out []string
 	add := func(s ...string) { out = append(out, strings.Join(s, "")) }
@@ -95,7 +95,7 @@ func (r importRules) relative(name string) (string, bool) {
 	return strings.CutPrefix(name, r.module+"/")
 }
 
-// rank is the layer of a folder, counted from the top, or -1.
+// rank returns the layer of a folder, counted from the top, or -1.
 func (r importRules) rank(dir string) int {
 	for i := range r.layers {
 		if r.member(i, dir) != "" {
@@ -105,7 +105,7 @@ func (r importRules) rank(dir string) int {
 	return -1
 }
 
-// member is the package of a layer that dir belongs to, or "".
+// member returns the package of a layer that dir belongs to, or "".
 func (r importRules) member(layer int, dir string) string {
 	for _, p := range r.layers[layer].pkgs {
 		if within(dir, p) {
@@ -115,8 +115,8 @@ func (r importRules) member(layer int, dir string) string {
 	return ""
 }
 
-// within says that p is root or a folder below it. "." is only itself: the
-// SDK's folder holds everything, its package does not.
+// within reports whether p is root or a folder below it. "." matches only itself: the
+// SDK's folder contains everything, its package does not.
 func within(p, root string) bool {
 	return p == root || (root != "." && strings.HasPrefix(p, root+"/"))
 }
@@ -130,7 +130,8 @@ func anyWithin(p string, roots []string) bool {
 	return false
 }
 
-// std says that an import path is of the standard library: no dot in its first part.
+// std reports whether an import path belongs to the standard library: there is no dot in
+// its first part.
 func std(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return !strings.Contains(first, ".")

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// lockRule is a class of advisory locks: the first of the two numbers that name one.
+// lockRule is a class of advisory locks: the first of the two numbers that name a lock.
 type lockRule struct {
 	class int
-	// of are the folders that take it.
+	// of are the folders that use the class.
 	of  []string
 	why string
 }
@@ -20,8 +20,8 @@ var (
 	lockClass = regexp.MustCompile(`\b\d+\b`)
 )
 
-// checkLocks finds advisory locks whose class is not listed, or is that of another: two
-// that share a class wait for each other without a reason, and may deadlock.
+// checkLocks finds advisory locks whose class is not listed, or belongs to another owner:
+// two owners of one class wait for each other without a reason, and may deadlock.
 func checkLocks(t *tree, rules []lockRule) []finding {
 	var out []finding
 	seen := map[int]bool{}

@@ -26,8 +26,8 @@ func checkNames(t *tree, vague allowed) []finding {
 	return out
 }
 
-// checkDocs wants a doc.go with the package contract in every package below
-// internal. A command may say it above its main function's package clause.
+// checkDocs requires a doc.go with the package contract in every package below internal.
+// A command may have it above the package clause of its main function.
 func checkDocs(t *tree) []finding {
 	code, documented := map[string]bool{}, map[string]bool{}
 	for _, f := range t.goes {

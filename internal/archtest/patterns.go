@@ -5,8 +5,8 @@ import (
 	"go/token"
 )
 
-// compilers make a pattern out of text. With a constant the author of the code chose it; with
-// anything else somebody outside may have.
+// compilers make a pattern out of text. A constant was chosen by the author of the code;
+// any other text may come from outside.
 var compilers = map[string]struct {
 	name  string // of the package, where a file gives no other
 	calls map[string]bool
@@ -51,7 +51,7 @@ func checkPatterns(t *tree, owners allowed) []finding {
 	return out
 }
 
-// literal says that an expression is made of literals alone.
+// literal reports whether an expression consists only of literals.
 func literal(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPlainPackages holds scripts/plain-packages to the code: a package that
-// make test runs without the race detector has nothing for it to find.
+// TestPlainPackages compares scripts/plain-packages with the code: a package that make
+// test runs without the race detector has nothing for the detector to find.
 func TestPlainPackages(t *testing.T) {
 	list, err := os.ReadFile("../../scripts/plain-packages")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestPlainPackages(t *testing.T) {
 // shared are the packages that code imports to share something between goroutines.
 var shared = []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup", "net/http/httptest"}
 
-// concurrency says what in a folder's Go files runs beside something else.
+// concurrency returns what in a folder's Go files runs concurrently.
 func concurrency(t *testing.T, dir string) (why []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

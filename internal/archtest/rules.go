@@ -79,7 +79,7 @@ var imports = importRules{
 	},
 }
 
-// clocks may start timers. Everybody else is a Tick and gets the time handed in.
+// clocks may start timers. All other packages implement a Tick that receives the time.
 var clocks = allowed{
 	"internal/loop":          "is the clock",
 	"internal/pg":            "waits for a server process to start or stop, before and after any loop can run",
@@ -91,13 +91,13 @@ var clocks = allowed{
 	"chaos":                  "a fault lasts for a time",
 }
 
-// patterns may compile text that is no constant.
+// patterns may compile text that is not a constant.
 var patterns = allowed{
 	"internal/pattern":  "counts what a pattern costs before it compiles it",
 	"internal/archtest": "reads the tree; the product never imports it",
 }
 
-// embeddedSQL keeps statements where somebody looks for them.
+// embeddedSQL keeps statements where a reader looks for them.
 var embeddedSQL = sqlRules{
 	none: allowed{
 		"cmd":              "main only hands over",
@@ -120,8 +120,8 @@ var embeddedSQL = sqlRules{
 	},
 }
 
-// positions: rows are read by name, because a column that is added would shift a list of
-// names that was forgotten.
+// positions requires that rows are read by name, because an added column would shift a
+// list of names that was not updated.
 var positions = wordRule{
 	name:  "positions",
 	dirs:  []string{"schema/functions", "schema/views"},
@@ -129,8 +129,8 @@ var positions = wordRule{
 	why:   "read a row by the names of its type: unnest(rows) with ordinality r, r.column",
 }
 
-// sentences are for people. A state, a kind or a field that is read out of one changes with
-// its wording.
+// sentences are for people. A state, a kind or a field that is read out of one would
+// change with its wording.
 var sentences = wordRule{
 	name:  "sentences",
 	dirs:  []string{"schema/functions", "schema/views"},
@@ -150,8 +150,8 @@ var refusals = wordRule{
 	},
 }
 
-// domains are who uses the engine. The exceptions are what is left of the time when they
-// had no folders.
+// domains are the users of the engine. The exceptions date from the time when domains had
+// no folders.
 var domains = wordRule{
 	name:  "domains",
 	dirs:  []string{"schema/functions/engine", "schema/views/engine"},
@@ -198,7 +198,7 @@ var vague = allowed{
 	"manager": "say what it does to what",
 }
 
-// sizes follow the codebases we hold up: their tails end about here.
+// sizes follow exemplary codebases: their longest files and functions end about here.
 var sizes = sizeRules{
 	fileLines: 600,
 	funcLines: 90,
@@ -206,7 +206,7 @@ var sizes = sizeRules{
 	long:      allowed{},
 }
 
-// texts keeps the machine somebody wrote on out of the repository.
+// texts keeps details of the author's machine out of the repository.
 var texts = textRules{
 	banned: []banned{
 		{sign: []string{"/work"}, re: regexp.MustCompile("(^|[\\s\"'(=`])/work(/|$|[\\s\"'`)])"), why: "it is a path of one machine"},

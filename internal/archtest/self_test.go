@@ -8,9 +8,8 @@ import (
 	"testing/fstest"
 )
 
-// Each file of testdata is a small tree that breaks a rule and, under "want",
-// what the checks must say about it. A check that could not fail would pass
-// the repository for ever.
+// Each file of testdata is a small tree that breaks a rule and, under "want", the
+// expected findings. A check that could not fail would pass the repository forever.
 func TestChecksCanFail(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -40,8 +39,8 @@ func TestChecksCanFail(t *testing.T) {
 	}
 }
 
-// unpack reads a tree from one file: "-- name --" begins each of its files. It
-// is the txtar format, which is not worth a dependency here.
+// unpack reads a tree from one file: "-- name --" begins each of its files. This is the
+// txtar format, which is not worth a dependency here.
 func unpack(text string) fstest.MapFS {
 	fsys := fstest.MapFS{"want": {}}
 	var file *fstest.MapFile
@@ -56,8 +55,8 @@ func unpack(text string) fstest.MapFS {
 	return fsys
 }
 
-// fixtureFindings runs every check. The rules are the real ones except for the
-// limits of size and the exceptions, which are those of a small tree.
+// fixtureFindings runs every check. The rules are the real ones except for the limits of
+// size and the exceptions, which are those of a small tree.
 func fixtureFindings(t *tree) []finding {
 	small := sizeRules{fileLines: 20, funcLines: 5, made: sizes.made, long: allowed{}}
 	for _, f := range t.goes {

@@ -6,7 +6,7 @@ import (
 	"path"
 )
 
-// sizeRules bound what a reader must hold in mind at once.
+// sizeRules bound what a reader must keep in mind at once.
 type sizeRules struct {
 	fileLines, funcLines int
 	// made are generated files that cannot say so in their first line.
@@ -18,7 +18,7 @@ type sizeRules struct {
 // sourceExt are the endings of files that people read as code.
 var sourceExt = map[string]bool{".go": true, ".sql": true, ".sh": true, ".py": true}
 
-// checkSize finds the tail: files and functions where reading stops.
+// checkSize finds files and functions that are too long to read.
 func checkSize(t *tree, r sizeRules) []finding {
 	var out []finding
 	u := newUse(r.long)
@@ -53,7 +53,7 @@ func checkSize(t *tree, r sizeRules) []finding {
 	return append(out, u.stale("the size rule")...)
 }
 
-// funcName is Name, or Type.Name of a method.
+// funcName returns Name, or Type.Name of a method.
 func funcName(fn *ast.FuncDecl) string {
 	if fn.Recv == nil || len(fn.Recv.List) == 0 {
 		return fn.Name.Name

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// wordRule says what SQL in some folders must not have.
+// wordRule says what SQL in some folders must not contain.
 type wordRule struct {
 	name string
 	dirs []string
-	// words finds it, outside comments.
+	// words matches it, outside comments.
 	words *regexp.Regexp
 	why   string
-	// known files have it all the same.
+	// known are the files that contain it all the same.
 	known allowed
 }
 

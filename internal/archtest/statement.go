@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// statement is one SQL statement. bare has no comments, and its quoted parts
-// are emptied, so a keyword found in it is a keyword and not a word of a text.
+// statement is one SQL statement. bare has no comments, and its quoted parts are emptied,
+// so that a keyword found in it is a keyword and not a word of a text.
 type statement struct{ bare string }
 
 var dollarTag = regexp.MustCompile(`^\$(?:[A-Za-z_]\w*)?\$`)
 
-// statements splits SQL at the semicolons that end statements. It knows line
-// and nested block comments, single and double quotes and dollar quotes.
+// statements splits SQL at the semicolons that end statements. It handles line and nested
+// block comments, single and double quotes and dollar quotes.
 func statements(text string) []statement {
 	var out []statement
 	var bare strings.Builder
@@ -54,7 +54,7 @@ func statements(text string) []statement {
 	return out
 }
 
-// until is the length of s up to and with end, or all of s.
+// until returns the length of s up to and including end, or of all of s.
 func until(s, end string) int {
 	if n := strings.Index(s, end); n >= 0 {
 		return n + len(end)
@@ -62,7 +62,8 @@ func until(s, end string) int {
 	return len(s)
 }
 
-// blockComment is the length of the comment s begins with. They nest in SQL.
+// blockComment returns the length of the comment that s begins with. Comments nest in
+// SQL.
 func blockComment(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

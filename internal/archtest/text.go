@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// banned is text that must not stand in the repository.
+// banned is text that must not be in the repository.
 type banned struct {
 	re *regexp.Regexp
-	// sign are the words one of which every match holds: a cheap first look,
-	// because the expressions are slow under the race detector.
+	// sign are words of which every match contains one: a cheap first check, because the
+	// expressions are slow under the race detector.
 	sign []string
 	// in limits the rule to files with these endings; empty means every file.
 	in []string
-	// but are matches that belong to everybody.
+	// but are matches that are allowed everywhere.
 	but []string
 	why string
 }
 
 type textRules struct {
 	banned []banned
-	// quiet are folders whose job is to hold the text, with the reason.
+	// quiet are folders whose purpose is to contain the text, with the reason.
 	quiet allowed
 }
 
@@ -33,7 +33,7 @@ func checkText(t *tree, r textRules) []finding {
 	u := newUse(r.quiet)
 	for _, x := range t.texts {
 		if base := path.Base(x.path); base == "go.sum" || base == "LICENSE" {
-			continue // neither is our prose
+			continue // neither is prose of this project
 		}
 		found := r.read(x)
 		if len(found) == 0 {

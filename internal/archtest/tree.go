@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// finding is one broken rule, at a place an editor can jump to.
+// finding is one broken rule, with a position that an editor can jump to.
 type finding struct {
 	path string
 	line int
@@ -45,15 +45,16 @@ type goFile struct {
 	syntax    *ast.File
 	test      bool
 	generated bool
-	// nested is true in another Go module (bench, tools): it has its own
-	// dependencies, so the import rules of this module do not bind it.
+	// nested is true in another Go module (bench, tools), which has its own dependencies
+	// and is not bound by the import rules of this module.
 	nested bool
 }
 
-// skipDirs are folders of build output and of tools. Nothing in them is ours.
+// skipDirs are folders of build output and of tools. They contain no code of this
+// project.
 var skipDirs = map[string]bool{".git": true, ".weir": true, "bin": true, "node_modules": true, ".idea": true, ".vscode": true}
 
-// maxText bounds what is read: larger files are data, not prose.
+// maxText bounds what is read, because larger files are data, not prose.
 const maxText = 4 << 20
 
 func load(fsys fs.FS) (*tree, error) {
@@ -113,13 +114,13 @@ func (t *tree) parse(x textFile, modules []string) error {
 	return nil
 }
 
-// line says where in its file a node begins.
+// line returns the line on which a node begins.
 func (t *tree) line(p token.Pos) int { return t.fset.Position(p).Line }
 
 // allowed is a list of exceptions: what may break the rule, and why.
 type allowed map[string]string
 
-// use remembers which exceptions were needed, to find the ones nobody needs.
+// use remembers which exceptions were needed, to find the unused ones.
 type use struct {
 	list allowed
 	seen map[string]bool

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Party is whose fault an error is.
+// Party is the party that an error is attributed to.
 type Party int
 
 // The parties; see the package's documentation.
@@ -23,18 +23,19 @@ const (
 // row is what the table knows of a SQLSTATE.
 type row struct {
 	party Party
-	// whole: it concerns the whole server, so that a smaller batch fares no better.
+	// whole is set if the error concerns the whole server, so that a smaller batch would
+	// fail too.
 	whole bool
 }
 
-// table has classes (two characters) and single states (five), which win.
+// table has classes (two characters) and single states (five), which take precedence.
 var table = map[string]row{
 	"22": {party: Value}, // text, numbers and times that no column can hold
 	"23": {party: Value}, // a constraint
 	"54": {party: Value}, // too long, too deep
 
 	"WR":    {party: State},
-	"WR422": {party: Value}, // the engine's own word for bad input
+	"WR422": {party: Value}, // the engine's own code for bad input
 
 	"08":    {party: Passing, whole: true}, // connections
 	"53":    {party: Passing, whole: true}, // disk full, out of memory, too many connections
@@ -45,11 +46,11 @@ var table = map[string]row{
 	"55P03": {party: Passing},              // lock timeout
 	"25006": {party: Passing, whole: true}, // a standby, or a primary that is kept read-only for now
 	"25P03": {party: Passing, whole: true}, // idle in a transaction for too long
-	"26000": {party: Passing, whole: true}, // a pooler gave us another connection: the statement is not prepared there
-	"42P05": {party: Passing, whole: true}, // or it is, by somebody else
+	"26000": {party: Passing, whole: true}, // a pooler gave this client another connection, where the statement is not prepared
+	"42P05": {party: Passing, whole: true}, // or where another client has prepared it
 }
 
-// find is the row of an error of the server, if it is one.
+// find returns the row of an error of the server, if it is one.
 func find(err error) (row, bool) {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -66,8 +67,8 @@ func find(err error) (row, bool) {
 	return row{party: Setup}, true
 }
 
-// Of says whose fault an error is. An error without a SQLSTATE is one of the
-// connection, and passes.
+// Of returns the party that an error is attributed to. An error without a SQLSTATE is one
+// of the connection, and passes.
 func Of(err error) Party {
 	if err == nil {
 		return Nobody
@@ -78,35 +79,35 @@ func Of(err error) Party {
 	return Passing
 }
 
-// Transient reports whether the same call may succeed in a moment. What the
-// caller itself broke off is not to be repeated.
+// Transient reports whether the same call may succeed in a moment. A call that the caller
+// itself canceled is not to be repeated.
 func Transient(err error) bool {
 	return Of(err) == Passing && !errors.Is(err, context.Canceled)
 }
 
-// Undone reports whether the server has rolled the transaction back for a reason
-// that passes, a deadlock or a conflict of snapshots, so that even a call which must
-// not happen twice may be made again.
+// Undone reports whether the server has rolled the transaction back for a temporary
+// reason, a deadlock or a conflict of snapshots, so that even a call which must not
+// happen twice may be repeated.
 func Undone(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && strings.HasPrefix(pg.Code, "40") && pg.Code != "40003" // completion unknown
 }
 
-// OneRow reports whether the error may be about one row of a batch, so that it
-// is worth sending the others without it.
+// OneRow reports whether the error may be about one row of a batch, so that sending the
+// others without it is worthwhile.
 func OneRow(err error) bool {
 	r, ok := find(err)
 	return ok && !r.whole
 }
 
-// NotDone reports whether the server said that it did not carry the statement out.
-// After any other error it may have done so, and only its answer was lost.
+// NotDone reports whether the server said that it did not execute the statement. After
+// any other error it may have executed it, and only the answer was lost.
 func NotDone(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
 }
 
-// Denied reports whether the database user has no right to do it.
+// Denied reports whether the database user lacks the right.
 func Denied(err error) bool { return is(err, "42501") }
 
 // Pooled reports whether the error is one that a pooler in transaction mode

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/blame"
 )
 
-// Every SQLSTATE that a worker meets in ordinary operation has one party to
-// blame. Only errors of the value may cost a task its result.
+// Every SQLSTATE that a worker meets in ordinary operation is attributed to one party.
+// Only errors of the value may cost a task its result.
 func TestParties(t *testing.T) {
 	for _, c := range []struct {
 		code   string
@@ -81,8 +81,8 @@ func TestErrorsWithoutState(t *testing.T) {
 	}
 }
 
-// Only what the server has rolled back for sure may be sent again by a call that
-// must not happen twice.
+// A call that must not happen twice may be repeated only if the server has certainly
+// rolled it back.
 func TestUndone(t *testing.T) {
 	for code, want := range map[string]bool{"40001": true, "40P01": true, "40003": false, "57P01": false, "22003": false} {
 		if got := blame.Undone(fmt.Errorf("submit: %w", &pgconn.PgError{Code: code})); got != want {

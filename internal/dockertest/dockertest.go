@@ -18,14 +18,14 @@ var shared struct {
 	inMain bool
 	users  int
 	engine *Engine
-	// failed remembers that no engine can run here: each try takes seconds.
+	// failed remembers that no engine can run here, because each try takes seconds.
 	failed error
 }
 
-// Main runs the tests of a package, stops the engine if a test started one, and
-// checks that no goroutine is left. It does not return. Use it as the whole of
-// TestMain. A package whose TestMain is another's needs none: its engine lives
-// as long as a test uses it.
+// Main runs the tests of a package, stops the engine if a test started one, and checks
+// that no goroutine is left. It does not return. Use it as the whole of TestMain. A
+// package that uses another TestMain does not need it: its engine lives as long as a test
+// uses it.
 func Main(m *testing.M, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
@@ -38,8 +38,8 @@ func Main(m *testing.M, options ...goleak.Option) {
 	os.Exit(testwait.Ended(code, options...))
 }
 
-// Daemon gives the address of the process's Docker engine, which is started if
-// need be. Tests share it: each looks after its own containers only.
+// Daemon returns the address of the process's Docker engine, and starts the engine if
+// necessary. Tests share it: each takes care only of its own containers.
 func Daemon(t testing.TB) (host string) {
 	t.Helper()
 	shared.Lock()
@@ -89,7 +89,7 @@ func Start(t testing.TB) *Engine {
 	return e
 }
 
-// missing ends the test, which cannot run here.
+// missing skips or fails the test, which cannot run here.
 func missing(t testing.TB, why error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -27,7 +27,7 @@ func TestEngineRunsTheProbe(t *testing.T) {
 	}
 }
 
-// What a test forgets must not outlive the engine.
+// A container that a test forgets must not outlive the engine.
 func TestStopLeavesNothing(t *testing.T) {
 	var dir string
 	t.Run("engine with a container that runs", func(t *testing.T) {

@@ -25,12 +25,12 @@ import (
 //go:embed guard.sh
 var guardScript string
 
-// upOrDown is how long an engine may take to come up or to go.
+// upOrDown is the timeout for the start or the stop of an engine.
 const upOrDown = 90 * time.Second
 
 // Engine is a private Docker engine.
 type Engine struct {
-	// Host is its address, as in DOCKER_HOST.
+	// Host is the engine's address, as in DOCKER_HOST.
 	Host string
 
 	dir, cgroup, storage string
@@ -44,8 +44,8 @@ type Engine struct {
 	exited chan struct{}
 }
 
-// launch starts an engine in a new folder. The storage driver that copies
-// works everywhere, so it is the second choice.
+// launch starts an engine in a new folder. Its second choice is the storage driver that
+// copies, which works everywhere.
 func launch(ctx context.Context) (*Engine, error) {
 	e, err := launchWith(ctx, "overlay2")
 	if err != nil && ctx.Err() == nil {
@@ -71,7 +71,7 @@ func launchWith(ctx context.Context, storage string) (*Engine, error) {
 	}
 	// #nosec G204 -- our own script, with a folder and a name that we made
 	e.guard = exec.Command("sh", "-c", guardScript, "guard", e.dir, e.cgroup)
-	// A signal for the test process (Ctrl-C) is not for the guard.
+	// A signal for the test process (Ctrl-C) is not meant for the guard.
 	e.guard.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if e.pipe, err = e.guard.StdinPipe(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (e *Engine) up(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	// A file of an engine that was killed would keep the next one from starting.
+	// The pid file of a killed engine would keep the next one from starting.
 	_ = os.Remove(filepath.Join(e.dir, "dockerd.pid"))
 	// #nosec G204 -- the engine of the machine, with flags of our own
 	cmd := exec.Command(bin,
@@ -144,7 +144,7 @@ func (e *Engine) up(ctx context.Context) error {
 	return nil
 }
 
-// answers tells whether the engine takes requests.
+// answers reports whether the engine accepts requests.
 func (e *Engine) answers(ctx context.Context) bool {
 	cli, err := client.New(client.WithHost(e.Host))
 	if err != nil {
@@ -157,7 +157,7 @@ func (e *Engine) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// complaint is the end of the engine's log.
+// complaint returns the end of the engine's log.
 func (e *Engine) complaint() string {
 	data, err := os.ReadFile(filepath.Join(e.dir, "dockerd.log"))
 	if err != nil {
@@ -169,7 +169,7 @@ func (e *Engine) complaint() string {
 
 // stop ends the engine and everything in it, and removes its folder.
 func (e *Engine) stop() error {
-	_ = e.pipe.Close() // the guard takes it from here
+	_ = e.pipe.Close() // the guard does the rest
 	done := make(chan error, 1)
 	go func() { done <- e.guard.Wait() }()
 	ctx, cancel := context.WithTimeout(context.Background(), upOrDown)
@@ -197,7 +197,7 @@ func (e *Engine) Freeze(t testing.TB) {
 	e.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(context.Background(), upOrDown)
 	defer cancel()
-	// Its threads stop one after the other, and one could still answer.
+	// The threads stop one after the other, and one could still answer.
 	for !e.frozen(t) {
 		if !loop.Wait(ctx, 5*time.Millisecond, nil) {
 			t.Fatal("dockerd does not freeze")
@@ -220,7 +220,7 @@ func (e *Engine) frozen(t testing.TB) bool {
 	return true
 }
 
-// Thaw lets dockerd go on.
+// Thaw lets dockerd continue.
 func (e *Engine) Thaw(t testing.TB) {
 	t.Helper()
 	e.signal(t, syscall.SIGCONT)
@@ -235,8 +235,8 @@ func (e *Engine) signal(t testing.TB, sig syscall.Signal) {
 	}
 }
 
-// Kill ends dockerd without a chance to say good-bye. Its containers run on.
-// Its containerd goes too: half orphaned, it would keep the next from starting.
+// Kill kills dockerd at once. Its containers keep running. Its containerd is killed too,
+// because an orphaned containerd would keep the next dockerd from starting.
 func (e *Engine) Kill(t testing.TB) {
 	t.Helper()
 	e.signal(t, syscall.SIGKILL)
@@ -250,7 +250,7 @@ func (e *Engine) Kill(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By now the number may be another's.
+	// The pid may belong to another process by now.
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	line, err := os.ReadFile(filepath.Join(proc, "cmdline")) // #nosec G304 -- of a process of ours
 	if err == nil && strings.Contains(string(line), dir) {
@@ -261,7 +261,7 @@ func (e *Engine) Kill(t testing.TB) {
 	}
 }
 
-// Down stops dockerd in order, which stops its containers.
+// Down stops dockerd in an orderly way, which stops its containers.
 func (e *Engine) Down(t testing.TB) {
 	t.Helper()
 	e.signal(t, syscall.SIGTERM)
@@ -279,7 +279,7 @@ func (e *Engine) awaitExit(t testing.TB) {
 	}
 }
 
-// Up starts dockerd again, with all it had.
+// Up starts dockerd again, with its previous data.
 func (e *Engine) Up(t testing.TB) {
 	t.Helper()
 	if err := e.up(context.Background()); err != nil {
@@ -287,7 +287,7 @@ func (e *Engine) Up(t testing.TB) {
 	}
 }
 
-// find looks where Debian puts the programs of the system too.
+// find also looks where Debian puts system programs.
 func find(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -301,7 +301,7 @@ func find(name string) (string, error) {
 	return "", fmt.Errorf("there is no %s on this machine: install Debian's docker.io (scripts/setup-test does)", name)
 }
 
-// possible says why no engine can run here, before one is tried.
+// possible returns why no engine can run here, before one is tried.
 func possible() error {
 	if _, err := find("dockerd"); err != nil {
 		return err

@@ -16,17 +16,17 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// imageName is ours alone: no registry has it.
+// imageName exists only here: no registry has it.
 const imageName = "weir.test/probe:1"
 
-// imported holds the engines that have the image already.
+// imported contains the engines that already have the image.
 var imported struct {
 	sync.Mutex
 	hosts map[string]bool
 }
 
-// Image imports the probe (see testdata/probe) as an image into the engine at
-// host, and gives the image's name. The entry point is the probe.
+// Image imports the probe (see testdata/probe) as an image into the engine at host, and
+// returns the image's name. The entry point is the probe.
 func Image(t testing.TB, host string) string {
 	t.Helper()
 	imported.Lock()
@@ -48,8 +48,8 @@ func Image(t testing.TB, host string) string {
 	return imageName
 }
 
-// Probe builds the program that the image holds, for tests that want it beside
-// the container, and gives its path.
+// Probe builds the program of the image, for tests that need it beside the container, and
+// returns its path.
 func Probe(t testing.TB) string {
 	t.Helper()
 	binary, err := probe()
@@ -63,7 +63,7 @@ func Probe(t testing.TB) string {
 	return path
 }
 
-// probe is the static binary, built once in a process.
+// probe returns the static binary, built once per process.
 var probe = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "weir-probe-")
 	if err != nil {
@@ -107,7 +107,7 @@ func importImage(host string, binary []byte) error {
 	return err
 }
 
-// archive is the root of the image: the probe and a folder for what is passing.
+// archive returns the root of the image: the probe and a folder for temporary files.
 func archive(binary []byte) (io.Reader, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)

@@ -2,7 +2,8 @@ package dockertest
 
 import "context"
 
-// Open starts an engine for a program that is no test, such as a benchmark. Close it.
+// Open starts an engine for a program that is not a test, such as a benchmark. The caller
+// must close it.
 func Open(ctx context.Context) (*Engine, error) {
 	if err := possible(); err != nil {
 		return nil, err

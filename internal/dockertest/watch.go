@@ -10,15 +10,15 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Event is the begin or the end of a container.
+// Event is the start or the end of a container.
 type Event struct {
 	// What is start or die.
 	What string
-	// Labels are the container's, and what the engine adds, such as exitCode.
+	// Labels are the container's, and those that the engine adds, such as exitCode.
 	Labels map[string]string
 }
 
-// Watch collects what happens to the containers of an engine.
+// Watch collects the events of the containers of an engine.
 type Watch struct {
 	cli *client.Client
 
@@ -27,7 +27,7 @@ type Watch struct {
 	err error
 }
 
-// NewWatch begins to watch, until the test ends.
+// NewWatch watches until the test ends.
 func NewWatch(t testing.TB, host string) *Watch {
 	t.Helper()
 	cli, err := client.New(client.WithHost(host))
@@ -70,14 +70,14 @@ func (w *Watch) listen(ctx context.Context, feed client.EventsResult) {
 	}
 }
 
-// Events are those so far, in their order.
+// Events returns the events so far, in order.
 func (w *Watch) Events() ([]Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Event(nil), w.all...), w.err
 }
 
-// Containers are those that the engine has, running or not.
+// Containers returns the containers of the engine, running or not.
 func (w *Watch) Containers(ctx context.Context) ([]string, error) {
 	list, err := w.cli.ContainerList(ctx, client.ContainerListOptions{All: true})
 	if err != nil {

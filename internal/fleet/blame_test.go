@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Work that could not be begun is a matter of the PC or of the job: however often that
-// happens, the device is not put out for it.
+// Work that could not be started is a fault of the PC or of the job: however often that
+// happens, the device is not quarantined for it.
 func TestADeviceIsNotBlamedForWhatItsPCCannotBegin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestADeviceIsNotBlamedForWhatItsPCCannotBegin(t *testing.T) {
 	}
 }
 
-// What comes after it counts as ever.
+// Later failures on the device count as usual.
 func TestADeviceIsBlamedForWhatFailsOnItAfterThat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -49,7 +49,7 @@ func TestADeviceIsBlamedForWhatFailsOnItAfterThat(t *testing.T) {
 	r.health("A01", HealthQuarantined)
 }
 
-// A health task that its PC cannot begin says nothing about the device either.
+// A health task that its PC cannot start says nothing about the device either.
 func TestAHealthTaskThatCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -60,8 +60,8 @@ func TestAHealthTaskThatCannotBegin(t *testing.T) {
 	r.health("A01", HealthUnknown)
 }
 
-// A PC that cannot look for its devices gets no work for them, and says why; what is
-// known of them stands.
+// A PC that cannot look for its devices gets no work for them and reports why; what is
+// known of the devices stays.
 func TestABlindPC(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -89,7 +89,7 @@ func TestABlindPC(t *testing.T) {
 	r.want("told", r.count(`select count(*) from weir.events where kind = 'pc' and type in ('blind', 'sees')`), 2)
 }
 
-// A PC whose agent has stopped and said so is not waited for, until it is back.
+// Jobs do not wait for a PC whose agent has stopped and reported it, until it is back.
 func TestAPCThatLeft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -20,8 +20,8 @@ func written(t *testing.T, conn *pgx.Conn) (n int64) {
 	return n
 }
 
-// A thousand PCs say every few seconds what they said before. That writes nothing, but
-// for a sign of life now and then: one row for who was heard, one for who reported.
+// A thousand PCs report every few seconds what they reported before. That writes nothing,
+// except an occasional sign of life: one row for the node, one for the PC.
 func TestReportsWithoutNewsAreCheap(t *testing.T) {
 	t.Parallel()
 	const pcs, devices = 50, 30

@@ -35,7 +35,7 @@ const (
 // Presences are all of them, in the order in which they are shown.
 var Presences = []string{PresenceOnline, PresenceMissing, PresenceOffline}
 
-// Device is a thing that hangs on a PC.
+// Device is a device that is attached to a PC.
 type Device struct {
 	Serial string            `json:"serial"`
 	PC     string            `json:"pc,omitempty"`
@@ -43,9 +43,9 @@ type Device struct {
 	Target string            `json:"target,omitempty"`
 	Labels map[string]string `json:"labels"`
 
-	// Presence is online, missing or offline. Online and OnlineAt say the same of the
-	// last two and since when that is so; MissingAt is set while it is absent for less
-	// than 30 s.
+	// Presence is online, missing or offline. Online and OnlineAt say whether it is
+	// online or offline, and since when; MissingAt is set while it has been absent for
+	// less than 30 s.
 	Presence  string     `json:"presence"`
 	Online    bool       `json:"online"`
 	OnlineAt  time.Time  `json:"online_at"`
@@ -53,25 +53,27 @@ type Device struct {
 
 	Health   string    `json:"health"`
 	HealthAt time.Time `json:"health_at"`
-	// HealthNote is the reason, HealthBy who decided, HealthJob the fleet job that was
-	// it, Evidence the tasks that speak against the device.
+	// HealthNote is the reason, HealthBy is the user or part that decided, HealthJob is
+	// the fleet job that caused it, and Evidence are the tasks that count against the
+	// device.
 	HealthNote string    `json:"health_note,omitempty"`
 	HealthBy   string    `json:"health_by,omitempty"`
 	HealthJob  weir.ID   `json:"health_job,omitzero"`
 	Evidence   []weir.ID `json:"evidence,omitempty"`
-	// Checks counts health tasks that failed since it was put out; CheckAt is when the
-	// next one is due.
+	// Checks counts health tasks that failed since the device was quarantined; CheckAt is
+	// when the next one is due.
 	Checks       int        `json:"checks,omitempty"`
 	CheckAt      *time.Time `json:"check_at,omitempty"`
 	RegisteredAt time.Time  `json:"registered_at"`
 
-	// Eligible: it may get work. Why says why not.
+	// Eligible is set if the device may get work. Why says why not.
 	Eligible bool   `json:"eligible"`
 	Why      string `json:"why,omitempty"`
 	// Reason is Why for programs.
 	Reason *reason.Coded `json:"reason,omitempty"`
 
-	// Task is what runs on it, Job the fleet job of that; zero: nothing, a health task.
+	// Task is what runs on the device, and Job is its fleet job. A zero Task means that
+	// nothing runs; a zero Job means a health task.
 	Task      weir.ID    `json:"task,omitzero"`
 	Job       weir.ID    `json:"job,omitzero"`
 	Attempt   int        `json:"attempt,omitempty"`
@@ -79,8 +81,8 @@ type Device struct {
 	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
-// presenceOf is whether a device is there; one that is missing for a moment may be only
-// that.
+// presenceOf returns the presence of a device; a device that has only just disappeared is
+// missing, not offline.
 func presenceOf(d Device) string {
 	switch {
 	case !d.Online:
@@ -111,8 +113,7 @@ type DeviceEvent struct {
 	Evidence []weir.ID `json:"evidence,omitempty"`
 }
 
-// Devices lists devices by serial. After is the serial of the last one of the page
-// before.
+// Devices lists devices by serial. page.After is the last serial of the previous page.
 func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]Device, error) {
 	labels := map[string]string{}
 	for _, pair := range f.Label {
@@ -137,8 +138,9 @@ func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]
 	return list, nil
 }
 
-// DevicesOf lists the devices of some PCs that are of one health, by PC and serial, at
-// most so many of each PC. The PC without a name stands for devices that hang on none.
+// DevicesOf lists the devices of some PCs that have one health, by PC and serial, with at
+// most most devices per PC. The PC without a name stands for devices that are attached to
+// none.
 func (s *Store) DevicesOf(ctx context.Context, pcs []string, health string, most int) ([]Device, error) {
 	list, err := s.devices(ctx, deviceOfPCs, pcs, health, most)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Store) DevicesOf(ctx context.Context, pcs []string, health string, most
 	return list, nil
 }
 
-// Device reads one.
+// Device reads one device.
 func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
 	list, err := s.devices(ctx, deviceOf, serial)
 	if err == nil && len(list) == 0 {
@@ -159,7 +161,7 @@ func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
 	return list[0], nil
 }
 
-// DeviceLog is what became of a device, the newest first.
+// DeviceLog returns the events of a device, newest first.
 func (s *Store) DeviceLog(ctx context.Context, serial string, most int) ([]DeviceEvent, error) {
 	list, err := s.deviceEvents(ctx, serial, view.Page{Limit: most}.Most())
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *Store) DeviceLog(ctx context.Context, serial string, most int) ([]Devic
 	return list, nil
 }
 
-// DeviceUnits are the latest runs on a device, the newest first.
+// DeviceUnits returns the latest runs on a device, newest first.
 func (s *Store) DeviceUnits(ctx context.Context, serial string, most int) ([]Unit, error) {
 	list, err := s.units(ctx, unitOfDevice, serial, view.Page{Limit: most}.Most())
 	if err != nil {
@@ -177,24 +179,26 @@ func (s *Store) DeviceUnits(ctx context.Context, serial string, most int) ([]Uni
 	return list, nil
 }
 
-// Maintain takes a device out of the schedule for work on it. False: it was already.
+// Maintain takes a device out of the schedule for maintenance. It returns false if the
+// device was in maintenance already.
 func (s *Store) Maintain(ctx context.Context, by, serial, reason string) (changed bool, err error) {
 	return s.command(ctx, "maintain device", maintainSQL, serial, by, reason)
 }
 
-// Release gives a device back to the schedule. Where there is a health task, the
-// device has to pass it first. False: it was already.
+// Release returns a device to the schedule. If there is a health task, the device has to
+// pass it first. It returns false if the device was released already.
 func (s *Store) Release(ctx context.Context, by, serial, reason string) (changed bool, err error) {
 	return s.command(ctx, "release device", releaseSQL, serial, by, reason)
 }
 
-// Retire takes a device out for good. False: it was already.
+// Retire takes a device out permanently. It returns false if the device was retired
+// already.
 func (s *Store) Retire(ctx context.Context, by, serial, reason string) (changed bool, err error) {
 	return s.command(ctx, "retire device", retireSQL, serial, by, reason)
 }
 
-// Quarantine puts a device out, as a run that failed for good does. False: it was
-// already.
+// Quarantine puts a device into quarantine, as a permanently failed run does. It returns
+// false if it was there already.
 func (s *Store) Quarantine(ctx context.Context, by, serial, reason string) (changed bool, err error) {
 	return s.command(ctx, "quarantine device", quarantineSQL, serial, by, reason)
 }

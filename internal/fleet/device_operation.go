@@ -19,7 +19,7 @@ type NamedDevice struct {
 	Serial string `path:"serial" flag:"SERIAL" maxLength:"128"`
 }
 
-// DevicePast asks for the latest of a device.
+// DevicePast asks for the latest records of a device.
 type DevicePast struct {
 	NamedDevice
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"How many at most."`
@@ -31,7 +31,7 @@ type DeviceDecision struct {
 	Body *op.DecisionBody
 }
 
-// DeviceChanged is what a command did.
+// DeviceChanged is the result of a command.
 type DeviceChanged struct {
 	Changed bool   `json:"changed" doc:"false: it was so already."`
 	Device  Device `json:"device"`
@@ -63,8 +63,8 @@ func onDevices(method, verb, below string, right auth.Verb, summary string) op.O
 	return op.Operation{Noun: "device", Verb: verb, Method: method, Path: "/devices" + below, Right: right, Summary: summary}
 }
 
-// past describes a list of the latest of a device. It reads the device first: that it is not
-// there is no empty list.
+// past describes a list of the latest records of a device. It reads the device first, so
+// that an unknown device is an error and not an empty list.
 func past[T any](
 	verb, summary string, read func(s *Store, ctx context.Context, serial string, most int) ([]T, error),
 ) *op.Op[*Store, DevicePast, op.Page[T]] {
@@ -98,18 +98,18 @@ type NamedPC struct {
 	PC string `path:"pc" flag:"NAME" maxLength:"200"`
 }
 
-// SettingSlots says how many devices of a PC may work at once.
+// SettingSlots sets how many devices of a PC may work at once.
 type SettingSlots struct {
 	NamedPC
 	Body SlotsBody
 }
 
-// SlotsBody is their number.
+// SlotsBody is the number of slots.
 type SlotsBody struct {
 	Slots *int `json:"slots,omitempty" minimum:"0" maximum:"1000" doc:"Left out: as the PC reports, or else as the policy says."`
 }
 
-// PCChanged is what a command did.
+// PCChanged is the result of a command.
 type PCChanged struct {
 	Changed bool `json:"changed" doc:"false: it was so already."`
 	PC      PC   `json:"pc"`

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// illnesses says how to break each row of the doctor by hand, as no call could, and
-// which rows are about the same fact.
+// illnesses says how to break each row of the doctor by hand, in a way that no call
+// could, and which other rows are about the same fact.
 var illnesses = map[string]struct {
 	sql  string
 	also []string
@@ -34,7 +34,7 @@ var illnesses = map[string]struct {
 	},
 }
 
-// TestDoctorCanFail breaks each invariant and sees exactly that row go red.
+// TestDoctorCanFail breaks each invariant and checks that exactly that row fails.
 func TestDoctorCanFail(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

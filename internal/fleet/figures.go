@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Figures are the fleet in numbers, for who watches it from outside.
+// Figures are the numbers of the fleet for monitoring.
 type Figures struct {
 	Sum
-	// ByHealth counts devices by health, and those by presence.
+	// ByHealth counts devices by health, and within a health by presence.
 	ByHealth map[string]map[string]int
 	// ByState counts PCs by state.
 	ByState map[string]int
 	// Jobs counts jobs that have not ended, by state.
 	Jobs map[string]int
-	// Units are those of the active job, Since when it became active. Zero: none is.
+	// Units are those of the active job, and Since is when it became active. They are
+	// zero if no job is active.
 	Units Counts
 	Since time.Time
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// behind runs a statement while another transaction has done first and is open,
-// says whether it waited, and returns its count when the other has committed.
+// behind runs the second statement while another transaction has run the first and is
+// still open. It returns whether the second waited, and its count after the other has
+// committed.
 func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
 	r.Helper()
 	conns := make([]*pgx.Conn, 2)
@@ -46,15 +47,15 @@ func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
 	return waited, n
 }
 
-// Slots are counted under the lock of the PC's row: a claim waits for another
-// one of the PC and for whoever changes its slots, and counts what they left.
+// Slots are counted under the lock of the PC's row: a claim waits for another claim of
+// the PC and for a change of its slots, and counts what they left.
 func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 6)...)
 	r.exec(`select weir.set_slots('PC-01', 1, at => $1)`, r.now)
 	r.submit("crowd", nil)
-	// Two workers: a worker's claims come one by one anyhow.
+	// Two workers are needed, because the claims of one worker run one by one anyway.
 	waited, n := r.behind(`select weir.fleet_claim('one', 'PC-01', 1, at => $1)`, `select count(*) from weir.fleet_claim('two', 'PC-01', 1, at => $1)`, r.now)
 	if !waited || n != 0 {
 		t.Errorf("the second claim waited: %v, and got %d tasks for no slot", waited, n)
@@ -67,7 +68,7 @@ func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
 	r.want("running", r.count(`select count(*) from weir.running`), 1)
 }
 
-// The rules of fleets that are indexes hold against whoever forgets to look.
+// The rules of fleets that are indexes hold against code that forgets to check.
 func TestTheIndexesOfFleets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -88,7 +89,7 @@ func TestTheIndexesOfFleets(t *testing.T) {
 	}
 }
 
-// A PC says nothing about the run of another one, though it knows the attempt.
+// A PC cannot report on the run of another PC, although it knows the attempt.
 func TestAPCReportsOfItsOwnRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -35,13 +35,13 @@ func TestEvidence(t *testing.T) {
 	if !d.Eligible {
 		t.Fatalf("a suspect device works: %+v", d)
 	}
-	// A success clears it.
+	// A success clears the suspicion.
 	r.submit("b", nil)
 	r.done(r.claim("PC-01", 1)...)
 	if d = r.health("d01", HealthGood); len(d.Evidence) != 0 {
 		t.Fatalf("%+v", d)
 	}
-	// Failures of two jobs put it out.
+	// Failures of two jobs quarantine the device.
 	for _, name := range []string{"c", "d"} {
 		r.submit(name, nil)
 		r.failed("PC-01", r.claim("PC-01", 1)[0])
@@ -102,7 +102,7 @@ func TestHealthTaskBringsBack(t *testing.T) {
 	r.wait(5 * time.Minute)
 	check := r.claim("PC-01", 10)
 	r.want("a health task", len(check), 1)
-	// Cut off: it says nothing, and comes again.
+	// A health task that was cut off says nothing, and is run again.
 	r.infra(check[0])
 	r.health("d01", HealthQuarantined)
 	r.wait(time.Minute)
@@ -133,7 +133,7 @@ func TestBreaker(t *testing.T) {
 	r.units(bad, "18 running 5 failed 15 canceled 2 done")
 	r.want("asked to stop", r.count(`select count(*) from weir.running where cancel_at is not null`), 18)
 	r.want("nothing more of it", len(r.claim("PC-02", 100)), 0)
-	// What still fails is not punished, and the last end makes the next one active.
+	// Later failures are not punished, and the last end makes the next job active.
 	r.exec(`select weir.fail(task, attempt, token, 'stopped', at => $1) from weir.running`, r.now)
 	j = r.job(bad, JobFailed)
 	r.want("cause", j.Cause, j.Stopped)
@@ -141,7 +141,7 @@ func TestBreaker(t *testing.T) {
 	r.job(next, JobActive)
 }
 
-// A job that succeeds on most is not bad: the devices are.
+// A job that succeeds on most devices is not bad: the devices are.
 func TestBreakerSparesGoodJobs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -41,27 +41,27 @@ var UnitStates = []string{UnitRunning, UnitRetrying, UnitWaiting, UnitFailed, Un
 
 // Job is a fleet job.
 type Job struct {
-	// ID is that of the engine's job, too.
+	// ID is also the id of the engine's job.
 	ID       weir.ID `json:"id"`
 	Name     string  `json:"name"`
 	State    string  `json:"state"`
 	Priority int     `json:"priority,omitempty"`
 	By       string  `json:"by,omitempty"`
 	Schedule string  `json:"schedule,omitempty"`
-	// Cause says why it failed; Stopped why it was stopped as bad.
+	// Cause says why the job failed; Stopped says why it was stopped as bad.
 	Cause   string `json:"cause,omitempty"`
 	Stopped string `json:"stopped,omitempty"`
 
 	Counts Counts `json:"counts"`
-	// Existed: there was a job with this idempotency key, and nothing new was made. It
-	// is told to who submits.
+	// Existed is set in the answer to a submission if there was a job with this
+	// idempotency key, and nothing new was made.
 	Existed bool `json:"existed,omitempty"`
 
 	CreatedAt   time.Time  `json:"created_at"`
 	ActivatedAt *time.Time `json:"activated_at,omitempty"`
 	EndedAt     *time.Time `json:"ended_at,omitempty"`
-	// LingersAt is since when no device can serve what is left; MissedAt when that is
-	// missed.
+	// LingersAt is since when no device can serve the remaining units; MissedAt is when
+	// those are missed.
 	LingersAt *time.Time `json:"lingers_at,omitempty"`
 	MissedAt  *time.Time `json:"missed_at,omitempty"`
 	Spec      *Spec      `json:"spec,omitempty" doc:"Shown with one job, not in lists."`
@@ -88,15 +88,15 @@ type Counts struct {
 // Unit is one run that a job wants.
 type Unit struct {
 	Job weir.ID `json:"job"`
-	// JobName is told with the runs on a device, which are of several jobs.
+	// JobName is set in lists of runs on a device, which belong to several jobs.
 	JobName string `json:"job_name,omitempty"`
 	Unit    int    `json:"unit"`
 	Round   int    `json:"round"`
 	State   string `json:"state"`
-	// Device is empty while any may serve it.
+	// Device is empty while any device may serve the unit.
 	Device string `json:"device,omitempty"`
 	PC     string `json:"pc,omitempty"`
-	// Task is zero until the unit was first served.
+	// Task is zero until the unit is first served.
 	Task    weir.ID `json:"task,omitzero"`
 	Attempt int     `json:"attempt"`
 	// Infra counts attempts that the infrastructure broke.
@@ -121,7 +121,7 @@ type UnitFilter struct {
 	PC     string `query:"pc" maxLength:"200" doc:"Only units of devices of this PC."`
 }
 
-// Why says why a job is not further: in one line, and for each device that waits or
+// Why says why a job makes no progress: in one line, and for each device that waits or
 // was missed.
 type Why struct {
 	ID      weir.ID `json:"id"`
@@ -130,7 +130,7 @@ type Why struct {
 	Devices []WhyDevice `json:"devices,omitempty"`
 }
 
-// WhyDevice is the reason of one device; Device is empty for a unit that any may
+// WhyDevice is the reason of one device; Device is empty for a unit that any device may
 // serve.
 type WhyDevice struct {
 	Device string `json:"device,omitempty"`
@@ -139,15 +139,16 @@ type WhyDevice struct {
 	reason.Coded
 }
 
-// Canceled is what a cancel did: so many ended, so many were asked to stop.
+// Canceled is the result of a cancellation: how many ended, and how many were asked to
+// stop.
 type Canceled struct {
 	ID        weir.ID `json:"id"`
 	Canceled  int     `json:"canceled"`
 	Requested int     `json:"requested"`
 }
 
-// Submit submits a job. The same idempotency key again gives the same job, which says
-// that it existed; empty: none.
+// Submit submits a job. A repeated idempotency key returns the same job, with Existed
+// set; an empty key means none.
 func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey string) (Job, error) {
 	if spec.Name == "" {
 		return Job{}, problem.Refuse("name", "say what the job is called", "a fleet job needs a name")
@@ -168,8 +169,7 @@ func (s *Store) Submit(ctx context.Context, by string, spec Spec, idempotencyKey
 	return j, err
 }
 
-// Jobs lists jobs, the newest first. After is the id of the last one of the page
-// before.
+// Jobs lists jobs, newest first. page.After is the last id of the previous page.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, page view.Page) ([]Job, error) {
 	after, err := page.AfterID()
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, page view.Page) ([]Job, e
 	return list, nil
 }
 
-// Active is the one job that is served. Zero ID: none is.
+// Active returns the one job that is served, or a zero ID if there is none.
 func (s *Store) Active(ctx context.Context) (Job, error) {
 	list, err := s.jobs(ctx, jobActive)
 	if err != nil || len(list) == 0 {
@@ -191,7 +191,7 @@ func (s *Store) Active(ctx context.Context) (Job, error) {
 	return list[0], nil
 }
 
-// Job reads one with its spec.
+// Job reads one job with its spec.
 func (s *Store) Job(ctx context.Context, id weir.ID) (Job, error) {
 	list, err := s.jobs(ctx, jobOf, id)
 	if err == nil && len(list) == 0 {
@@ -213,8 +213,8 @@ func (s *Store) Job(ctx context.Context, id weir.ID) (Job, error) {
 	return j, nil
 }
 
-// Units lists the units of a job in order. After is the number of the last one of the
-// page before.
+// Units lists the units of a job in order. page.After is the last number of the previous
+// page.
 func (s *Store) Units(ctx context.Context, id weir.ID, f UnitFilter, page view.Page) ([]Unit, error) {
 	after, err := numberAfter(page.After)
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *Store) Units(ctx context.Context, id weir.ID, f UnitFilter, page view.P
 	return list, nil
 }
 
-// Cancel cancels what is left of a job. What runs is asked to stop.
+// Cancel cancels the rest of a job. Running tasks are asked to stop.
 func (s *Store) Cancel(ctx context.Context, by string, id weir.ID, reason string) (Canceled, error) {
 	c, err := s.cancel(ctx, id, by, reason)
 	if c.ID = id; err != nil {
@@ -236,7 +236,7 @@ func (s *Store) Cancel(ctx context.Context, by string, id weir.ID, reason string
 	return c, nil
 }
 
-// Why says why a job is not further, for at most so many devices. Zero: 500.
+// Why says why a job makes no progress, for at most most devices. Zero means 500.
 func (s *Store) Why(ctx context.Context, id weir.ID, most int) (Why, error) {
 	if most <= 0 {
 		most = 500

@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// play plays overlaps at the rig's time. {word} is what words say, in quotes.
+// play plays overlaps at the rig's time. {word} is replaced by the quoted value of words.
 func (r *rig) play(words map[string]string, overlaps ...testdb.Overlap) {
 	r.Helper()
 	pairs := []string{"{t}", "timestamptz '" + r.now.Format(time.RFC3339Nano) + "'"}
@@ -21,23 +21,23 @@ func (r *rig) play(words map[string]string, overlaps ...testdb.Overlap) {
 	r.db.Play(r.T, strings.NewReplacer(pairs...), overlaps...)
 }
 
-// ends are words for the end of a lease; what follows from it is decided at once, and
+// ends returns the statement that ends a lease; its consequences are decided at once, and
 // not only at the commit.
 func ends(call string, l lease) string {
 	args := fmt.Sprintf(`'%s', %d, '%s'`, l.Task, l.Attempt, l.Token)
 	return `select weir.` + fmt.Sprintf(call, args) + `; set constraints all immediate`
 }
 
-// What a person says of a device stands: whatever ends on it at this moment looks at it
-// again before it changes its health.
+// A person's decision about a device stands: a task that ends on it at the same moment
+// reads the device again before it changes its health.
 func TestDevicesAreJudgedUnderTheirLock(t *testing.T) {
 	const finish, fail = `finish(%s, at => {t})`, `fail(%s, 'adb offline', at => {t})`
 	once := func(s *Spec) { s.Attempts = 1 }
 	for _, c := range []struct {
 		name   string
 		health string // of the device before
-		check  bool   // it is a health task that ends
-		first  string // what the person does; empty: the end comes first
+		check  bool   // the ending task is a health task
+		first  string // the action of the person; empty: the end comes first
 		call   string
 		then   string
 	}{
@@ -92,8 +92,8 @@ func TestDevicesAreJudgedUnderTheirLock(t *testing.T) {
 	})
 }
 
-// Whoever changes something of a PC waits for whoever has its row, as a claim has, and
-// has taken nothing of it meanwhile.
+// A change of a PC waits for the holder of its row, such as a claim, and has locked
+// nothing of the PC in the meantime.
 func TestThePCIsLockedBeforeItsDevices(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -113,12 +113,12 @@ func TestThePCIsLockedBeforeItsDevices(t *testing.T) {
 	}
 }
 
-// Devices are locked by id, whatever is said of each.
+// Devices are locked by id, whatever is reported of each.
 func TestDevicesAreLockedInOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 2)...)
-	// The rows do not lie in the order of their ids.
+	// The rows are not stored in the order of their ids.
 	r.exec(`update weir.devices set labels = '{"moved": "yes"}' where serial = 'd01'`)
 	r.exec(`update weir.devices set labels = '{}' where serial = 'd01'`)
 	const hold, free = `select from weir.devices where serial = 'd01' for update`, `select from weir.devices where serial = 'd02' for update nowait`
@@ -130,8 +130,8 @@ func TestDevicesAreLockedInOrder(t *testing.T) {
 	r.play(nil, testdb.Overlap{Name: "both stay away", First: hold, Free: free, Second: `select weir.fleet_tend(at => {t})`})
 }
 
-// The pass of the leader looks again once it has a PC, and waits for none that somebody
-// else has, nor for another pass.
+// The leader's pass reads a PC again once it has locked it, and waits neither for a PC
+// that another transaction holds nor for another pass.
 func TestThePassOfTheLeader(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -157,7 +157,8 @@ func TestThePassOfTheLeader(t *testing.T) {
 	)
 }
 
-// submitted submits a job that does not become active: somebody else is at it.
+// submitted submits a job that does not become active, because another transaction is
+// making one active.
 func (r *rig) submitted(name string) weir.ID {
 	r.Helper()
 	r.play(nil, testdb.Overlap{
@@ -188,8 +189,8 @@ func TestTheNextJobIsMadeActiveOnce(t *testing.T) {
 	})
 }
 
-// The next job that lends a hand gets its units under the locks of whoever makes it
-// active or cancels it.
+// The next job, if it overlaps, gets its units under the locks of the transaction that
+// makes it active or cancels it.
 func TestOverlapPlansUnderTheJobsLock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -209,7 +210,7 @@ func TestOverlapPlansUnderTheJobsLock(t *testing.T) {
 	)
 }
 
-// A job that cannot come further is locked before anything of it is written.
+// A job that makes no progress is locked before anything of it is written.
 func TestAJobIsLockedBeforeItLingers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -223,7 +224,7 @@ func TestAJobIsLockedBeforeItLingers(t *testing.T) {
 	})
 }
 
-// Claims do not wait for whoever has a unit, and take the next one where any will do.
+// Claims do not wait for the holder of a unit, and take the next one if any unit will do.
 func TestUnitsThatSomebodyHasAreLeft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -244,20 +245,20 @@ func TestUnitsThatSomebodyHasAreLeft(t *testing.T) {
 	})
 }
 
-// The repeat of a claim that is under way waits for it and gets the same leases, and of a
-// worker's claims each gets its own.
+// The repetition of a claim that is under way waits for it and gets the same leases, and
+// each of a worker's claims gets its own.
 func TestARepeatedClaimOfAPC(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.report("PC-01", named("d", 5)...)
 	r.submit("job", nil)
-	r.claim("PC-01", 1) // so that the worker is known
+	r.claim("PC-01", 1) // so that the worker is registered
 	const claim = `select weir.fleet_claim('PC-01', 'PC-01', 1, claim_id => '0190a000-0000-7000-8000-000000000001', at => {t})`
 	r.play(nil, testdb.Overlap{Name: "claim, the same again", First: claim, Second: claim, Then: `select count(*) = 2 from weir.running`})
 	r.want("leases of another claim", len(r.claim("PC-01", 1)), 1)
 }
 
-// A PC that says that a run succeeded, while that is just being lost, is told so.
+// A PC that reports the success of a run while its lease is being lost gets that answer.
 func TestAReportIsForTheLeaseAsItIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -272,7 +273,7 @@ func TestAReportIsForTheLeaseAsItIs(t *testing.T) {
 	})
 }
 
-// Who changes one part of the policy keeps what another one changes in another part.
+// Concurrent changes of different parts of the policy are both kept.
 func TestThePolicyIsChangedUnderItsLock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// tendEvery is how often time is asked what it brought about.
+	// tendEvery is the interval of the pass for everything that time causes.
 	tendEvery = time.Second
-	// tidyEvery is how often jobs are looked for that the engine has forgotten.
+	// tidyEvery is the interval at which jobs that the engine has deleted are looked for.
 	tidyEvery = 10 * time.Minute
 )
 
-// Config says on which database the loops work. Pool is needed.
+// Config says on which database the loops work. Pool is required.
 type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 }
 
-// Loops are what the leader does for fleets during one term.
+// Loops returns the leader's loops for fleets during one term.
 func Loops(config Config, term pg.Term) []loop.Loop {
 	l := &leader{pool: config.Pool, term: term, log: config.Log}
 	if l.log == nil {
@@ -36,7 +36,7 @@ func Loops(config Config, term pg.Term) []loop.Loop {
 	}
 }
 
-// leader is the one server that tends the fleet. Two of them at once are harmless.
+// leader is the one server that tends the fleet. Two leaders at once are harmless.
 type leader struct {
 	pool *pgxpool.Pool
 	term pg.Term

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// TestLoops has a leader end a job whose device never comes: nothing but its loop
-// could.
+// TestLoops has a leader end a job whose device never appears, which only its loop can
+// do.
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

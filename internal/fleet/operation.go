@@ -48,7 +48,7 @@ type ListingUnits struct {
 	UnitFilter
 }
 
-// Asking asks why a fleet job is not further.
+// Asking asks why a fleet job makes no progress.
 type Asking struct {
 	Named
 	Limit int `query:"limit" minimum:"1" maximum:"10000" default:"500" doc:"Of how many devices at most."`
@@ -60,26 +60,27 @@ type Decision struct {
 	Body *op.DecisionBody
 }
 
-// Repeating asks for a fleet job once more.
+// Repeating asks to run a fleet job again.
 type Repeating struct {
 	Named
 	op.Keyed
 	Body *RerunBody
 }
 
-// RerunBody says what of it.
+// RerunBody says which part of it.
 type RerunBody struct {
 	Which          string `json:"which,omitempty" enum:"rest,failed,missed,all" doc:"On which devices: rest is those on which it was not done (failed, missed or canceled), all is the same target again. Default: rest."`
 	IdempotencyKey string `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
 }
 
-// Changing changes the policy. What it does not name stays.
+// Changing changes the policy. Parts that it does not name stay.
 type Changing struct {
 	Body PolicyChange
 }
 
-// Operations on fleet jobs, and on what holds for all of the fleet. Who has one run again
-// may be another than who submitted it: the right to tell secrets is asked for again.
+// Operations on fleet jobs, and on the policy of the fleet. The user who runs a job again
+// may be another than the one who submitted it, so the right to use secrets is checked
+// again.
 var (
 	List = op.List(onFleet(http.MethodGet, "list", "/jobs", auth.Read, "List fleet jobs, newest first"),
 		func(ctx context.Context, s *Store, _ auth.Subject, in *Listing) ([]Job, error) {
@@ -109,7 +110,7 @@ var (
 	ListUnits = op.List(onFleet(http.MethodGet, "units", "/jobs/{job}/units", auth.Read,
 		"List the runs that a fleet job wants, by device and round"),
 		func(ctx context.Context, s *Store, _ auth.Subject, in *ListingUnits) ([]Unit, error) {
-			j, err := s.named(ctx, in.Job) // that it is not there is no empty list
+			j, err := s.named(ctx, in.Job) // so that an unknown job is an error and not an empty list
 			if err != nil {
 				return nil, err
 			}
@@ -174,11 +175,11 @@ func onFleet(method, verb, below string, right auth.Verb, summary string) op.Ope
 
 func large(o op.Operation) op.Operation { o.Large = true; return o }
 
-// whole is a list that has no pages.
+// whole returns a list that has no pages.
 func whole[T any](rows []T, err error) (op.Page[T], error) { return op.PageOf(rows, ""), err }
 
-// mayTell asks a token for one more right if what runs names secrets: they are told to it.
-// That takes what storing a definition takes.
+// mayTell requires one more right of a token if the run names secrets, because the run
+// gets to know them. It is the right that storing a definition takes.
 func mayTell(who auth.Subject, run node.Run) error {
 	if len(run.Secrets)+len(run.Files) == 0 {
 		return nil
@@ -197,8 +198,8 @@ func (s *Store) create(ctx context.Context, who auth.Subject, keyed op.Keyed, sa
 	return s.Submit(ctx, who.By(), spec, key)
 }
 
-// Find reads which fleet job is meant: its id or the end of it, or its name, if one job
-// alone that has not ended, or the newest of those that have, is called so.
+// Find resolves a fleet job: its id or the end of it, or its name if it is unique among
+// the jobs that have not ended, or else the newest ended job of that name.
 func (s *Store) Find(ctx context.Context, text string) (weir.ID, error) {
 	return view.Find(ctx, view.New(s.pool), "fleet job", "job", "weir fleet list", text, func() (called []view.Called, _ error) {
 		found, err := s.Jobs(ctx, JobFilter{Search: text}, view.Page{Limit: 1000})

@@ -24,17 +24,18 @@ const (
 type PC struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
-	// Why says why it gets no work. Empty: it may.
+	// Why says why the PC gets no work. It is empty if it may get some.
 	Why string `json:"why,omitempty"`
 	// Reason is Why for programs.
 	Reason *reason.Coded `json:"reason,omitempty"`
-	// Trouble is what people should see to: it cannot see its devices, or not all.
+	// Trouble is what people should take care of: the PC cannot see its devices, or not
+	// all.
 	Trouble string `json:"trouble,omitempty"`
 	Slots   int    `json:"slots"`
-	// SetSlots is what a person said. Nil: as the PC reports, or the policy says.
+	// SetSlots is what a person set. Nil means as the PC reports, or as the policy says.
 	SetSlots *int `json:"set_slots,omitempty"`
-	// Target is how many devices should be at work: as many as are eligible, within
-	// the slots. Running is how many are.
+	// Target is how many devices should be at work: the eligible ones, within the slots.
+	// Running is how many are.
 	Target      int        `json:"target"`
 	Running     int        `json:"running"`
 	Eligible    int        `json:"eligible"`
@@ -63,23 +64,23 @@ type Slot struct {
 type PCFilter struct {
 	// Search is a part of the name.
 	Search string
-	// Health keeps PCs with a device that is so.
+	// Health keeps PCs with a device of this health.
 	Health string
-	// Trouble keeps PCs that stand still, and those with a device that is lost or not
-	// well.
+	// Trouble keeps PCs that get no work, and those with a device that is lost or
+	// unhealthy.
 	Trouble bool
 }
 
-// Sum is the whole fleet in numbers: what its PCs have together.
+// Sum is the sum of the numbers of all PCs.
 type Sum struct {
 	PCs int
-	// Still get no work.
+	// Still counts PCs that get no work.
 	Still                                   int
 	Running, Target, Eligible               int
 	Devices, Online, Quarantined, WithoutPC int
 }
 
-// PCPage lists PCs by name. After is the name of the last one of the page before.
+// PCPage lists PCs by name. page.After is the last name of the previous page.
 func (s *Store) PCPage(ctx context.Context, f PCFilter, page view.Page) ([]PC, error) {
 	list, err := s.pcs(ctx, pcPage, page.After, f.Search, f.Health, f.Trouble, page.Most())
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Store) Sum(ctx context.Context) (Sum, error) {
 	return sum, nil
 }
 
-// PC reads one.
+// PC reads one PC.
 func (s *Store) PC(ctx context.Context, name string) (PC, error) {
 	list, err := s.pcs(ctx, pcOf, name)
 	if err == nil && len(list) == 0 {
@@ -109,7 +110,7 @@ func (s *Store) PC(ctx context.Context, name string) (PC, error) {
 	return list[0], nil
 }
 
-// Slots are what devices do now, by PC, the oldest first. PC empty: of all.
+// Slots returns what devices do now, by PC, oldest first. An empty pc means all.
 func (s *Store) Slots(ctx context.Context, pc string) ([]Slot, error) {
 	rest, of := slotsAll, []any{}
 	if pc != "" {
@@ -122,7 +123,7 @@ func (s *Store) Slots(ctx context.Context, pc string) ([]Slot, error) {
 	return list, nil
 }
 
-// SlotsOf are what the devices of some PCs do now, as Slots has them.
+// SlotsOf returns what the devices of some PCs do now, like Slots.
 func (s *Store) SlotsOf(ctx context.Context, pcs []string) ([]Slot, error) {
 	list, err := s.slots(ctx, slotsOf, pcs)
 	if err != nil {
@@ -131,8 +132,8 @@ func (s *Store) SlotsOf(ctx context.Context, pcs []string) ([]Slot, error) {
 	return list, nil
 }
 
-// SetSlots says how many devices of a PC may work at once. Nil: as the PC reports.
-// False: it was so already.
+// SetSlots sets how many devices of a PC may work at once. Nil means as the PC reports.
+// It returns false if nothing changed.
 func (s *Store) SetSlots(ctx context.Context, by, pc string, slots *int) (changed bool, err error) {
 	if slots != nil && (*slots < 0 || *slots > 1000) {
 		return false, problem.Refuse("slots", "write a number from 0 to 1000", "%d is no number of slots", *slots)

@@ -10,13 +10,13 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// How a device is judged by runs that failed for good.
+// How a device is judged by permanently failed runs.
 const (
 	PolicyStrict   = "strict"
 	PolicyEvidence = "evidence"
 )
 
-// Policy is what holds for all of the fleet.
+// Policy holds for the whole fleet.
 type Policy struct {
 	Policy  string      `json:"policy" enum:"strict,evidence" doc:"strict: a run that failed for good puts its device out. evidence: failures of two jobs do, or a failed health task."`
 	Health  *HealthTask `json:"health" doc:"The health task; null: there is none."`
@@ -24,13 +24,13 @@ type Policy struct {
 	Slots   int         `json:"slots" doc:"How many devices of a PC work at once unless it says otherwise."`
 }
 
-// HealthTask is what tells whether a device is well.
+// HealthTask checks whether a device is healthy.
 type HealthTask struct {
 	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
 	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
 }
 
-// PolicyChange names what is to be different. Nil leaves as is.
+// PolicyChange names the changes. A nil field stays as it is.
 type PolicyChange struct {
 	Policy  *string         `json:"policy,omitempty" enum:"strict,evidence"`
 	Health  json.RawMessage `json:"health,omitempty" doc:"Another health task, as run and timeout; null: there is none."`
@@ -38,11 +38,11 @@ type PolicyChange struct {
 	Slots   *int            `json:"slots,omitempty" minimum:"1" maximum:"1000"`
 }
 
-// NoHealth takes the health task away.
+// NoHealth removes the health task.
 var NoHealth = json.RawMessage("null")
 
-// health reads the health task, and writes it as it is kept. A word that it does not know
-// is a fault: nobody would find out otherwise. Zero: there is none.
+// health reads the health task, and writes it as it is stored. An unknown word is an
+// error, because it would go unnoticed otherwise. The result is zero if there is none.
 func (c *PolicyChange) health() (h HealthTask, err error) {
 	if text := bytes.TrimSpace(c.Health); len(text) == 0 || bytes.Equal(text, NoHealth) {
 		return h, nil

@@ -27,7 +27,8 @@ func TestDebounce(t *testing.T) {
 	}
 	r.want("its run goes on", r.count(`select count(*) from weir.running`), 20)
 
-	// Alone and for good: offline, and what ran on it was broken by the infrastructure.
+	// A single device that stays away is offline, and its run counts as broken by the
+	// infrastructure.
 	r.now = r.now.Add(time.Second)
 	r.report("PC-01", all[1:]...)
 	r.exec(`update weir.running set until = until + interval '1 h'`)
@@ -39,7 +40,7 @@ func TestDebounce(t *testing.T) {
 	r.want("no attempt is spent", r.count(`select returns from weir.forgiven where task = $1`, of(list, "d01").Task), 1)
 	r.answer("lease_lost", `select weir.finish($1, $2, $3, at => $4)`, of(list, "d01").Task, 1, of(list, "d01").Token, r.now)
 	r.want("infra", r.count(`select infra from weir.fleet_units where task = $1`, of(list, "d01").Task), 1)
-	// It comes back: another attempt.
+	// It comes back and gets another attempt.
 	r.report("PC-01", all...)
 	r.wait(time.Minute)
 	r.exec(`update weir.running set until = until + interval '1 h'`)
@@ -107,7 +108,7 @@ func TestDeadPC(t *testing.T) {
 	r.want("one event", r.count(`select count(*) from weir.events where kind = 'pc' and type = 'lost'`), 1)
 	r.answer("lease_lost", `select weir.finish($1, $2, $3, at => $4)`, held[0].Task, 1, held[0].Token, r.now)
 	r.want("the late report is recorded", r.count(`select count(*) from weir.events where task = $1 and type = 'stale'`, held[0].Task), 1)
-	// The others go on, and the PC too when it is back.
+	// The other PCs continue, and so does this PC when it is back.
 	r.done(r.claim("PC-02", 100)...)
 	r.wait(10 * time.Second)
 	r.report("PC-01", named("a", 25)...)
@@ -118,8 +119,8 @@ func TestDeadPC(t *testing.T) {
 	r.job(id, JobDone)
 }
 
-// A PC that is lost three times with the same run: the task is given up, and the
-// device is not to blame.
+// If a PC is lost three times with the same run, the task is given up, and the device is
+// not to blame.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -202,7 +203,7 @@ func TestMove(t *testing.T) {
 	id := r.submit("move", nil)
 	held := of(r.claim("PC-01", 100), "a10")
 	both := append(named("b", 1), node.Device{Serial: "a10", Target: "usb:2"})
-	// Two PCs see one serial: it stays where it is, and who looks is told.
+	// Two PCs see one serial: it stays where it is, and an event reports the conflict.
 	r.report("PC-02", both...)
 	r.report("PC-02", both...)
 	r.want("conflicts", r.count(`select count(*) from weir.events where kind = 'device' and subject = 'a10' and type = 'conflict'`), 1)

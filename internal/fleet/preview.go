@@ -7,28 +7,29 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// Preview is what a job would do if it were submitted now. Its devices are chosen when
-// it becomes active, so they may be others by then.
+// Preview is what a job would do if it were submitted now. Its devices are chosen when it
+// becomes active, so they may differ by then.
 type Preview struct {
-	// Runs is how many it wants.
+	// Runs is how many runs the job wants.
 	Runs int `json:"runs"`
-	// Fleet is how many devices there are, Devices how many of them are in the target.
-	// Of those Ready may begin at once, Busy once they are free; Out cannot now.
+	// Fleet is how many devices there are, and Devices how many of them are in the
+	// target. Of those, Ready may start at once and Busy when they are free; Out cannot
+	// start now.
 	Fleet   int `json:"fleet"`
 	Devices int `json:"devices"`
 	Ready   int `json:"ready"`
 	Busy    int `json:"busy"`
 	Out     int `json:"out"`
-	// Takes are the first devices that can serve it, Misses the first that cannot, each
-	// with the reason.
+	// Takes are the first devices that can serve the job, and Misses the first that
+	// cannot, each with the reason.
 	Takes  []WhyDevice `json:"takes"`
 	Misses []WhyDevice `json:"misses"`
 	// Ahead is how many fleet jobs come before it.
 	Ahead int `json:"ahead"`
 }
 
-// Preview says what a job would do, and names at most so many devices of each kind.
-// A job that could not be submitted is refused as Submit does.
+// Preview returns what a job would do, and names at most most devices of each kind. It
+// refuses a job that Submit would refuse.
 func (s *Store) Preview(ctx context.Context, spec Spec, most int) (Preview, error) {
 	if err := spec.Check(); err != nil {
 		return Preview{}, err
@@ -64,7 +65,7 @@ const (
 // WaitKinds are all of them, in the order in which they are shown.
 var WaitKinds = []string{HealthQuarantined, HealthMaintenance, HealthRetired, WaitPC, WaitOffline, WaitMissing, WaitCheck, WaitBusy, WaitRetrying, WaitAny, WaitTurn}
 
-// Waits counts the units of a job that wait, by what they wait for.
+// Waits counts the waiting units of a job by what they wait for.
 func (s *Store) Waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 	counts, err := s.waits(ctx, id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// A preview says which devices a job would take, which not and why, and what comes
-// first; it changes nothing, and refuses what Submit refuses.
+// A preview says which devices a job would take, which not and why, and what comes first;
+// it changes nothing, and refuses what Submit refuses.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -62,7 +62,7 @@ func TestPreview(t *testing.T) {
 	r.job(first, JobActive)
 }
 
-// What a job waits for is counted, in the words of why.
+// The counts of what a job waits for use the words of why.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -80,8 +80,8 @@ func TestWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first round of a01 is to be tried again, the second waits; a02 and a03 are
-	// busy with the first.
+	// The first round of a01 is to be retried, the second waits; a02 and a03 are busy
+	// with the first.
 	want := map[string]int{HealthQuarantined: 2, HealthMaintenance: 2, WaitPC: 6, WaitBusy: 2, WaitRetrying: 1, WaitTurn: 3}
 	if !reflect.DeepEqual(waits, want) {
 		t.Errorf("%v, want %v", waits, want)
@@ -174,7 +174,7 @@ func TestPCPages(t *testing.T) {
 	r.want("devices", serials, "[loose d302 d303 d501 d502]")
 }
 
-// The YAML of a job is the job.
+// The YAML of a job describes the same job.
 func TestSpecYAML(t *testing.T) {
 	none, wait := 0, node.Span(90*time.Second)
 	spec := Spec{

@@ -44,7 +44,7 @@ func TestNo21st(t *testing.T) {
 	r.want("devices", r.count(`select count(distinct device) from weir.running`), 20)
 }
 
-// Claims and ends at once: never more than the slots, and every device once.
+// Claims and ends at the same time: never more runs than slots, and every device once.
 func TestSlotsUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -104,7 +104,7 @@ func TestFiftyActivations(t *testing.T) {
 	all.Wait()
 	r.want("active", r.count(`select count(*) from weir.fleet_jobs where state = 'active'`), 1)
 	r.want("waiting", r.count(`select count(*) from weir.fleet_jobs where state = 'waiting'`), 49)
-	// All end, one after the other, and each end makes one active.
+	// All jobs end, one after the other, and each end makes one active.
 	for range 50 {
 		all.Go(func() {
 			for {

@@ -11,22 +11,23 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// What of a job is run again.
+// Which part of a job is run again.
 const (
-	// RerunRest is all that was not done: failed, missed and canceled.
+	// RerunRest is everything that was not done: failed, missed and canceled.
 	RerunRest   = "rest"
 	RerunFailed = "failed"
 	RerunMissed = "missed"
-	// RerunAll is the same job once more, on what its target is by then.
+	// RerunAll is the same job once more, on its present target.
 	RerunAll = "all"
 )
 
 // Reruns are all of them.
 var Reruns = []string{RerunRest, RerunFailed, RerunMissed, RerunAll}
 
-// Again is the job that runs once more what became of another: the same spec on the
-// devices whose runs ended so, in a snapshot of its own. A job that any device could
-// serve asks for as many runs as ended so, on any device of the same target.
+// Again returns the job that repeats runs of another one: the same spec, on the devices
+// whose runs ended in the given way, in a snapshot of its own. If any device could serve
+// the job, it asks for as many runs as ended in that way, on any device of the same
+// target.
 func (s *Store) Again(ctx context.Context, id weir.ID, which string) (Spec, error) {
 	j, err := s.Job(ctx, id)
 	if err != nil {

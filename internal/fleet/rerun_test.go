@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// A job is run again where it was not done, where it failed, or as it was. The same key
-// makes one job of two calls, and says so.
+// A job is run again where it was not done, where it failed, or completely. The same key
+// makes one job of two calls, and the answer says so.
 func TestRerun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -64,7 +64,7 @@ func TestRerun(t *testing.T) {
 	}
 }
 
-// A job that any device could serve asks for as many runs again as were not done.
+// A job that any device could serve asks again for as many runs as were not done.
 func TestRerunOfAny(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -80,7 +80,7 @@ func TestRerunOfAny(t *testing.T) {
 	}
 }
 
-// The figures are those of the views, in words that are known.
+// The figures are those of the views, with known words.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// A claim does not wait for whoever has a retry, as one who cancels it has.
+// A claim does not wait for the holder of a retry, such as a transaction that cancels it.
 func TestARetryThatSomebodyHasIsLeft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

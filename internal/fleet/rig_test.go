@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// rig is a fleet on a real database. Time is what the test says: it begins now, so
-// that leases are not over for the doctor, and goes on with wait.
+// rig is a fleet on a real database. The test sets the time: it begins now, so that
+// leases are not over for the doctor, and advances with wait.
 type rig struct {
 	*testing.T
 	db    *testdb.DB
@@ -29,7 +29,7 @@ type rig struct {
 	seen map[string][]node.Device
 }
 
-// lease is one that a PC holds.
+// lease is a lease that a PC holds.
 type lease struct {
 	Task    weir.ID
 	Attempt int
@@ -74,7 +74,8 @@ func named(prefix string, n int) (list []node.Device) {
 	return list
 }
 
-// report is what a PC sees. It gives the keys of attempts that it must stop.
+// report reports the devices that a PC sees. It returns the keys of attempts that the PC
+// must stop.
 func (r *rig) report(pc string, devices ...node.Device) (stop []string) {
 	r.Helper()
 	r.seen[pc] = devices
@@ -101,14 +102,14 @@ func (r *rig) wait(d time.Duration) {
 	r.tend()
 }
 
-// silence lets time pass in which the PCs say nothing.
+// silence lets time pass in which the PCs report nothing.
 func (r *rig) silence(d time.Duration) {
 	r.Helper()
 	r.now = r.now.Add(d)
 	r.tend()
 }
 
-// tend is what the leader does.
+// tend runs the leader's work.
 func (r *rig) tend() {
 	r.Helper()
 	r.exec(`select weir.tend(sweep => true, at => $1)`, r.now)
@@ -184,7 +185,7 @@ func (r *rig) done(list ...lease) {
 	}
 }
 
-// fail is a failure of the test, infra one of what it ran on.
+// fail is a failure of the test, infra one of the infrastructure.
 func (r *rig) fail(list ...lease) {
 	r.Helper()
 	for _, l := range list {
@@ -205,7 +206,7 @@ func (r *rig) answer(want, sql string, args ...any) {
 	}
 }
 
-// failed fails a device until its run failed for good.
+// failed fails a device until its run has failed permanently.
 func (r *rig) failed(pc string, l lease) {
 	r.Helper()
 	for {
@@ -246,7 +247,7 @@ func (r *rig) job(id weir.ID, want string) Job {
 	return j
 }
 
-// units are the counts of a job by state, such as "2 done 1 failed".
+// units compares the counts of a job by state, such as "2 done 1 failed".
 func (r *rig) units(id weir.ID, want string) {
 	r.Helper()
 	var got string
@@ -256,7 +257,7 @@ func (r *rig) units(id weir.ID, want string) {
 	}
 }
 
-// want compares what is said in one word or number.
+// want compares one word or number.
 func (r *rig) want(what string, got, want any) {
 	r.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -264,7 +265,7 @@ func (r *rig) want(what string, got, want any) {
 	}
 }
 
-// refused is for commands that are.
+// refused returns the problem of a command that must be refused.
 func (r *rig) refused(kind problem.Kind, err error) *problem.Problem {
 	r.Helper()
 	if err == nil {

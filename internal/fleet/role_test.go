@@ -2,8 +2,8 @@ package fleet
 
 import "testing"
 
-// A worker that is not the owner: what its reports bring about at commit is done with
-// the owner's rights, and it has none of them itself.
+// A worker is not the owner: the triggers of its reports run at commit with the owner's
+// rights, and it has none of them itself.
 func TestWorkerRole(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// The rules of the source, each as it says it.
+// The rules of the original device queue, one test each.
 
 func TestRefill(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestOneActiveOldestFirst(t *testing.T) {
 	r.done(r.claim("PC-01", 100)...)
 	r.job(a, JobDone)
 	r.job(b, JobActive)
-	// In one transaction: the end and the activation.
+	// The end and the activation happen in one transaction.
 	r.want("transactions", r.count(`select count(distinct xmin::text) from weir.events where job = $1 and type = 'done' and kind = 'job' or job = $2 and type = 'activated'`, a, b), 1)
 	r.done(r.claim("PC-01", 100)...)
 	r.job(b, JobDone)
@@ -186,7 +186,7 @@ func TestIdleWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Whoever writes or locks a row has one.
+	// A transaction that writes or locks a row has an id.
 	var xid *string
 	if err := tx.QueryRow(t.Context(), `select pg_current_xact_id_if_assigned()::text`).Scan(&xid); err != nil || xid != nil {
 		t.Fatalf("an idle pass took a transaction id: %v", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// A schedule whose task is of service fleet submits fleet jobs: its params are the
+// A schedule whose task has the service fleet submits fleet jobs: its params are the
 // spec.
 func TestSchedule(t *testing.T) {
 	t.Parallel()

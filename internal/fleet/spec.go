@@ -27,14 +27,14 @@ const (
 	PlaceOtherPC     = "other_pc"
 )
 
-// Which jobs a device joins that is new.
+// Which jobs a new device joins.
 const (
 	JoinPending = "pending"
 	JoinRunning = "running"
 )
 
-// Spec is a fleet job as a person asks for it. It is a snapshot: nothing that changes
-// later changes a job that was submitted.
+// Spec is a fleet job as a person asks for it. It is a snapshot: later changes do not
+// affect a submitted job.
 type Spec struct {
 	Name     string         `json:"name,omitempty" required:"true" maxLength:"200" doc:"For people, such as nightly."`
 	Run      node.Run       `json:"run" doc:"What runs on each device, on its PC: argv, env, dir, secrets and so on, as a step of a workflow has it. It finds the device in WEIR_DEVICE_SERIAL, WEIR_DEVICE_TARGET, WEIR_DEVICE_HUB and WEIR_DEVICE_LABELS. Naming secrets takes the right to manage workflows."`
@@ -52,7 +52,8 @@ type Spec struct {
 	Priority int            `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"A higher one goes before older jobs."`
 }
 
-// Target says on which devices. All that it names must hold for a device.
+// Target says on which devices the job runs. A device must match everything that it
+// names.
 type Target struct {
 	All     bool              `json:"all,omitempty"`
 	Devices []string          `json:"devices,omitempty" maxItems:"100000" doc:"Serials."`
@@ -73,8 +74,8 @@ const runsMost = 100_000
 // specMost bounds the text of a spec.
 const specMost = 1 << 20
 
-// CheckScheduled refuses a fleet job that each run of a schedule would refuse, by the name
-// of its field.
+// CheckScheduled refuses a fleet job that every run of a schedule would refuse, and names
+// its field.
 func CheckScheduled(params json.RawMessage) error {
 	_, err := ParseSpec(params)
 	if err == nil {
@@ -85,7 +86,7 @@ func CheckScheduled(params json.RawMessage) error {
 	return &p
 }
 
-// ParseSpec reads a fleet job from YAML or JSON. A fault names the field and the fix.
+// ParseSpec reads a fleet job from YAML or JSON. An error names the field and the fix.
 func ParseSpec(text []byte) (Spec, error) {
 	var s Spec
 	if len(text) > specMost {
@@ -103,7 +104,7 @@ func ParseSpec(text []byte) (Spec, error) {
 	if err := documents.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return s, problem.Refuse("spec", "put each into a file of its own", "there is more than one document in it, after a line ---")
 	}
-	// One by one, so that a fault has the name of its field.
+	// The fields are read one by one, so that an error has the name of its field.
 	for _, field := range slices.Sorted(maps.Keys(of)) {
 		plain, err := json.Marshal(map[string]any{field: of[field]})
 		if err != nil {
@@ -141,7 +142,7 @@ func decodeFault(field string, err error) error {
 
 var fields = fieldsOf(reflect.TypeFor[Spec]())
 
-// within are the fields of a field.
+// within returns the fields of a field.
 func within(field string) []string {
 	kind := reflect.TypeFor[Spec]()
 	for i := range kind.NumField() {
@@ -168,7 +169,7 @@ func fieldsOf(kind reflect.Type) (names []string) {
 	return names
 }
 
-// nameOf is what a field is called in JSON.
+// nameOf returns the JSON name of a field.
 func nameOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
@@ -189,7 +190,7 @@ func form(kind string) string {
 	return "a whole number"
 }
 
-// Check says which field cannot be taken, why, and what to write instead.
+// Check returns which field is invalid, why, and what to write instead.
 func (s Spec) Check() error {
 	if len(s.Name) > 200 {
 		return problem.Refuse("name", "use at most 200 characters", "the name is too long")
@@ -288,7 +289,7 @@ func (i *Infra) check() error {
 	return nil
 }
 
-// YAML is the spec as a person writes it into a file, what it is called first.
+// YAML returns the spec as a person writes it into a file, with the name first.
 func (s Spec) YAML() ([]byte, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -311,7 +312,8 @@ func (s Spec) YAML() ([]byte, error) {
 	return out, nil
 }
 
-// stored is the spec as the database takes it: without what it has besides.
+// stored returns the spec as the database takes it, without what the database stores
+// separately.
 func (s Spec) stored() (json.RawMessage, error) {
 	s.Name = ""
 	return json.Marshal(s)

@@ -78,7 +78,7 @@ func TestParseSpecRefuses(t *testing.T) {
 	}
 }
 
-// What Go takes the database takes too, with the same defaults.
+// The database accepts what Go accepts, with the same defaults.
 func TestSpecStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -103,7 +103,7 @@ func TestSpecStored(t *testing.T) {
 	}
 }
 
-// The database refuses by itself what does not come through Go.
+// The database itself refuses invalid specs that do not come through Go.
 func TestSpecRefusedBySQL(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -15,14 +15,15 @@ import (
 	"github.com/weirhq/weir/internal/refusal"
 )
 
-// Store keeps fleet jobs, devices and PCs. It is safe for concurrent use. All SQL of
-// the package is in this file.
+// Store stores fleet jobs, devices and PCs. It is safe for concurrent use. All SQL of the
+// package is in this file.
 type Store struct {
 	pool *pgxpool.Pool
 }
 
-// New makes a store on a pool that the caller keeps. Its user must own the schema:
-// commands carry the name of whoever gave them, and nobody else may say that.
+// New returns a store on a pool that the caller owns. The pool's user must own the
+// schema, because commands carry the name of the user who gave them, and no other role
+// may set it.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 func numberAfter(text string) (int, error) {
@@ -42,7 +43,7 @@ func notFound(noun, name, next, command string) error {
 
 // --- jobs
 
-// submit also says whether a job with this key was there when it began.
+// submit also returns whether a job with this key existed when it began.
 func (s *Store) submit(ctx context.Context, name string, spec json.RawMessage, by, key string) (id weir.ID, existed bool, err error) {
 	err = s.pool.QueryRow(ctx, `with was as materialized (select k.id from weir.idempotency k where k.key = nullif($4, '') and k.job),
 		now as materialized (select weir.fleet_submit($1, $2, nullif($3, ''), nullif($4, '')) as id)
@@ -86,7 +87,7 @@ const unitColumns = `u.job, u.unit, u.round, u.state, coalesce(u.device, ''), co
 
 const (
 	unitFilter = `, '' from weir.fleet_unit u where u.job = $1 and u.unit > $2 and ($3 = '' or u.state = $3) and ($4 = '' or u.device = $4) and ($5 = '' or u.pc = $5) order by u.unit limit $6`
-	// The units are chosen first: what is looked up for each is dear.
+	// The units are chosen first, because the lookups for each are expensive.
 	unitOfDevice = `, coalesce((select q.name from weir.jobs q where q.id = u.job), '') from (select x.job, x.unit from weir.fleet_units x where x.device = (select d.id from weir.devices d where d.serial = $1) order by x.job desc, x.unit desc limit $2) i,
 		lateral (select * from weir.fleet_unit u where u.job = i.job and u.unit = i.unit offset 0) u order by u.job desc, u.unit desc`
 )
@@ -104,7 +105,7 @@ func (s *Store) units(ctx context.Context, from string, args ...any) ([]Unit, er
 	})
 }
 
-// or is the zero id for none.
+// or returns the zero id for nil.
 func or(id *weir.ID) weir.ID {
 	if id == nil {
 		return weir.ID{}
@@ -127,7 +128,7 @@ func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error
 	return Why{Summary: list[0].Why, Coded: list[0].Coded, Devices: list[1:]}, nil
 }
 
-// waits names what each unit waits for as weir.fleet_why does, in one word.
+// waits names what each unit waits for in one word, like weir.fleet_why.
 func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
 		when weir._pc_reason(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_reason(d, m.checked) is not null then 'check'
@@ -234,13 +235,14 @@ const pcColumns = `p.name, p.state, coalesce(p.why, ''), p.reason ->> 'code', p.
 
 const (
 	pcOf = `where p.name = $1`
-	// The PCs are chosen first: the view counts the devices of each.
+	// The PCs are chosen first, because the view counts the devices of each.
 	pcPage = `where p.name = any(array(select n.name from weir.pcs x join weir.nodes n on n.id = x.node, ` + moment + ` where n.name > $1 collate "C" and ($2 = '' or strpos(lower(n.name), lower($2)) > 0)
 		and ($3 = '' or exists (select from weir.devices d where d.node = n.id and d.health = $3))
 		and (not $4 or weir._pc_reason(n, x, m.now) is not null or exists (select from weir.devices d where d.node = n.id
 			and (d.health in ('suspect', 'quarantined') or d.health <> 'retired' and (not d.online or d.missing_at is not null)))) order by n.name limit $5)) order by p.name`
-	// moment is now and whether there is a health task. A function that is given a column
-	// becomes part of the plan; one that is given a call of a clock is called for each row.
+	// moment is the current time and whether there is a health task. A function that
+	// takes a column becomes part of the plan; one that takes a call of a clock is called
+	// for each row.
 	moment = `(select clock_timestamp() as now, f.health is not null as checked from weir.fleet_policy f offset 0) m`
 )
 
@@ -295,7 +297,7 @@ func (s *Store) setSlots(ctx context.Context, by, pc string, slots *int) (change
 }
 
 const (
-	// As the view weir.pc, without its devices.
+	// This is like the view weir.pc, without its devices.
 	pcsByState = `select weir._pc_state(n, p, m.now), count(*)::int
 		from weir.pcs p join weir.nodes n on n.id = p.node, ` + moment + ` group by 1`
 	jobsByState = `select case when l.cancel_at is not null then 'canceling' else j.state end, count(*)::int from weir.fleet_jobs j join weir.job_live l on l.job = j.job where j.state in ('waiting', 'active') group by 1`

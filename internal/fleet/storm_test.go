@@ -21,8 +21,8 @@ type storm struct {
 	*rig
 	pool *pgxpool.Pool
 	pcs  int
-	// rings counts deadlocks. Whoever is ended by one tries again, so a single one does
-	// no harm; more of them are a wrong order of locks.
+	// rings counts deadlocks. A transaction that a deadlock ends is retried, so a single
+	// one does no harm; more of them mean a wrong order of locks.
 	rings atomic.Int64
 }
 
@@ -41,7 +41,7 @@ func (s *storm) do(sql string, args ...any) {
 	}
 }
 
-// devices of a PC; some are away, and one of them wanders.
+// devices returns the devices of a PC; some are away, and one of them moves between PCs.
 func (s *storm) devices(dice *rand.Rand, pc int) string {
 	var list []node.Device
 	for _, d := range named(fmt.Sprintf("p%d-", pc), 12) {
@@ -108,8 +108,8 @@ func (s *storm) step(dice *rand.Rand) {
 	}
 }
 
-// TestStorm ends with the doctor, as every test does: whatever happened at once, all
-// invariants hold. A seed is printed with a fault.
+// TestStorm ends with the doctor, as every test does: all invariants hold, whatever
+// happened at the same time. The seed is printed with a fault.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	const callers, steps = 12, 200
@@ -136,7 +136,7 @@ func TestStorm(t *testing.T) {
 	if n := r.count(`select count(*) from weir.finished`); n < 30 {
 		t.Errorf("only %d tasks ended: the storm was a breeze", n)
 	}
-	// What is left can end: everything is canceled, and nothing stays behind.
+	// The rest can end: everything is canceled, and nothing stays behind.
 	r.exec(`select weir.fleet_cancel(j.job) from weir.fleet_jobs j where j.state <> 'ended' order by j.order_seq`)
 	r.exec(`select weir.give_back_many(array_agg(r.task), array_agg(r.attempt::int), array_agg(r.token)) from weir.running r`)
 	r.exec(`select weir.tend(sweep => true)`)

@@ -8,7 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// state is that of a job, and why.
+// stateOf returns the state of a job, and its cause.
 func (r *rig) stateOf(id any) string {
 	r.Helper()
 	var s string
@@ -23,7 +23,7 @@ func (r *rig) why(id any) string {
 	return s
 }
 
-// A PC that may run nothing keeps nobody waiting longer than a job lingers.
+// A PC that may run nothing keeps no job waiting longer than it lingers.
 func TestAPCWithoutSlotsIsNoReasonToWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -41,7 +41,7 @@ func TestAPCWithoutSlotsIsNoReasonToWait(t *testing.T) {
 	r.want("the second", r.stateOf(second), "active")
 }
 
-// A job that nothing has run of is no success.
+// A job of which nothing has run is no success.
 func TestAJobThatNobodyServedHasFailed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -62,7 +62,7 @@ func TestAJobThatNobodyServedHasFailed(t *testing.T) {
 	r.want("one missed", r.stateOf(some), "done")
 }
 
-// Somebody who has seen to a PC need not wait for the end of its pause.
+// An operator who has taken care of a PC need not wait for the end of its pause.
 func TestActivatingAPCEndsItsPause(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -90,7 +90,7 @@ func TestARetiredDeviceComesBack(t *testing.T) {
 	r.want("back", serials(r.claim("PC-01", 10)), "A01")
 }
 
-// The one line of why, for each state of a job.
+// The one line of why is checked for each state of a job.
 func TestWhyOfAJobInEveryState(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

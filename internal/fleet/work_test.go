@@ -22,7 +22,7 @@ func TestInfraBudget(t *testing.T) {
 		r.wait(5 * time.Minute)
 		l = r.claim("PC-01", 1)[0]
 	}
-	// The budget of the test is whole: two failures are survived.
+	// The budget of the test is untouched: it survives two failures.
 	for range 2 {
 		r.fail(l)
 		r.units(id, "1 retrying")
@@ -113,7 +113,8 @@ func TestTargets(t *testing.T) {
 	if p := r.refused(invalid, err); !strings.Contains(p.What, "nobody") || p.Next == "" {
 		t.Errorf("%+v", p)
 	}
-	// Nothing in the target: it says so, and keeps nobody waiting.
+	// If nothing is in the target, the job fails with that cause and keeps no other job
+	// waiting.
 	empty := r.submit("empty", func(s *Spec) { s.Target = Target{Tag: "none"} })
 	if j := r.job(empty, JobFailed); j.Cause != "no device is in its target" {
 		t.Errorf("%+v", j)
@@ -203,7 +204,7 @@ func TestCancel(t *testing.T) {
 	r.want("nobody is out", r.count(`select count(*) from weir.devices where health = 'quarantined'`), 0)
 }
 
-// A task that a person cancels or skips while it waits for another attempt.
+// A person cancels or skips a task while it waits for another attempt.
 func TestTaskCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,4 +1,4 @@
-// Package leasing keeps leases: for the SDK's worker and for the agent of a node.
+// Package leasing keeps leases alive, for the SDK's worker and for the agent of a node.
 //
 //	asked                  sixth      third                    margin      end
 //	  ├──────────────────────┼──────────┼────────── … ────────────┼──────────┤
@@ -6,13 +6,13 @@
 //	  that gave the lease    with       is due                    stops      may have
 //	                         others                                          the task
 //
-// A lease counts from the moment its request was sent, because the database counted
-// from then at the earliest. Time is that of internal/uptime: leases go on while a
-// machine sleeps, and nobody can set that clock.
+// A lease counts from the moment its request was sent, because the database counted from
+// then at the earliest. The clock is that of internal/uptime, because leases continue
+// while a machine sleeps, and that clock cannot be set.
 //
-// A [Keeper] calls Renew often enough and Guard more often. Renew sends one statement
-// for all leases that are a sixth old as soon as one of them is a third old, so that
-// there is about one statement per third, and none for work that is quick. Guard stops
-// work whose lease may soon be somebody else's. It has a goroutine of its own, because
-// the answer to a renewal may take until the lease ends.
+// A [Keeper] calls Renew often enough and Guard more often. Renew sends one statement for
+// all leases that are a sixth old as soon as one of them is a third old, so that there is
+// about one statement per third, and none for short work. Guard stops work whose lease
+// may soon belong to another worker. It has its own goroutine, because the answer to a
+// renewal may take until the lease ends.
 package leasing

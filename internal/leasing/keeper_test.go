@@ -24,7 +24,7 @@ func run(t *testing.T, k *leasing.Keeper) {
 	})
 }
 
-// The leases of a minute, at a time of day.
+// The leases last a minute, at some time of day.
 func TestTimesOfALease(t *testing.T) {
 	k := &leasing.Keeper{Length: time.Minute}
 	const asked = 7 * time.Hour
@@ -48,7 +48,7 @@ func TestTimesOfALease(t *testing.T) {
 	}
 }
 
-// A renewal that hangs does not keep work running whose lease is over.
+// A hanging renewal does not keep work running whose lease is over.
 func TestGuardLooksWhileARenewalHangs(t *testing.T) {
 	hangs, guarded := make(chan struct{}), make(chan struct{}, 1)
 	k := &leasing.Keeper{Length: 60 * time.Millisecond, Clock: uptime.Now, Look: make(chan struct{}, 1)}
@@ -75,7 +75,7 @@ func TestGuardLooksWhileARenewalHangs(t *testing.T) {
 	}
 }
 
-// A renewal comes before its time if somebody asks for it, also after one that failed.
+// A renewal comes early if one is requested, also after one that failed.
 func TestLookAsksForARenewal(t *testing.T) {
 	k := &leasing.Keeper{
 		Length: 1000 * time.Hour, Clock: uptime.Now, Look: make(chan struct{}, 1), Guard: func(time.Duration) {},

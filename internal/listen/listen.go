@@ -20,34 +20,34 @@ import (
 )
 
 const (
-	// probeEvery is how often a quiet listener makes sure that it still hears.
+	// probeEvery is how often a quiet listener checks that notifications still arrive.
 	probeEvery = 30 * time.Second
-	// probeWait is how long the answer may take.
+	// probeWait is how long that check may take.
 	probeWait = 5 * time.Second
 	// backoffFirst and backoffLast bound the wait between two connects.
 	backoffFirst, backoffLast = 100 * time.Millisecond, 10 * time.Second
-	// pooledEvery is the time between two tries through a pooler that is deaf: only
-	// a change of its configuration could help.
+	// pooledEvery is the time between two tries through a pooler that carries no
+	// notifications, because only a change of its configuration could help.
 	pooledEvery = 10 * time.Minute
 )
 
-// errDeaf says that the connection sends but hears nothing, as through a pooler
-// in transaction mode.
+// errDeaf means that the connection sends but receives no notifications, as through a
+// pooler in transaction mode.
 var errDeaf = errors.New("a notification of our own did not come back: LISTEN needs a direct connection, not a pooler in transaction mode")
 
-// errPooled says why a connection is deaf that leads through a pooler.
+// errPooled says why a connection through a pooler receives no notifications.
 var errPooled = errors.New("the database is reached through a pooler in transaction mode, which carries no notifications: give LISTEN a direct address")
 
-// Listener is the one LISTEN connection of a process. Subscribe first, then
-// Run; subscribing later works too, at the price of one more statement.
+// Listener is the one LISTEN connection of a process. Subscribe first, then call Run;
+// subscribing later works too, at the price of one more statement.
 //
-// It makes no promise: a notification can be lost while the connection is away.
-// Therefore every subscriber is told to look at everything whenever listening
-// begins, and polls besides.
+// A Listener gives no guarantee: a notification can be lost while the connection is away.
+// Therefore every subscriber gets a hint to look at everything whenever listening begins,
+// and polls besides.
 type Listener struct {
 	config *pgx.ConnConfig
 	log    *slog.Logger
-	// probe is our own channel, heard by nobody else.
+	// probe is the listener's own channel, which no other process listens to.
 	probe   string
 	healthy atomic.Bool
 	// changed interrupts the wait when a new channel must be listened to.
@@ -57,8 +57,8 @@ type Listener struct {
 	subs map[*Subscription]struct{}
 }
 
-// New prepares a listener that connects as config says. Through a pooler in
-// transaction mode it hears nothing, finds that out and hardly tries again.
+// New prepares a listener that connects as config says. Through a pooler in transaction
+// mode it receives nothing, detects that and rarely tries again.
 func New(config *pgx.ConnConfig, log *slog.Logger) *Listener {
 	config = config.Copy()
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 10*time.Second)
@@ -75,8 +75,8 @@ func New(config *pgx.ConnConfig, log *slog.Logger) *Listener {
 	}
 }
 
-// Healthy reports whether notifications arrive at the moment. While they do
-// not, poll at the usual pace; while they do, poll rarely.
+// Healthy reports whether notifications arrive at the moment. While they do not, poll at
+// the usual rate; while they do, poll rarely.
 func (l *Listener) Healthy() bool { return l.healthy.Load() }
 
 // Listen subscribes to channels. Close the subscription when done with it.
@@ -92,15 +92,15 @@ func (l *Listener) Listen(channels ...string) *Subscription {
 	return s
 }
 
-// Run listens until ctx ends, connecting again whenever it must. It returns
-// when the connection is closed; its error is that of ctx.
+// Run listens until ctx ends, and reconnects whenever necessary. It returns when the
+// connection is closed; its error is that of ctx.
 func (l *Listener) Run(ctx context.Context) error {
 	wait, told := backoffFirst, ""
 	for ctx.Err() == nil {
 		err := l.session(ctx)
 		if l.healthy.Swap(false) {
 			wait, told = backoffFirst, ""
-			l.tell(l.wanted()) // who waits long because we listened must poll now
+			l.tell(l.wanted()) // subscribers that wait long because of the listener must poll now
 		}
 		if ctx.Err() != nil {
 			break
@@ -118,7 +118,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// session is the life of one connection. It ends with an error.
+// session runs one connection. It ends with an error.
 func (l *Listener) session(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, l.config)
 	if err != nil {
@@ -135,8 +135,9 @@ func (l *Listener) session(ctx context.Context) error {
 	}
 	var heard []string
 	if pooled {
-		// What is listened to stays on a connection that others use next, so only our
-		// own channel is tried. In session mode it works, and then all is well.
+		// A LISTEN stays on a connection that other clients use next, so only the
+		// listener's own channel is tried. In session mode it works, and then nothing
+		// else is needed.
 		if _, err := conn.Exec(ctx, `listen `+pgx.Identifier{l.probe}.Sanitize()); err != nil {
 			return err
 		}
@@ -163,8 +164,7 @@ func (l *Listener) session(ctx context.Context) error {
 	}
 }
 
-// listenTo adds the channels that are wanted and not heard yet, and returns
-// those.
+// listenTo adds the channels that are wanted and not listened to yet, and returns them.
 func (l *Listener) listenTo(ctx context.Context, conn *pgx.Conn, heard []string) (fresh []string, err error) {
 	for _, channel := range l.wanted() {
 		if slices.Contains(heard, channel) {
@@ -178,8 +178,8 @@ func (l *Listener) listenTo(ctx context.Context, conn *pgx.Conn, heard []string)
 	return fresh, nil
 }
 
-// check sends a notification to ourselves and waits for it. That proves the
-// whole way, which a ping would not.
+// check sends a notification to itself and waits for it. That proves the whole path,
+// which a ping would not.
 func (l *Listener) check(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, probeWait)
 	defer cancel()
@@ -201,8 +201,8 @@ func (l *Listener) check(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// wait delivers notifications until it is time to check, or until there are new
-// channels to listen to.
+// wait delivers notifications until it is time to check, or until there are new channels
+// to listen to.
 func (l *Listener) wait(ctx context.Context, conn *pgx.Conn) error {
 	quiet, cancel := context.WithTimeout(ctx, probeEvery)
 	watched := make(chan struct{})
@@ -214,7 +214,7 @@ func (l *Listener) wait(ctx context.Context, conn *pgx.Conn) error {
 		case <-quiet.Done():
 		}
 	}()
-	// The watcher must be gone first, else it could swallow a later change.
+	// The watcher must be gone first, or else it could swallow a later change.
 	defer func() { cancel(); <-watched }()
 	for {
 		n, err := conn.WaitForNotification(quiet)
@@ -224,12 +224,12 @@ func (l *Listener) wait(ctx context.Context, conn *pgx.Conn) error {
 		case ctx.Err() != nil || conn.IsClosed() || quiet.Err() == nil:
 			return err
 		default:
-			return nil // only our own patience ended; the connection is good
+			return nil // only the timeout ended; the connection is good
 		}
 	}
 }
 
-// wanted are the channels of all subscriptions, and our own.
+// wanted returns the channels of all subscriptions, and the listener's own.
 func (l *Listener) wanted() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

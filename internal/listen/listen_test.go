@@ -32,7 +32,7 @@ func start(t *testing.T, url string) *listen.Listener {
 	return l
 }
 
-// take waits for hints until ok is content with one.
+// take waits for hints until ok accepts one.
 func take(t *testing.T, s *listen.Subscription, what string, ok func(listen.Hint) bool) {
 	t.Helper()
 	deadline := time.After(testwait.Limit)
@@ -88,8 +88,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// When the connection breaks, subscribers are told, and told again when it is
-// back: what happened in between nobody said.
+// When the connection breaks, subscribers get a hint, and another one when it is back,
+// because notifications in between are lost.
 func TestBreak(t *testing.T) {
 	db := testdb.NewEmpty(t)
 	l := start(t, db.URL)
@@ -104,7 +104,7 @@ func TestBreak(t *testing.T) {
 	take(t, s, "a note", func(h listen.Hint) bool { return len(h.Notes) == 1 })
 }
 
-// A flood becomes one word: look at everything.
+// A flood becomes one hint: look at everything.
 func TestFlood(t *testing.T) {
 	db := testdb.NewEmpty(t)
 	l := start(t, db.URL)

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// noteLimit bounds what one subscriber piles up. More is no longer a hint.
+// noteLimit bounds the notes that one subscriber accumulates. More is no longer a hint.
 const noteLimit = 256
 
 // Note is one notification.
 type Note struct{ Channel, Payload string }
 
-// Hint is what came since the last Take.
+// Hint is what arrived since the last Take.
 type Hint struct {
-	// All means: look at everything. Listening just began, or there was more
-	// than is worth remembering. Notes are incomplete then.
+	// All means that the subscriber must look at everything, because listening just began
+	// or there was more than is worth remembering. Notes are incomplete then.
 	All bool
 	// Notes are the notifications, each once.
 	Notes []Note
@@ -31,10 +31,10 @@ type Subscription struct {
 	hint Hint
 }
 
-// C has a value when there is something to Take.
+// C receives a value when there is something to Take.
 func (s *Subscription) C() <-chan struct{} { return s.wake }
 
-// Take returns what has been collected and begins anew.
+// Take returns what has been collected and starts over.
 func (s *Subscription) Take() Hint {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,15 +18,15 @@ import (
 var shared struct {
 	sync.Mutex
 	server *server
-	// failed remembers that no server can run here: each try takes seconds.
+	// failed remembers that no server can run here, because each try takes seconds.
 	failed error
 }
 
 // DB is the database of one test.
 type DB struct {
-	// Name is the database's, Address the server's host:port.
+	// Name is the name of the database, and Address is the server's host:port.
 	Name, Address string
-	// DSN is that of a user who may do everything.
+	// DSN is that of a user with all rights.
 	DSN string
 	// SQL is closed when the test ends.
 	SQL *sql.DB
@@ -67,7 +67,7 @@ func New(t testing.TB) *DB {
 	return db
 }
 
-// Through is the DSN by way of another address, such as a proxy's.
+// Through returns the DSN with another address, such as a proxy's.
 func (db *DB) Through(address string) string {
 	return strings.Replace(db.DSN, db.Address, address, 1)
 }
@@ -78,7 +78,7 @@ func (s *server) dsn(database string) string {
 
 func (s *server) answers(ctx context.Context) error { return s.admin(ctx, "do 1") }
 
-// admin runs a statement on a connection of its own.
+// admin runs a statement on its own connection.
 func (s *server) admin(ctx context.Context, statement string) error {
 	config, err := mysql.ParseDSN(s.dsn(""))
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *server) admin(ctx context.Context, statement string) error {
 	return err
 }
 
-// missing ends the test, which cannot run here.
+// missing skips or fails the test, which cannot run here.
 func missing(t testing.TB, why error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -23,7 +23,7 @@ import (
 //go:embed guard.sh
 var guardScript string
 
-// patience is how long the server may take to come up.
+// patience is the timeout for the start of the server.
 const patience = 2 * time.Minute
 
 // server is the MariaDB of this process.
@@ -31,12 +31,12 @@ type server struct {
 	dir      string
 	address  string
 	password string
-	// pipe is the guard's input: while it is open the server runs.
+	// pipe is the guard's input: the server runs while it is open.
 	pipe io.Closer
 }
 
-// launch makes a data folder and starts a server on it. The port may be taken by
-// somebody else before the server has it, so it tries again.
+// launch makes a data folder and starts a server on it. It retries because another
+// process may take the port before the server has it.
 func launch(ctx context.Context) (s *server, err error) {
 	daemon, err := find("mariadbd", "mysqld")
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *server) serve(ctx context.Context, daemon, data string, attr *syscall.S
 	}
 }
 
-// account gives the folder to the user that the server runs as: MariaDB does
-// not run as root.
+// account gives the folder to the user that the server runs as, because MariaDB does not
+// run as root.
 func (s *server) account() (*syscall.SysProcAttr, error) {
 	attr := &syscall.SysProcAttr{}
 	if os.Geteuid() != 0 {
@@ -147,7 +147,7 @@ func (s *server) account() (*syscall.SysProcAttr, error) {
 	return nil, errors.New("MariaDB does not run as root and this machine has neither a user mysql nor nobody")
 }
 
-// scratch is the folder for the data: memory, where the system offers plenty.
+// scratch returns the folder for the data: memory, if the system has plenty.
 func scratch() string {
 	const shm, enough = "/dev/shm", 2 << 30
 	var fs syscall.Statfs_t
@@ -169,7 +169,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// find looks for a program under its names, in the folders of servers too.
+// find looks for a program under its names, also in the folders of servers.
 func find(names ...string) (string, error) {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -189,7 +189,7 @@ func executable(path string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&0o111 != 0
 }
 
-// tail is the end of what a program said.
+// tail returns the end of a program's output.
 func tail(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// lookBack is how far a reading of the minutes goes back at least: a minute
+	// lookBack is how far back a reading of the minutes goes at least, because a minute
 	// is counted after it is over, and may be counted late.
 	lookBack = 15 * time.Minute
-	// lookMost bounds it, for a server that was not scraped for long.
+	// lookMost bounds it, for a server that was not scraped for a long time.
 	lookMost = 24 * time.Hour
-	// lately is how old a sampled minute may be and still say how it is now.
+	// lately is the age up to which a sampled minute counts as current.
 	lately = 5 * time.Minute
 )
 
-// counts turns minutes, which are forgotten after a while, into counters that
-// only grow. They begin at zero with the process.
+// counts turns minutes, which are deleted after a while, into counters that only grow.
+// They begin at zero with the process.
 type counts struct {
 	source Source
-	// seen is what the minutes said when they were read last.
+	// seen is the content of the minutes at the last reading.
 	seen map[int64]view.Rate
 	last time.Time
 	sum  view.Rate
@@ -48,11 +48,10 @@ func (c *counts) read(ctx context.Context) (sums, error) {
 	return sums{c.sum, newest}, nil
 }
 
-// sums are what the counters say, and the samples of the newest minute.
+// sums are the values of the counters, and the samples of the newest minute.
 type sums struct{ total, newest view.Rate }
 
-// add counts what the minutes have grown by. What was there at first is not
-// ours to count.
+// add counts what the minutes have grown by. What was there at first is not counted.
 func (c *counts) add(rates []view.Rate, now time.Time) {
 	first := c.seen == nil
 	seen := make(map[int64]view.Rate, len(rates))

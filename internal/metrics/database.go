@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace"
 )
 
-// Source is the store that the database is read from.
+// Source is the store that reads the database.
 type Source interface {
 	Overview(ctx context.Context) (view.Overview, error)
 	Rates(ctx context.Context, since time.Duration) ([]view.Rate, error)
@@ -59,15 +59,15 @@ var (
 	lockEpoch     = gauge(database, "weir_lock_epoch", "Number of the present or last term of the lead: it grows with every change of leader", "lock")
 )
 
-// engine collects what is read from the database.
+// engine collects the metrics that are read from the database.
 type engine struct {
 	overview reading[view.Overview]
 	rates    reading[sums]
 	pools    reading[[]view.Pool]
 	health   reading[health]
-	// fleet reads nothing where there is no store of it.
+	// fleet is nil if there is no store of fleets.
 	fleet *reading[fleet.Figures]
-	// workspaces the same.
+	// workspaces is nil if there is no store of workspaces.
 	workspaces *reading[workspace.Figures]
 }
 
@@ -80,7 +80,7 @@ func newEngine(s Source, f Fleet, w Workspaces, every time.Duration) *engine {
 			pools, err := s.Pools(ctx, view.Page{Limit: 1000})
 			return busiest(pools), err
 		}},
-		// Sizes of files cost more to learn and change slowly.
+		// Sizes of files are more expensive to read and change slowly.
 		health: reading[health]{name: "health", every: 4 * every, read: func(ctx context.Context) (health, error) {
 			h, err := s.Health(ctx)
 			return health{h, time.Now()}, err
@@ -95,7 +95,7 @@ func newEngine(s Source, f Fleet, w Workspaces, every time.Duration) *engine {
 	return e
 }
 
-// health is a view of it with the time it was taken: terms are short.
+// health is a view.Health with the time it was taken, because terms are short.
 type health struct {
 	view.Health
 	at time.Time
@@ -113,8 +113,8 @@ func (e *engine) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. The readings go side by side, so
-// that together they take no longer than one may.
+// Collect implements [prometheus.Collector]. The readings run concurrently, so that
+// together they take no longer than one may.
 func (e *engine) Collect(metrics chan<- prometheus.Metric) {
 	o := out(metrics)
 	var group sync.WaitGroup
@@ -173,8 +173,8 @@ func putOverview(o out, v view.Overview) {
 	}
 }
 
-// putRates puts the counters also when they could not be read: a counter that
-// vanishes for a while is no counter.
+// putRates puts the counters even if they could not be read, because a counter must not
+// vanish for a while.
 func putRates(o out, v sums) {
 	t := v.total
 	o.put(submitted, float64(t.Submitted))
@@ -210,7 +210,7 @@ func putPools(o out, pools []view.Pool) {
 	}
 }
 
-// busiest are the pools that most is done or waited for in.
+// busiest returns the pools with the most running or waiting tasks.
 func busiest(pools []view.Pool) []view.Pool {
 	slices.SortStableFunc(pools, func(a, b view.Pool) int {
 		return b.Waiting + b.Available + b.Running - (a.Waiting + a.Available + a.Running)
@@ -246,7 +246,7 @@ func putHealth(o out, h health) {
 	}
 }
 
-// age is how long ago something was, in seconds; 0 if it never was.
+// age returns how long ago something was, in seconds, or 0 if it never was.
 func age(t time.Time) float64 {
 	if t.IsZero() {
 		return 0

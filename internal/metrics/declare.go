@@ -6,23 +6,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// scope says whose number a metric is.
+// scope says to what a metric belongs.
 type scope string
 
 const (
-	// database: the same on every server.
+	// database metrics are the same on every server.
 	database scope = "database"
-	// process: of this server alone.
+	// process metrics belong to this server alone.
 	process scope = "process"
 )
 
-// metric is the declaration of one. All of them are in declared.
+// metric is the declaration of a metric. All of them are in declared.
 type metric struct {
 	name, help string
 	labels     []string
 	kind       prometheus.ValueType
 	scope      scope
-	// spread: it is a histogram.
+	// spread is set for a histogram.
 	spread bool
 	desc   *prometheus.Desc
 }
@@ -50,7 +50,7 @@ func histogram(of scope, name, help string, labels ...string) *metric {
 	return m
 }
 
-// text is the HELP of a metric.
+// text returns the HELP of a metric.
 func (m *metric) text() string {
 	if m.scope == database {
 		return m.help + " (of the database: the same on every server)"
@@ -58,7 +58,7 @@ func (m *metric) text() string {
 	return m.help
 }
 
-// word is the type in the words of Prometheus.
+// word returns the type in the words of Prometheus.
 func (m *metric) word() string {
 	switch {
 	case m.spread:
@@ -69,7 +69,7 @@ func (m *metric) word() string {
 	return "gauge"
 }
 
-// page is the table of docs/monitoring.md.
+// page returns the table of docs/monitoring.md.
 func page() string {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | scope | meaning |\n|---|---|---|---|---|\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 )
 
-// Fleet is the store that the fleet is read from.
+// Fleet is the store that reads the fleet.
 type Fleet interface {
 	Figures(ctx context.Context) (fleet.Figures, error)
 }
@@ -22,13 +22,13 @@ var (
 	fleetUnits   = gauge(database, "weir_fleet_active_units", "Runs that the active fleet job wants, by state", "state")
 )
 
-// fleetReading reads the fleet half as often as tasks: it moves slowly.
+// fleetReading reads the fleet half as often as tasks, because it changes slowly.
 func fleetReading(s Fleet, every time.Duration) *reading[fleet.Figures] {
 	return &reading[fleet.Figures]{name: "fleet", every: 2 * every, read: s.Figures}
 }
 
-// pcStates and liveJobs are shown also where there is none: a rule that waits for
-// one needs a zero before it.
+// pcStates and liveJobs are exported even if there are none, because a rule that waits
+// for one needs a zero before it.
 var (
 	pcStates = []string{fleet.PCActive, fleet.PCPaused, fleet.PCDraining, fleet.PCBlind, fleet.PCDead}
 	liveJobs = []string{fleet.JobWaiting, fleet.JobActive, fleet.JobCanceling}

@@ -18,7 +18,7 @@ var (
 	httpInFlight = gauge(process, "weir_http_requests_in_flight", "HTTP requests that are being answered, streams included")
 )
 
-// buckets are around what a page may take (200 ms) and what an API call does.
+// buckets are around the time that a page may take (200 ms) and that an API call takes.
 var buckets = []float64{.002, .005, .01, .025, .05, .1, .2, .5, 1, 2.5, 5, 10, 30}
 
 // faces count HTTP requests.
@@ -36,7 +36,7 @@ func newFaces() faces {
 	}
 }
 
-// HTTP counts the requests that next answers. It belongs inside of requestinfo.Wrap:
+// HTTP counts the requests that next answers. It must be inside requestinfo.Wrap, because
 // the label is the route, of which there are few, not the path.
 func (m *Metrics) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func (m *Metrics) HTTP(next http.Handler) http.Handler {
 		defer func() {
 			m.faces.inFlight.Dec()
 			status := answer.Status()
-			if !ended { // a panic: the server cuts the connection
+			if !ended { // a panic: the server closes the connection
 				status = http.StatusInternalServerError
 			}
 			m.faces.count(r, status, time.Since(start), strings.HasPrefix(answer.Header().Get("Content-Type"), "text/event-stream"))

@@ -13,25 +13,25 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// defaultEvery is how often the database is read at most.
+// defaultEvery is the shortest interval between two readings of the database.
 const defaultEvery = 10 * time.Second
 
-// Config says what is measured. What is nil is left out.
+// Config says what is measured. Nil fields are left out.
 type Config struct {
 	Source Source
-	// Fleet is where devices are read. Nil: they have no metrics.
+	// Fleet reads devices. If it is nil, they have no metrics.
 	Fleet Fleet
-	// Workspaces is where workspaces are read. Nil: they have no metrics.
+	// Workspaces reads workspaces. If it is nil, they have no metrics.
 	Workspaces Workspaces
-	// Loops are those of the leader's terms of this process.
+	// Loops are the loops of the leader's terms in this process.
 	Loops func() []loop.Stats
-	// Leader is the epoch of the term of this process; 0: it does not lead.
+	// Leader returns the epoch of this process's term; 0 means that it does not lead.
 	Leader func() int64
-	// Connections are the pools of connections of this process, by what they
-	// are for.
+	// Connections are the connection pools of this process, by purpose.
 	Connections func() map[string]Connections
 	Version     string
-	// Every is how often the database is read at most. Zero: 10 s.
+	// Every is the shortest interval between two readings of the database. Zero means 10
+	// s.
 	Every time.Duration
 	Log   *slog.Logger
 }
@@ -44,8 +44,7 @@ type Metrics struct {
 	streams  *Streams
 }
 
-// New makes the metrics of a server. Nothing runs in the background: a scrape
-// reads.
+// New returns the metrics of a server. Nothing runs in the background: a scrape reads.
 func New(config Config) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), faces: newFaces(), streams: newStreams()}
 	if config.Source != nil {
@@ -65,7 +64,7 @@ func New(config Config) *Metrics {
 	return m
 }
 
-// Handler answers GET /metrics. Who may ask is the caller's affair.
+// Handler answers GET /metrics. The caller must check who may ask.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
 // Streams counts streams of events.

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// gather is a scrape, by name.
+// gather scrapes and returns the metrics by name.
 func gather(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
 	families, err := m.registry.Gather()
@@ -41,8 +41,8 @@ func gather(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
 	return out
 }
 
-// value is that of the metric with these values of labels, in the order of their
-// names; -1 if there is none.
+// value returns the value of the metric with these label values, in the order of their
+// names, or -1 if there is none.
 func value(f *dto.MetricFamily, labels ...string) float64 {
 	for _, m := range f.GetMetric() {
 		var has []string
@@ -56,7 +56,7 @@ func value(f *dto.MetricFamily, labels ...string) float64 {
 	return -1
 }
 
-// busy is a database in which there is something of everything.
+// busy returns a database that contains something of everything.
 func busy(t *testing.T) *testdb.DB {
 	t.Helper()
 	db := testdb.New(t)
@@ -126,13 +126,13 @@ func newMetrics(db *testdb.DB, source Source, every time.Duration) *Metrics {
 	})
 }
 
-// The pool of connections of the server can be handed in as it is.
+// The server's connection pool can be passed as it is.
 var _ Connections = (*pgxpool.Stat)(nil)
 
 func TestEveryDeclaredMetricIsExportedAndClean(t *testing.T) {
 	db := busy(t)
 	m := newMetrics(db, view.New(db.Pool), time.Nanosecond)
-	gather(t, m) // from here on it counts
+	gather(t, m) // it counts from here on
 	work(t, db)
 	if _, err := db.Pool.Exec(t.Context(), `select weir.lead('coordinator', 'somebody', interval '1 minute')`); err != nil {
 		t.Fatal(err)
@@ -331,13 +331,13 @@ func TestCountersOnlyGrow(t *testing.T) {
 		rates        []view.Rate
 		done, failed int64
 	}{
-		// What was there before is not ours.
+		// What was there before is not counted.
 		{[]view.Rate{{At: minute(1), Done: 100}, {At: minute(2), Done: 5}}, 0, 0},
-		// The last minute grows, a new one comes.
+		// The last minute grows, and a new one appears.
 		{[]view.Rate{{At: minute(1), Done: 100}, {At: minute(2), Done: 8}, {At: minute(3), Done: 1, Failed: 2, WaitP95: &p95}}, 4, 2},
-		// Nothing new; an old minute is forgotten.
+		// Nothing is new; an old minute is deleted.
 		{[]view.Rate{{At: minute(2), Done: 8}, {At: minute(3), Done: 1, Failed: 2}}, 4, 2},
-		// A minute that shrinks takes nothing back.
+		// A minute that shrinks subtracts nothing.
 		{[]view.Rate{{At: minute(3), Done: 0, Failed: 2}, {At: minute(4), Failed: 1}}, 4, 3},
 		{nil, 4, 3},
 	} {
@@ -410,8 +410,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 }
 
-// Devices are counted by what is thought of them and by whether they are there, and
-// words that nothing is called by are zero.
+// Devices are counted by health and by presence, and values without a device are zero.
 func TestFleetFigures(t *testing.T) {
 	db := testdb.New(t)
 	if _, err := db.Pool.Exec(t.Context(), `select weir.fleet_report('PC-01', '[{"serial": "A1"}, {"serial": "B2"}]', 1)`); err != nil {

@@ -19,7 +19,7 @@ var docs = filepath.Join("..", "..", "docs")
 
 const begin, end = "<!-- metrics: written by make gen -->\n", "<!-- end of metrics -->\n"
 
-// The table of docs/monitoring.md is written from the declarations.
+// The table of docs/monitoring.md is generated from the declarations.
 func TestPageGolden(t *testing.T) {
 	file := filepath.Join(docs, "monitoring.md")
 	text := read(t, file)
@@ -55,7 +55,7 @@ func TestDeclarationsAreWhole(t *testing.T) {
 	}
 }
 
-// The dashboard asks only for what there is.
+// The dashboard uses only metrics that exist.
 func TestTheDashboardKnowsItsMetrics(t *testing.T) {
 	var board struct {
 		UID           string
@@ -119,14 +119,14 @@ func TestTheDashboardKnowsItsMetrics(t *testing.T) {
 		}
 	}
 	for _, m := range declared {
-		// Who leads is shown by weir_leader; this one is for alerts.
+		// weir_leader shows the leader; this metric is for alerts.
 		if !used[m.name] && m.name != lockHeld.name {
 			t.Errorf("the dashboard does not show %s", m.name)
 		}
 	}
 }
 
-// The alerts ask only for what there is, and the guide says what to do.
+// The alerts use only metrics that exist, and the guide says what to do.
 func TestTheAlertsKnowTheirMetrics(t *testing.T) {
 	var file struct {
 		Groups []struct {

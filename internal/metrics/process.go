@@ -31,8 +31,8 @@ var (
 	acquireCanceled  = counter(process, "weir_connection_acquires_canceled_total", "Connections that were no longer wanted when one was free", "client")
 )
 
-// Connections is how a pool of connections to the database goes. A
-// *pgxpool.Stat is one.
+// Connections is the state of a connection pool to the database. *pgxpool.Stat implements
+// it.
 type Connections interface {
 	AcquiredConns() int32
 	IdleConns() int32

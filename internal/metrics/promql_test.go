@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What follows reads as much of PromQL as the dashboard and the alerts use:
-// enough to find a metric, a label or a function that does not exist.
+// The following code parses as much of PromQL as the dashboard and the alerts use: enough
+// to find a metric, a label or a function that does not exist.
 var (
 	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	selector  = regexp.MustCompile(`\b((?:weir|go|process)_[a-z0-9_]+|up)\b(?:\{([^}]*)\})?(\[\w+\])?`)
@@ -21,14 +21,14 @@ var (
 		"sum", "max", "min", "count", "topk", "rate", "increase", "changes", "histogram_quantile", "clamp_min", "time",
 		"by", "without", "on", "and",
 	}
-	// foreign labels are made by Prometheus; foreign metrics by it and by the
-	// libraries.
+	// Prometheus makes the foreign labels; Prometheus and the libraries make the foreign
+	// metrics.
 	foreignLabels  = []string{"job", "instance", "le"}
 	foreignMetrics = []string{"up", "go_goroutines", "process_resident_memory_bytes", "process_cpu_seconds_total"}
 )
 
-// judge fails the test for what is wrong with an expression and returns the
-// metrics of ours that it asks for.
+// judge fails the test for each error in an expression and returns the metrics of Weir
+// that it uses.
 func judge(t *testing.T, expr string) (names []string) {
 	t.Helper()
 	for _, f := range faults(expr) {
@@ -42,7 +42,7 @@ func judge(t *testing.T, expr string) (names []string) {
 	return names
 }
 
-// faults says what is wrong with an expression.
+// faults returns the errors in an expression.
 func faults(expr string) (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	plain := quoted.ReplaceAllString(expr, "q")
@@ -90,7 +90,7 @@ func faults(expr string) (out []string) {
 	return out
 }
 
-// lookup finds the metric of a name in an expression; nil for a foreign one.
+// lookup returns the metric of a name in an expression, or nil for a foreign one.
 func lookup(name string) (*metric, error) {
 	if slices.Contains(foreignMetrics, name) {
 		return nil, nil

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// within bounds one reading. Prometheus gives a scrape ten seconds.
+	// within is the timeout of one reading. Prometheus gives a scrape ten seconds.
 	within = 3 * time.Second
-	// again is how soon a reading that failed is tried once more.
+	// again is how soon a failed reading is retried.
 	again = 5 * time.Second
 )
 
-// reading is something that is read from the database now and then.
+// reading is something that is read from the database at intervals.
 type reading[T any] struct {
 	name  string
 	every time.Duration
@@ -27,8 +27,8 @@ type reading[T any] struct {
 	failed int64
 }
 
-// look returns what was read last, or reads afresh if that is too old. Those who
-// come meanwhile wait for the same answer.
+// look returns the last value, or reads again if that is too old. Concurrent callers wait
+// for the same answer.
 func (r *reading[T]) look() (value T, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,8 +37,8 @@ func (r *reading[T]) look() (value T, ok bool) {
 		fresh = min(fresh, again)
 	}
 	if r.at.IsZero() || time.Since(r.at) >= fresh {
-		// Not the scrape's own context: one that gives up must not spoil the
-		// answer for the next.
+		// The scrape's own context is not used, because a scrape that gives up must not
+		// spoil the answer for the next.
 		ctx, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
 		start := time.Now()
@@ -51,7 +51,7 @@ func (r *reading[T]) look() (value T, ok bool) {
 	return r.value, r.err == nil
 }
 
-// tell says how reading itself goes.
+// tell exports how the reading itself went.
 func (r *reading[T]) tell(o out) (ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ var (
 	sseEvents  = counter(process, "weir_sse_events_sent_total", "Events sent over streams")
 )
 
-// Streams counts streams of events. It is safe for many goroutines.
+// Streams counts streams of events. It is safe for concurrent use.
 type Streams struct {
 	open           prometheus.Gauge
 	opened, events prometheus.Counter
@@ -31,11 +31,11 @@ func (s *Streams) Opened() {
 	s.open.Inc()
 }
 
-// Closed counts a stream that ends, whoever ended it.
+// Closed counts a stream that ends, whichever side ended it.
 func (s *Streams) Closed() { s.open.Dec() }
 
-// Dropped counts a stream that the server ended, before Closed. Cause is one of
-// a few words.
+// Dropped counts a stream that the server ended, before Closed. cause is one of a few
+// words.
 func (s *Streams) Dropped(cause string) { s.dropped.WithLabelValues(cause).Inc() }
 
 // Sent counts events.

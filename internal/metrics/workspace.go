@@ -8,7 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
-// Workspaces is the store that workspaces are read from.
+// Workspaces is the store that reads workspaces.
 type Workspaces interface {
 	Figures(ctx context.Context) (workspace.Figures, error)
 }
@@ -20,13 +20,13 @@ var (
 	workspacesUnseen    = gauge(database, "weir_workspaces_unseen", "How many providers of workspaces, or buckets, could not be seen at the last look: nothing is done there")
 )
 
-// workspaceReading reads workspaces half as often as tasks: they move slowly.
+// workspaceReading reads workspaces half as often as tasks, because they change slowly.
 func workspaceReading(s Workspaces, every time.Duration) *reading[workspace.Figures] {
 	return &reading[workspace.Figures]{name: "workspaces", every: 2 * every, read: s.Figures}
 }
 
-// putWorkspaces shows also what there is none of: a rule that waits for one needs a zero
-// before it.
+// putWorkspaces also exports phases without a workspace, because a rule that waits for
+// one needs a zero before it.
 func putWorkspaces(o out, f workspace.Figures) {
 	for _, phase := range ladder.Phases {
 		if phase != ladder.Deleted {

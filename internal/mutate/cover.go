@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// guardForms are guards that can be told by how they are written, in the SQL.
+// guardForms matches guards that can be recognized by their form, in the SQL.
 var guardForms = regexp.MustCompile(`\.token = |\bfor (no key )?update\b|\bfor (key )?share\b|pg_(try_)?advisory_xact_lock|create unique index|pg_snapshot_xmin|\bfenced\.epoch\b`)
 
-// spare are guards whose promise another guard keeps as well, one that has a row: no
-// test can tell that they are gone. They stay, each for the reason beside it. By file
-// and the text of the guard.
+// spare are guards whose promise another guard with a row keeps as well, so no test can
+// notice that they are gone. They stay, each for the reason beside it. The keys are the
+// file and the text of the guard.
 var spare = map[string]map[string]string{
 	"schema/functions/fleet/_fleet_sees.sql": {
 		`perform from weir.devices x where x.id = d.id for update;`: "_device_seen wants its rows held by who calls it; here the lock of the PC, taken above, keeps all others away who move a device",
 	},
 }
 
-// Uncovered are the guards of a known form in a file of the schema that no row takes
+// Uncovered returns the guards of a known form in a file of the schema that no row takes
 // out, as "file:line: text".
 func Uncovered(root, file string) ([]string, error) {
 	data, err := os.ReadFile(filepath.Join(root, file)) // #nosec G304 -- a file of the schema
@@ -36,7 +36,7 @@ func Uncovered(root, file string) ([]string, error) {
 		begin := offset
 		offset += len(line)
 		code, _, _ := strings.Cut(line, "--")
-		// What is said about a refusal is no guard.
+		// The text of a refusal is not a guard.
 		if strings.HasPrefix(line, "comment on") || strings.HasPrefix(strings.TrimSpace(code), "jsonb_build_array(") || spare[file][strings.TrimSpace(code)] != "" {
 			continue
 		}
@@ -49,8 +49,8 @@ func Uncovered(root, file string) ([]string, error) {
 	return out, nil
 }
 
-// takesOut reports whether the row takes out the guard that stands in the text from
-// begin to end, or makes it wait where it does not.
+// takesOut reports whether the row takes out the guard in the text from begin to end, or
+// makes it wait where it does not.
 func (r Row) takesOut(text string, begin, end int) bool {
 	at := strings.Index(text, r.Old)
 	if at < 0 || begin < at || end > at+len(r.Old) {

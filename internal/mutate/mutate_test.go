@@ -9,8 +9,8 @@ import (
 
 const root = "../.."
 
-// TestNoRowIsStale finds rows that do not fit the tree any more, without running
-// one: the guard was written anew, or its test has another name.
+// TestNoRowIsStale finds rows that do not fit the tree anymore, without running them: the
+// guard was rewritten, or its test has another name.
 func TestNoRowIsStale(t *testing.T) {
 	names := map[string]bool{}
 	for _, r := range Rows() {
@@ -28,8 +28,8 @@ func TestNoRowIsStale(t *testing.T) {
 }
 
 // TestEveryGuardHasARow finds guards of a known form (a token check, a row lock, an
-// advisory lock, a unique index, a horizon, an epoch) that no row takes out, and words
-// about a spare guard that is not there any more.
+// advisory lock, a unique index, a horizon, an epoch) that no row takes out, and entries
+// of spare guards that do not exist anymore.
 func TestEveryGuardHasARow(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"schema/functions/*/*.sql", "schema/migrations/*.sql"} {

@@ -10,25 +10,25 @@ import (
 
 // Row is one guard and the test that must fail without it.
 type Row struct {
-	// Guard says what is taken out. It is the name of the row.
+	// Guard describes what is taken out. It is the name of the row.
 	Guard string
 	// File is its path from the root of the repository.
 	File string
-	// Old is the text of the guard, which stands in the file exactly once. New
-	// is what stands there instead.
+	// Old is the text of the guard, which occurs in the file exactly once. New is its
+	// replacement.
 	Old, New string
-	// Package has the test, as go test takes it; Test is its name.
+	// Package contains the test, in the form that go test takes; Test is its name.
 	Package, Test string
 }
 
-// Rows are all rows, by domain.
+// Rows returns all rows, by domain.
 func Rows() []Row {
 	return slices.Concat(engineRows, lockRows, openerRows, flowRows, rolloutRows, fleetRows, workspaceRows, serverRows, sdkRows)
 }
 
 const schemaFolder = "schema"
 
-// inSchema says that the row needs no build.
+// inSchema reports whether the row needs no build.
 func (r Row) inSchema() bool {
 	return strings.HasPrefix(r.File, schemaFolder+"/") && strings.HasSuffix(r.File, ".sql")
 }
@@ -48,7 +48,7 @@ func (r Row) apply(root string) (string, error) {
 	return strings.Replace(string(text), r.Old, r.New, 1), nil
 }
 
-// Stale says why the row cannot be run, without running it.
+// Stale returns why the row cannot be run, without running it.
 func (r Row) Stale(root string) error {
 	if _, err := r.apply(root); err != nil {
 		return err

@@ -55,7 +55,7 @@ var fleetRows = []Row{
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
 
-	// Locks: what is read is true until the commit, and nobody waits in a ring.
+	// Locks: what is read stays true until the commit, and transactions do not deadlock.
 	{
 		"a health task judges the device as it is", "schema/functions/fleet/_device_checked.sql",
 		`where x.id = of_device for update;`, `where x.id = of_device;`,

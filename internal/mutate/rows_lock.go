@@ -1,6 +1,6 @@
 package mutate
 
-// lockRows are the guards of the engine that hold beside others: marks and locks.
+// lockRows are the guards of the engine against concurrent transactions: marks and locks.
 var lockRows = []Row{
 	// Marks of classes and pools (docs/decisions/0019).
 	{
@@ -89,7 +89,7 @@ var lockRows = []Row{
 		engineTests, "TestWhatIsSaidIsSaidAgainAfterAMark",
 	},
 
-	// Locks: what is read is true until the commit, and nobody waits in a ring.
+	// Locks: what is read stays true until the commit, and transactions do not deadlock.
 	{
 		"who asks to stop sees who asked before", "schema/functions/engine/_ask_to_stop.sql",
 		`order by x.task for update loop`, `order by x.task loop`,

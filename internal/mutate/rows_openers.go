@@ -1,6 +1,6 @@
 package mutate
 
-// openerRows are the locks of those who open gates, end leases and raise floors.
+// openerRows are the locks of the functions that open gates, end leases and raise floors.
 var openerRows = []Row{
 	{
 		"a task at a lane that somebody has is left", "schema/functions/engine/_open.sql",

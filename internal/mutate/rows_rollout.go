@@ -105,7 +105,7 @@ var rolloutRows = []Row{
 		rolloutTests, "TestCommandsOfTheEngineAreRefused",
 	},
 
-	// Locks: what is read is true until the commit, and nobody waits in a ring.
+	// Locks: what is read stays true until the commit, and transactions do not deadlock.
 	{
 		"a start takes the job first", "schema/functions/rollout/rollout_start.sql",
 		`where l.job = r.job for update;`, `where l.job = r.job;`,

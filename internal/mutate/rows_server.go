@@ -6,7 +6,7 @@ const (
 	agentTests = "./internal/agent"
 )
 
-// serverRows are the guards of the server: who asks, what nodes may do, the lead.
+// serverRows are the guards of the server: authentication, what nodes may do, the lead.
 var serverRows = []Row{
 	{
 		"what is not in the table nobody may", "internal/auth/can.go",

@@ -87,7 +87,7 @@ var workspaceRows = []Row{
 		workspaceTests, "TestBusyIsCapped",
 	},
 
-	// Locks: what is read is true until the commit.
+	// Locks: what is read stays true until the commit.
 	{
 		"an archive is judged by the workspace as it is", "schema/functions/workspace/workspace_archived.sql",
 		`where x.id = workspace_archived.workspace for no key update;`, `where x.id = workspace_archived.workspace;`,

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// Verdict is what became of a row.
+// Verdict is the result of a row.
 type Verdict string
 
 // The verdicts. Only Killed is good.
@@ -24,7 +24,7 @@ const (
 	Killed   Verdict = "killed"
 	Survived Verdict = "SURVIVED"
 	Stale    Verdict = "STALE"
-	Broken   Verdict = "BROKEN" // it does not build, or the test did not get to an end
+	Broken   Verdict = "BROKEN" // it does not build, or the test did not finish
 )
 
 // Result is a row with its verdict and, unless it was killed, the reason.
@@ -35,12 +35,12 @@ type Result struct {
 	Took    time.Duration
 }
 
-// timeLimit bounds one run of a test. A test that waits for ever because its
-// guard is gone has not noticed it.
+// timeLimit bounds one run of a test. A test that waits forever because its guard is gone
+// has not noticed it.
 const timeLimit = 5 * time.Minute
 
-// senseless tells a mutation that PostgreSQL does not take from one that a test has
-// noticed: the schema cannot be made, or a statement of it cannot be read.
+// senseless distinguishes a mutation that PostgreSQL refuses from one that a test has
+// noticed: the schema cannot be made, or one of its statements cannot be parsed.
 var senseless = regexp.MustCompile(`make the template database|SQLSTATE 42(601|702|703|804|883|P01|P18)`)
 
 // Runner runs rows. Make one with New, and Close it.
@@ -52,14 +52,14 @@ type Runner struct {
 // binary is the test binary of a package without any mutation.
 type binary struct {
 	path string
-	// err says why there is none.
+	// err says why there is no binary.
 	err error
-	// faults has, for each test, why it cannot judge a mutation.
+	// faults says for a test why it cannot judge a mutation.
 	faults map[string]string
 }
 
-// New prepares a runner for the repository at root. clusterURL is the superuser
-// of a cluster for tests.
+// New prepares a runner for the repository at root. clusterURL is the superuser URL of a
+// cluster for tests.
 func New(root, clusterURL string) (*Runner, error) {
 	work, err := os.MkdirTemp("", "weir-mutate-")
 	if err != nil {
@@ -71,8 +71,8 @@ func New(root, clusterURL string) (*Runner, error) {
 // Close removes what the runner built.
 func (r *Runner) Close() error { return os.RemoveAll(r.work) }
 
-// Prepare builds the tests of the rows' packages and runs each named test once
-// without a mutation: a test that fails anyway judges nothing.
+// Prepare builds the tests of the rows' packages and runs each named test once without a
+// mutation, because a test that fails anyway proves nothing.
 func (r *Runner) Prepare(ctx context.Context, rows []Row) {
 	tests := map[string][]string{}
 	for _, row := range rows {
@@ -96,7 +96,7 @@ func (r *Runner) Prepare(ctx context.Context, rows []Row) {
 	}
 }
 
-// Run runs one row. Prepare has seen it before.
+// Run runs one row, which must have been passed to Prepare.
 func (r *Runner) Run(ctx context.Context, row Row) Result {
 	began := time.Now()
 	verdict, detail := r.judge(ctx, row)
@@ -132,8 +132,8 @@ func (r *Runner) judge(ctx context.Context, row Row) (Verdict, string) {
 	return Survived, fmt.Sprintf("%s of %s passes without the guard", row.Test, row.Package)
 }
 
-// Find runs all tests of the row's package without the guard and returns those
-// that fail: candidates for the row.
+// Find runs all tests of the row's package without the guard and returns those that fail,
+// as candidates for the row.
 func (r *Runner) Find(ctx context.Context, row Row) (failed []string, err error) {
 	err = r.mutated(ctx, row, r.binaries[row.Package].path, func(path string, env ...string) {
 		_, said := r.run(ctx, row.Package, path, nil, 4*timeLimit, env...)
@@ -146,8 +146,8 @@ func (r *Runner) Find(ctx context.Context, row Row) (failed []string, err error)
 	return failed, err
 }
 
-// mutated makes the mutation and hands over the binary that has it, with the
-// variables that it needs.
+// mutated makes the mutation and passes on the binary that has it, with the variables
+// that it needs.
 func (r *Runner) mutated(ctx context.Context, row Row, plain string, run func(path string, env ...string)) error {
 	text, err := row.apply(r.root)
 	if err != nil {
@@ -194,9 +194,8 @@ func (r *Runner) build(ctx context.Context, pkg, path, overlay string) error {
 	return nil
 }
 
-// run runs tests of a binary in its package's folder, or all of them, and
-// returns what they said. A process that was stopped by its time limit has not
-// failed: it came to no verdict.
+// run runs tests of a binary in its package's folder, or all of them, and returns their
+// output. A process that its time limit stopped has not failed: it has no verdict.
 func (r *Runner) run(ctx context.Context, pkg, path string, tests []string, limit time.Duration, env ...string) (failed bool, said string) {
 	args := []string{"-test.v", "-test.timeout", limit.String()}
 	if len(tests) > 0 {

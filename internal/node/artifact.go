@@ -9,36 +9,37 @@ const (
 	LogArtifact    = "log"
 )
 
-// ArtifactMeta describes an object that a task leaves.
+// ArtifactMeta describes an object that a task stores.
 type ArtifactMeta struct {
 	Kind, Name  string
 	Size        int64
 	ContentType string
-	// SHA256 in hex. Empty: the one who stores it works it out.
+	// SHA256 is the hash in hex. If it is empty, the party that stores the object
+	// computes it.
 	SHA256 string
 }
 
 // InputObject is an output of an earlier step that this one asked for.
 type InputObject struct {
-	// Step is the key of the step that made it; Name its path below WEIR_OUT.
+	// Step is the key of the step that made the object; Name is its path below WEIR_OUT.
 	Step, Name string
-	// Key is its place in the bucket.
+	// Key is the object's key in the bucket.
 	Key  string
 	Size int64
-	// SHA256 in hex, as it was recorded. Empty: nobody knows.
+	// SHA256 is the recorded hash in hex. Empty means that it is unknown.
 	SHA256 string
 }
 
 // LogChunk is a piece of the log of an attempt.
 type LogChunk struct {
-	// Seq counts from 0 without gaps. The same one again replaces it.
+	// Seq counts from 0 without gaps. A chunk with the same number replaces the earlier
+	// one.
 	Seq int
-	// Lines are JSON, one object a line: {"at":"…","stream":"stdout","text":"…"}.
+	// Lines are JSON, one object per line: {"at":"…","stream":"stdout","text":"…"}.
 	Lines    []byte
 	From, To time.Time
-	// Quiet: keep it, and write no event. A reader finds it all the same when it
-	// looks the next time.
+	// Quiet stores the chunk without an event. A reader finds it at the next look.
 	Quiet bool
-	// Before is how many lines were kept quietly before, for the event to count.
+	// Before is how many lines were stored quietly before, for the event to count.
 	Before int
 }

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// pollFirst is how soon a claim that found nothing looks again: a hint may
+	// pollFirst is how soon a claim that found nothing looks again, because a hint may
 	// have been under way.
 	pollFirst = 50 * time.Millisecond
 	// pollDeaf is the longest time between two looks while no hints arrive, and
 	// pollHearing while they do.
 	pollDeaf, pollHearing = time.Second, 15 * time.Second
-	// claimMost is how long one look may take.
+	// claimMost is the timeout of one look.
 	claimMost = 10 * time.Second
 )
 
-// Claim leases tasks to the node's agent. If there are none it waits for some,
-// as long as the request says.
+// Claim leases tasks to the node's agent. If there are none it waits for some, for as
+// long as the request says.
 func (d *Desk) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
-	// Before the first look, so that nothing falls between look and wait.
+	// The claim subscribes before the first look, so that no hint is missed between look
+	// and wait.
 	w := d.hints.wait(r.Services, r.Held)
 	defer w.leave()
 	asked := time.Now()
@@ -58,7 +59,8 @@ func (d *Desk) pollMost() time.Duration {
 	return pollDeaf
 }
 
-// claimColumns are those of weir.claim and weir.fleet_claim that [assignment] reads.
+// claimColumns are the columns of weir.claim and weir.fleet_claim that [assignment]
+// reads.
 const claimColumns = `task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
 		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8`
 
@@ -71,12 +73,13 @@ func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) 
 	if length <= 0 {
 		length = leaseLength
 	}
-	// A statement that is cut off costs the connection, and its leases a repeat.
+	// The statement ignores the caller's cancellation, because an aborted statement costs
+	// the connection, and its leases a repeated claim.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimMost)
 	defer cancel()
 	if i := slices.Index(r.Services, Fleet); i >= 0 {
-		// A worker has one last claim. So either this part of a claim gives leases or
-		// the other does, and the same ID again finds them.
+		// A worker has one last claim. So only one of the two parts of a claim returns
+		// leases, and the same ID finds them again.
 		tasks, err := d.claimDevices(ctx, id, room(r, i), length)
 		if err != nil || len(tasks) > 0 {
 			return tasks, err
@@ -94,7 +97,7 @@ func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) 
 	return tasks, wrap("claim", err)
 }
 
-// assignment reads a row of a claim, and what follows its own columns.
+// assignment reads a row of a claim, and the columns that follow its own.
 func assignment(row pgx.CollectableRow, more ...any) (a Assignment, err error) {
 	var lease, deadline float64
 	err = row.Scan(append([]any{&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline}, more...)...)

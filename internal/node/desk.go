@@ -18,7 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 )
 
-// leaseLength is how long a lease lasts when nobody says.
+// leaseLength is the default length of a lease.
 const leaseLength = 30 * time.Second
 
 // Vault opens secrets.
@@ -26,21 +26,22 @@ type Vault interface {
 	Open(ctx context.Context, names []string) (map[string]string, error)
 }
 
-// Options of a Desk. The zero value works, without artifacts, logs and secrets.
+// Options configure a Desk. The zero value works, without artifacts, logs and secrets.
 type Options struct {
-	// Bucket keeps artifacts and logs.
+	// Bucket stores artifacts and logs.
 	Bucket blob.Bucket
 	Vault  Vault
-	// Hints ends waits early, and tells others what ends here may have opened.
-	// One for all desks of a process. Nil: claims poll.
+	// Hints ends waits early, and notifies other workers of work that an end here may
+	// have opened. All desks of a process share one. If it is nil, claims poll.
 	Hints *Hints
-	// Ends gathers the ends of all desks of a process. Nil: each is written by itself.
+	// Ends gathers the ends of all desks of a process. If it is nil, each end is written
+	// by itself.
 	Ends *Ends
 	Log  *slog.Logger
 }
 
-// Desk speaks for one node. It keeps nothing: two of them for one node do no
-// harm, but only one agent may claim in its name.
+// Desk acts for one node. It keeps no state: two desks for one node do no harm, but only
+// one agent may claim in the node's name.
 type Desk struct {
 	pool   *pgxpool.Pool
 	node   string
@@ -50,11 +51,11 @@ type Desk struct {
 	hints  *Hints
 	ends   *Ends
 	log    *slog.Logger
-	// logsMost and carryMost are the constants, but for tests.
+	// logsMost and carryMost are the constants, except in tests.
 	logsMost, carryMost int64
 }
 
-// NewDesk makes the desk of a node.
+// NewDesk returns the desk of a node.
 func NewDesk(pool *pgxpool.Pool, node string, options Options) *Desk {
 	log := options.Log
 	if log == nil {
@@ -66,12 +67,12 @@ func NewDesk(pool *pgxpool.Pool, node string, options Options) *Desk {
 	}
 }
 
-// Worker is the name of the worker that a node's agent is. It is the same after
-// a restart, so that the agent still holds what it held.
+// Worker returns the worker name of a node's agent. It is the same after a restart, so
+// that the agent still holds its leases.
 func Worker(node string) string { return "agent@" + node }
 
-// Register says what the node is and which services its agent does. While another
-// agent of that name is heard it is weir.ErrConflict, and nothing changes.
+// Register records what the node is and which services its agent serves. While another
+// agent of that name is heard from, it returns weir.ErrConflict, and nothing changes.
 func (d *Desk) Register(ctx context.Context, info Info) error {
 	labels, capacity := info.Labels, info.Capacity
 	if labels == nil {
@@ -84,7 +85,7 @@ func (d *Desk) Register(ctx context.Context, info Info) error {
 	if drivers == nil {
 		drivers = []string{}
 	}
-	services := slices.AppendSeq([]string{}, maps.Keys(capacity)) // not nil: it becomes an array
+	services := slices.AppendSeq([]string{}, maps.Keys(capacity)) // not nil, because it becomes an array
 	slices.Sort(services)
 	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `select weir.register_node($1, $2, $3, version => nullif($4, ''), drivers => $5)`, d.node, labels, capacity, info.Version, drivers)
@@ -96,8 +97,8 @@ func (d *Desk) Register(ctx context.Context, info Info) error {
 	})
 }
 
-// Heartbeat says that the agent lives and returns what the node is told to do.
-// A node that nobody knows (any more) is weir.ErrNotFound: register again.
+// Heartbeat records that the agent lives and returns the node's orders. For an unknown
+// node it returns weir.ErrNotFound: the agent must register again.
 func (d *Desk) Heartbeat(ctx context.Context) (Orders, error) {
 	var o Orders
 	var known, tended bool
@@ -106,11 +107,11 @@ func (d *Desk) Heartbeat(ctx context.Context) (Orders, error) {
 	if err != nil {
 		return o, wrap("heartbeat", err)
 	}
-	if !known { // somebody took the node away from its worker
+	if !known { // the node was removed from its worker
 		return o, fmt.Errorf("heartbeat: %w: there is no node %q", weir.ErrNotFound, d.node)
 	}
 	if !tended {
-		// No server leads. Leases that run out and due times should still be seen.
+		// No server leads. Expired leases and due times should still be handled.
 		if _, err := d.pool.Exec(ctx, `select weir.tend()`); err != nil {
 			d.log.Warn("nobody tends the engine, and we cannot either", "error", err)
 		}
@@ -118,14 +119,15 @@ func (d *Desk) Heartbeat(ctx context.Context) (Orders, error) {
 	return o, nil
 }
 
-// Stop says goodbye. What the agent still holds is handed back at once.
+// Stop records that the agent stops. The leases that the agent still holds return at
+// once.
 func (d *Desk) Stop(ctx context.Context) error {
 	_, err := d.pool.Exec(ctx, `select weir.stop_worker($1)`, d.worker)
 	d.hints.say()
 	return wrap("stop", err)
 }
 
-// leased is what the desk knows of a lease that is live and of its node.
+// leased is what the desk knows of a live lease of its node.
 type leased struct {
 	job  weir.ID
 	key  string
@@ -133,7 +135,7 @@ type leased struct {
 	run  json.RawMessage
 }
 
-// place is where the objects of the attempt are kept.
+// place returns where the objects of the attempt are stored.
 func (l leased) place() (job, key string) {
 	if l.job.IsZero() {
 		return blob.NoJob, l.task
@@ -141,7 +143,7 @@ func (l leased) place() (job, key string) {
 	return l.job.String(), l.key
 }
 
-// leased looks a lease up. One that is over or another node's is
+// leased looks up a lease. For a lease that is over or belongs to another node it returns
 // weir.ErrLeaseLost.
 func (d *Desk) leased(ctx context.Context, lease Lease) (leased, error) {
 	l := leased{task: lease.Task.String()}
@@ -153,14 +155,14 @@ func (d *Desk) leased(ctx context.Context, lease Lease) (leased, error) {
 	return l, wrap("look up the lease", err)
 }
 
-// token is that of the lease as the database has it. What is no token is the
-// zero one, which nobody holds.
+// token returns the lease's token as the database has it. An invalid token becomes the
+// zero ID, which no lease has.
 func token(l Lease) weir.ID {
 	id, _ := weir.ParseID(l.Token) // a zero ID matches nothing
 	return id
 }
 
-// columns are the leases as every batched function takes them.
+// columns returns the leases in the form that every batched function takes.
 func columns(leases []Lease) (tasks []weir.ID, attempts []int, tokens []weir.ID) {
 	tasks, attempts, tokens = make([]weir.ID, len(leases)), make([]int, len(leases)), make([]weir.ID, len(leases))
 	for i, l := range leases {
@@ -171,7 +173,7 @@ func columns(leases []Lease) (tasks []weir.ID, attempts []int, tokens []weir.ID)
 
 var sentinels = map[string]error{"WR404": weir.ErrNotFound, "WR409": weir.ErrConflict, "WR410": weir.ErrLeaseLost, "WR422": weir.ErrInvalid}
 
-// wrap names the operation, and gives the database's refusals their sentinel.
+// wrap adds the operation, and maps the database's refusals to their sentinel errors.
 func wrap(op string, err error) error {
 	if err == nil {
 		return nil

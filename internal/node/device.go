@@ -9,49 +9,50 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Fleet is the service of tasks that run on a device. They are claimed for a PC,
-// which brings its devices along.
+// Fleet is the service of tasks that run on a device. They are claimed for a PC together
+// with one of its devices.
 const Fleet = "fleet"
 
 // DevicesMost is how many devices one PC may report.
 const DevicesMost = 1000
 
-// Device is a thing that hangs on a PC and that work is done on.
+// Device is a device that is attached to a PC and runs work.
 type Device struct {
-	// Serial is that of the hardware, and what the device is known by wherever it
+	// Serial is the serial number of the hardware. It identifies the device wherever it
 	// is plugged in.
 	Serial string `json:"serial"`
-	// Target is how programs of the PC reach it at the moment: an address, a path.
-	// Empty: by its serial.
+	// Target is how programs of the PC reach the device at the moment: an address or a
+	// path. Empty means by its serial.
 	Target string `json:"target,omitempty"`
-	// Hub names what it shares with others: when that fails, they are lost together.
+	// Hub names what the device shares with others: when the hub fails, they are lost
+	// together.
 	Hub    string            `json:"hub,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// DeviceReport is what a PC sees. A device that is not in it is not there, unless the
+// DeviceReport is what a PC sees. A device that is not in it is not attached, unless the
 // PC is blind.
 type DeviceReport struct {
 	Devices []Device
-	// Blind: it could not look, and Trouble says why. Then nothing is known of its
-	// devices, and they get no work until it can.
+	// Blind is set if the PC could not look, and Trouble says why. Then nothing is known
+	// of its devices, and they get no work until the PC can look again.
 	Blind bool
-	// Trouble is what people should see to: why it is blind, or which devices it had to
-	// leave out.
+	// Trouble is what people should take care of: why the PC is blind, or which devices
+	// it had to leave out.
 	Trouble string
-	// Slots is how many devices may work at once. Zero: as it is known.
+	// Slots is how many devices may work at once. Zero leaves the number unchanged.
 	Slots int
 }
 
-// DeviceOrders is what a PC is told in return.
+// DeviceOrders is the answer to a report.
 type DeviceOrders struct {
 	// Stop are attempts of this PC that have lost their device.
 	Stop []DeviceStop
-	// Slots is how many devices may work at once: somebody may have changed it.
+	// Slots is how many devices may work at once, which an operator may have changed.
 	Slots int
 }
 
-// DeviceStop is one of them.
+// DeviceStop is an attempt that must stop.
 type DeviceStop struct {
 	Task    weir.ID
 	Attempt int
@@ -66,13 +67,13 @@ const (
 )
 
 var (
-	// A serial becomes an argument, a variable and part of a key, so it is a plain
-	// word that begins like no option.
+	// A serial becomes an argument, a variable and part of a key, so it is a plain word
+	// that does not begin like an option.
 	serialForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$`)
 	labelForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$`)
 )
 
-// Check says which field cannot be taken, and why.
+// Check returns which field is invalid, and why.
 func (d Device) Check() error {
 	switch {
 	case d.Serial == "":
@@ -97,7 +98,7 @@ func (d Device) Check() error {
 	return nil
 }
 
-// Reach is how programs reach the device.
+// Reach returns how programs reach the device.
 func (d Device) Reach() string {
 	if d.Target != "" {
 		return d.Target
@@ -105,7 +106,7 @@ func (d Device) Reach() string {
 	return d.Serial
 }
 
-// plain reports whether text is one line of at most so many bytes.
+// plain reports whether text is one line of at most the given number of bytes.
 func plain(text string, most int) bool {
 	if len(text) > most || !utf8.ValidString(text) {
 		return false
@@ -118,7 +119,7 @@ func plain(text string, most int) bool {
 	return true
 }
 
-// cut is text short enough for a message.
+// cut shortens text for a message.
 func cut(text string) string {
 	const most = 60
 	if len(text) <= most {

@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/blobtest"
 )
 
-// A node that is gone for good can be forgotten, one that is not cannot.
+// A node that is gone for good can be dropped; one that is not gone cannot.
 func TestDropNode(t *testing.T) {
 	r := newRig(t, blobtest.Folder(t))
 	ctx := t.Context()
@@ -43,7 +43,7 @@ func TestDropNode(t *testing.T) {
 	if got := one[string](r, `select (select count(*) from weir.nodes) || ' ' || (select count(*) from weir.events where kind = 'node' and type = 'removed' and subject = 'n1' and source = 'boss')`); got != "0 1" {
 		t.Errorf("nodes and events: %s", got)
 	}
-	// An agent that comes back after all is told to register, and can.
+	// An agent that comes back after all gets the order to register, and can.
 	if _, err := r.Heartbeat(ctx); !errors.Is(err, weir.ErrNotFound) {
 		t.Errorf("its heartbeat: %v", err)
 	}

@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// flightsMost is how many statements that end tasks are under way at once. One
-	// of them holds the row of a job that many nodes work on; the next stands ready.
+	// flightsMost is how many statements that end tasks are under way at once. One of
+	// them holds the row of a job that many nodes work on; the next one is ready to
+	// follow.
 	flightsMost = 4
-	// aboardMost is how many ends go into one of them.
+	// aboardMost is how many ends one statement writes.
 	aboardMost = 200
-	// flightTime is how long one may take. Whoever asked may have less patience.
+	// flightTime is the timeout of one statement. A caller may have a shorter one.
 	flightTime = 30 * time.Second
 )
 
-// Ends gathers what the nodes of a server say about tasks that are done. An end
-// that comes while few are being written is written at once; those that come
-// while enough are under way wait for one of them and go together, in one
-// transaction. So a commit and the row of a common job serve many of them just when
-// there are many, and nobody waits for a clock. One for all desks of a process; the
-// zero value is ready. A nil Ends gathers nothing.
+// Ends gathers the ends of tasks that the nodes of a server report. An end that arrives
+// while few are being written is written at once; ends that arrive while enough are under
+// way wait for one of them and are written together, in one transaction. So one commit
+// and one lock on the row of a common job serve many ends exactly when there are many,
+// and no end waits for a timer. All desks of a process share one; the zero value is ready
+// to use. A nil Ends gathers nothing.
 type Ends struct {
 	mu      sync.Mutex
 	flights int
 	waiting []*end
 }
 
-// end is what one node says at once.
+// end is what one node reports at once.
 type end struct {
 	desk    *Desk
 	batch   []Outcome
@@ -41,8 +42,8 @@ type end struct {
 	over    chan struct{}
 }
 
-// finish says it, alone or with others. If the context ends before, it may
-// be said all the same: to say it again does no harm.
+// finish writes the ends of a batch, alone or together with others. If the context ends
+// first, they may be written all the same: repeating the call does no harm.
 func (e *Ends) finish(ctx context.Context, d *Desk, batch []Outcome) ([]Refusal, error) {
 	if e == nil || len(batch) == 0 {
 		return d.finish(ctx, own(d.node, len(batch)), batch)
@@ -64,16 +65,16 @@ func (e *Ends) finish(ctx context.Context, d *Desk, batch []Outcome) ([]Refusal,
 	}
 }
 
-// fly writes the first end, then all that came meanwhile, until there are none.
+// fly writes the first end, then all that arrived in the meantime, until there are none.
 func (e *Ends) fly(ctx context.Context, first *end) {
 	for aboard := []*end{first}; len(aboard) > 0; aboard = e.next() {
 		e.write(ctx, aboard)
 	}
 }
 
-// next are the ends that wait, as many as fit: one that speaks of a lease that
-// another one aboard speaks of has to wait, so that each has its own answer. There
-// are none: a flight is over.
+// next returns the waiting ends, as many as fit. An end about a lease that another end of
+// the same statement is about has to wait, so that each gets its own answer. If there are
+// none, the flight is over.
 func (e *Ends) next() (aboard []*end) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,7 +96,7 @@ func (e *Ends) next() (aboard []*end) {
 	return aboard
 }
 
-// write says what is aboard in one statement, and gives each its answer.
+// write writes the ends in one statement, and gives each its answer.
 func (e *Ends) write(ctx context.Context, aboard []*end) {
 	ctx, cancel := context.WithTimeout(ctx, flightTime)
 	defer cancel()
@@ -107,8 +108,8 @@ func (e *Ends) write(ctx context.Context, aboard []*end) {
 	}
 	refused, err := aboard[0].desk.finish(ctx, nodes, batch)
 	if len(aboard) > 1 && blame.OneRow(err) {
-		// One that the database cannot take must not keep the others: those that
-		// were taken are told so when they are said again.
+		// An end that the database refuses must not block the others: ends that were
+		// accepted get that answer when they are repeated.
 		for _, x := range aboard {
 			x.refused, x.err = x.desk.finish(ctx, own(x.desk.node, len(x.batch)), x.batch)
 			close(x.over)
@@ -126,5 +127,5 @@ func (e *Ends) write(ctx context.Context, aboard []*end) {
 	}
 }
 
-// own is a node's name for each of n leases.
+// own returns the node's name for each of n leases.
 func own(node string, n int) []string { return slices.Repeat([]string{node}, n) }

@@ -43,7 +43,7 @@ func newCrowd(t *testing.T, n int) *crowd {
 	return c
 }
 
-// jam holds the job's row, so that nobody can end a task of it, until it is let go.
+// jam holds the job's row until free is called, so that no task of the job can be ended.
 func (c *crowd) jam() (free func()) {
 	c.Helper()
 	conn, err := pgx.Connect(c.Context(), c.db.URL)
@@ -58,7 +58,7 @@ func (c *crowd) jam() (free func()) {
 	}
 }
 
-// stands waits until so many ends wait for those under way.
+// stands waits until the given number of ends wait for those under way.
 func (c *crowd) stands(waiting int) {
 	c.Helper()
 	testwait.Until(c, fmt.Sprintf("%d ends wait", waiting), func() bool {
@@ -68,8 +68,8 @@ func (c *crowd) stands(waiting int) {
 	})
 }
 
-// Ends that come while others are being written go together: forty of them take
-// five transactions here.
+// Ends that arrive while others are being written go together: forty of them take five
+// transactions here.
 func TestEndsAreGathered(t *testing.T) {
 	const n = 40
 	c := newCrowd(t, n)
@@ -96,8 +96,8 @@ func TestEndsAreGathered(t *testing.T) {
 	})
 }
 
-// Two that speak of one lease do not go together, or one would hear what the
-// other one is told; and nobody overtakes.
+// Two ends about one lease do not go together, because one would get the other's answer;
+// and no end overtakes another.
 func TestEndsOfOneLeaseFollowOneAnother(t *testing.T) {
 	about := func(tasks ...byte) *end {
 		x := &end{}
@@ -116,9 +116,9 @@ func TestEndsOfOneLeaseFollowOneAnother(t *testing.T) {
 	}
 }
 
-// Whoever goes together has his own answer: a result that the database cannot
-// take, a lease of another node, the same twice and somebody who does not wait
-// for the answer disturb nobody.
+// Each end of a group gets its own answer. A result that the database refuses, a lease of
+// another node, a repeated end and a caller that does not wait for the answer do not
+// affect the others.
 func TestEndsAnswerEachAlone(t *testing.T) {
 	const n = flightsMost + 6
 	c := newCrowd(t, n)
@@ -138,7 +138,7 @@ func TestEndsAnswerEachAlone(t *testing.T) {
 	}
 	c.stands(0)
 	end(c.desks[4], c.held[4], `"\u0000"`, "")
-	end(c.desks[5], c.held[9], `1`, "lease_lost") // it is not his
+	end(c.desks[5], c.held[9], `1`, "lease_lost") // the lease belongs to another node
 	end(c.desks[6], c.held[6], `1`, "")
 	end(c.desks[7], c.held[7], `1`, "")
 	end(c.desks[7], c.held[7], `1`, "")
@@ -165,9 +165,9 @@ func TestEndsAnswerEachAlone(t *testing.T) {
 	}
 }
 
-// A database that cannot end a task for a reason that is not the task's own lets it
-// run on, so that its node reports it again; and whoever goes together with it is
-// ended all the same.
+// If the database cannot end a task for a reason that is not the task's own, the task
+// keeps running, so that its node reports it again; and the other ends of its group are
+// written all the same.
 func TestEndsBlameNoWork(t *testing.T) {
 	const n = flightsMost + 3
 	c := newCrowd(t, n)

@@ -6,8 +6,8 @@ import (
 	"github.com/weirhq/weir/internal/blob/blobtest"
 )
 
-// A desk says nothing about a lease of another node, though it has its token:
-// every report is refused, and the lease is as it was.
+// A desk cannot change a lease of another node, even with its token: every report is
+// refused, and the lease stays as it was.
 func TestADeskTouchesItsOwnLeases(t *testing.T) {
 	bucket := blobtest.Folder(t)
 	r := newRig(t, bucket)

@@ -17,16 +17,16 @@ import (
 const (
 	channelAvailable = "weir_available" // comma-separated services; empty: any
 	channelCancel    = "weir_cancel"    // the id of a running task
-	// sayEvery is the least time between two notifications of ours.
+	// sayEvery is the shortest time between two notifications.
 	sayEvery = 50 * time.Millisecond
-	// remembered is how many requests to cancel are kept for claims that were
-	// not waiting at that moment.
+	// remembered is how many cancellation requests are kept for claims that were not
+	// waiting at that moment.
 	remembered = 256
 )
 
-// Hints is what the desks of a process hear and say. It hears through one
-// listener that all of them share, and merges what they say. A nil Hints hears
-// and says nothing.
+// Hints receives and sends the notifications of the desks of a process. It receives
+// through one listener that all desks share, and merges what they send. A nil Hints does
+// nothing.
 type Hints struct {
 	pool     *pgxpool.Pool
 	listener *listen.Listener
@@ -36,14 +36,15 @@ type Hints struct {
 
 	mu      sync.Mutex
 	waiters map[*waiter]struct{}
-	// cancels are the tasks somebody last asked to cancel, oldest first.
+	// cancels are the tasks for which cancellation was last requested, oldest first.
 	cancels []weir.ID
-	// saying: a notification is under way; more: another must follow.
+	// saying is set while a notification is under way; more is set if another must
+	// follow.
 	saying, more, closed bool
 }
 
-// NewHints begins to hear. The listener may be nil; it is the caller's to run.
-// Close it when the last desk is gone.
+// NewHints starts to receive notifications. The listener may be nil; the caller runs it.
+// Close the Hints when the last desk is gone.
 func NewHints(pool *pgxpool.Pool, listener *listen.Listener) *Hints {
 	h := &Hints{pool: pool, listener: listener, done: make(chan struct{}), waiters: map[*waiter]struct{}{}}
 	if listener != nil {
@@ -53,7 +54,7 @@ func NewHints(pool *pgxpool.Pool, listener *listen.Listener) *Hints {
 	return h
 }
 
-// Close stops hearing and waits for what is being said.
+// Close stops receiving and waits for the notification under way.
 func (h *Hints) Close() {
 	if h == nil {
 		return
@@ -70,7 +71,7 @@ func (h *Hints) Close() {
 	h.group.Wait()
 }
 
-// Hearing reports whether hints arrive at the moment.
+// Hearing reports whether notifications arrive at the moment.
 func (h *Hints) Hearing() bool { return h != nil && h.listener != nil && h.listener.Healthy() }
 
 func (h *Hints) hear() {
@@ -96,7 +97,7 @@ func (h *Hints) hear() {
 	}
 }
 
-// say tells every worker that there may be work. It does not wait.
+// say notifies every worker that there may be work. It does not wait.
 func (h *Hints) say() {
 	if h == nil {
 		return
@@ -121,19 +122,19 @@ func (h *Hints) speak() {
 		h.more = false
 		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		_, _ = h.pool.Exec(ctx, `select pg_notify('weir_available', '')`) // who missed it polls
+		_, _ = h.pool.Exec(ctx, `select pg_notify('weir_available', '')`) // workers that miss it poll
 		loop.Wait(ctx, sayEvery, h.done)
 		cancel()
 	}
 }
 
-// waiter is one claim that waits.
+// waiter is one waiting claim.
 type waiter struct {
 	hints    *Hints
 	services []string
 	held     []weir.ID
 	c        chan struct{}
-	// look is guarded by the mutex of hints.
+	// The mutex of hints guards look.
 	look bool
 }
 
@@ -159,7 +160,7 @@ func (w *waiter) leave() {
 	delete(w.hints.waiters, w)
 }
 
-// looks reports whether somebody asked to cancel what the agent holds.
+// looks reports whether cancellation was requested for a task that the agent holds.
 func (w *waiter) looks() bool {
 	if w.hints == nil {
 		return false
@@ -169,7 +170,7 @@ func (w *waiter) looks() bool {
 	return w.look
 }
 
-// tell wakes the claim if the hint is for it. The caller holds the mutex.
+// tell wakes the claim if the hint concerns it. The caller holds the mutex.
 func (w *waiter) tell(hint listen.Hint) {
 	woken := hint.All
 	w.look = w.look || hint.All && len(w.held) > 0

@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// Work on devices is claimed where transactions are REPEATABLE READ by default, too:
-// the claim says which isolation it needs.
+// Work on devices can be claimed even if transactions are REPEATABLE READ by default,
+// because the claim sets the isolation that it needs.
 func TestDevicesAreClaimedInAnyIsolation(t *testing.T) {
 	r := newRig(t, nil)
 	config := r.db.Pool.Config()

@@ -9,21 +9,21 @@ type Lease struct {
 	Token   string
 }
 
-// What a Refusal can say.
+// The values of a Refusal.
 const (
-	// LeaseLost: somebody else has the task by now, or nobody. Stop at once and
-	// say no more about it.
+	// LeaseLost means that the lease is over, and another worker may have the task. Stop
+	// at once and report nothing more about it.
 	LeaseLost = "lease_lost"
-	// Unknown: there is no such task.
+	// Unknown means that there is no such task.
 	Unknown = "unknown"
-	// Repeated: this was accepted before. All is well.
+	// Repeated means that the same report was accepted before. No action is needed.
 	Repeated = "repeated"
-	// Cancel: somebody asked for it to be cancelled. Stop, then end it with
+	// Cancel means that a user asked to cancel the task. Stop the work, then end it with
 	// Canceled.
 	Cancel = "cancel"
 )
 
-// Refusal is the answer about one lease for which there is more to say than yes.
+// Refusal is the answer about one lease if the answer is more than yes.
 type Refusal struct {
 	Task    weir.ID
 	Attempt int

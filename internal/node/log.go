@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// logsMost is how much log of all attempts of a task is kept, the newest. One
-	// attempt writes 10 MiB at most, and a task may have thousands of attempts.
+	// logsMost is how many bytes of log are kept of all attempts of a task, the newest
+	// first. One attempt writes at most 10 MiB, and a task may have thousands of
+	// attempts.
 	logsMost = 100 << 20
-	// logPages bounds one look at the bucket: a page has a thousand pieces.
+	// logPages bounds one listing of the bucket: a page has a thousand pieces.
 	logPages = 100
-	// markerMost is more than the marker of a log that was left out.
+	// markerMost is more than the marker of a removed log needs.
 	markerMost = 512
 )
 
-// AppendLog keeps a piece of the log of a leased task and tells its readers.
+// AppendLog stores a piece of the log of a leased task and notifies its readers.
 func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error {
 	if d.bucket == nil {
 		return ErrNoBucket
@@ -58,8 +59,8 @@ func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error
 	return err
 }
 
-// makeRoom leaves out the logs of a task's oldest attempts when it has too much of
-// them: a line that says so stays of each.
+// makeRoom removes the logs of a task's oldest attempts if the task has too much log. A
+// line that says so remains of each.
 func (d *Desk) makeRoom(ctx context.Context, job, task string, attempt int) error {
 	logs, total, err := d.oldLogs(ctx, job, task, attempt)
 	if err != nil {
@@ -86,13 +87,13 @@ func (d *Desk) makeRoom(ctx context.Context, job, task string, attempt int) erro
 	return nil
 }
 
-// oldLog is the log of an attempt as it lies in the bucket.
+// oldLog is the log of an attempt in the bucket.
 type oldLog struct {
 	keys []string
 	size int64
 }
 
-// oldLogs are the logs of the attempts before this one.
+// oldLogs returns the logs of the attempts before this one.
 func (d *Desk) oldLogs(ctx context.Context, job, task string, attempt int) (logs map[int]*oldLog, total int64, err error) {
 	const page = 1000
 	logs = map[int]*oldLog{}

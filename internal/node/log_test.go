@@ -9,7 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 )
 
-// A task that is tried again and again keeps the logs of its newest attempts.
+// A task that is retried many times keeps the logs of its newest attempts.
 func TestLogsOfAllAttemptsAreBounded(t *testing.T) {
 	twins(t, func(r *rig) {
 		r.logsMost = 10_000
@@ -43,7 +43,7 @@ func TestLogsOfAllAttemptsAreBounded(t *testing.T) {
 		for attempt := 1; attempt <= attempts; attempt++ {
 			total += len(log(attempt))
 		}
-		// The last one comes on top, and each that was left out says so.
+		// The last log comes on top of the limit, and each removed log leaves a marker.
 		if most := int(r.logsMost) + pieces*len(line(10, 0)) + attempts*markerMost; total > most {
 			r.Errorf("%d bytes are kept, at most %d should be", total, most)
 		}

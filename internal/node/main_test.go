@@ -54,7 +54,7 @@ func one[T any](r *rig, sql string, args ...any) (v T) {
 	return v
 }
 
-// submit makes a job of one step, which may be tried often.
+// submit submits a job of one step with many attempts.
 func (r *rig) submit() weir.ID {
 	r.Helper()
 	text, err := json.Marshal([]map[string]any{{"service": "s", "key": "a", "max_attempts": 1000, "backoff": "0 s"}})
@@ -62,7 +62,7 @@ func (r *rig) submit() weir.ID {
 	return one[weir.ID](r, `select weir.submit_job($1, 'test')`, text)
 }
 
-// claim leases the one task that waits.
+// claim leases the one waiting task.
 func (r *rig) claim() Assignment {
 	r.Helper()
 	var id weir.ID
@@ -75,7 +75,7 @@ func (r *rig) claim() Assignment {
 	return got.Tasks[0]
 }
 
-// content is an object of the bucket.
+// content returns an object of the bucket.
 func (r *rig) content(key string) string {
 	r.Helper()
 	body, _, err := r.bucket.Get(context.Background(), key, 0, -1)
@@ -86,7 +86,7 @@ func (r *rig) content(key string) string {
 	return string(text)
 }
 
-// output is where the artifact of an assignment lies, and what the record says.
+// output returns the key of an assignment's artifact, and the recorded hash.
 func (r *rig) output(a Assignment, name string) (key, sum string) {
 	r.Helper()
 	r.ok(r.db.Pool.QueryRow(r.Context(), `select key, coalesce(sha256, '') from weir.artifacts where task = $1 and attempt = $2 and name = $3`, a.Task, a.Attempt, name).Scan(&key, &sum))

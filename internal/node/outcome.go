@@ -13,20 +13,20 @@ type Note struct {
 	Data                 json.RawMessage
 }
 
-// How an attempt can end.
+// The verdicts of an attempt.
 const (
 	Done     = "done"
 	Failed   = "failed"
 	Returned = "returned" // handed back without spending the attempt
-	Canceled = "canceled" // after somebody asked for it
+	Canceled = "canceled" // after a user asked for it
 )
 
-// What an attempt can fail by, where that is known.
+// The reasons of a failure, where known.
 const (
 	ByTimeout          = "timeout"
 	ByStartTimeout     = "start_timeout"
 	ByHeartbeatTimeout = "heartbeat_timeout"
-	ByRefusal          = "refused" // what was asked cannot be done
+	ByRefusal          = "refused" // the request cannot be fulfilled
 )
 
 // Outcome is how an attempt ended.
@@ -35,18 +35,20 @@ type Outcome struct {
 	Verdict string
 	Result  json.RawMessage // of Done
 	Error   string
-	// Reason is what a failure was by, if that is known: ByTimeout and its kin.
+	// Reason is why the attempt failed, if known: ByTimeout or another of these
+	// constants.
 	Reason string
-	// Final: a failure that no further attempt would mend.
+	// Final marks a failure that no further attempt would fix.
 	Final bool
-	// Infra: what the work ran on failed, and not the work itself. Only work on a
-	// device can end so: it has a budget of its own for that.
+	// Infra is set if the infrastructure failed, and not the work itself. Only work on a
+	// device can end so, because it has a separate budget for that.
 	Infra bool
-	// Harmless: it could not be begun, which says nothing about the device.
+	// Harmless is set if the work could not be started, which says nothing about the
+	// device.
 	Harmless bool
-	// Quiet: its end lets no work of others through, so nobody is woken for it. With a
-	// thousand PCs, all of them would be for each device.
+	// Quiet is set if the end opens no work for others, so no worker is notified. With a
+	// thousand PCs, all of them would be notified for each device.
 	Quiet bool
-	// RetryIn is when to try again after a failure, instead of the back-off.
+	// RetryIn is when to retry after a failure, instead of the backoff.
 	RetryIn time.Duration
 }

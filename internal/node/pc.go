@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Devices says which devices hang on this node, and so makes it a PC. It returns
-// which attempts have lost theirs.
+// Devices records which devices are attached to this node, and so makes it a PC. It
+// returns which attempts have lost their device.
 func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, error) {
 	var orders DeviceOrders
 	if len(report.Devices) > DevicesMost {
@@ -26,8 +26,8 @@ func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, 
 			return orders, p.At(fmt.Sprintf("devices[%d].%s", i, p.Field))
 		}
 	}
-	// A node that may not serve devices must not take those of others either, by
-	// saying that they are here.
+	// A node that may not serve devices must not take over those of other PCs either, by
+	// reporting them as attached.
 	var most int
 	if err := d.pool.QueryRow(ctx, `select (weir.bound_slots($1, array[$2], array[$3::int], $3))[1]`, d.node, Fleet, max(report.Slots, 1)).Scan(&most); err != nil {
 		return orders, wrap("report devices", err)
@@ -55,7 +55,7 @@ func (d *Desk) Devices(ctx context.Context, report DeviceReport) (DeviceOrders, 
 	return orders, wrap("report devices", d.pool.SendBatch(ctx, batch).Close())
 }
 
-// troubleMost is how much of a trouble is kept.
+// troubleMost is how many bytes of a trouble are kept.
 const troubleMost = 1000
 
 // claimDevices leases work on the devices of this node.
@@ -63,13 +63,13 @@ func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.
 	if n < 1 {
 		return nil, nil
 	}
-	// A node that may serve no devices makes no row of b, and so no claim.
+	// A node that may serve no devices gets no row of b, and so no claim.
 	const sql = `select ` + claimColumns + `, coalesce(serial, ''), coalesce(target, '')
 		from (select (weir.bound_slots($2, array[$3], array[$4::int], $4))[1] as most offset 0) b, lateral (select b.most where b.most > 0 offset 0) c,
 		lateral weir.fleet_claim($1, $2, max => c.most, lease => $5, claim_id => $6)`
 	var tasks []Assignment
-	// Slots are counted in this isolation alone, and a pooler takes no default from us.
-	// One batch is one round trip.
+	// Slots are counted correctly only in this isolation level, and a pooler does not
+	// accept a default from the client. One batch is one round trip.
 	batch := &pgx.Batch{}
 	batch.Queue(`begin isolation level read committed`)
 	batch.Queue(sql, d.worker, d.node, Fleet, n, length, id).Query(func(rows pgx.Rows) (err error) {
@@ -90,7 +90,8 @@ func (d *Desk) claimDevices(ctx context.Context, id weir.ID, n int, length time.
 	return tasks, nil
 }
 
-// failDevices says that what attempts ran on has failed, or that they could not be begun.
+// failDevices reports that the infrastructure of attempts has failed, or that they could
+// not be started.
 func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, error) {
 	var refused []Refusal
 	for _, o := range batch {
@@ -105,7 +106,7 @@ func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, err
 	return refused, nil
 }
 
-// room is how many tasks of the ith service there is room for.
+// room returns how many tasks of the ith service there is room for.
 func room(r ClaimRequest, i int) int {
 	if i < len(r.Slots) {
 		return min(r.N, r.Slots[i])
@@ -113,7 +114,7 @@ func room(r ClaimRequest, i int) int {
 	return r.N
 }
 
-// without is the request without its ith service.
+// without returns the request without its ith service.
 func without(r ClaimRequest, i int) ClaimRequest {
 	r.Services = slices.Delete(slices.Clone(r.Services), i, i+1)
 	if i < len(r.Slots) {

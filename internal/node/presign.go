@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// putFor and getFor are how long an address in the bucket works: long enough
-	// for a slow link, short enough to be worth little when it leaks.
+	// putFor and getFor are how long an address in the bucket works: long enough for a
+	// slow link, short enough to be of little value when it leaks.
 	putFor, getFor = 15 * time.Minute, time.Hour
-	// carryMost is up to which size an object that a node has put into the bucket
-	// itself is read and compared on its way to its place. A larger one is copied
-	// by the bucket, which was told its MD5.
+	// carryMost is the size up to which an object that a node uploaded itself is read and
+	// compared while it is moved to its place. A larger object is copied by the bucket,
+	// which was given its MD5.
 	carryMost = 64 << 20
 )
 
-// Presign is where the node may put an artifact of a leased task itself; then
-// [Desk.Commit] records it. It is not the place where the artifact will lie: what
-// is recorded must not change, and the address works for longer than that takes.
-// A bucket that has no addresses is blob.ErrNoPresign.
+// Presign returns an address to which the node may upload an artifact of a leased task
+// itself; then [Desk.Commit] records it. The address is not the artifact's final place,
+// because a recorded artifact must not change and the address stays valid for longer. For
+// a bucket without addresses it returns blob.ErrNoPresign.
 func (d *Desk) Presign(ctx context.Context, lease Lease, meta ArtifactMeta) (string, error) {
 	key, err := d.objectKey(ctx, lease, meta)
 	if err != nil {
@@ -37,8 +37,8 @@ func (d *Desk) Presign(ctx context.Context, lease Lease, meta ArtifactMeta) (str
 	return url, wrap("presign", err)
 }
 
-// Commit gives an artifact that the node has put into the bucket itself its place
-// and records it, if it is what the node says.
+// Commit moves an artifact that the node has uploaded itself to its place and records it,
+// if its content is what the node says.
 func (d *Desk) Commit(ctx context.Context, lease Lease, meta ArtifactMeta) error {
 	key, err := d.objectKey(ctx, lease, meta)
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Desk) Commit(ctx context.Context, lease Lease, meta ArtifactMeta) error
 	from := blob.Incoming(key)
 	object, err := d.bucket.Stat(ctx, from)
 	if errors.Is(err, blob.ErrNotFound) {
-		// It has its place already, and the answer to that was lost.
+		// It is in its place already, and the answer to that call was lost.
 		from = key
 		object, err = d.bucket.Stat(ctx, from)
 	}
@@ -76,8 +76,8 @@ func (d *Desk) Commit(ctx context.Context, lease Lease, meta ArtifactMeta) error
 	return nil
 }
 
-// place gives an object its place. Of what is compared on the way, nothing is
-// stored unless it is right, so an earlier object of that name stays.
+// place moves an object to its place. If the content is compared on the way, nothing is
+// stored unless it matches, so an earlier object of that name stays.
 func (d *Desk) place(ctx context.Context, from, key string, meta ArtifactMeta) (sha256 string, err error) {
 	if meta.Size > d.carryMost {
 		if err := d.bucket.Copy(ctx, from, key); err != nil {
@@ -98,7 +98,7 @@ func (d *Desk) place(ctx context.Context, from, key string, meta ArtifactMeta) (
 	return sha256, errors.Join(err, checked.Close())
 }
 
-// reread compares an object with what it should be, unless it is large.
+// reread compares an object with its expected content, unless it is large.
 func (d *Desk) reread(ctx context.Context, key string, meta ArtifactMeta) error {
 	if meta.SHA256 == "" || meta.Size > d.carryMost {
 		return nil
@@ -112,7 +112,8 @@ func (d *Desk) reread(ctx context.Context, key string, meta ArtifactMeta) error 
 	return errors.Join(err, checked.Close())
 }
 
-// PresignInput is where the node may read an input of a leased task itself.
+// PresignInput returns an address from which the node may read an input of a leased task
+// itself.
 func (d *Desk) PresignInput(ctx context.Context, lease Lease, key string) (string, error) {
 	if d.bucket == nil {
 		return "", ErrNoBucket

@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/blobtest"
 )
 
-// put is what a node does with the address it was given, or anybody who has it.
+// put uploads to an address, as its node or any other holder of the address can.
 func (r *rig) put(address, text string) {
 	r.Helper()
 	q, err := http.NewRequestWithContext(r.Context(), http.MethodPut, address, strings.NewReader(text))
@@ -24,8 +24,8 @@ func (r *rig) put(address, text string) {
 	}
 }
 
-// What is recorded stays what it is: the address that a node was given works for
-// longer, and leads elsewhere.
+// A recorded object does not change: the address that a node was given works for longer,
+// but leads elsewhere.
 func TestARecordedObjectIsNotOverwritten(t *testing.T) {
 	for name, most := range map[string]int64{"carried": carryMost, "copied": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestARecordedObjectIsNotOverwritten(t *testing.T) {
 			if sum != sumOf("hello") || r.content(key) != "hello" {
 				t.Fatalf("recorded %s of %q", sum, r.content(key))
 			}
-			// The answer was lost.
+			// The answer to the first call was lost.
 			r.ok(r.Commit(t.Context(), a.Holds(), meta))
 
 			r.put(address, "evil!")
@@ -50,7 +50,7 @@ func TestARecordedObjectIsNotOverwritten(t *testing.T) {
 				t.Errorf("the object is %q", got)
 			}
 			if most == carryMost {
-				// Nor can it be passed off as what it is not.
+				// The object cannot be committed as something that it is not.
 				if err := r.Commit(t.Context(), a.Holds(), meta); !errors.Is(err, blob.ErrCorrupt) {
 					t.Errorf("the commit of something else: %v", err)
 				}
@@ -58,7 +58,7 @@ func TestARecordedObjectIsNotOverwritten(t *testing.T) {
 					t.Errorf("the object is %q", got)
 				}
 			}
-			// While it holds the lease a node may put another in its place, openly.
+			// While it holds the lease, a node may openly replace the object.
 			other := meta
 			other.SHA256 = sumOf("evil!")
 			r.ok(r.Commit(t.Context(), a.Holds(), other))
@@ -72,7 +72,7 @@ func TestARecordedObjectIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// What a node does not say the server works out.
+// The server computes the hash if a node does not report it.
 func TestCommitWithoutASum(t *testing.T) {
 	r := newRig(t, blobtest.Open(t))
 	r.submit()
@@ -87,7 +87,7 @@ func TestCommitWithoutASum(t *testing.T) {
 	}
 }
 
-// An upload that is not what it says stores nothing and takes nothing away.
+// An upload whose content does not match stores nothing and removes nothing.
 func TestADamagedUploadLeavesTheEarlierObject(t *testing.T) {
 	twins(t, func(r *rig) {
 		r.submit()

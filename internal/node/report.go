@@ -14,8 +14,8 @@ import (
 	"github.com/weirhq/weir/internal/pgtext"
 )
 
-// ours leaves out the leases of other nodes, which are refused. $1 to $3 are
-// the leases, $4 is the node of each; the statement goes on with what is left (g).
+// ours leaves out the leases of other nodes, which are refused. $1 to $3 are the leases,
+// $4 is the node of each; the statement continues with the rest (g).
 const ours = `with s as materialized (select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[]) with ordinality s (task, attempt, token, node, n)),
 	f as materialized (select f.* from (select s.node, array_agg(s.task) as tasks, array_agg(s.attempt) as attempts, array_agg(s.token) as tokens from s group by s.node) o,
 		weir.foreign_leases(o.node, o.tasks, o.attempts, o.tokens) f),
@@ -24,13 +24,13 @@ const ours = `with s as materialized (select * from unnest($1::uuid[], $2::int[]
 		coalesce(array_agg(token order by n), '{}') as tokens, coalesce(array_agg(n order by n), '{}') as rows from g)
 	select f.task, f.attempt, 'lease_lost' from f union all `
 
-// Start says that work has begun.
+// Start reports that work has started.
 func (d *Desk) Start(ctx context.Context, leases []Lease) ([]Refusal, error) {
 	return d.ask(ctx, "start", leases, ours+`select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`)
 }
 
-// Renew prolongs leases to the given length from now (zero: 30 s), and says
-// which are lost and which somebody asked to cancel.
+// Renew extends leases to the given length from now (zero: 30 s), and returns which are
+// lost and which should be canceled.
 func (d *Desk) Renew(ctx context.Context, leases []Lease, length time.Duration) ([]Refusal, error) {
 	if length <= 0 {
 		length = leaseLength
@@ -38,8 +38,8 @@ func (d *Desk) Renew(ctx context.Context, leases []Lease, length time.Duration) 
 	return d.ask(ctx, "renew", leases, ours+`select x.task, x.attempt, x.refusal from a, weir.renew($5, a.tasks, a.attempts, a.tokens, $6) x`, d.worker, length)
 }
 
-// Record adds to the timelines of leased tasks. A note that the database does
-// not take is left out, and the error says why; the others are written.
+// Record adds to the timelines of leased tasks. A note that the database refuses is left
+// out, and the error says why; the others are written.
 func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 	batch := &pgx.Batch{}
 	for _, n := range notes {
@@ -52,7 +52,7 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 	for _, n := range notes {
 		var answer string
 		if first = results.QueryRow().Scan(&answer); first != nil {
-			break // a batch is one transaction: nothing of it was written
+			break // a batch is one transaction, so nothing of it was written
 		}
 		if answer != "ok" {
 			refused = append(refused, Refusal{n.Task, n.Attempt, answer})
@@ -76,13 +76,13 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 	return refused, first
 }
 
-// End says how attempts ended. Whoever was not refused, or was Repeated, is
-// ended.
+// End reports how attempts ended. An attempt that was not refused, or was refused as
+// Repeated, has ended.
 func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	var done, failed, broken []Outcome
 	returned := map[string][]Lease{}
 	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Quiet }) {
-		// What ends may let others through, here and elsewhere.
+		// An end may open work for other workers, in this process and elsewhere.
 		defer d.hints.say()
 	}
 	var refused []Refusal
@@ -126,7 +126,7 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	return refused, nil
 }
 
-// finish says which tasks are done, each under its node's name.
+// finish marks tasks as done, each under its node's name.
 func (d *Desk) finish(ctx context.Context, nodes []string, batch []Outcome) ([]Refusal, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -141,20 +141,20 @@ func (d *Desk) finish(ctx context.Context, nodes []string, batch []Outcome) ([]R
 	case err == nil || !blame.OneRow(err):
 		return refused, err
 	case len(batch) > 1:
-		// One result that the database cannot take must not keep the others.
+		// One result that the database refuses must not block the others.
 		half := len(batch) / 2
 		one, first := d.finish(ctx, nodes[:half], batch[:half])
 		two, err := d.finish(ctx, nodes[half:], batch[half:])
 		return append(one, two...), cmp.Or(first, err)
 	case blame.Of(err) != blame.Value:
-		return refused, err // the work is not to blame: its node reports it again
+		return refused, err // the work is not at fault, and its node reports it again
 	}
 	bad := batch[0]
 	bad.Verdict, bad.Result, bad.Error, bad.Final = Failed, nil, "the result was refused: "+err.Error(), true
 	return d.fail(ctx, nodes, []Outcome{bad})
 }
 
-// fail says which attempts failed, each under its node's name.
+// fail marks attempts as failed, each under its node's name.
 func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Refusal, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -175,7 +175,8 @@ func (d *Desk) fail(ctx context.Context, nodes []string, batch []Outcome) ([]Ref
 		causes, final, after, reasons)
 }
 
-// cancel confirms one. If nobody asked for it, it is a failure like any other.
+// cancel confirms a cancellation. If no cancellation was requested, the outcome is an
+// ordinary failure.
 func (d *Desk) cancel(ctx context.Context, o Outcome) ([]Refusal, error) {
 	refused, err := d.ask(ctx, "confirm cancel", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.confirm_cancel(g.task, g.attempt, g.token, nullif($5, ''), hint => false) from g`, o.Error)
 	if errors.Is(err, weir.ErrConflict) {
@@ -185,12 +186,12 @@ func (d *Desk) cancel(ctx context.Context, o Outcome) ([]Refusal, error) {
 	return refused, err
 }
 
-// ask makes one statement about leases of its node and reads who was refused.
+// ask executes one statement about leases of its node and reads the refusals.
 func (d *Desk) ask(ctx context.Context, op string, leases []Lease, sql string, args ...any) ([]Refusal, error) {
 	return d.askFor(ctx, op, own(d.node, len(leases)), leases, sql, args...)
 }
 
-// askFor does so for leases of several nodes.
+// askFor does the same for leases of several nodes.
 func (d *Desk) askFor(ctx context.Context, op string, nodes []string, leases []Lease, sql string, args ...any) ([]Refusal, error) {
 	if len(leases) == 0 {
 		return nil, nil

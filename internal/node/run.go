@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Run says how a task is to be run: what a step's definition says, decoded. The
-// engine only carries it.
+// Run says how to run a task: the decoded run section of a step's definition. The engine
+// only passes it on.
 type Run struct {
 	// Driver is exec, docker, compose or http.
 	Driver string            `json:"driver,omitempty"`
 	Argv   []string          `json:"argv,omitempty"`
 	Env    map[string]string `json:"env,omitempty"`
-	// Dir is where the command starts. Empty: the attempt's private folder.
+	// Dir is where the command starts. Empty means the attempt's private folder.
 	Dir string `json:"dir,omitempty"`
 
 	Image   string  `json:"image,omitempty"`
@@ -31,19 +31,19 @@ type Run struct {
 	Method  string            `json:"method,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 
-	// Secrets is variable → name of the secret; Files is file below the folder
-	// secrets → name of the secret.
+	// Secrets maps variables to names of secrets; Files maps files below the folder
+	// secrets to names of secrets.
 	Secrets map[string]string `json:"secrets,omitempty"`
 	Files   map[string]string `json:"files,omitempty"`
-	// Artifacts are patterns of paths below WEIR_OUT. Nil: everything.
+	// Artifacts are patterns of paths below WEIR_OUT. Nil means everything.
 	Artifacts []string `json:"artifacts,omitempty"`
 	Inputs    []Input  `json:"inputs,omitempty"`
 
 	Timeout Timeout `json:"timeout,omitzero"`
-	// RetryOn are the exit codes worth another attempt. Empty: all of them.
+	// RetryOn are the exit codes that are retried. Empty means all of them.
 	RetryOn []int `json:"retry_on,omitempty"`
-	// InfraOn are the exit codes that say that not the work failed, but what it ran
-	// on. They count for work on devices.
+	// InfraOn are the exit codes which mean that the infrastructure failed, and not the
+	// work. They apply to work on devices.
 	InfraOn []int `json:"infra_on,omitempty"`
 }
 
@@ -52,24 +52,24 @@ type Compose struct {
 	File    string `json:"file,omitempty"`
 	Service string `json:"service,omitempty"`
 	URL     string `json:"url,omitempty"`
-	// Idle is after how long without work the service is stopped. Zero: as the
-	// agent has it, 10 minutes.
+	// Idle is the time without work after which the service is stopped. Zero means the
+	// agent's default, 10 minutes.
 	Idle Span `json:"idle,omitzero"`
 }
 
-// Input asks for the outputs of an earlier step of the same job. Name is a
-// pattern; empty: all of them.
+// Input asks for the outputs of an earlier step of the same job. Name is a pattern; empty
+// means all of them.
 type Input struct {
 	From string `json:"from"`
 	Name string `json:"name,omitempty"`
 }
 
-// Timeout has the limits that only the agent can keep. The run's own is the
-// deadline of the lease.
+// Timeout has the limits that only the agent can enforce. The limit of the whole run is
+// the deadline of the lease.
 type Timeout struct {
 	// Start is how long it may take until the work runs.
 	Start Span `json:"start,omitzero"`
-	// Heartbeat is how long the work may say nothing at all.
+	// Heartbeat is how long the work may be silent.
 	Heartbeat Span `json:"heartbeat,omitzero"`
 }
 
@@ -95,7 +95,8 @@ func (s *Span) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// parseSpan reads what Go reads, and days before it: 2d, 1d12h.
+// parseSpan reads the durations of Go, with an optional number of days before them: 2d,
+// 1d12h.
 func parseSpan(word string) (d time.Duration, err error) {
 	before, rest, found := strings.Cut(word, "d")
 	if !found {
@@ -111,7 +112,7 @@ func parseSpan(word string) (d time.Duration, err error) {
 // MarshalJSON writes the first form.
 func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).String()) }
 
-// ParseRun decodes how a task is to be run. Nothing gives the zero Run.
+// ParseRun decodes how to run a task. Empty text gives the zero Run.
 func ParseRun(text json.RawMessage) (Run, error) {
 	var r Run
 	if len(text) == 0 {
@@ -126,7 +127,7 @@ func ParseRun(text json.RawMessage) (Run, error) {
 	return r, nil
 }
 
-// infer is the driver that fits what is given.
+// infer returns the driver that matches the given fields.
 func (r Run) infer() string {
 	switch {
 	case r.Compose != nil:

@@ -15,10 +15,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// ErrNoBucket says that there is nowhere to keep artifacts and logs.
+// ErrNoBucket means that there is no bucket for artifacts and logs.
 var ErrNoBucket = problem.New(problem.Conflict, "give Weir a bucket: --bucket folder:///path or s3://host/bucket", "there is no bucket for artifacts and logs")
 
-// Secrets are the values that the task's run names, by the name of the secret.
+// Secrets returns the values of the secrets that the task's run names, by name.
 func (d *Desk) Secrets(ctx context.Context, lease Lease) (map[string]string, error) {
 	l, err := d.leased(ctx, lease)
 	if err != nil {
@@ -40,15 +40,15 @@ func (d *Desk) Secrets(ctx context.Context, lease Lease) (map[string]string, err
 	return values, wrap("open secrets", err)
 }
 
-// Upload keeps an artifact of a leased task: into the bucket first, then into
-// the record, which the fence guards.
+// Upload stores an artifact of a leased task: first in the bucket, then in the record,
+// which the fence guards.
 func (d *Desk) Upload(ctx context.Context, lease Lease, meta ArtifactMeta, r io.Reader) error {
 	key, err := d.objectKey(ctx, lease, meta)
 	if err != nil {
 		return err
 	}
-	// What is not what was told breaks off before its end: nothing is stored, and
-	// what lies there stays.
+	// An upload whose content does not match breaks off before its end: nothing is
+	// stored, and an existing object stays.
 	object, sum, err := blob.Upload(ctx, d.bucket, key, blob.Verify(io.NopCloser(r), meta.SHA256, -1), meta.Size, meta.ContentType)
 	if err != nil {
 		return wrap("upload", err)
@@ -57,7 +57,7 @@ func (d *Desk) Upload(ctx context.Context, lease Lease, meta ArtifactMeta, r io.
 	return d.recordArtifact(ctx, lease, meta, key)
 }
 
-// objectKey is where an artifact of a leased task is kept.
+// objectKey returns the key under which an artifact of a leased task is stored.
 func (d *Desk) objectKey(ctx context.Context, lease Lease, meta ArtifactMeta) (string, error) {
 	if d.bucket == nil {
 		return "", ErrNoBucket
@@ -75,7 +75,7 @@ func (d *Desk) objectKey(ctx context.Context, lease Lease, meta ArtifactMeta) (s
 	return blob.Key(kind, job, task, lease.Attempt, meta.Name)
 }
 
-// recordArtifact notes an object that lies in the bucket.
+// recordArtifact records an object that is in the bucket.
 func (d *Desk) recordArtifact(ctx context.Context, lease Lease, meta ArtifactMeta, key string) error {
 	var answer string
 	err := d.pool.QueryRow(ctx, `select weir.record_artifact($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10, ''))`, lease.Task, lease.Attempt, token(lease),
@@ -86,7 +86,7 @@ func (d *Desk) recordArtifact(ctx context.Context, lease Lease, meta ArtifactMet
 	return wrap("record the artifact", err)
 }
 
-// Inputs are the outputs of earlier steps that a leased task asked for.
+// Inputs returns the outputs of earlier steps that a leased task asked for.
 func (d *Desk) Inputs(ctx context.Context, lease Lease) ([]InputObject, error) {
 	l, err := d.leased(ctx, lease)
 	if err != nil {
@@ -117,7 +117,7 @@ func wanted(inputs []Input, o InputObject) bool {
 	})
 }
 
-// isItem reports whether a key is that of an item of a mapped step.
+// isItem reports whether a key belongs to an item of a mapped step.
 func isItem(key, step string) bool {
 	return len(key) > len(step) && key[:len(step)] == step && key[len(step)] == '['
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Words splits a command that a person wrote into its words, as a shell does: space
-// separates, quotes keep together, a backslash takes the next sign as it is. Nothing is
-// expanded: no shell will see it.
+// separates, quotes keep together, a backslash escapes the next character. Nothing is
+// expanded, because the command does not pass through a shell.
 func Words(line string) (argv []string, err error) {
 	var word strings.Builder
 	var quote rune

@@ -7,7 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// A command as a person writes it, for the form of a fleet job and for --devices.
+// The input is a command as a person writes it, in the form of a fleet job and for
+// --devices.
 func TestWords(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                       "",

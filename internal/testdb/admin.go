@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// admins are connections to the maintenance database that nobody uses just now. A
-// new one costs both sides more than what a test asks of it.
+// admins are idle connections to the maintenance database. They are reused because a new
+// connection costs both sides more than the work that a test does with it.
 var admins struct {
 	sync.Mutex
 	idle []*pgx.Conn
 }
 
-// asAdmin calls do with a connection to the maintenance database. A connection that
-// do breaks is not used again.
+// asAdmin calls do with a connection to the maintenance database. A connection that do
+// breaks is not reused.
 func asAdmin(ctx context.Context, adminURL string, do func(admin *pgx.Conn) error) error {
 	admin := takeAdmin()
 	if admin == nil {
@@ -36,7 +36,7 @@ func asAdmin(ctx context.Context, adminURL string, do func(admin *pgx.Conn) erro
 	return do(admin)
 }
 
-// takeAdmin is an idle connection, or nil.
+// takeAdmin returns an idle connection, or nil.
 func takeAdmin() *pgx.Conn {
 	admins.Lock()
 	defer admins.Unlock()
@@ -49,7 +49,7 @@ func takeAdmin() *pgx.Conn {
 	return admin
 }
 
-// closeAdmins ends the connections that nobody uses any more.
+// closeAdmins closes the idle connections.
 func closeAdmins(ctx context.Context) {
 	admins.Lock()
 	defer admins.Unlock()

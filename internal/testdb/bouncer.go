@@ -21,15 +21,15 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// PoolerVariable names the environment variable that puts PgBouncer in transaction
-// mode between the tests of a process and their databases: every DB.URL leads
-// through it, DB.Pool does not.
+// PoolerVariable names the environment variable that puts PgBouncer in transaction mode
+// between the tests of a process and their databases: every DB.URL leads through it,
+// DB.Pool does not.
 const PoolerVariable = "WEIR_TEST_POOLER"
 
 // Pooled reports whether DB.URL leads through PgBouncer.
 func Pooled() bool { return os.Getenv(PoolerVariable) != "" }
 
-// Direct skips a test in a run through PgBouncer, for a reason that is PgBouncer's.
+// Direct skips a test in a run through PgBouncer, for a reason that lies in PgBouncer.
 func Direct(t testing.TB, reason string) {
 	t.Helper()
 	if Pooled() {
@@ -37,11 +37,12 @@ func Direct(t testing.TB, reason string) {
 	}
 }
 
-// Bounce puts a real PgBouncer before a database and returns the URL that leads
-// through it. Settings are lines of its configuration. It ends with the test.
+// Bounce puts a real PgBouncer in front of a database and returns the URL that leads
+// through it. settings are lines of its configuration. It ends with the test.
 //
-// Each has one database, which its configuration names: those that serve whatever is
-// asked for die now and then under load (pgbouncer#826), and all tests behind them fail.
+// Each PgBouncer has one database, which its configuration names, because one that serves
+// any database crashes now and then under load (pgbouncer#826), and all tests behind it
+// fail.
 func Bounce(t testing.TB, address string, settings ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -62,10 +63,10 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // the system sweeps what is left
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // the system removes what is left
 	b := &bouncer{file: filepath.Join(dir, "pgbouncer.ini")}
 	t.Cleanup(b.stop)
-	// Somebody else may take the port before PgBouncer does.
+	// Another process may take the port before PgBouncer does.
 	for range 5 {
 		if err = b.start(program, *u, settings); err == nil {
 			u.Host = b.host
@@ -76,7 +77,7 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 	return ""
 }
 
-// bouncer is a PgBouncer, as a process.
+// bouncer is a PgBouncer process.
 type bouncer struct {
 	file, host string
 	cmd        *exec.Cmd
@@ -85,7 +86,7 @@ type bouncer struct {
 	ended      chan struct{}
 }
 
-// start starts it on a port that is free, and waits until it answers.
+// start starts PgBouncer on a free port, and waits until it answers.
 func (b *bouncer) start(program string, u url.URL, settings []string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -108,8 +109,9 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 		args = []string{"-q", "-u", "nobody", b.file}
 	}
 	b.cmd, b.ended = exec.Command(program, args...), make(chan struct{}) // #nosec G204 -- found by the caller
-	// Not our own output: whoever reads that waits until all who have it are gone, and
-	// this one stays when the process of the tests crashes.
+	// The process does not inherit the output of the tests, because a reader of that
+	// output waits until all its writers are gone, and PgBouncer stays when the test
+	// process crashes.
 	b.cmd.Stderr = &b.says
 	if err := b.cmd.Start(); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 	for {
 		conn, err := pgx.Connect(ctx, u.String())
 		if err == nil {
-			return conn.Close(ctx) // it was only to see
+			return conn.Close(ctx) // the connection was only a check
 		}
 		if !loop.Wait(ctx, 5*time.Millisecond, nil) {
 			return fmt.Errorf("PgBouncer does not answer: %w", err)
@@ -139,7 +141,7 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 	}
 }
 
-// stop ends it.
+// stop ends PgBouncer.
 func (b *bouncer) stop() {
 	b.stopping.Store(true)
 	if b.cmd != nil && b.cmd.Process != nil {

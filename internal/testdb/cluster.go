@@ -19,14 +19,14 @@ const URLVariable = "WEIR_TEST_DATABASE_URL"
 
 const prefix = "weir-testdb-"
 
-// StartCluster starts a throw-away cluster in a temporary folder. The function
-// it returns stops the cluster and removes the folder.
+// StartCluster starts a throw-away cluster in a temporary folder. The returned function
+// stops the cluster and removes the folder.
 func StartCluster(ctx context.Context) (*pg.Cluster, func() error, error) {
 	return startCluster(ctx, os.Getenv("WEIR_POSTGRES_BIN"))
 }
 
-// StartMajor is StartCluster with a PostgreSQL of that major version: the
-// machine's, if it has one, else the build that is pinned for it.
+// StartMajor is StartCluster with a PostgreSQL of the given major version: the machine's,
+// if it has one, else the build that is pinned for it.
 func StartMajor(ctx context.Context, major int) (*pg.Cluster, func() error, error) {
 	bin := fmt.Sprintf("/usr/lib/postgresql/%d/bin", major) // Debian, Ubuntu
 	if _, err := os.Stat(filepath.Join(bin, "postgres")); err != nil {
@@ -51,7 +51,7 @@ func startCluster(ctx context.Context, bin string) (*pg.Cluster, func() error, e
 		Dir: dir,
 		Bin: bin,
 		Settings: map[string]string{
-			// Nobody needs this data after a crash.
+			// The data is not needed after a crash.
 			"fsync":              "off",
 			"full_page_writes":   "off",
 			"synchronous_commit": "off",
@@ -74,8 +74,8 @@ func startCluster(ctx context.Context, bin string) (*pg.Cluster, func() error, e
 	return cluster, stop, nil
 }
 
-// scratch is the folder for throw-away clusters: memory where the system offers
-// plenty, because cloning a database there takes 10 ms instead of 150.
+// scratch returns the folder for throw-away clusters: memory if the system has plenty,
+// because cloning a database there takes 10 ms instead of 150.
 func scratch() string {
 	const shm, enough = "/dev/shm", 4 << 30
 	var fs syscall.Statfs_t
@@ -88,9 +88,9 @@ func scratch() string {
 	return shm
 }
 
-// sweep removes the folders of test processes that were killed. A folder whose
-// lock can be taken has no owner; a minute's age keeps it from taking one that
-// is just being made.
+// sweep removes the folders of test processes that were killed. A folder whose lock can
+// be taken has no owner; folders younger than a minute are left alone because they may
+// just be being made.
 func sweep(base string) {
 	locks, _ := filepath.Glob(filepath.Join(base, prefix+"*", "postgres", "lock"))
 	for _, path := range locks {

@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// shared is the cluster of this process: started by the first test that wants a
-// database, stopped by Main.
+// shared is the cluster of this process: the first test that needs a database starts it,
+// and Main stops it.
 var shared struct {
 	sync.Mutex
 	inMain bool
@@ -22,9 +22,9 @@ var shared struct {
 	stop   func() error
 }
 
-// Main runs the tests of a package, checks that they left no goroutine behind,
-// and stops the cluster if this process started one. It does not return. Use it
-// as the whole of TestMain with its *testing.M; options go to goleak.
+// Main runs the tests of a package, checks that they left no goroutine behind, and stops
+// the cluster if this process started one. It does not return. Use it as the whole of
+// TestMain with its *testing.M; options go to goleak.
 func Main(m interface{ Run() int }, options ...goleak.Option) {
 	shared.inMain = true
 	code := m.Run()
@@ -35,13 +35,14 @@ func Main(m interface{ Run() int }, options ...goleak.Option) {
 			code = max(code, 1)
 		}
 	}
-	// The driver sends a cancel request of its own when a connection is
-	// dropped in mid-statement, and gives it up after some seconds.
+	// The driver sends a cancel request when a connection is dropped in the middle of a
+	// statement, and gives it up after some seconds.
 	options = append(options, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgconn.(*PgConn).asyncClose.func1"))
 	os.Exit(testwait.Ended(code, options...))
 }
 
-// clusterURL is the superuser URL of the cluster, which is started if need be.
+// clusterURL returns the superuser URL of the cluster, and starts the cluster if
+// necessary.
 func clusterURL(ctx context.Context) (string, error) {
 	shared.Lock()
 	defer shared.Unlock()
@@ -62,8 +63,8 @@ func clusterURL(ctx context.Context) (string, error) {
 	return shared.url, nil
 }
 
-// URL is the superuser's address of the cluster that this process uses, for
-// processes that are to use it, too.
+// URL returns the superuser URL of the cluster that this process uses, for other
+// processes that should use it too.
 func URL(t testing.TB) string {
 	t.Helper()
 	address, err := clusterURL(t.Context())

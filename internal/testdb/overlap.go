@@ -13,24 +13,25 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// Overlap is two transactions: the second comes while the first has done its part
-// and is open. So a test plays the one interleaving that needs a lock.
+// Overlap is two transactions: the second starts when the first has done its part and is
+// still open. So a test plays exactly the interleaving that needs a lock.
 type Overlap struct {
 	Name string
-	// First is done and left open, then comes Second, then the first commits.
+	// First runs and stays open, then Second runs, then the first commits.
 	First, Second string
-	// Passes says that the second does not wait for the first.
+	// Passes means that the second does not wait for the first.
 	Passes bool
-	// Free works while the second waits: it has not taken that yet.
+	// Free is a statement that succeeds while the second waits, because the second has
+	// not locked those rows yet.
 	Free string
-	// Code is the SQLSTATE with which the second ends; empty: it works.
+	// Code is the SQLSTATE with which the second ends; empty means success.
 	Code string
-	// Then is a query that gives true when both are over. Without it the second is
-	// taken back, and the ground is as it was.
+	// Then is a query that returns true when both are over. Without it the second is
+	// rolled back, and the data is as before.
 	Then string
 }
 
-// Play plays overlaps one after the other. Words are replaced in all statements.
+// Play plays overlaps one after the other. words are replaced in all statements.
 func (db *DB) Play(t testing.TB, words *strings.Replacer, overlaps ...Overlap) {
 	t.Helper()
 	var conns [3]*pgx.Conn

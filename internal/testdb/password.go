@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ease lets the owner of a cluster in with the password it has, for less work. A
-// server keeps a password hashed 4096 times, and so often every client hashes it
-// for every connection: tens of milliseconds each with the race detector, and a
-// run of all tests connects many thousand times.
+// ease makes logins of the cluster's owner cheaper, with the same password. A server
+// stores a password hashed 4096 times, and every client hashes it as often for every
+// connection: that takes tens of milliseconds with the race detector, and a run of all
+// tests connects many thousand times.
 func ease(ctx context.Context, address string) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -26,8 +26,8 @@ func ease(ctx context.Context, address string) error {
 	return execAll(ctx, conn, `alter role `+role+` password '`+verifier+`'`)
 }
 
-// Verifier is what CREATE ROLE takes in place of a password: the same password
-// for whoever logs in, hashed only once.
+// Verifier returns what CREATE ROLE accepts in place of a password: the same password for
+// the client, hashed only once.
 func Verifier(password string) string {
 	const rounds = 1
 	salt := []byte(rand.Text()[:16])

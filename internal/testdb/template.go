@@ -16,14 +16,14 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// templateLock is the advisory lock under which one process makes the template.
-// It is taken in the maintenance database, which all processes share.
+// templateLock is the advisory lock under which one process makes the template. It is
+// taken in the maintenance database, which all processes share.
 const templateLock = 0x74706c // "tpl"
 
 const templatePrefix, draftSuffix = "weir_template_", "_draft"
 
-// template returns the name of the migrated template, making it if need be. A
-// template that stands under its name is whole: it is made under another one.
+// template returns the name of the migrated template, and makes it if necessary. A
+// template that exists under its name is complete, because it is made under another name.
 func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, error) {
 	hash, err := currentSchema()
 	if err != nil {
@@ -54,12 +54,12 @@ func template(ctx context.Context, admin *pgx.Conn, adminURL string) (string, er
 	return name, execAll(ctx, admin, `alter database `+draft+` rename to `+name)
 }
 
-// SchemaVariable names the environment variable with a folder whose schema takes
-// the place of the embedded one. Package mutate sets it: one test binary then
-// serves every change of the SQL.
+// SchemaVariable names the environment variable with a folder whose schema replaces the
+// embedded one. Package mutate sets it, so that one test binary serves every change of
+// the SQL.
 const SchemaVariable = "WEIR_TEST_SCHEMA"
 
-// source is the schema that templates are made of.
+// source returns the schema that templates are made of.
 func source() fs.FS {
 	if dir := os.Getenv(SchemaVariable); dir != "" {
 		return os.DirFS(dir)
@@ -67,9 +67,9 @@ func source() fs.FS {
 	return schema.FS
 }
 
-// nearest is the database to begin a template with: the one of the embedded
-// schema, if it is there and a folder differs from it in functions and views
-// only. Applying one file is much less work than applying all.
+// nearest returns the database to start a template from: that of the embedded schema, if
+// it exists and the folder differs from it only in functions and views. Applying one file
+// is much less work than applying all.
 func nearest(ctx context.Context, admin *pgx.Conn) (string, error) {
 	const empty = "template1"
 	if os.Getenv(SchemaVariable) == "" {
@@ -110,7 +110,8 @@ func DropTemplate(ctx context.Context, adminURL string, fsys fs.FS) error {
 	return execAll(ctx, admin, `drop database if exists `+name+draftSuffix+` with (force)`, `drop database if exists `+name+` with (force)`)
 }
 
-// fill does what `weir migrate` does: the schema, and the partitions for now.
+// fill does what `weir migrate` does: it applies the schema, and makes the partitions for
+// now.
 func fill(ctx context.Context, address string) error {
 	if _, err := pg.Migrate(ctx, address, source()); err != nil {
 		return err
@@ -137,7 +138,8 @@ func hasDatabase(ctx context.Context, conn *pgx.Conn, name string) (exists bool,
 	return exists, err
 }
 
-// currentSchema names the schema of this process. Every test asks for it.
+// currentSchema names the schema of this process. It is cached because every test needs
+// it.
 var currentSchema = sync.OnceValues(func() (string, error) { return schemaHash(source()) })
 
 // schemaHash names a schema by its content.
@@ -154,11 +156,11 @@ func schemaHash(fsys fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// withDatabase is the URL of another database of the same cluster.
+// withDatabase returns the URL of another database of the same cluster.
 func withDatabase(address, database string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return address // connecting to it says what is wrong
+		return address // the connection error says what is wrong
 	}
 	u.Path = "/" + database
 	return u.String()

@@ -27,12 +27,13 @@ type DB struct {
 	skipDoctor string
 }
 
-// SkipDoctor says that the test leaves the database broken on purpose, and why.
+// SkipDoctor skips the doctor because the test leaves the database broken on purpose;
+// reason says why.
 func (db *DB) SkipDoctor(reason string) { db.skipDoctor = reason }
 
-// Settle waits until all that this database tells of can be read. A reader of the
-// timeline stays behind the oldest transaction of the whole server, and other
-// tests have long ones.
+// Settle waits until all events of this database can be read. A reader of the timeline
+// stays behind the oldest transaction of the whole server, and other tests have long
+// ones.
 func (db *DB) Settle(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -59,8 +60,8 @@ func NewEmpty(t testing.TB) *DB {
 	return create(t, func(context.Context, *pgx.Conn, string) (string, error) { return "template1", nil })
 }
 
-// create clones the template that from names. What is cleaned up here comes
-// after everything that the test itself cleans up.
+// create clones the template that from names. Its cleanup runs after every cleanup of the
+// test itself.
 func create(t testing.TB, from func(context.Context, *pgx.Conn, string) (string, error)) *DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -104,9 +105,9 @@ func dropDatabase(t testing.TB, adminURL, name string) {
 	}
 }
 
-// doctor fails the test for every row that is not fine, but for those that tell of
-// transactions of the whole cluster: other tests have some. It uses a connection of its
-// own: the test may have closed the pool.
+// doctor fails the test for every failing row, except rows about transactions of the
+// whole cluster, because other tests have some. It uses its own connection because the
+// test may have closed the pool.
 func (db *DB) doctor(t testing.TB) {
 	if db.skipDoctor != "" {
 		t.Logf("doctor skipped: %s", db.skipDoctor)

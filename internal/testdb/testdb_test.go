@@ -41,7 +41,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// recorder stands for a test and keeps what New tells it.
+// recorder stands in for a test and keeps what New reports to it.
 type recorder struct {
 	testing.TB
 	cleanups []func()
@@ -97,7 +97,7 @@ func TestSkipDoctor(t *testing.T) {
 	}
 }
 
-// A verifier lets in who knows its password, and nobody else.
+// A verifier accepts its password and no other.
 func TestVerifier(t *testing.T) {
 	db := testdb.NewEmpty(t)
 	config := db.Pool.Config().ConnConfig.Copy()

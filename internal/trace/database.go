@@ -8,9 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Database makes a pool trace its statements, without their arguments, below
-// the spans of whoever asks. It fits pg.Options.Configure. Off, it changes
-// nothing.
+// Database makes a pool trace its statements, without their arguments, below the spans of
+// their callers. It fits pg.Options.Configure. If tracing is off, it changes nothing.
 func (t *Tracing) Database(config *pgxpool.Config) {
 	if t.sdk == nil {
 		return
@@ -18,10 +17,10 @@ func (t *Tracing) Database(config *pgxpool.Config) {
 	config.ConnConfig.Tracer = otelpgx.NewTracer(otelpgx.WithTracerProvider(t.provider), otelpgx.WithSpanNameFunc(statement))
 }
 
-// ours is the first thing of ours that a statement names.
+// ours matches the first object of Weir that a statement names.
 var ours = regexp.MustCompile(`\bweir\.\w+`)
 
-// statement names a statement: by the function it calls, else by its first word.
+// statement names a statement by the function it calls, or else by its first word.
 func statement(sql string) string {
 	if name := ours.FindString(sql); name != "" {
 		return name

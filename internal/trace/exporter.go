@@ -8,16 +8,16 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// watched is an exporter that tells the log when the collector goes and comes,
-// and not each time in between. Spans that cannot be sent are dropped: they must
-// never cost the work they are about.
+// watched is an exporter that logs when the collector goes away and comes back, and not
+// each failure in between. Spans that cannot be sent are dropped, because they must never
+// slow down the work they describe.
 type watched struct {
 	sdktrace.SpanExporter
 	log  *slog.Logger
 	lost atomic.Int64
 }
 
-// ExportSpans sends spans. Its error is told here, so it returns none.
+// ExportSpans sends spans. It logs its error, so it returns none.
 func (w *watched) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := w.SpanExporter.ExportSpans(ctx, spans)
 	if w.log == nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 )
 
-// header is the W3C name of a span's place in its trace.
+// header is the W3C header that names a span within its trace.
 const header = "traceparent"
 
-// HTTP makes a span of every request, below the one that its traceparent names.
-// It belongs inside of requestinfo.Wrap: the name of the span is the route.
+// HTTP makes a span of every request, below the one that its traceparent names. It must
+// be inside requestinfo.Wrap, because the name of the span is the route.
 func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -42,7 +42,7 @@ func (t *Tracing) HTTP(next http.Handler) http.Handler {
 	})
 }
 
-// conclude ends the span of a request. A panic goes on: the server logs it.
+// conclude ends the span of a request. A panic continues: the server logs it.
 func conclude(ctx context.Context, span oteltrace.Span, method string, status int, panicked any) {
 	if panicked != nil {
 		status = http.StatusInternalServerError
@@ -61,8 +61,8 @@ func conclude(ctx context.Context, span oteltrace.Span, method string, status in
 	}
 }
 
-// dull requests have no span: probes and files, of which there are many, and
-// streams, which last.
+// dull reports whether a request gets no span: probes and files, because there are many,
+// and streams, because they last long.
 func dull(r *http.Request) bool {
 	switch r.URL.Path {
 	case "/healthz", "/readyz", "/metrics", "/favicon.ico":
@@ -71,8 +71,8 @@ func dull(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/assets/") || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// Parent is the traceparent to keep with what is submitted under ctx: that of
-// the present span, else the one that came with the request. Empty: neither.
+// Parent returns the traceparent to store with tasks that are submitted under ctx: that
+// of the present span, else the one that came with the request, else "".
 func Parent(ctx context.Context) string {
 	if !oteltrace.SpanContextFromContext(ctx).IsValid() {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 )
 
-// Log adds to every line what it belongs to: trace_id and span_id if there is a
-// span in its context, request_id if it was written while serving a request.
+// Log adds to every line the ids it belongs to: trace_id and span_id if there is a span
+// in its context, request_id if it was written while serving a request.
 func Log(inner slog.Handler) slog.Handler { return &handler{inner} }
 
 type handler struct{ slog.Handler }
@@ -18,7 +18,7 @@ type handler struct{ slog.Handler }
 func (h *handler) Handle(ctx context.Context, line slog.Record) error {
 	span, id := oteltrace.SpanContextFromContext(ctx), requestinfo.ID(ctx)
 	if span.IsValid() || id != "" {
-		line = line.Clone() // others may hold the same one
+		line = line.Clone() // other handlers may hold the same record
 	}
 	if span.IsValid() {
 		line.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))

@@ -15,8 +15,8 @@ import (
 	"github.com/weirhq/weir/weirotel"
 )
 
-// A request with a traceparent leads to spans of a worker in the same trace,
-// whether the server between them is traced or not.
+// A request with a traceparent leads to spans of a worker in the same trace, whether the
+// server between them is traced or not.
 func TestARequestsTraceReachesTheHandlerOfItsTask(t *testing.T) {
 	for _, traced := range []bool{true, false} {
 		// The worker is another process, with tracing of its own.

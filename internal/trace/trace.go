@@ -20,22 +20,22 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// scope names this server to those who read spans.
+// scope names this server to readers of spans.
 const scope = "github.com/weirhq/weir"
 
-// Config says where spans go. The zero value leaves it to the OTEL_* variables
-// of OpenTelemetry, which also set sampling, headers, timeouts and TLS.
+// Config says where spans go. The zero value leaves it to the OTEL_* variables of
+// OpenTelemetry, which also set sampling, headers, timeouts and TLS.
 type Config struct {
-	// Endpoint is the address of a collector that speaks OTLP over HTTP, such as
-	// http://localhost:4318. It wins over the variables.
+	// Endpoint is the address of a collector that accepts OTLP over HTTP, such as
+	// http://localhost:4318. It takes precedence over the variables.
 	Endpoint string
 	// Version and Instance describe this process.
 	Version, Instance string
-	// Log hears of a collector that cannot be reached, and of its return.
+	// Log receives a line when the collector cannot be reached, and when it is back.
 	Log *slog.Logger
 }
 
-// Tracing is the set-up of one process.
+// Tracing is the setup of one process.
 type Tracing struct {
 	provider oteltrace.TracerProvider
 	tracer   oteltrace.Tracer
@@ -43,8 +43,8 @@ type Tracing struct {
 	sdk *sdktrace.TracerProvider
 }
 
-// Start sets tracing up. If nothing asks for it, it is off, and that is fine.
-// The collector need not be there yet.
+// Start sets up tracing. Without a setting for it, tracing is off, which is no error. The
+// collector need not be running yet.
 func Start(ctx context.Context, config Config) (*Tracing, error) {
 	endpoint, on, err := decide(config.Endpoint, os.Getenv)
 	if err != nil || !on {
@@ -66,7 +66,7 @@ func off() *Tracing {
 	return &Tracing{provider: provider, tracer: provider.Tracer(scope)}
 }
 
-// start begins to trace into a processor.
+// start starts tracing into a processor.
 func start(ctx context.Context, config Config, to sdktrace.SpanProcessor) (*Tracing, error) {
 	about, err := resource.New(ctx,
 		resource.WithAttributes(
@@ -75,7 +75,7 @@ func start(ctx context.Context, config Config, to sdktrace.SpanProcessor) (*Trac
 			attribute.String("service.instance.id", config.Instance),
 		),
 		resource.WithTelemetrySDK(), resource.WithHost(),
-		resource.WithFromEnv(), // last: who runs it knows best
+		resource.WithFromEnv(), // last, because the operator's variables take precedence
 	)
 	if err != nil {
 		return off(), errors.Join(fmt.Errorf("describe this process to the collector: %w", err), to.Shutdown(ctx))
@@ -84,13 +84,13 @@ func start(ctx context.Context, config Config, to sdktrace.SpanProcessor) (*Trac
 	return &Tracing{provider: sdk, tracer: sdk.Tracer(scope), sdk: sdk}, nil
 }
 
-// On says whether spans are sent.
+// On reports whether spans are sent.
 func (t *Tracing) On() bool { return t.sdk != nil }
 
-// Provider is for those who make spans of their own. It is never nil.
+// Provider returns the provider for code that makes its own spans. It is never nil.
 func (t *Tracing) Provider() oteltrace.TracerProvider { return t.provider }
 
-// Stop sends what is left. Ctx bounds how long that may take.
+// Stop sends the remaining spans. ctx bounds how long that may take.
 func (t *Tracing) Stop(ctx context.Context) error {
 	if t.sdk == nil {
 		return nil
@@ -101,8 +101,8 @@ func (t *Tracing) Stop(ctx context.Context) error {
 	return nil
 }
 
-// decide reads whether anything asks for tracing. An endpoint is returned only
-// if it is our own setting: the exporter reads the variables by itself.
+// decide returns whether any setting asks for tracing. It returns an endpoint only if
+// that is Weir's own setting, because the exporter reads the variables by itself.
 func decide(setting string, env func(string) string) (endpoint string, on bool, err error) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return "", false, nil

@@ -33,7 +33,7 @@ const (
 	parent  = "00-" + traceID + "-00f067aa0ba902b7-01"
 )
 
-// recording is tracing into memory.
+// recording returns tracing into memory.
 func recording(t *testing.T) (*Tracing, *tracetest.SpanRecorder) {
 	t.Helper()
 	spans := tracetest.NewSpanRecorder()
@@ -58,7 +58,7 @@ func about(s sdktrace.ReadOnlySpan, key attribute.Key) string {
 	return ""
 }
 
-// face is what a server puts around its routes.
+// face wraps routes like a server does.
 func face(tracing *Tracing, routes map[string]http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handler := range routes {
@@ -135,7 +135,7 @@ func TestARequestIsASpanOfItsRoute(t *testing.T) {
 	}
 }
 
-// Off, the trace of a caller still goes through to the tasks.
+// If tracing is off, the trace of a caller still reaches the tasks.
 func TestOffATraceParentStillGoesThrough(t *testing.T) {
 	tracing := off()
 	var kept []string
@@ -167,7 +167,7 @@ func TestStatementsAreSpansBelowOthersOnlyAndHideTheirArguments(t *testing.T) {
 			t.Error("why of a task that is not there")
 		}
 	}
-	read(t.Context()) // nobody's
+	read(t.Context()) // without a parent
 	ctx, span := tracing.Provider().Tracer("test").Start(t.Context(), "page")
 	read(ctx)
 	span.End()
@@ -245,7 +245,7 @@ func TestACollectorGetsSpans(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1") // the setting wins
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1") // the setting takes precedence
 	var log bytes.Buffer
 	tracing, err := Start(t.Context(), Config{Endpoint: collector.URL, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil || !tracing.On() {

@@ -2,8 +2,8 @@ package uptime
 
 import "time"
 
-// begun has both clocks: the wall's, by which two processes agree, and the one
-// that nobody can set.
+// begun has both clocks: the wall clock, on which two processes agree, and the monotonic
+// one, which cannot be set.
 var begun = time.Now()
 
 // fallback counts from a moment that all processes share.

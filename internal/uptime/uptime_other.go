@@ -4,5 +4,5 @@ package uptime
 
 import "time"
 
-// Now is how long the machine has been up, as far as this system tells.
+// Now returns how long the machine has been up, as far as this system tells.
 func Now() time.Duration { return fallback() }

@@ -7,7 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// The clock goes forward with the one that nobody can set, and not slower.
+// The clock advances with the monotonic clock, and not more slowly.
 func TestNow(t *testing.T) {
 	begun, was := time.Now(), uptime.Now()
 	last := was

@@ -21,8 +21,8 @@ type Backfilling struct {
 	Body BackfillBody
 }
 
-// BackfillBody says which. The runs of a schedule have its options and its policy on
-// overlaps, and none is made twice that it had already.
+// BackfillBody says which runs. The runs of a schedule have its options and its policy on
+// overlaps, and a run that the schedule already made is not made again.
 type BackfillBody struct {
 	From     time.Time           `json:"from" doc:"Included."`
 	To       time.Time           `json:"to" doc:"Not included; not in the future."`
@@ -33,7 +33,7 @@ type BackfillBody struct {
 	DryRun   bool                `json:"dry_run,omitempty" doc:"Only say when."`
 }
 
-// Backfilled says when and which.
+// Backfilled is the times and the jobs of a backfill.
 type Backfilled struct {
 	Times []time.Time `json:"times"`
 	Jobs  []weir.ID   `json:"jobs" doc:"One for each time; none if it was only asked when."`
@@ -106,8 +106,7 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	return Backfilled{times, ids}, nil
 }
 
-// runKey is the idempotency key of one run, as weir._run_key has it for a
-// schedule.
+// runKey returns the idempotency key of one run, like weir._run_key for a schedule.
 func runKey(table weir.Schedule, t time.Time) string {
 	const form = "2006-01-02T15:04:05.000000Z"
 	if table.Name == "" {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// buildMost is how many jobs one look takes.
+	// buildMost is the most jobs that one look takes.
 	buildMost = 200
-	// buildTasks is how many tasks one transaction writes, if one job has not more.
+	// buildTasks is how many tasks one transaction writes, unless a single job has more.
 	buildTasks = 1000
 )
 
@@ -28,8 +28,8 @@ type build struct {
 	Reuse    []reused          `json:"reuse,omitempty"`
 }
 
-// build gives due jobs their tasks, in order, and says of those that must wait
-// what they wait for. One that cannot be built fails alone.
+// build gives due jobs their tasks, in order, and records for waiting jobs what they wait
+// for. A job that cannot be built fails alone.
 func (l *leader) build(ctx context.Context, _ time.Time) (more bool, err error) {
 	due, err := l.Store.due(ctx, buildMost)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *leader) build(ctx context.Context, _ time.Time) (more bool, err error) 
 	return len(ids) == buildMost, l.writeBuilds(ctx, list)
 }
 
-// prepare plans a job. A problem is the job's, any other error the database's.
+// prepare plans a job. A problem is the job's fault, any other error the database's.
 func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 	b, err := l.load(ctx, j.Definition)
 	if err != nil {
@@ -102,12 +102,12 @@ func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 	return out, err
 }
 
-// facts are what templates read as .job.
+// facts returns what templates read as .job.
 func (j *jobRow) facts() definition.Job {
 	return definition.Job{ID: j.ID.String(), Name: j.Name, ScheduledAt: j.ScheduledAt}
 }
 
-// writeBuilds writes jobs in one transaction. If one of them is refused, they go
+// writeBuilds writes jobs in one transaction. If one of them is refused, it writes them
 // one by one.
 func (l *leader) writeBuilds(ctx context.Context, list []build) error {
 	if len(list) == 0 {

@@ -44,7 +44,7 @@ func TestNoMoreThanMaxRunningRun(t *testing.T) {
 	for n := range 5 {
 		jobs = append(jobs, r.run("w", map[string]any{"n": n}))
 	}
-	// Another version of it counts as well.
+	// Jobs of another version count as well.
 	r.put("name: w\nmax_running: 2\nsteps:\n  - {key: a, service: s, params: {n: '{{ .params.n }}', v: 2}}")
 	jobs = append(jobs, r.run("w", map[string]any{"n": 5}))
 	r.tick()
@@ -92,7 +92,7 @@ func TestJobsOfAScheduleTakeTurns(t *testing.T) {
 	if r.count(`select count(distinct scheduled_at) from weir.job where note is null`) != 3 {
 		t.Error("the runs have no times of their own, or a note is left")
 	}
-	// A run that somebody asks for takes its turn as well.
+	// A run that a user asks for takes its turn as well.
 	for range 2 {
 		if _, err := r.store.Run(t.Context(), RunRequest{Workflow: "w", Schedule: "s"}); err != nil {
 			t.Fatal(err)
@@ -135,8 +135,8 @@ func TestOneBadJobFailsAlone(t *testing.T) {
 	}
 }
 
-// Two leaders, four workers and somebody who cancels, all at once: every job
-// ends, nothing is made twice, and nobody waits for anybody in a ring.
+// Two leaders, four workers and a user who cancels, all at once: every job ends, nothing
+// is made twice, and there is no deadlock.
 func TestTwoLeadersAtOnceAreHarmless(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// child opens the job that a step stands for. The step waits at its gate until
-// that has ended; the key makes sure that one attempt has one job.
+// child opens the job that a step stands for. The step waits at its gate until the job
+// has ended; the key makes sure that one attempt has one job.
 func (l *leader) child(ctx context.Context, s *step, r definition.Resolution) (plan, error) {
 	depth, err := l.depth(ctx, s.job.ID)
 	if err != nil {
@@ -23,7 +23,7 @@ func (l *leader) child(ctx context.Context, s *step, r definition.Resolution) (p
 		return s.fail(fmt.Sprintf("workflow %s inside %s: jobs wait for one another %d deep; does a workflow contain itself?", r.Workflow, s.job.Name, depthMost)), nil
 	}
 	if r.Version == 0 {
-		l.known.forget(r.Workflow) // nobody checks later that it is the newest
+		l.known.forget(r.Workflow) // no later check finds out whether it is the newest
 	}
 	b, err := l.find(ctx, r.Workflow, r.Version)
 	if p := (*problem.Problem)(nil); errors.As(err, &p) {
@@ -42,7 +42,7 @@ func (l *leader) child(ctx context.Context, s *step, r definition.Resolution) (p
 	}, nil
 }
 
-// childEnded ends a step as its job did. Its result has those of the job's steps.
+// childEnded ends a step as its job ended. Its result contains those of the job's steps.
 func (l *leader) childEnded(ctx context.Context, s *step) (plan, error) {
 	switch s.outcome {
 	case "done":

@@ -20,7 +20,7 @@ params: {x: {type: integer}}
 steps:
   - {key: work, service: t, params: {x: "{{ .params.x }}"}}`
 
-// childOf is the newest job of a step.
+// childOf returns the newest job of a step.
 func (r *rig) childOf(job weir.ID, key string) weir.ID {
 	id, err := weir.ParseID(r.text(`select coalesce((select id::text from weir.job where parent = $1 order by id desc limit 1), '')`, r.task(job, key)))
 	if err != nil {
@@ -59,7 +59,7 @@ func TestASubWorkflowThatFailsFailsItsStep(t *testing.T) {
 	if got := r.cause(job, "sub"); !containsAll(got, r.childOf(job, "sub").String(), "failed", "work: boom") {
 		t.Errorf("cause %q", got)
 	}
-	// Another attempt is another job.
+	// Another attempt makes another job.
 	r.does["work"], r.does["last"] = gives(map[string]any{"y": 5}), echoes
 	r.exec(`select weir.retry($1)`, r.task(job, "sub"))
 	r.ends(job, "done", "first done, sub done, last done")

@@ -14,7 +14,7 @@ type ending struct {
 	does        works
 	state       string
 	tasks       string
-	// check looks closer, if it is set.
+	// check, if set, checks more.
 	check func(r *rig, job weir.ID)
 }
 
@@ -110,8 +110,8 @@ var endings = []ending{
 	},
 }
 
-// A job fails with the error of the task that failed it, whatever was mended
-// before or after.
+// A job fails with the error of the task that failed it, whatever was repaired before or
+// after.
 func TestAJobFailsWithTheErrorOfItsTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -229,8 +229,8 @@ func TestEveryServiceFollowsTheGlobalOrder(t *testing.T) {
 	}
 }
 
-// Among what may start: priority, then the order of the jobs, then the place of
-// the step in the file.
+// The order of tasks that may start is priority, then the order of the jobs, then the
+// position of the step in the file.
 func TestPriorityComesBeforeTheOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

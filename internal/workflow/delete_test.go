@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// refusesDelete wants a conflict that says this and gives advice.
+// refusesDelete expects a conflict with this text and advice.
 func (r *rig) refusesDelete(name string, version int, want string) {
 	r.Helper()
 	_, err := r.store.Delete(r.Context(), "ann", name, version)
@@ -68,7 +68,7 @@ func TestADeletedWorkflowIsHistoryOnly(t *testing.T) {
 		t.Errorf("a schedule of it: %v", err)
 	}
 
-	// Its job is still there, with what it ran, and may still be mended.
+	// Its job is still there, with its definition, and can still be repaired.
 	id, err := weir.ParseID(r.text(`select definition::text from weir.job where id = $1`, old))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestADeletedWorkflowIsHistoryOnly(t *testing.T) {
 	r.exec(`select weir.retry_job($1)`, old)
 	r.ends(old, "done", "a done")
 
-	// The name is free, its numbers are not.
+	// The name is free, but its version numbers are not.
 	if _, _, err := r.store.Put(t.Context(), "ann", parse(t, "name: w\nversion: 2\nsteps: [{key: b, service: s}]"), "", PutOptions{}); err == nil || problem.Explain(err).Kind != problem.Conflict || !strings.Contains(err.Error(), "was deleted") {
 		t.Errorf("version 2 again: %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// Who stores, deletes and opens comes one after the other, and the later one sees what
-// the earlier one did.
+// Transactions that store, delete and open run one after the other, and the later one
+// sees what the earlier one did.
 func TestWorkflowsAreStoredOneByOne(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -62,13 +62,13 @@ func TestAJobIsBuiltOnce(t *testing.T) {
 	})
 }
 
-// The leader locks the jobs of all that it is about to move, before it moves anything:
-// else a finish that touches several of them and the leader wait for one another.
+// The leader locks the jobs of all tasks that it is about to move before it moves
+// anything, or else the leader could deadlock with a finish that touches several of them.
 func TestJobsAreLockedBeforeTheyArePlanned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	now := time.Now().Add(-time.Minute)
-	// The tasks come in another order than their jobs.
+	// The tasks are in another order than their jobs.
 	var first, second string
 	for i, job := range []*string{&first, &second} {
 		*job = r.text(`select weir.open_job('j', at => $1)::text`, now.Add(time.Duration(i)*time.Second))
@@ -97,7 +97,7 @@ func TestJobsAreLockedBeforeTheyArePlanned(t *testing.T) {
 	)
 }
 
-// A version is there once, whoever forgets to look.
+// A unique index keeps a version from being stored twice, even if code forgets to check.
 func TestAVersionIsThereOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

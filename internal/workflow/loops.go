@@ -15,33 +15,35 @@ import (
 )
 
 const (
-	// lookEvery is the floor: hints get lost.
+	// lookEvery is the longest interval, because hints get lost.
 	lookEvery = time.Second
-	// lookGap lets a storm of hints become few looks. A step that must be planned
-	// waits no longer than this for the one before it.
+	// lookGap merges a storm of hints into few looks. A step that must be planned waits
+	// no longer than this for the one before it.
 	lookGap = 2 * time.Millisecond
-	// patienceEvery is how exactly the patience of tasks is kept.
+	// patienceEvery is the precision with which the patience of tasks is enforced.
 	patienceEvery = time.Second
-	// tidyEvery is how often pools that nobody uses are looked for.
+	// tidyEvery is how often unused pools are looked for.
 	tidyEvery = 15 * time.Second
-	// brokenFor is how long a step that cannot be planned or failed is left alone.
+	// brokenFor is how long a step that can be neither planned nor failed is left alone.
 	brokenFor = time.Minute
 )
 
-// Config says on which database the loops work. Pool is needed; the zero value
-// of all else works.
+// Config says on which database the loops work. Pool is required; all other fields may be
+// zero.
 type Config struct {
 	Pool *pgxpool.Pool
-	// Hints hears of [engine.PlanChannel]. Nil: work waits for the next look.
+	// Hints receives notifications of [engine.PlanChannel]. If it is nil, work waits for
+	// the next look.
 	Hints <-chan struct{}
-	// Store shares its parsed definitions with the loops. Nil: they have their own.
+	// Store shares its parsed definitions with the loops. If it is nil, they have their
+	// own.
 	Store *Store
 	Log   *slog.Logger
 }
 
-// Loops are what the leader does for workflows during one term. It is one loop:
-// building, planning and patience share a wake-up, and an idle server asks one
-// question a second for all of them.
+// Loops returns what the leader does for workflows during one term. It is one loop:
+// building, planning and patience share a wake-up, and an idle server runs one query a
+// second for all of them.
 func Loops(config Config, term pg.Term) []loop.Loop {
 	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
 	if config.Store == nil {
@@ -51,18 +53,18 @@ func Loops(config Config, term pg.Term) []loop.Loop {
 	return []loop.Loop{{Name: "workflows", Tick: l.tick, Every: lookEvery, Next: l.due, Wake: config.Hints, Gap: lookGap}}
 }
 
-// leader is the one server that builds jobs and plans steps. It keeps nothing
-// that another could not read: what it writes is decided again by the SQL
-// functions, so two of them at once are harmless.
+// leader is the one server that builds jobs and plans steps. It keeps nothing that
+// another server could not read, and the SQL functions check what it writes, so two
+// leaders at once are harmless.
 type leader struct {
 	*Store
 	term pg.Term
 	// next is when the next queued job is due, as far as known.
 	next time.Time
-	// bore and tidied are when patience and pools were last looked at.
+	// bore and tidied are when patience and pools were last checked.
 	bore, tidied time.Time
-	// broken are tasks whose plan could not be written, and until when they are
-	// left alone.
+	// broken are tasks whose plan could not be written, and until when they are left
+	// alone.
 	broken map[weir.ID]time.Time
 }
 
@@ -72,8 +74,8 @@ func newLeader(config Config, term pg.Term) *leader {
 
 func (l *leader) due() time.Time { return l.next }
 
-// tick looks and does a bounded part of what there is. A part that fails does
-// not keep the others from their turn.
+// tick looks and does a bounded part of the work. A part that fails does not keep the
+// others from their turn.
 func (l *leader) tick(ctx context.Context, now time.Time) (more bool, err error) {
 	seen, err := l.signs(ctx)
 	if err != nil {
@@ -111,7 +113,7 @@ func (l *leader) tick(ctx context.Context, now time.Time) (more bool, err error)
 	return more && len(faults) == 0, errors.Join(faults...)
 }
 
-// mend forgets what was broken long enough ago.
+// mend forgets entries of broken that are old enough.
 func (l *leader) mend(now time.Time) {
 	for id, until := range l.broken {
 		if !until.After(now) {
@@ -120,14 +122,14 @@ func (l *leader) mend(now time.Time) {
 	}
 }
 
-// write runs one statement of the term that answers with a number.
+// write runs one statement of the term that returns a number.
 func (l *leader) write(ctx context.Context, sql string, args ...any) (n int, err error) {
 	err = l.term.QueryRow(ctx, l.pool, sql, args, &n)
 	return n, err
 }
 
-// did runs one statement of the term whose answer does not matter, and takes a
-// refusal for an answer: somebody was faster.
+// did runs one statement of the term and ignores its result. A refusal is not an error,
+// because another process was faster.
 func (l *leader) did(ctx context.Context, sql string, args ...any) error {
 	var any bool
 	if err := l.term.QueryRow(ctx, l.pool, sql, args, &any); err != nil && !refused(err) {

@@ -36,7 +36,7 @@ func serve(t *testing.T, hinted bool) *rig {
 	return r
 }
 
-// done works until a job is done; the loops do the rest.
+// done works until the given number of jobs are done; the loops do the rest.
 func (r *rig) done(jobs int) {
 	r.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); r.count(`select count(*) from weir.job where state = 'done'`) < jobs; {

@@ -77,7 +77,8 @@ func TestAMapWithALimitRunsSoManyAtOnce(t *testing.T) {
 	if got := r.text(`select reason from weir.why($1) where not open`, r.task(job, "m[4]")); got != "the limit of m is full: 2 of 2 places are taken" {
 		t.Errorf("why: %s", got)
 	}
-	// A pool, not pairs: when the second ends, the third starts though the first runs.
+	// The limit is a pool, not pairs: when the second item ends, the third starts
+	// although the first still runs.
 	r.exec(`select weir.claim('other', array['s'], 1)`)
 	r.exec(`select weir.finish(task, attempt, token, '1') from weir.claim('third', array['s'], 1)`)
 	if got := r.count(`select count(*) from weir.task where job = $1 and state = 'available'`, job); got != 1 {
@@ -219,7 +220,7 @@ func TestTheItemsOfAMapCountAgainstThePoolOfTheStep(t *testing.T) {
 	r.ends(job, "done", "m done, m[0] done, m[1] done, m[2] done, m[3] done, m[4] done")
 }
 
-// A map weighs as much as it has items, and is where the job stands.
+// A map counts with the number of its items in the progress of the job.
 func TestTheProgressOfAJobCountsItems(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

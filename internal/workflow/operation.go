@@ -35,8 +35,8 @@ type ListingVersions struct {
 	op.Paged
 }
 
-// DefinitionBody is a definition: as JSON, as the text that somebody wrote, or as both,
-// which must say the same.
+// DefinitionBody is a definition: as JSON, as its source text, or as both, which must be
+// equal.
 type DefinitionBody struct {
 	Definition json.RawMessage `json:"definition,omitempty" doc:"The definition as JSON: fields with values, or the list of steps."`
 	Source     string          `json:"source,omitempty" maxLength:"1048576" doc:"The definition as text, YAML or JSON. It is kept with its comments."`
@@ -54,7 +54,7 @@ type PutBody struct {
 	Inactive bool `json:"inactive,omitempty" doc:"Keep it, but do not run it."`
 }
 
-// Stored is the version that a definition became.
+// Stored is the version under which a definition was stored.
 type Stored struct {
 	Workflow
 	Created bool `json:"created,omitempty" doc:"The version is new. Left out: it said the same already."`
@@ -69,19 +69,19 @@ func (w Workflow) Tag() string { return op.Tag(w.ID, w.Active) }
 // New implements [op.Defined].
 func (w Workflow) New() bool { return false }
 
-// Linting is a definition to look at.
+// Linting is a definition to check.
 type Linting struct {
 	Body DefinitionBody
 }
 
-// Linted says what was found.
+// Linted is the result of a check.
 type Linted struct {
 	Good   bool               `json:"good" doc:"It can be stored."`
 	Name   string             `json:"name,omitempty"`
 	Faults []definition.Fault `json:"faults"`
 }
 
-// Activating says whether a version can be run.
+// Activating sets whether a version can be run.
 type Activating struct {
 	Named
 	Body ActiveBody
@@ -99,7 +99,7 @@ type Deleting struct {
 	Version int `query:"version" minimum:"0" maximum:"2147483647" doc:"This version alone. Left out: all of them."`
 }
 
-// Deleted counts what is gone.
+// Deleted counts the deleted versions.
 type Deleted struct {
 	Versions int `json:"versions" doc:"How many versions were deleted. Jobs of them stay."`
 }
@@ -144,7 +144,7 @@ type RunBody struct {
 	Trace          string    `json:"trace,omitempty"`
 }
 
-// Made is the job that a run is.
+// Made is the job of a run.
 type Made struct {
 	ID      weir.ID `json:"id"`
 	Origin  weir.ID `json:"origin,omitzero" doc:"The job that it does again."`
@@ -163,7 +163,7 @@ type Rerunning struct {
 	Body *RerunBody
 }
 
-// RerunBody says what of it.
+// RerunBody says which part of it.
 type RerunBody struct {
 	From   string `json:"from,omitempty" maxLength:"200" doc:"A step: it and what comes after it run again; what was done before stays."`
 	Failed bool   `json:"failed,omitempty" doc:"Only what was not done runs again, and what comes after it."`
@@ -270,7 +270,8 @@ var (
 	})
 )
 
-// onWorkflows describes an operation on workflows as such, onWorkflow one on a workflow.
+// onWorkflows describes an operation on workflows in general, onWorkflow one on a single
+// workflow.
 func onWorkflows(method, verb, below string, right auth.Verb, summary string) op.Operation {
 	return op.Operation{Noun: "workflow", Verb: verb, Method: method, Path: "/workflows" + below, Right: right, Summary: summary}
 }
@@ -281,12 +282,12 @@ func onWorkflow(method, verb, below string, right auth.Verb, summary string) op.
 
 func large(o op.Operation) op.Operation { o.Large = true; return o }
 
-// MayOf lets somebody leave out a step who may skip a task.
+// MayOf allows leaving out a step to a subject that may skip a task.
 func MayOf(who auth.Subject) MaySkip {
 	return func() error { return auth.Allow(who, auth.Override, auth.Object{Kind: "task"}) }
 }
 
-// read reads the definition, and says what is wrong with its form.
+// read reads the definition, and returns its syntactic faults.
 func (b *DefinitionBody) read() (*definition.Definition, definition.Faults, error) {
 	name := cmp.Or(b.File, "definition")
 	switch {
@@ -304,7 +305,7 @@ func (b *DefinitionBody) read() (*definition.Definition, definition.Faults, erro
 	if more.Err() != nil {
 		return said, more, nil
 	}
-	// Whoever sends both may have chosen another name or version for it.
+	// A client that sends both may have chosen another name or version for it.
 	d.Name, d.Version = said.Name, said.Version
 	if !bytes.Equal(d.JSON(), said.JSON()) {
 		return nil, nil, problem.Refuse("source", "send one of them", "it does not say what definition says")
@@ -324,7 +325,7 @@ func (b *DefinitionBody) good() (*definition.Definition, error) {
 	return d, err
 }
 
-// faulty is the problem that the faults of a definition are.
+// faulty converts the faults of a definition into a problem.
 func faulty(err error) error {
 	var faults definition.Faults
 	if !errors.As(err, &faults) || len(faults) == 0 {

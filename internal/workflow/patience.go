@@ -10,8 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// patience is how long a task waits for a worker: the JSON that
-// weir._be_patient takes.
+// patience is how long a task waits for a worker: the JSON that weir._be_patient takes.
 type patience struct {
 	Key    string            `json:"key"`
 	Relax  string            `json:"relax,omitempty"`
@@ -19,7 +18,7 @@ type patience struct {
 	Fail   string            `json:"fail,omitempty"`
 }
 
-// patienceOf is null when all tasks wait for ever.
+// patienceOf returns null if all tasks wait forever.
 func patienceOf(tasks []definition.Task) json.RawMessage {
 	var list []patience
 	for i := range tasks {
@@ -34,7 +33,7 @@ func patienceOf(tasks []definition.Task) json.RawMessage {
 	return text
 }
 
-// interval is a duration as PostgreSQL reads it; zero is none.
+// interval returns a duration in the form of PostgreSQL; zero means none.
 func interval(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -42,7 +41,7 @@ func interval(d time.Duration) string {
 	return strconv.FormatInt(d.Microseconds(), 10) + " us"
 }
 
-// bear relaxes and ends tasks that nobody takes.
+// bear relaxes and ends tasks that no worker takes.
 func (l *leader) bear(ctx context.Context, _ time.Time) (more bool, err error) {
 	if _, err := l.write(ctx, patienceSQL); err != nil {
 		return false, fmt.Errorf("look at tasks that nobody takes: %w", err)
@@ -50,7 +49,7 @@ func (l *leader) bear(ctx context.Context, _ time.Time) (more bool, err error) {
 	return false, nil
 }
 
-// tidy drops the pools of maps that ended without their planner: cancelled ones.
+// tidy drops the pools of maps that ended without their planner, such as canceled ones.
 func (l *leader) tidy(ctx context.Context, _ time.Time) (more bool, err error) {
 	names, err := l.emptyPools(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// age makes tasks wait for so long already.
+// age makes tasks look as if they had waited for the given time.
 func (r *rig) age(span string) {
 	r.exec(`update weir.available set opened_at = coalesce(opened_at, weir._id_time(task)) - $1::interval`, span)
 	r.leader.bore = time.Time{}

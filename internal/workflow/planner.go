@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// planMost is how many steps one look takes, planTasks how many tasks of maps
-	// one transaction writes, if one map has not more.
+	// planMost is how many steps one look takes, and planTasks how many tasks of maps one
+	// transaction writes, unless a single map has more.
 	planMost  = 200
 	planTasks = 2000
-	// depthMost is how many jobs may wait for one another: a workflow that
-	// contains itself would never end.
+	// depthMost is how deeply jobs may be nested, because a workflow that contains itself
+	// would never end.
 	depthMost = 10
 )
 
-// plan is what becomes of a task at the gate plan: the JSON that
-// weir.workflow_plan takes.
+// plan is the decision about a task at the gate plan: the JSON that weir.workflow_plan
+// takes.
 type plan struct {
 	Task weir.ID `json:"task"`
 	Job  weir.ID `json:"job"`
@@ -53,12 +53,12 @@ type plan struct {
 	Key        string          `json:"key,omitempty"`
 	Trace      string          `json:"trace,omitempty"`
 
-	// bound says that it is the end of a map whose items had a pool.
+	// bound is set at the end of a map whose items had a pool.
 	bound bool
 }
 
-// sight is a look at what stands at the gate plan, with all that its templates
-// may read.
+// sight is a look at the tasks at the gate plan, with everything that their templates may
+// read.
 type sight struct {
 	steps []step
 	// needs are the ended tasks of each job by key, items those of each map.
@@ -66,7 +66,7 @@ type sight struct {
 	items map[weir.ID][]taskRow
 }
 
-// step is a task at the gate plan with its definition. If fault is set, it
+// step is a task at the gate plan with its definition. If fault is set, the definition
 // cannot be read.
 type step struct {
 	waiting
@@ -76,8 +76,8 @@ type step struct {
 	fault   error
 }
 
-// plan decides about the tasks that stand at the gate plan. more says that there
-// are others, or that jobs were opened.
+// plan decides about the tasks at the gate plan. more is set if there are others, or if
+// jobs were opened.
 func (l *leader) plan(ctx context.Context, now time.Time) (more bool, err error) {
 	waits, err := l.planning(ctx, planMost)
 	if err != nil {
@@ -106,8 +106,8 @@ func (l *leader) plan(ctx context.Context, now time.Time) (more bool, err error)
 	return opened || len(waits) == planMost, l.writePlans(ctx, now, list)
 }
 
-// look reads the definitions of steps, and what they need to know: results of
-// needs in one statement, items of maps in another.
+// look reads the definitions of steps and their facts: results of needs in one statement,
+// items of maps in another.
 func (l *leader) look(ctx context.Context, waits []waiting) (sight, error) {
 	seen := sight{needs: map[weir.ID]map[string]definition.NeedFacts{}, items: map[weir.ID][]taskRow{}}
 	jobs, keys := map[weir.ID]bool{}, map[string]bool{}
@@ -175,8 +175,8 @@ func (t *taskRow) facts() definition.NeedFacts {
 	return definition.NeedFacts{State: t.State, Result: t.Result, Error: t.Cause, Node: t.Node}
 }
 
-// decide says what becomes of a step. What is wrong with it fails it; an error
-// is the database's.
+// decide returns what happens to a step. A fault of the step fails it; an error is the
+// database's.
 func (l *leader) decide(ctx context.Context, s *step, seen sight) (plan, error) {
 	switch {
 	case s.fault != nil:
@@ -213,9 +213,8 @@ func (s *step) end(p plan) plan {
 
 func (s *step) fail(cause string) plan { return s.end(plan{Outcome: "failed", Cause: cause}) }
 
-// mapped splits a step into its items; kept are those that need not run. A limit
-// is a pool of its own, which weir.workflow_plan makes: lint refuses it beside
-// another one.
+// mapped splits a step into its items; kept are those that need not run. A limit is a
+// pool of its own, which weir.workflow_plan makes; lint refuses it beside another pool.
 func (s *step) mapped(items []definition.Task, kept []string) plan {
 	if len(items) == 0 {
 		return s.end(plan{Outcome: "done", Result: json.RawMessage(`{"items": [], "failed": 0}`)})
@@ -228,11 +227,11 @@ func (s *step) mapped(items []definition.Task, kept []string) plan {
 	return plan{Task: s.task, Job: s.job.ID, Do: "map", Tasks: items, Reuse: kept, Patience: patienceOf(items)}
 }
 
-// mapPool is the name of the pool that bounds a map.
+// mapPool returns the name of the pool that bounds a map.
 func mapPool(task weir.ID) string { return "map:" + task.String() }
 
-// itemsEnded decides about a map whose items have ended. Failures that it
-// tolerates do not count against the job either.
+// itemsEnded decides about a map whose items have ended. Tolerated failures do not count
+// against the job either.
 func (s *step) itemsEnded(all []taskRow) plan {
 	var items []definition.NeedFacts
 	var failed []weir.ID
@@ -254,8 +253,8 @@ func (s *step) itemsEnded(all []taskRow) plan {
 	return s.end(plan{Outcome: "done", Result: result, Tolerate: failed, bound: bound})
 }
 
-// writePlans carries plans out in one transaction. If one of them is refused,
-// they go one by one, and that step fails with what was said.
+// writePlans writes plans in one transaction. If one of them is refused, it writes them
+// one by one, and that step fails with the refusal.
 func (l *leader) writePlans(ctx context.Context, now time.Time, list []plan) error {
 	if len(list) == 0 {
 		return nil
@@ -281,8 +280,8 @@ func (l *leader) writePlans(ctx context.Context, now time.Time, list []plan) err
 	return nil
 }
 
-// refuse fails a step whose plan the database refuses. If even that is refused,
-// it is left alone for a while.
+// refuse fails a step whose plan the database refuses. If even that is refused, the step
+// is left alone for a while.
 func (l *leader) refuse(ctx context.Context, now time.Time, p plan, cause error) error {
 	l.log.Warn("a step cannot be planned", "task", p.Task, "job", p.Job, "error", cause)
 	if p.Do == "end" && p.Outcome == "failed" {

@@ -11,20 +11,19 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// Preview is what would become of one step if the workflow ran now, and where.
+// Preview is what would happen to one step if the workflow ran now, and where.
 type Preview struct {
 	definition.Preview
 	Nodes []string `json:"nodes,omitempty" doc:"Those that live and could take it."`
-	// WhyNot says of the others that offer its service what is in the way, or that
-	// nobody offers it; and what it names that is not there.
+	// WhyNot says what keeps the other nodes that offer the service from taking the step,
+	// or that no node offers it, and which pools, secrets and workflows do not exist.
 	WhyNot []string `json:"why_not,omitempty" doc:"What is in the way of the others."`
 }
 
 // whyNotMost is how many nodes that cannot take a step are named.
 const whyNotMost = 5
 
-// Plan says what would run, where, and what would not and why. It changes
-// nothing.
+// Plan returns what would run, where, and what would not and why. It changes nothing.
 func (s *Store) Plan(ctx context.Context, workflow string, version int, options definition.Options) ([]Preview, error) {
 	w, err := s.Workflow(ctx, workflow, version)
 	if err != nil {
@@ -61,8 +60,8 @@ func (s *Store) PlanDefinition(ctx context.Context, d *definition.Definition, op
 	return out, s.missing(ctx, d, out)
 }
 
-// missing adds what the steps name and the database does not have: pools,
-// secrets, workflows.
+// missing adds what the steps name and the database does not have: pools, secrets,
+// workflows.
 func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []Preview) error {
 	named := func(step *definition.Step) [][2]string {
 		var out [][2]string
@@ -102,7 +101,7 @@ func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []P
 	return nil
 }
 
-// placed says which machines could take a class, and what keeps the others.
+// placed returns which machines could take a class, and what keeps the others from it.
 func placed(service string, labels map[string]string, machines []machine) (nodes, whyNot []string) {
 	for _, m := range machines {
 		if !slices.Contains(m.Services, service) || slices.Contains(nodes, m.Node) {
@@ -123,7 +122,7 @@ func placed(service string, labels map[string]string, machines []machine) (nodes
 	return nodes, whyNot
 }
 
-// lacks says what is in the way of a machine that offers the service.
+// lacks returns what keeps a machine that offers the service from taking the step.
 func (m *machine) lacks(labels map[string]string) string {
 	if m.State != "active" && m.State != "live" {
 		return "is " + m.State

@@ -12,17 +12,17 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// RerunRequest says what of a job is done again. The zero value is all of it.
+// RerunRequest says which part of a job is run again. The zero value means all of it.
 type RerunRequest struct {
-	// From is a step: it and all that comes after it run again, and whatever was
+	// From is a step: it and its dependents run again, and so does everything that was
 	// not done.
 	From string
-	// Failed: what was not done runs again, and all that comes after it.
+	// Failed runs again what was not done, and its dependents.
 	Failed bool
-	// By says who asks; it is kept with the job's options.
+	// By is the user who asks; it is stored with the job's options.
 	By string
-	// MaySkip is asked if the job left out a step, for the new one does too. Nil:
-	// who asks may.
+	// MaySkip is called if the job left out a step, because the new one does too. Nil
+	// means that the caller may.
 	MaySkip MaySkip
 }
 
@@ -34,9 +34,9 @@ type reused struct {
 	Cause   string          `json:"cause,omitempty"`
 }
 
-// Rerun makes a new job that does another again, with the same options and the
-// same version of the workflow. Its origin is the old one. Steps that are not to
-// be done again end with the result they had.
+// Rerun makes a new job that runs another one again, with the same options and the same
+// version of the workflow. Its origin is the old one. Steps that are not run again end
+// with the result they had.
 func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID, error) {
 	if r.From != "" && r.Failed {
 		return weir.ID{}, problem.Refuse("from", "choose one of them", "from a step and only the failed ones exclude each other")
@@ -88,8 +88,8 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 	return ids[0], nil
 }
 
-// reuse are the steps of a rerun that need not run: those that were done, or
-// were skipped so that others went on, and that come after none that runs again.
+// reuse returns the steps of a rerun that need not run: those that were done, or were
+// skipped with their dependents continuing, and that depend on no step that runs again.
 func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r RerunBody) ([]reused, error) {
 	if r.From == "" && !r.Failed {
 		return nil, nil
@@ -110,11 +110,11 @@ func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r RerunBody)
 	return list, nil
 }
 
-// fine says that the job goes on behind the task.
+// fine reports whether the job continues behind the task.
 func (t *taskRow) fine() bool { return t.State == "done" || t.State == "skipped" && t.Passes }
 
-// keep are the steps that do not run again: fine as they were, not from, and
-// with no need that runs again. Each comes after its needs.
+// keep returns the steps that do not run again: fine as they were, not from, and with no
+// need that runs again. Each comes after its needs.
 func (b *book) keep(from string, old map[string]taskRow) []string {
 	keeps, seen := map[string]bool{}, map[string]bool{}
 	var order []string
@@ -140,10 +140,10 @@ func (b *book) keep(from string, old map[string]taskRow) []string {
 	return order
 }
 
-// keepItems lets the items of a map that were done in the origin end as they did
-// there, if the step gives the same items again, and names them. A map that
-// comes after the step from which the job runs again begins anew, and so does
-// one whose inputs come from a step that ran again.
+// keepItems lets the items of a map that were done in the origin end as they did there,
+// if the step produces the same items again, and returns their names. A map that depends
+// on the step from which the job runs again starts over, and so does one whose inputs
+// come from a step that ran again.
 func (l *leader) keepItems(ctx context.Context, s *step, items []definition.Task) ([]string, error) {
 	r := s.options.Rerun
 	if r == nil || r.From == "" && !r.Failed || s.job.Origin.IsZero() || r.From != "" && s.book.follows(s.key, r.From) {
@@ -165,14 +165,14 @@ func (l *leader) keepItems(ctx context.Context, s *step, items []definition.Task
 	var keys []string
 	for i := range items {
 		if old[items[i].Key].State == "done" {
-			items[i].Plan, items[i].Patience = true, nil // it stands still until it is ended
+			items[i].Plan, items[i].Patience = true, nil // it waits until it is ended
 			keys = append(keys, items[i].Key)
 		}
 	}
 	return keys, nil
 }
 
-// sameItems says that the step would give these items too if its needs had ended
+// sameItems reports whether the step would produce these items too if its needs had ended
 // as they did in the origin.
 func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task) (bool, error) {
 	reads, err := s.book.Reads(s.key)
@@ -189,14 +189,14 @@ func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task
 	}
 	was, err := s.book.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: needs})
 	if err != nil {
-		return false, nil // its needs were others
+		return false, nil // its needs were different
 	}
 	return slices.EqualFunc(was.Items, items, func(a, b definition.Task) bool {
 		return bytes.Equal(a.Params, b.Params) && bytes.Equal(a.Run, b.Run)
 	}), nil
 }
 
-// follows says that a step is another one, or comes after it.
+// follows reports whether a step is another one, or comes after it.
 func (b *book) follows(key, other string) bool {
 	seen := map[string]bool{}
 	var visit func(key string) bool

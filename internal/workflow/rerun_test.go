@@ -80,7 +80,7 @@ func TestRerunOfAMap(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		request    RerunRequest
-		// scan gives its list only in the second run, if at all.
+		// scan returns its list only in the second run, if at all.
 		scan []string
 		ran  string
 	}{
@@ -136,8 +136,8 @@ func TestRerunOfAMap(t *testing.T) {
 	}
 }
 
-// The files of items that did not run again are where they were made, two jobs
-// back if need be.
+// The files of items that did not run again are where they were made, two jobs back if
+// necessary.
 func TestFilesOfReusedItemsAreInputs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -185,7 +185,7 @@ steps:
 	if ran := strings.Join(r.ran, " "); ran != "one m[0] m[1] m[2] m[1] m[2] m[2] join" {
 		t.Errorf("ran %s", ran)
 	}
-	// Done again as a whole, the files are its own.
+	// If the step runs again as a whole, the files are its own.
 	fourth, err := r.store.Rerun(t.Context(), third, RerunRequest{From: "join"})
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestBackfill(t *testing.T) {
 			t.Errorf("run %d got %s, want %s", i, got, want)
 		}
 	}
-	// The same days again are the same jobs.
+	// The same days give the same jobs again.
 	ask.Body.To = from.AddDate(0, 0, 4)
 	times, again, err := backfill(ask)
 	if err != nil || len(times) != 4 || again[0] != jobs[0] || again[2] != jobs[2] {
@@ -290,7 +290,8 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// A job that left out a step is run again by who may skip: the new one leaves it out too.
+// Rerunning a job that left out a step requires the right to skip, because the new job
+// leaves it out too.
 func TestRerunAsksBeforeItSkips(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

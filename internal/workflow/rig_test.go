@@ -27,16 +27,16 @@ type rig struct {
 	leader *leader
 	// ran are the keys in the order in which the worker took them.
 	ran []string
-	// does says how the work of a key ends; what is missing is done with null.
+	// does says how the work of a key ends; work without an entry is done with null.
 	does map[string]func(params map[string]any) (any, error)
 	// labels are those of the worker, node is its machine, if it has one.
 	labels map[string]string
 	node   string
-	// holds is called with what the worker holds, before that ends.
+	// holds is called with a lease that the worker holds, before it ends.
 	holds func(lease)
 }
 
-// lease is a task that the worker has.
+// lease is a task that the worker holds.
 type lease struct {
 	task, token weir.ID
 	attempt     int
@@ -52,7 +52,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// leads gives the term of a coordinator that lives as long as the test.
+// leads returns the term of a coordinator that lives as long as the test.
 func leads(t *testing.T, db *testdb.DB) *coordinator.Term {
 	t.Helper()
 	terms := make(chan *coordinator.Term, 10)
@@ -96,7 +96,7 @@ func (r *rig) run(workflow string, params map[string]any) weir.ID {
 	return id
 }
 
-// tick lets the leader look until it has nothing more to do at once.
+// tick runs the leader until it has nothing more to do at once.
 func (r *rig) tick() {
 	r.Helper()
 	for more, n := true, 0; more; n++ {
@@ -110,8 +110,7 @@ func (r *rig) tick() {
 	}
 }
 
-// work takes all that is available once and ends it; it reports whether there
-// was something.
+// work takes all available tasks once and ends them; it reports whether there were any.
 func (r *rig) work() bool {
 	r.Helper()
 	r.exec(`select weir.tend()`)
@@ -199,7 +198,7 @@ func (r *rig) states(job weir.ID) string {
 	return r.text(`select coalesce(string_agg(key || ' ' || state, ', ' order by position), '') from weir.task where job = $1`, job)
 }
 
-// cause is why a task of a job is not done.
+// cause returns why a task of a job is not done.
 func (r *rig) cause(job weir.ID, key string) string {
 	return r.text(`select coalesce((select cause from weir.task where job = $1 and key = $2), '')`, job, key)
 }
@@ -259,7 +258,7 @@ func fails(text string) func(map[string]any) (any, error) {
 	return func(map[string]any) (any, error) { return nil, errors.New(text) }
 }
 
-// echoes gives its params back.
+// echoes returns its params.
 func echoes(params map[string]any) (any, error) { return params, nil }
 
 func containsAll(text string, parts ...string) bool {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// runTries is how often a run is planned again because the newest version
-	// changed meanwhile.
+	// runTries is how often a run is planned again because the newest version changed in
+	// the meantime.
 	runTries = 5
 	// runBatch is how many jobs one transaction submits.
 	runBatch = 250
@@ -27,25 +27,26 @@ type RunRequest struct {
 	// Version 0 is the newest active one.
 	Version int
 	Options definition.Options
-	// At is when it is due. Zero: now.
+	// At is when the job is due. Zero means now.
 	At time.Time
-	// Schedule is the one whose run it is, if it is: its policy on overlaps counts.
+	// Schedule is the schedule that the run belongs to, if any: its policy on overlaps
+	// applies.
 	Schedule string
-	// Priority nil: that of the definition.
+	// Priority is the job's priority. Nil means that of the definition.
 	Priority       *int
 	IdempotencyKey string
 	Trace          string
-	// By says who asks; it is kept with the job's options.
+	// By is the user who asks; it is stored with the job's options.
 	By string
-	// MaySkip is asked before a step is left out. Nil: who asks may.
+	// MaySkip is called before a step is left out. Nil means that the caller may.
 	MaySkip MaySkip
 }
 
-// MaySkip says whether who asks may leave out a step, which takes what skipping a
-// task takes: nil, or why not.
+// MaySkip returns nil if the caller may leave out a step, or why not. It requires the
+// same right as skipping a task.
 type MaySkip func() error
 
-// Judge asks if the options leave out a step.
+// Judge calls may if the options leave out a step.
 func (may MaySkip) Judge(o definition.Options) error {
 	for _, key := range slices.Sorted(maps.Keys(o.Steps)) {
 		if may == nil || !o.Steps[key].Skip {
@@ -58,9 +59,9 @@ func (may MaySkip) Judge(o definition.Options) error {
 	return nil
 }
 
-// Run makes a job of a workflow and returns its id. What may start at once is
-// submitted whole, in one trip to the database; a job that is due later, or that
-// may have to wait for others of its workflow, is queued and built by the leader.
+// Run makes a job of a workflow and returns its id. A job that may start at once is
+// submitted completely, in one round trip to the database; a job that is due later, or
+// that may have to wait for others of its workflow, is queued and built by the leader.
 func (s *Store) Run(ctx context.Context, r RunRequest) (weir.ID, error) {
 	ids, err := s.RunMany(ctx, r, []definition.Options{r.Options})
 	if err != nil {
@@ -69,8 +70,8 @@ func (s *Store) Run(ctx context.Context, r RunRequest) (weir.ID, error) {
 	return ids[0], nil
 }
 
-// RunMany makes one job for each of the options. An idempotency key is for a
-// single job. If it fails in the middle, the jobs before that exist.
+// RunMany makes one job for each of the options. An idempotency key is for a single job.
+// If it fails in the middle, the jobs before that exist.
 func (s *Store) RunMany(ctx context.Context, r RunRequest, options []definition.Options) (ids []weir.ID, err error) {
 	if r.IdempotencyKey != "" && len(options) > 1 {
 		return nil, problem.Refuse("idempotency_key", "run them one by one", "it can stand for one job only")
@@ -106,7 +107,7 @@ func (s *Store) runSome(ctx context.Context, r RunRequest, options []definition.
 		if err != nil || !slices.Contains(ids, weir.ID{}) {
 			return ids, err
 		}
-		s.known.forget(r.Workflow) // somebody put a newer one
+		s.known.forget(r.Workflow) // another process stored a newer one
 	}
 	return nil, problem.New(problem.Conflict, "try again", "the versions of %q change faster than it can be run", r.Workflow)
 }
@@ -129,7 +130,7 @@ func (s *Store) runNow(ctx context.Context, b *book, r RunRequest, options []def
 		if r.Priority != nil {
 			x.priority = *r.Priority
 		}
-		x.hint = i == len(options)-1 // one for all: they wake the same workers
+		x.hint = i == len(options)-1 // one hint for all, because they wake the same workers
 		if x.tasks, err = json.Marshal(tasks); err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ func (s *Store) runNow(ctx context.Context, b *book, r RunRequest, options []def
 
 // queue opens jobs that the leader builds.
 func (s *Store) queue(ctx context.Context, r RunRequest, options []definition.Options) ([]weir.ID, error) {
-	s.known.forget(r.Workflow) // nobody checks later that it is the newest
+	s.known.forget(r.Workflow) // no later check finds out whether it is the newest
 	b, err := s.find(ctx, r.Workflow, r.Version)
 	if err != nil {
 		return nil, err
@@ -164,8 +165,8 @@ func (s *Store) queue(ctx context.Context, r RunRequest, options []definition.Op
 	return s.open(ctx, list)
 }
 
-// opening is a job of the workflow with these options, which are checked here so
-// that whoever asks hears of it.
+// opening returns a job of the workflow with these options, which are checked here so
+// that the caller gets the error.
 func (b *book) opening(o jobOptions) (opening, error) {
 	params, err := b.Input(o.Options)
 	if err != nil {
@@ -179,9 +180,9 @@ func (b *book) opening(o jobOptions) (opening, error) {
 // jobOptions is the JSON in weir.jobs.options.
 type jobOptions struct {
 	definition.Options
-	// Rerun says which steps of the origin are done again.
+	// Rerun says which steps of the origin are run again.
 	Rerun *RerunBody `json:"rerun,omitempty"`
-	// By is who asked for the job.
+	// By is the user who asked for the job.
 	By string `json:"by,omitempty"`
 }
 
@@ -198,8 +199,8 @@ func encodeOptions(params map[string]any, o jobOptions) (text, options json.RawM
 	return text, options, nil
 }
 
-// optionsOf reads the options of a job. Somebody may have written them by plain
-// SQL, or only its params.
+// optionsOf reads the options of a job. They may have been written by plain SQL, or may
+// contain only its params.
 func (j *jobRow) optionsOf() (o jobOptions, err error) {
 	switch {
 	case len(j.Options) > 0:

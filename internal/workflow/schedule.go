@@ -16,8 +16,8 @@ import (
 // schedulePrefix begins the names of the schedules that a definition owns.
 func schedulePrefix(workflow string) string { return "workflow/" + workflow + "/" }
 
-// applySchedules makes the schedules of a workflow those of its newest active
-// version. A schedule that somebody paused stays paused.
+// applySchedules makes the schedules of a workflow those of its newest active version. A
+// paused schedule stays paused.
 func (s *Store) applySchedules(ctx context.Context, tx pg.Querier, name, by string) error {
 	body, err := newestIn(ctx, tx, name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) applySchedules(ctx context.Context, tx pg.Querier, name, by stri
 	return nil
 }
 
-// scheduleOf is the n-th schedule of a definition's block as the engine has it.
+// scheduleOf returns the nth schedule of a definition's block in the form of the engine.
 func scheduleOf(workflow string, n int, w definition.Schedule) (x weir.Schedule, options json.RawMessage) {
 	x = weir.Schedule{
 		Name: schedulePrefix(workflow) + cmp.Or(w.Name, strconv.Itoa(n+1)), Spec: w.Spec, Zone: cmp.Or(w.Zone, "UTC"), Workflow: workflow,

@@ -22,9 +22,8 @@ type book struct {
 	*definition.Definition
 }
 
-// shelf keeps parsed definitions. A version never changes, so what is here by
-// id is right for ever; which version is the newest may be out of date, and
-// weir.workflow_run says so.
+// shelf caches parsed definitions. A version never changes, so an entry by id is right
+// forever; the newest version may be out of date, and weir.workflow_run detects that.
 type shelf struct {
 	mu     sync.Mutex
 	byID   map[weir.ID]*book
@@ -57,15 +56,14 @@ func (s *shelf) put(b *book, newest bool) {
 	}
 }
 
-// forget makes the next run look which version is the newest.
+// forget makes the next run look up the newest version.
 func (s *shelf) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.newest, name)
 }
 
-// find gives a version of a workflow; 0 is the newest active one, as far as
-// known.
+// find returns a version of a workflow; 0 means the newest active one that is known.
 func (s *Store) find(ctx context.Context, name string, version int) (*book, error) {
 	if version == 0 {
 		if b := s.known.getNewest(name); b != nil {
@@ -82,7 +80,7 @@ func (s *Store) find(ctx context.Context, name string, version int) (*book, erro
 	return s.read(w, version == 0)
 }
 
-// load gives the definition of a job.
+// load returns the definition of a job.
 func (s *Store) load(ctx context.Context, id weir.ID) (*book, error) {
 	if b := s.known.get(id); b != nil {
 		return b, nil
@@ -97,8 +95,8 @@ func (s *Store) load(ctx context.Context, id weir.ID) (*book, error) {
 	return s.read(w, false)
 }
 
-// read parses a stored definition. Somebody may have written it by plain SQL,
-// so it is checked as if it were new.
+// read parses a stored definition. It checks the definition as if it were new, because it
+// may have been written by plain SQL.
 func (s *Store) read(w Workflow, newest bool) (*book, error) {
 	d, err := definition.ParseJSON(w.Definition)
 	if err == nil {

@@ -18,20 +18,20 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Options of a store. The zero value works.
+// Options configure a store. The zero value works.
 type Options struct {
 	Log *slog.Logger
 }
 
-// Store keeps the workflows of one database and runs them. It is safe for
-// concurrent use. All SQL of the package is in this file.
+// Store stores the workflows of one database and runs them. It is safe for concurrent
+// use. All SQL of the package is in this file.
 type Store struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
 	known *shelf
 }
 
-// New makes a store on a pool that the caller keeps.
+// New returns a store on a pool that the caller owns.
 func New(pool *pgxpool.Pool, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -39,7 +39,8 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	return &Store{pool: pool, log: o.Log, known: newShelf()}
 }
 
-// refused tells an error of what was asked from one of the database.
+// refused reports whether the database refused the request, as opposed to a failure of
+// the database.
 func refused(err error) bool {
 	var state *pgconn.PgError
 	if !errors.As(err, &state) || state.Code == "WR410" {
@@ -52,7 +53,7 @@ func refused(err error) bool {
 	return false
 }
 
-// said is what a person should read of an error.
+// said returns the text of an error for a person.
 func said(err error) string {
 	p := problem.Explain(err)
 	if p.Next == "" {
@@ -94,8 +95,8 @@ func (s *Store) Workflows(ctx context.Context, page view.Page) ([]Workflow, erro
 		order by w.name limit $2`, page.After, page.Most())
 }
 
-// Versions lists the versions of a workflow, the newest first. After is the
-// version of the last row of the page before.
+// Versions lists the versions of a workflow, newest first. page.After is the last version
+// of the previous page.
 func (s *Store) Versions(ctx context.Context, name string, page view.Page) ([]Workflow, error) {
 	list, err := s.list(ctx, "list versions", `where w.name = $1 and w.deleted_at is null and ($2 = '' or w.version < $2::int) order by w.version desc limit $3`, name, page.After, page.Most())
 	if err == nil && len(list) == 0 && page.After == "" {
@@ -125,7 +126,7 @@ func (s *Store) one(ctx context.Context, name string, version int, rest string, 
 	return list[0], nil
 }
 
-// names are those of workflows that can be run.
+// names returns the names of workflows that can be run.
 func (s *Store) names(ctx context.Context) ([]string, error) {
 	rows, err := s.pool.Query(ctx, `select distinct w.name from weir.workflows w where w.active order by 1 limit 1000`)
 	if err != nil {
@@ -161,7 +162,7 @@ func newestIn(ctx context.Context, tx pg.Querier, name string) (body json.RawMes
 
 // --- schedules of workflows
 
-// scheduleRow is what there is of a schedule that a definition owns.
+// scheduleRow is the existing row of a schedule that a definition owns.
 type scheduleRow struct {
 	name   string
 	paused bool
@@ -226,7 +227,7 @@ func (r *submission) args() []any {
 	return []any{r.definition, r.newest, r.tasks, r.patience, r.priority, r.params, r.key, r.trace, r.options, r.at, r.hint}
 }
 
-// submit gives the zero ID when the definition is not the newest any more.
+// submit returns the zero ID if the definition is no longer the newest.
 func (s *Store) submit(ctx context.Context, list []submission) ([]weir.ID, error) {
 	var batch pgx.Batch // one transaction, one trip
 	for i := range list {
@@ -263,8 +264,8 @@ type opening struct {
 	Origin      weir.ID         `json:"origin,omitzero"`
 }
 
-// open opens queued jobs, all or none, in their order. The leader is told even
-// of those that are due later, so that it knows when.
+// open opens queued jobs, all or none, in order. It notifies the leader even of jobs that
+// are due later, so that the leader knows when.
 func (s *Store) open(ctx context.Context, list []opening) ([]weir.ID, error) {
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -286,7 +287,7 @@ func (s *Store) open(ctx context.Context, list []opening) ([]weir.ID, error) {
 
 // --- jobs
 
-// jobRow is what building and planning need to know of a job.
+// jobRow is what building and planning need of a job.
 type jobRow struct {
 	ID          weir.ID
 	Definition  weir.ID
@@ -297,7 +298,7 @@ type jobRow struct {
 	Origin      weir.ID
 	Priority    int
 	Trace       string
-	// Ended is when nothing is left to happen.
+	// State is the state of the job; an ended job has nothing left to do.
 	State string
 }
 
@@ -337,7 +338,7 @@ func (s *Store) jobOf(ctx context.Context, id weir.ID) (jobRow, error) {
 	return job, err
 }
 
-// taskRow is a task of a job as another one sees it.
+// taskRow is a task of a job as another task sees it.
 type taskRow struct {
 	ID     weir.ID
 	Job    weir.ID
@@ -353,7 +354,7 @@ const taskFacts = `q.id, q.job, q.key, coalesce(f.outcome::text, ''), f.result, 
 
 const taskColumns = taskFacts + `, coalesce(n.name, '')`
 
-// ranOn is the node of a task, or of the one that it took its result from: a
+// ranOn is the node of a task, or of the task that it took its result from, because a
 // rerun ends it without running it.
 const ranOn = `coalesce(n.name, case when f.worker is null and f.outcome = 'done' then (
 	with recursive line (job, depth) as (
@@ -388,7 +389,7 @@ func (s *Store) tasksOf(ctx context.Context, job weir.ID) ([]taskRow, error) {
 	return scanTasks(s.pool.Query(ctx, `select `+taskColumns+` from weir.tasks q`+taskJoins+` where q.job = $1 order by q.position`, job))
 }
 
-// outcomes says how the tasks of a job ended, without their results.
+// outcomes returns how the tasks of a job ended, without their results.
 func (s *Store) outcomes(ctx context.Context, job weir.ID) (map[string]taskRow, error) {
 	list, err := scanTasks(s.pool.Query(ctx, `select q.id, q.job, q.key, f.outcome::text, null::jsonb, '', f.passes is true, '' from weir.tasks q
 		join lateral (select f.outcome, f.passes from weir.finished f where f.task = q.id offset 0) f on true where q.job = $1`, job))
@@ -410,7 +411,7 @@ func (s *Store) items(ctx context.Context, jobs []weir.ID, keys []string) ([]tas
 
 // --- the leader's reads
 
-// signs says what there may be to do.
+// signs says what work there may be.
 type signs struct {
 	plan, patience, children, pools bool
 	// due is when the next queued job is due, and now the database's time.
@@ -425,7 +426,7 @@ func (s *Store) signs(ctx context.Context) (x signs, err error) {
 	return x, err
 }
 
-// dueJob is a queued job whose time has come. Note: why it is not built.
+// dueJob is a queued job whose time has come. note says why it is not built.
 type dueJob struct {
 	job  weir.ID
 	note *string
@@ -442,22 +443,21 @@ func (s *Store) due(ctx context.Context, most int) ([]dueJob, error) {
 	})
 }
 
-// waiting is a task that stands at the gate plan.
+// waiting is a task at the gate plan.
 type waiting struct {
 	task    weir.ID
 	key     string
 	attempt int
 	params  json.RawMessage
-	// split says that it has its items.
+	// split is set if the task has its items.
 	split bool
 	job   jobRow
-	// child is the job that it waited for, outcome how that ended.
+	// child is the job that the task waited for, and outcome is how that ended.
 	child          weir.ID
 	outcome, cause string
 }
 
-// planning reads what stands at the gate plan and whose job, if it waits for
-// one, has ended.
+// planning reads the tasks at the gate plan whose job, if they wait for one, has ended.
 func (s *Store) planning(ctx context.Context, most int) ([]waiting, error) {
 	rows, err := s.pool.Query(ctx, `with p as materialized (
 			select p.task, p.attempt, p.job, c.id as child, p.priority, p.order_seq, p.position
@@ -482,7 +482,7 @@ func (s *Store) planning(ctx context.Context, most int) ([]waiting, error) {
 	})
 }
 
-// orphans are live jobs whose task does not wait for them any more.
+// orphans returns live jobs whose task no longer waits for them.
 func (s *Store) orphans(ctx context.Context) ([]weir.ID, error) {
 	rows, err := s.pool.Query(ctx, `select l.job from weir.job_live l where l.parent is not null and l.cancel_at is null and l.definition is not null
 		and exists (select from weir.finished f where f.task = l.parent) limit 100`)
@@ -492,7 +492,7 @@ func (s *Store) orphans(ctx context.Context) ([]weir.ID, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[weir.ID])
 }
 
-// emptyPools are pools of maps that have ended.
+// emptyPools returns the pools of maps that have ended.
 func (s *Store) emptyPools(ctx context.Context) ([]string, error) {
 	rows, err := s.pool.Query(ctx, `select p.name from weir.pools p where p.name ~ '^map:[0-9a-f]{8}-[0-9a-f-]{27}$'
 		and not exists (select from weir.pending x where x.task = substr(p.name, 5)::uuid) and not exists (select from weir.pending x where x.pool = p.name)
@@ -503,7 +503,7 @@ func (s *Store) emptyPools(ctx context.Context) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// depth says how many jobs a job is part of.
+// depth returns how many jobs a job is nested in.
 func (s *Store) depth(ctx context.Context, job weir.ID) (n int, err error) {
 	err = s.pool.QueryRow(ctx, `select count(*) from weir.workflow_ancestors($1)`, job).Scan(&n)
 	return n, err
@@ -544,8 +544,8 @@ func (s *Store) machines(ctx context.Context) ([]machine, error) {
 	})
 }
 
-// absent says which pools, secrets and workflows (name or name@version) are not
-// there, each as a word and a name.
+// absent returns which pools, secrets and workflows (name or name@version) do not exist,
+// each as a kind and a name.
 func (s *Store) absent(ctx context.Context, pools, secrets, workflows []string) (map[[2]string]bool, error) {
 	rows, err := s.pool.Query(ctx, `select 'pool', n from unnest($1::text[]) n where not exists (select from weir.pools p where p.name = n)
 		union all select 'secret', n from unnest($2::text[]) n where not exists (select from weir.secrets x where x.name = n)

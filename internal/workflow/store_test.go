@@ -142,7 +142,8 @@ func TestARunTakesTheNewestVersion(t *testing.T) {
 	r := newRig(t)
 	r.put(oneStep)
 	first := r.run("w", nil)
-	// Another server puts and turns off versions; this one has the old one at hand.
+	// Another server stores and deactivates versions while this one has the old one
+	// cached.
 	other := New(r.db.Pool, Options{})
 	if _, _, err := other.Put(t.Context(), "bob", parse(t, "name: w\nsteps:\n  - {key: b, service: s}"), "", PutOptions{}); err != nil {
 		t.Fatal(err)
@@ -287,7 +288,7 @@ func TestABadDefinitionIsNotStored(t *testing.T) {
 	}
 }
 
-// What a client of the database may call works with its rights alone.
+// The functions for clients of the database work with only a client's rights.
 func TestAClientPutsAndSchedules(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

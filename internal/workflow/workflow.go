@@ -21,10 +21,10 @@ type Workflow struct {
 	ID      weir.ID `json:"id"`
 	Name    string  `json:"name"`
 	Version int     `json:"version"`
-	// Active versions can be run; a run that names none takes the newest of them.
+	// Active versions can be run; a run without a version takes the newest of them.
 	Active     bool            `json:"active"`
 	Definition json.RawMessage `json:"definition"`
-	// Source is the definition as somebody wrote it, if it came as text.
+	// Source is the definition as its author wrote it, if it came as text.
 	Source    string    `json:"source,omitempty"`
 	By        string    `json:"by,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
@@ -34,7 +34,7 @@ type Workflow struct {
 	Running int     `json:"running"`
 	Queued  int     `json:"queued"`
 	LastJob weir.ID `json:"last_job,omitzero"`
-	// DeletedAt is set in what a job still reads of a deleted workflow ([Store.Of]).
+	// DeletedAt is set in a deleted workflow that is read for a job ([Store.Of]).
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
@@ -44,10 +44,10 @@ type PutOptions struct {
 	Inactive bool
 }
 
-// Put stores a definition, and sets the schedules of its block. The same
-// content again is fine: created is false. Another content of the same version
-// is a conflict; without a version it gets the next free one. What is wrong with
-// it comes back as [definition.Faults] inside a problem.
+// Put stores a definition, and sets the schedules of its block. Storing the same content
+// again is no error: created is false. Other content of the same version is a conflict;
+// without a version it gets the next free one. Errors in the definition are returned as
+// [definition.Faults] inside a problem.
 func (s *Store) Put(ctx context.Context, by string, d *definition.Definition, source string, o PutOptions) (w Workflow, created bool, err error) {
 	if err := d.Lint().Err(); err != nil {
 		return w, false, &problem.Problem{Kind: problem.Invalid, Field: "definition", What: err.Error(), Err: err}
@@ -68,8 +68,8 @@ func (s *Store) Put(ctx context.Context, by string, d *definition.Definition, so
 	return w, created, err
 }
 
-// SetActive lets a version be run, or not. The schedules follow the newest one
-// that is active.
+// SetActive sets whether a version can be run. The schedules follow the newest active
+// one.
 func (s *Store) SetActive(ctx context.Context, by, name string, version int, active bool) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := setActive(ctx, tx, name, version, active, by); err != nil {
@@ -84,8 +84,8 @@ func (s *Store) SetActive(ctx context.Context, by, name string, version int, act
 	return nil
 }
 
-// Check says whether a run of a workflow with these options would be accepted,
-// for whoever keeps them for later.
+// Check returns an error if a run of a workflow with these options would be refused, for
+// callers that store the options for later.
 func (s *Store) Check(ctx context.Context, workflow string, options definition.Options) error {
 	s.known.forget(workflow)
 	b, err := s.find(ctx, workflow, 0)
@@ -95,8 +95,8 @@ func (s *Store) Check(ctx context.Context, workflow string, options definition.O
 	return err
 }
 
-// CheckRun is Check for whoever keeps the options of a schedule. What cannot be read the
-// engine refuses.
+// CheckRun is Check for the options of a schedule. It accepts unreadable options, because
+// the engine refuses them.
 func (s *Store) CheckRun(ctx context.Context, who auth.Subject, workflow string, kept json.RawMessage) error {
 	var options definition.Options
 	if len(kept) > 0 && json.Unmarshal(kept, &options) != nil {
@@ -109,11 +109,11 @@ func (s *Store) CheckRun(ctx context.Context, who auth.Subject, workflow string,
 	return s.Check(ctx, workflow, options)
 }
 
-// Delete deletes a version of a workflow, or with 0 all of it, and returns how
-// many versions that were. Jobs keep what they ran; a new definition of that name
-// gets the next number. It is a conflict while jobs of it live, while a schedule
-// that is not of its own block or a step of another workflow names it, and for
-// the version that a run takes while there are others.
+// Delete deletes a version of a workflow, or all of them with 0, and returns how many
+// versions it deleted. Jobs keep their definitions; a new definition of that name gets
+// the next number. It is a conflict while jobs of it live, while a schedule outside its
+// own block or a step of another workflow names it, and for the version that a run takes
+// while there are others.
 func (s *Store) Delete(ctx context.Context, by, name string, version int) (versions int, err error) {
 	if versions, err = s.dropRows(ctx, name, version, by); err != nil {
 		return 0, fmt.Errorf("delete workflow: %w", err)
@@ -122,7 +122,7 @@ func (s *Store) Delete(ctx context.Context, by, name string, version int) (versi
 	return versions, nil
 }
 
-// unknown says that there is no such workflow, and which one may be meant.
+// unknown returns an error that there is no such workflow, and which one may be meant.
 func (s *Store) unknown(ctx context.Context, name string, version int) error {
 	names, err := s.names(ctx)
 	if err != nil {

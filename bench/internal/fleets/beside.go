@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// What an agent says by itself, and how often.
+// The calls that an agent makes by itself, and how often.
 const (
 	lookEvery  = 5 * time.Second
 	renewEvery = 10 * time.Second
@@ -20,7 +20,7 @@ const (
 	tendEvery  = time.Second
 )
 
-// side is what goes on beside the turns.
+// side is the load besides the turns.
 type side struct {
 	lab          *Lab
 	all          sync.WaitGroup
@@ -29,7 +29,7 @@ type side struct {
 	calls, plain atomic.Int64
 }
 
-// start begins it. The function that it returns waits for its end, after ctx was
+// start starts the side load. The returned function waits for its end, after ctx was
 // canceled.
 func (l *Lab) start(ctx context.Context, b Beside) func() (plain, calls int, err error) {
 	s := &side{lab: l}
@@ -58,8 +58,8 @@ func (s *side) run(do func() error) {
 	})
 }
 
-// cycle has every PC do something once in so long, evenly spread, whatever the others
-// do. Who has no answer yet when his turn comes again leaves it out, as agents do.
+// cycle has every PC make a call once per interval, evenly spread, whatever the others
+// do. A PC without an answer to its previous call skips its turn, as agents do.
 func (s *side) cycle(ctx context.Context, every time.Duration, do func(context.Context, *pc) error) {
 	pause := every / time.Duration(len(s.lab.pcs))
 	busy := make([]atomic.Bool, len(s.lab.pcs))
@@ -85,7 +85,7 @@ func (s *side) cycle(ctx context.Context, every time.Duration, do func(context.C
 	})
 }
 
-// renew prolongs all leases of a PC.
+// renew extends all leases of a PC.
 func (l *Lab) renew(ctx context.Context, p *pc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *Lab) beat(ctx context.Context, p *pc) error {
 	return err
 }
 
-// tend is the leader.
+// tend runs the leader's passes.
 func (l *Lab) tend(ctx context.Context) error {
 	for loop.Wait(ctx, tendEvery, nil) {
 		for _, sql := range []string{`select weir.tend(sweep => true)`, `select weir.fleet_tend()`} {
@@ -120,7 +120,7 @@ func (l *Lab) tend(ctx context.Context) error {
 	return nil
 }
 
-// work submits tasks at a pace and works them, as the SDK does.
+// work submits tasks at a fixed rate and works them, as the SDK does.
 func (s *side) work(ctx context.Context, pace int) error {
 	const service, tick = "plain", 100 * time.Millisecond
 	client, err := weir.New(s.lab.others, &weir.Config{Logger: slog.New(slog.DiscardHandler)})

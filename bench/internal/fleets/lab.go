@@ -18,12 +18,12 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// Size is how large a lab is.
+// Size is the size of a lab.
 type Size struct {
 	PCs, Devices, Slots int
-	// Connections is how many calls of PCs the database has under way at once.
+	// Connections is how many calls of PCs the database handles at once.
 	Connections int
-	// Busy is how many PCs have something to say at once.
+	// Busy is how many PCs make a call at once.
 	Busy int
 }
 
@@ -33,24 +33,25 @@ const rounds = 3
 // lease is longer than the benchmark, so that a slow machine loses none.
 const lease = 10 * time.Minute
 
-// otherConns are the connections of those who are no PC: the leader and a plain queue.
+// otherConns is the number of connections that do not belong to PCs: the leader and a
+// plain queue.
 const otherConns = 4
 
 // Lab is a fleet in one database.
 type Lab struct {
-	// Pool is that of the server which the PCs speak to.
+	// Pool is the pool of the server that the PCs connect to.
 	Pool   *pgxpool.Pool
 	others *pgxpool.Pool
 	size   Size
 	pcs    []*pc
 	job    weir.ID
-	// ends is what the desks of a server share.
+	// ends is shared by the desks of a server.
 	ends node.Ends
 	// ended counts the runs that were ended.
 	ended atomic.Int64
 }
 
-// pc is one PC. Whoever speaks for it holds mu.
+// pc is one PC. A caller that acts for it holds mu.
 type pc struct {
 	mu     sync.Mutex
 	name   string
@@ -66,8 +67,8 @@ type held struct {
 	Token   weir.ID
 }
 
-// Open makes the lab in the fresh database at url: every PC has reported its
-// devices, and one job wants each of them three times.
+// Open makes the lab in the empty database at url: every PC has reported its devices, and
+// one job wants each of them three times.
 func Open(ctx context.Context, url string, size Size) (lab *Lab, err error) {
 	if _, err := pg.Migrate(ctx, url, schema.FS); err != nil {
 		return nil, fmt.Errorf("migrate Weir: %w", err)
@@ -103,7 +104,8 @@ func Open(ctx context.Context, url string, size Size) (lab *Lab, err error) {
 	if err = lab.each(ctx, lab.say); err != nil {
 		return nil, fmt.Errorf("report devices: %w", err)
 	}
-	// The first run that succeeds on a new device makes it good. Those of a lab are.
+	// The first successful run on a new device makes it good. The devices of a lab are
+	// good from the start.
 	if _, err = pool.Exec(ctx, `update weir.devices set health = 'good', check_at = null`); err != nil {
 		return nil, err
 	}
@@ -122,11 +124,11 @@ func (l *Lab) Close() {
 	}
 }
 
-// Turns is how many turns the job has work for, after the slots were filled. PCs take
-// turns evenly, but for a few.
+// Turns returns how many turns the job has work for after the slots were filled. PCs take
+// turns evenly, except for a few.
 func (l *Lab) Turns() int { return l.size.PCs * (l.size.Devices*rounds - l.size.Slots - 2*warmTurns) }
 
-// each does something for every PC once, several at a time.
+// each calls do for every PC once, several at a time.
 func (l *Lab) each(ctx context.Context, do func(context.Context, *pc) error) error {
 	var next atomic.Int64
 	return l.crew(func() error {
@@ -142,7 +144,7 @@ func (l *Lab) each(ctx context.Context, do func(context.Context, *pc) error) err
 	})
 }
 
-// crew has as many do it as have something to say at once.
+// crew runs do in as many goroutines as PCs make calls at once.
 func (l *Lab) crew(do func() error) error {
 	errs := make([]error, l.size.Busy)
 	var all sync.WaitGroup
@@ -161,7 +163,7 @@ func (l *Lab) say(ctx context.Context, p *pc) error {
 	return err
 }
 
-// claim asks for as much as n slots of a PC can take. The caller holds the PC.
+// claim asks for work for n slots of a PC. The caller holds the PC.
 func (l *Lab) claim(ctx context.Context, p *pc, n int) (int, error) {
 	rows, err := l.Pool.Query(ctx, `select task, attempt, token from weir.fleet_claim($1, $1, max => $2, lease => $3, claim_id => gen_random_uuid())`, p.name, n, lease)
 	if err != nil {
@@ -172,7 +174,7 @@ func (l *Lab) claim(ctx context.Context, p *pc, n int) (int, error) {
 	return len(got), err
 }
 
-// Fill has every PC claim until all of its slots run. It says how long that took.
+// Fill has every PC claim until all its slots run. It returns how long that took.
 func (l *Lab) Fill(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	err := l.each(ctx, func(ctx context.Context, p *pc) error {
@@ -188,14 +190,14 @@ func (l *Lab) Fill(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("fill: %w", err)
 	}
-	// As autovacuum would, a minute later.
+	// The vacuum does what autovacuum would do a minute later.
 	if _, err := l.Pool.Exec(ctx, `vacuum (analyze)`); err != nil {
 		return 0, err
 	}
 	return took, l.check(ctx)
 }
 
-// check compares what the database has with what the PCs believe.
+// check compares the database with what the PCs believe.
 func (l *Lab) check(ctx context.Context) error {
 	var running, done int64
 	if err := l.Pool.QueryRow(ctx, `select (select count(*) from weir.running where device is not null), (select done from weir.fleet_job where id = $1)`, l.job).Scan(&running, &done); err != nil {

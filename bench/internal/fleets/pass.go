@@ -8,27 +8,27 @@ import (
 	"github.com/weirhq/weir/bench/internal/meter"
 )
 
-// Passed is what calls cost when there is nothing new.
+// Passed is the cost of calls when nothing is new.
 type Passed struct {
 	// Took are milliseconds of each call.
 	Took    []float64
 	Written int64
 }
 
-// Pass has the leader pass over the fleet n times, with all slots at work and
-// nothing due.
+// Pass has the leader pass over the fleet n times, with all slots at work and nothing
+// due.
 func (l *Lab) Pass(ctx context.Context, n int) (Passed, error) {
 	return l.idle(ctx, n, func(int) (string, []any) { return `select weir.fleet_tend()`, nil })
 }
 
-// Reports has PCs say again what they said, one after the other.
+// Reports has PCs repeat their last report, one after the other.
 func (l *Lab) Reports(ctx context.Context) (Passed, error) {
 	return l.idle(ctx, len(l.pcs), func(i int) (string, []any) {
 		return `select from weir.fleet_report($1, $2, slots => $3)`, []any{l.pcs[i].name, l.pcs[i].report, l.size.Slots}
 	})
 }
 
-// Polls has PCs whose slots are all taken ask for work.
+// Polls has PCs without a free slot ask for work.
 func (l *Lab) Polls(ctx context.Context) (Passed, error) {
 	return l.idle(ctx, len(l.pcs), func(i int) (string, []any) {
 		return `select from weir.fleet_claim($1, $1)`, []any{l.pcs[i].name}
@@ -42,7 +42,8 @@ func (l *Lab) idle(ctx context.Context, n int, call func(i int) (string, []any))
 	}
 	defer held.Release()
 	conn := held.Conn()
-	// Whoever has not been heard for a while is written down as heard: all have been.
+	// A PC that was not heard from for a while would be written as heard: all are marked
+	// as heard here.
 	if _, err := conn.Exec(ctx, `update weir.nodes set seen_at = clock_timestamp() + interval '1 min'; update weir.pcs set reported_at = clock_timestamp() + interval '1 min'`); err != nil {
 		return p, err
 	}

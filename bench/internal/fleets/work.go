@@ -11,36 +11,37 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// Beside is what goes on while PCs work.
+// Beside is the load while PCs work.
 type Beside struct {
-	// Lives: every PC reports, renews and beats as an agent does, and a leader tends.
+	// Lives means that every PC reports, renews and beats as an agent does, and a leader
+	// tends.
 	Lives bool
-	// Plain is how many tasks of a plain queue are submitted and worked a second.
+	// Plain is how many tasks of a plain queue are submitted and worked per second.
 	Plain int
 }
 
-// Worked is what was seen of PCs at work.
+// Worked is the measurement of PCs at work.
 type Worked struct {
-	// Turns are ends with a claim behind them. Each frees one slot and fills it.
+	// Turns are ends followed by a claim. Each frees one slot and fills it.
 	Turns   int
 	Elapsed time.Duration
 	// Next is from the call that ends a run to the answer with the next one, in
 	// milliseconds.
 	Next []float64
-	// Plain are the tasks of the plain queue that were done meanwhile.
+	// Plain is how many tasks of the plain queue were done in the meantime.
 	Plain int
-	// Calls are the reports, renewals and heartbeats meanwhile.
+	// Calls is how many reports, renewals and heartbeats were made in the meantime.
 	Calls int
 }
 
 // warmTurns is how often a statement is planned before PostgreSQL keeps a plan.
 const warmTurns = 6
 
-// Rate is turns a second.
+// Rate returns turns per second.
 func (w Worked) Rate() float64 { return float64(w.Turns) / w.Elapsed.Seconds() }
 
-// Work has PCs end a run and claim the next, one PC after the other, for so long and
-// so many turns at most; a pace above zero is how many turns begin a second.
+// Work has PCs end a run and claim the next, one PC after the other, for the given time
+// and at most most turns; a pace above zero is how many turns begin per second.
 func (l *Lab) Work(ctx context.Context, length time.Duration, most int, pace float64, beside Beside) (w Worked, err error) {
 	besides, stop := context.WithCancel(ctx)
 	side := l.start(besides, beside)
@@ -72,7 +73,8 @@ func (l *Lab) Work(ctx context.Context, length time.Duration, most int, pace flo
 			if err := l.turn(ctx, l.pcs[int(n)%len(l.pcs)]); err != nil {
 				return err
 			}
-			// A turn that began late because all connections were busy waited, too.
+			// A turn that began late because all connections were busy includes that
+			// wait.
 			next = append(next, ms(time.Since(due)))
 		}
 	})
@@ -89,8 +91,8 @@ func (l *Lab) Work(ctx context.Context, length time.Duration, most int, pace flo
 	return w, l.check(ctx)
 }
 
-// Warm has every connection work a few turns that do not count: the first calls of a
-// session plan their statements, and sessions are long.
+// Warm has every connection work a few turns that do not count, because the first calls
+// of a session plan their statements, and sessions are long.
 func (l *Lab) Warm(ctx context.Context) error {
 	var next atomic.Int64
 	return l.crew(func() error {

@@ -23,7 +23,7 @@ const (
 	// wait for each other's commits.
 	claimBatch = 500
 	movers     = 4
-	// idlePause is how long a mover waits that found nothing.
+	// idlePause is how long a mover waits after it found nothing.
 	idlePause = 5 * time.Millisecond
 )
 
@@ -53,8 +53,8 @@ with c as materialized (
 select r.id, r.token, t.params
 from r, lateral (select params from task where task.id = r.id offset 0) t`
 
-// Tokens are random, so "one of this batch's tokens" is as strict as pairs and
-// keeps the plan an index look-up.
+// Tokens are random, so "one of this batch's tokens" is as strict as pairs and keeps the
+// plan an index lookup.
 const finishSQL = `
 with d as (
 	delete from running where id = any ($1::uuid[]) and token = any ($2::uuid[]) returning id, attempt

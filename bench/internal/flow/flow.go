@@ -19,10 +19,9 @@ const (
 	// FanNeeds is one job: a first step, many that need it, and a last one that
 	// needs them all. All of them are written in the definition.
 	FanNeeds Shape = "fan_needs"
-	// FanMap is the same, with a map over a list that the first step gives.
+	// FanMap is the same, with a map over a list that the first step returns.
 	FanMap Shape = "fan_map"
-	// Burst is many jobs of one step, each submitted by a call of its own,
-	// Submitters at once.
+	// Burst is many jobs of one step, each submitted by its own call, Submitters at once.
 	Burst Shape = "burst"
 	// BurstBatch is the same, submitted by one call.
 	BurstBatch Shape = "burst_batch"
@@ -33,24 +32,24 @@ const (
 )
 
 const (
-	// FanWorkers is how many workers share a fan, each doing one thing at a time.
+	// FanWorkers is how many workers share a fan, each doing one step at a time.
 	FanWorkers = 10
-	// Slots is how many things the one worker of every other shape does at once.
+	// Slots is how many steps the one worker of every other shape does at once.
 	Slots = 100
 	// Submitters is how many calls submit jobs, or set schedules, at a time.
 	Submitters = 20
-	// Program is what a step that is a process runs.
+	// Program is the program of a step that is a process.
 	Program = "/bin/true"
 )
 
 // Engine is a system that runs workflows.
 type Engine interface {
-	// Name is a word, Setting says which version it is and how it is set up.
+	// Name returns a word, and Setting describes the version and the setup.
 	Name() string
 	Setting() string
-	// Has tells whether the engine can do the shape.
+	// Has reports whether the engine can do the shape.
 	Has(Shape) bool
-	// Start makes ready to do n pieces of the shape.
+	// Start prepares n pieces of the shape.
 	Start(ctx context.Context, shape Shape, n int) (Runner, error)
 	Close(ctx context.Context) error
 }
@@ -61,12 +60,12 @@ type Runner interface {
 	Stop(ctx context.Context) error
 }
 
-// Result is what one run took.
+// Result is the time that one run took.
 type Result struct {
 	// Submitted is the time until the last job was accepted, Done until all were
 	// done; both from the first call.
 	Submitted, Done time.Duration
-	// Late is how long after the instant the work of each schedule began; Made how
+	// Late is how long after the instant the work of each schedule began; Made is how
 	// long after it its job or task was committed, where that is known.
 	Late, Made []time.Duration
 }

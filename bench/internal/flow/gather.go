@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// stall is how long a run may take before it is given up.
+// stall is the timeout of a run.
 const stall = 5 * time.Minute
 
 // Gather collects the times at which work began.
@@ -20,15 +20,15 @@ type Gather struct {
 	all   chan struct{}
 }
 
-// Expect forgets what was and waits for n pieces of work.
+// Expect resets and waits for n pieces of work.
 func (g *Gather) Expect(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.times, g.seen, g.left, g.all = make([]time.Time, 0, n), map[string]bool{}, n, make(chan struct{})
 }
 
-// Began is called by the work itself. Work that has a name and begins again, as
-// its first attempt was lost, counts once.
+// Began is called by the work itself. Named work that begins again because its first
+// attempt was lost counts once.
 func (g *Gather) Began(name string) {
 	now := time.Now()
 	g.mu.Lock()
@@ -43,7 +43,7 @@ func (g *Gather) Began(name string) {
 	}
 }
 
-// Await waits until all work has begun, and returns when each did.
+// Await waits until all work has begun, and returns when each began.
 func (g *Gather) Await(ctx context.Context) ([]time.Time, error) {
 	g.mu.Lock()
 	all := g.all
@@ -62,7 +62,7 @@ func (g *Gather) Await(ctx context.Context) ([]time.Time, error) {
 	return g.times, nil
 }
 
-// Late says how long after the instant each time is.
+// Late returns how long after the instant each time is.
 func Late(times []time.Time, instant time.Time) []time.Duration {
 	late := make([]time.Duration, len(times))
 	for i, t := range times {
@@ -90,7 +90,7 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return context.Cause(ctx)
 }
 
-// Poll asks every few milliseconds until there is an answer.
+// Poll calls done at the given interval until it returns true.
 func Poll(ctx context.Context, every time.Duration, done func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stall, fmt.Errorf("no end after %s", stall))
 	defer cancel()

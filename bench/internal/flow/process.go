@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// startWithin is how long a process may take until it is ready, stopWithin
-	// until it has ended when it is asked to.
+	// startWithin is the timeout for the start of a process, and stopWithin for its end
+	// after it is asked to end.
 	startWithin = 2 * time.Minute
 	stopWithin  = 30 * time.Second
 )
@@ -30,12 +30,12 @@ type Process struct {
 	err   error
 }
 
-// StartProcess starts a program and returns when ready says so of what it has
-// said so far. Whoever starts it calls Stop.
+// StartProcess starts a program and returns when ready accepts its output so far. The
+// caller must call Stop.
 func StartProcess(ctx context.Context, name string, cmd *exec.Cmd, ready func(said string) bool) (*Process, error) {
 	p := &Process{name: name, cmd: cmd, said: &tail{}, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.said, p.said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for the benchmark, which stops it then
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the benchmark, which then stops the process
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
@@ -57,7 +57,7 @@ func StartProcess(ctx context.Context, name string, cmd *exec.Cmd, ready func(sa
 	return p, nil
 }
 
-// Stop asks the process to end, then ends it.
+// Stop asks the process to end, then kills it.
 func (p *Process) Stop() error {
 	select {
 	case <-p.ended:
@@ -77,7 +77,7 @@ func (p *Process) Stop() error {
 	}
 }
 
-// tail keeps the last of what a process says.
+// tail keeps the end of a process's output.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer

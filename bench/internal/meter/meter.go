@@ -38,16 +38,15 @@ type Reading struct {
 	At time.Time
 	// LSN is the position in the WAL, in bytes.
 	LSN int64
-	// Postgres is the CPU time of the whole server; Known tells whether it
-	// could be read.
+	// Postgres is the CPU time of the whole server; Known is set if it could be read.
 	Postgres time.Duration
 	Known    bool
 	// Client is the CPU time of this process.
 	Client time.Duration
 }
 
-// Read reads all meters. The clock is read first, so that the reading itself is
-// outside of a span that ends here.
+// Read reads all meters. The clock is read first, so that the reading itself is outside
+// of a span that ends here.
 func (m *Meter) Read(ctx context.Context) (Reading, error) {
 	r := Reading{At: time.Now()}
 	err := m.conn.QueryRow(ctx, "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn").Scan(&r.LSN)
@@ -68,7 +67,7 @@ func (m *Meter) Read(ctx context.Context) (Reading, error) {
 	return r, nil
 }
 
-// Cost is what happened between two readings.
+// Cost is the difference between two readings.
 type Cost struct {
 	Elapsed  time.Duration
 	WAL      int64
@@ -88,7 +87,7 @@ func (r Reading) Since(before Reading) Cost {
 	}
 }
 
-// Plus adds another cost, as of a second phase.
+// Plus adds another cost, for example that of a second phase.
 func (c Cost) Plus(other Cost) Cost {
 	return Cost{
 		Elapsed:  c.Elapsed + other.Elapsed,

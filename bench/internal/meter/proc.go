@@ -30,9 +30,9 @@ func readStat(pid int) (procStat, error) {
 	return parseStat(string(text))
 }
 
-// parseStat reads one line of /proc/<pid>/stat. The command stands in brackets
-// and may itself hold spaces and brackets, so the fields are counted from the
-// last closing one.
+// parseStat reads one line of /proc/<pid>/stat. The command is in parentheses and may
+// itself contain spaces and parentheses, so the fields are counted from the last closing
+// one.
 func parseStat(line string) (procStat, error) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || end < open {
@@ -59,9 +59,9 @@ func parseStat(line string) (procStat, error) {
 	}, nil
 }
 
-// familyCPU adds up a process, its living children and the children it has
-// reaped. A backend that ends between two readings moves from the second to the
-// third part, so no time is lost.
+// familyCPU adds up a process, its living children and the children it has reaped. A
+// backend that ends between two readings moves from the second to the third part, so no
+// time is lost.
 func familyCPU(parent int) (time.Duration, error) {
 	stat, err := readStat(parent)
 	if err != nil {
@@ -86,8 +86,8 @@ func familyCPU(parent int) (time.Duration, error) {
 	return total, nil
 }
 
-// ProcessMilliseconds is how long a process of this machine has been at work, to
-// the nanosecond as the scheduler counts it, or NaN where that is not told.
+// ProcessMilliseconds returns how long a process of this machine has used the CPU, with
+// the nanosecond precision of the scheduler, or NaN if that is not available.
 func ProcessMilliseconds(pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
 	if err != nil {

@@ -31,7 +31,7 @@ func TestParseStatRefuses(t *testing.T) {
 	}
 }
 
-// Burning CPU in this process must show in the reading of its own family.
+// CPU time used in this process must show in the reading of its own family.
 func TestFamilyCPUCountsWork(t *testing.T) {
 	before, err := familyCPU(os.Getpid())
 	if err != nil {

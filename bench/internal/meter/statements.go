@@ -10,14 +10,13 @@ import (
 
 // Statements counts what pg_stat_statements saw in one database.
 type Statements struct {
-	// Calls are all statements, Excluded those that match a pattern.
+	// Calls are all statements, and Excluded those that match a pattern.
 	Calls, Excluded int64
 }
 
 // CountStatements counts calls in the connection's database since the last
-// ResetStatements. Statements of the benchmark itself carry the mark
-// "bench:probe" in a comment inside the statement, where it survives
-// normalisation, and are left out.
+// ResetStatements. Statements of the benchmark itself carry the mark "bench:probe" in a
+// comment inside the statement, which survives normalization, and are left out.
 func CountStatements(ctx context.Context, conn *pgx.Conn, exclude []string) (Statements, error) {
 	var s Statements
 	err := conn.QueryRow(ctx, `

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// RowsWritten counts rows inserted, updated and deleted in all tables of the
-// connection's database since their statistics began. The connection first
-// hands in its own counts, which Postgres would otherwise hold back for up to a
-// second: run the statement to be judged on the same connection. Tables that others
-// write to meanwhile can be left out.
+// RowsWritten counts rows inserted, updated and deleted in all tables of the connection's
+// database since their statistics began. The connection first flushes its own counts,
+// which Postgres would otherwise hold back for up to a second, so the measured statement
+// must run on the same connection. Tables that other sessions write to in the meantime
+// can be left out.
 func RowsWritten(ctx context.Context, conn *pgx.Conn, except ...string) (int64, error) {
 	if _, err := conn.Exec(ctx, "select pg_stat_force_next_flush()"); err != nil {
 		return 0, fmt.Errorf("flush table statistics: %w", err)

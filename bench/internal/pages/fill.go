@@ -27,7 +27,7 @@ const (
 	Weeks = 4
 	// slice is how many jobs one statement writes. Their tasks must fit into memory.
 	slice = 10_000
-	// writers share the history; each has weeks of its own.
+	// writers share the history; each has its own weeks.
 	writers = 2
 	// TasksPerJob is the mean: 3 to 15 in a job, and one without.
 	TasksPerJob = 10
@@ -37,7 +37,7 @@ const (
 type Size struct {
 	// Jobs is a multiple of 200.
 	Jobs int
-	// Live is how many tasks have not ended, about.
+	// Live is the approximate number of tasks that have not ended.
 	Live int
 }
 
@@ -68,8 +68,8 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, _ Size) error {
 	)
 }
 
-// history writes jobs and tasks that have ended, from several connections at
-// once: each writes a stretch of time of its own.
+// history writes ended jobs and tasks, from several connections at once, each for its own
+// span of time.
 func history(ctx context.Context, pool *pgxpool.Pool, size Size) error {
 	var end time.Time
 	if err := pool.QueryRow(ctx, `select clock_timestamp() - interval '10 min'`).Scan(&end); err != nil {
@@ -84,7 +84,7 @@ func history(ctx context.Context, pool *pgxpool.Pool, size Size) error {
 		group.Go(func() {
 			from, last := w*share+1, (w+1)*share
 			for i := from; i <= last && errs[w] == nil; i += slice {
-				// A plan made once would not know how many there are.
+				// A cached plan would not know how many rows there are.
 				if _, err := pool.Exec(ctx, historySQL, pgx.QueryExecModeExec, i, min(i+slice-1, last), size.Jobs, start, gap); err != nil {
 					errs[w] = fmt.Errorf("jobs from %d: %w", i, err)
 				}
@@ -119,7 +119,7 @@ func live(ctx context.Context, pool *pgxpool.Pool, size Size) error {
 	)
 }
 
-// settle leaves the tables as they are when the engine has run for a while.
+// settle brings the tables into the state after the engine has run for a while.
 func settle(ctx context.Context, pool *pgxpool.Pool, _ Size) error {
 	return execAll(ctx, pool,
 		`select brin_summarize_new_values(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam and a.amname = 'brin'

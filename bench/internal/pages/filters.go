@@ -6,8 +6,8 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
-// The filters of lists: what is common, what is rare, what was only long ago,
-// what is not there, and pairs of these.
+// The filters of lists: common values, rare values, values that occurred only long ago,
+// missing values, and pairs of these.
 var (
 	taskFilters = []view.TaskFilter{
 		{},
@@ -83,7 +83,7 @@ var (
 	}
 )
 
-// filter writes the fields of a filter that are set.
+// filter writes the set fields of a filter.
 func filter(f any) string {
 	switch f := f.(type) {
 	case view.TaskFilter:
@@ -100,7 +100,7 @@ func filter(f any) string {
 	return ""
 }
 
-// pairs are the fields that filter has written.
+// pairs returns the fields that filter has written.
 func pairs(text string) (all [][2]string) {
 	for field := range strings.FieldsSeq(text) {
 		if name, value, ok := strings.Cut(field, "="); ok {

@@ -10,15 +10,16 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// Path is one that a browser or a program asks for.
+// Path is a path that a browser or a program requests.
 type Path struct {
-	// Page is what it is, Name which of them.
+	// Page is the kind of page, and Name is which of them.
 	Page, Name string
-	// At is the path for the i-th time; each time of other things, where it can.
+	// At returns the path for the ith request; each request is for another object, if
+	// possible.
 	At func(i int) string
 }
 
-// Paths prepares them: every page of the dashboard, and the lists of the API.
+// Paths prepares the paths: every page of the dashboard, and the lists of the API.
 func Paths(ctx context.Context, pool *pgxpool.Pool) ([]Path, error) {
 	t, err := pick(ctx, pool)
 	if err != nil {
@@ -56,7 +57,7 @@ func Paths(ctx context.Context, pool *pgxpool.Pool) ([]Path, error) {
 	return all, nil
 }
 
-// listPaths are the lists with each of their filters, on pages and in the API.
+// listPaths returns the lists with each of their filters, on pages and in the API.
 func (t *things) listPaths() (all []Path) {
 	const api = "/api/v1"
 	for _, base := range []string{"", api} {

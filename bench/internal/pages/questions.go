@@ -13,18 +13,18 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 )
 
-// Question is one that a page of the dashboard or a list of the API asks.
+// Question is a query of a page of the dashboard or of a list of the API.
 type Question struct {
-	// Page is where it is asked, Name what it asks for.
+	// Page is where it is asked, and Name is what it asks for.
 	Page, Name string
-	// Ask asks it for the i-th time; each time of other things, where it can.
+	// Ask asks it for the ith time; each time about another object, if possible.
 	Ask func(ctx context.Context, i int) error
 }
 
-// sample is how many things of each kind the questions are about.
+// sample is how many objects of each kind the questions are about.
 const sample = 50
 
-// things are what the questions are about, spread over all of the history.
+// things are the objects of the questions, spread over the whole history.
 type things struct {
 	store                                           *view.Store
 	pool                                            *pgxpool.Pool
@@ -41,7 +41,7 @@ func Questions(ctx context.Context, pool *pgxpool.Pool) ([]Question, error) {
 	return append(append(t.lists(), t.details()...), t.wholes()...), nil
 }
 
-// pick chooses the things to ask about.
+// pick chooses the objects to ask about.
 func pick(ctx context.Context, pool *pgxpool.Pool) (*things, error) {
 	t := &things{store: view.New(pool), pool: pool}
 	for _, pick := range []struct {
@@ -85,7 +85,7 @@ func spread(table, id string) string {
 
 func at[T any](from []T, i int) T { return from[i%len(from)] }
 
-// page is the first page, or one from somewhere deep in the history.
+// page returns the first page, or one from deep in the history.
 func page(deep bool, from []weir.ID, i int) view.Page {
 	if !deep {
 		return view.Page{}
@@ -93,7 +93,7 @@ func page(deep bool, from []weir.ID, i int) view.Page {
 	return view.Page{After: at(from, i).String()}
 }
 
-// lists are the pages of tasks, jobs and events with each of their filters.
+// lists returns the pages of tasks, jobs and events with each of their filters.
 func (t *things) lists() (all []Question) {
 	for _, deep := range []bool{false, true} {
 		where := map[bool]string{false: "first page", true: "deep page"}[deep]
@@ -123,7 +123,7 @@ func (t *things) lists() (all []Question) {
 	return all
 }
 
-// details are the pages of one thing, part by part and whole.
+// details returns the pages of one object, part by part and whole.
 func (t *things) details() (all []Question) {
 	type part struct {
 		name string
@@ -177,7 +177,7 @@ func (t *things) details() (all []Question) {
 	return all
 }
 
-// wholes are the pages that show everything at once, and the search.
+// wholes returns the pages that show everything at once, and the search.
 func (t *things) wholes() (all []Question) {
 	ask := func(page, name string, do func(ctx context.Context, i int) error) {
 		all = append(all, Question{page, name, do})

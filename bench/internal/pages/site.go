@@ -23,22 +23,21 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// Site is the dashboard and the API on a loopback address, with somebody who is
-// logged in.
+// Site is the dashboard and the API on a loopback address, with a user who is logged in.
 type Site struct {
 	server *httptest.Server
 	client *weir.Client
 	web    *web.Web
 	cookie *http.Cookie
-	// took has the time of each request. A client may have the whole answer
-	// before the handler has returned, so it waits for this too.
+	// took receives the time of each request. A client may have the whole answer before
+	// the handler has returned, so it waits for this too.
 	took chan time.Duration
 }
 
-// admin is who looks at the pages.
+// admin is the user who requests the pages.
 const admin, password = "bench", "correct horse battery staple"
 
-// Open starts the site. Nothing follows the timeline: pages are asked for, not
+// Open starts the site. Nothing follows the timeline, because pages are requested, not
 // watched.
 func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 	people := auth.New(pool, auth.Options{})
@@ -82,7 +81,7 @@ func (s *Site) Close() {
 	s.client.Close()
 }
 
-// timed takes the time of the handler, from the request to the last byte that it
+// timed measures the time of the handler, from the request to the last byte that it
 // writes.
 func (s *Site) timed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,8 +91,8 @@ func (s *Site) timed(next http.Handler) http.Handler {
 	})
 }
 
-// Get asks for a page and returns how long the server took and how much it sent.
-// A page that is refused or broken is an error.
+// Get requests a page and returns how long the server took and how many bytes it sent. A
+// page that is refused or broken is an error.
 func (s *Site) Get(ctx context.Context, path string) (took time.Duration, size int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+path, nil)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Site) Get(ctx context.Context, path string) (took time.Duration, size i
 	if err != nil {
 		return 0, 0, err
 	}
-	// A search that finds one thing leads there.
+	// A search with a single result redirects to it.
 	led := answer.StatusCode == http.StatusSeeOther && !strings.HasPrefix(answer.Header.Get("Location"), "/login")
 	if answer.StatusCode != http.StatusOK && !led {
 		return 0, 0, fmt.Errorf("%s: %s: %.300s", path, answer.Status, body)
@@ -119,7 +118,7 @@ func (s *Site) Get(ctx context.Context, path string) (took time.Duration, size i
 	return took, len(body), nil
 }
 
-// once sends a request and follows nothing.
+// once sends a request without following redirects.
 func (s *Site) once(r *http.Request) (*http.Response, error) {
 	c := *s.server.Client()
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -1,3 +1,3 @@
-// Package probe measures the machine itself, so that figures of another machine
-// can be read beside ours: a durable commit, a process, and plain computing.
+// Package probe measures the machine itself, so that figures of other machines can be
+// compared: a durable commit, a process, and plain computing.
 package probe

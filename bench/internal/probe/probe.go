@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// processes is how many are started; fibonacci the number that published
+	// processes is how many are started; fibonacci is the number that published
 	// comparisons of workflow engines compute as a long step.
 	processes = 200
 	fibonacci = 33
 	counts    = 3
 )
 
-// Machine is what was found. Milliseconds, the medians.
+// Machine is the result in milliseconds, as medians.
 type Machine struct {
-	// Commit is one row inserted and committed with fsync, CommitP99 the slow ones.
+	// Commit is one row inserted and committed with fsync, and CommitP99 is the 99th
+	// percentile.
 	Commit    float64 `json:"commit_ms"`
 	CommitP99 float64 `json:"commit_p99_ms"`
 	Commits   int     `json:"commits"`

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// StartEach starts n workers with one handler each, which do nothing: what
-// registers and polls is the worker, not the handler.
+// StartEach starts n workers with one handler each, which do nothing, because the worker
+// registers and polls, not the handler.
 func StartEach(ctx context.Context, q Queue, n int) (Stop, error) {
 	var stops []Stop
 	stop := func(ctx context.Context) error {

@@ -6,13 +6,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pace says how eagerly workers look for work.
+// Pace is how eagerly workers look for work.
 type Pace int
 
 const (
 	// Fast is the setting the system's authors use for their own benchmark.
 	Fast Pace = iota
-	// Default is what a user gets who sets nothing.
+	// Default is what a user gets without any setting.
 	Default
 )
 
@@ -33,16 +33,16 @@ type WorkerConfig struct {
 	Handle func(number int64)
 }
 
-// Stop ends what a Start began. It returns once nothing of it runs any more.
+// Stop ends what a Start began. It returns when nothing of it runs anymore.
 type Stop func(ctx context.Context) error
 
-// Queue is one system under test, in a database of its own.
+// Queue is one system under test, in its own database.
 type Queue interface {
 	// Name is the short name in tables and figures.
 	Name() string
 	// Version is the version of the system's package.
 	Version() string
-	// Settings says in one line how the adapter drives the system.
+	// Settings describes in one line how the adapter drives the system.
 	Settings(pace Pace) string
 
 	// Setup creates the schema in an empty database.
@@ -65,7 +65,7 @@ type Queue interface {
 	Finished(ctx context.Context) (int64, error)
 }
 
-// Preloader can hold a long history without having run it.
+// Preloader can have a long history without having run it.
 type Preloader interface {
 	// Preload adds finished jobs and jobs due tomorrow.
 	Preload(ctx context.Context, finished, future int) error
@@ -73,12 +73,12 @@ type Preloader interface {
 	ClaimStatement() string
 }
 
-// Idler can show what a fleet of waiting workers costs.
+// Idler can show the cost of many waiting workers.
 type Idler interface {
 	// StartIdle registers n workers that wait for work with default settings.
 	StartIdle(ctx context.Context, n int) (Stop, error)
-	// HeartbeatStatements are LIKE patterns of the statements that only say
-	// "still alive"; a system without such statements returns none.
+	// HeartbeatStatements are LIKE patterns of statements that only report "still alive";
+	// a system without such statements returns none.
 	HeartbeatStatements() []string
 }
 

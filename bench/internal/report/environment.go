@@ -32,7 +32,7 @@ type Environment struct {
 	Seconds float64           `json:"seconds"`
 }
 
-// Describe reads what the machine can tell by itself.
+// Describe reads what the machine reports about itself.
 func Describe(ctx context.Context) Environment {
 	return Environment{
 		At:         time.Now().UTC(),

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Verdict is one goal beside what was found.
+// Verdict is one goal with its result.
 type Verdict struct {
 	Scenario string `json:"scenario"`
 	Goal     string `json:"goal"`
@@ -28,7 +28,7 @@ type goal struct {
 	show     func(value float64) string
 	atLeast  bool
 	bound    float64
-	// strict goals are missed at the bound itself.
+	// A strict goal is missed at the bound itself.
 	strict bool
 }
 
@@ -41,7 +41,7 @@ func figure(name string) func(*Report) float64 {
 	return func(r *Report) float64 { return r.Value(name) }
 }
 
-// loss is the share that is lost from one rate to another.
+// loss returns the share that is lost from one rate to another.
 func loss(from, to string) func(*Report) float64 {
 	return func(r *Report) float64 { return 1 - r.Value(to)/r.Value(from) }
 }

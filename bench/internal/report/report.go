@@ -35,7 +35,7 @@ func New(environment Environment) *Report {
 	return &Report{Environment: environment, Figures: map[string]float64{}}
 }
 
-// Figure records one number. What could not be measured (NaN) is left out.
+// Figure records one number. A number that could not be measured (NaN) is left out.
 func (r *Report) Figure(name string, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
 		r.Figures[name] = value
@@ -50,7 +50,7 @@ func (r *Report) Value(name string) float64 {
 	return math.NaN()
 }
 
-// Headline is the one line to remember of a run: Weir against River.
+// headline returns the one line to remember of a run: Weir against River.
 func (r *Report) headline() string {
 	ratio := func(figure string) string {
 		return Number(r.Value("queue2000.weir."+figure)/r.Value("queue2000.river."+figure), 2)
@@ -88,8 +88,8 @@ func (s Section) Print(w io.Writer) {
 	}
 }
 
-// Show prints a section with its goals beneath and keeps it. Its figures must
-// be recorded before.
+// Show prints a section with its goals beneath and keeps it. Its figures must be recorded
+// before.
 func (r *Report) Show(w io.Writer, s Section) {
 	s.Print(w)
 	for _, v := range judge(r) {
@@ -100,7 +100,7 @@ func (r *Report) Show(w io.Writer, s Section) {
 	r.Sections = append(r.Sections, s)
 }
 
-// PrintGoals writes the goals with what was found.
+// PrintGoals writes the goals with their results.
 func (r *Report) PrintGoals(w io.Writer) {
 	rows := make([][]string, len(r.Goals))
 	for i, v := range r.Goals {

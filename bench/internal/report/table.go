@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table renders rows under a header. The first column is set left, the others
-// right when they hold a number, so that digits stand under digits.
+// Table renders rows under a header. The first column is aligned left, the others right
+// if they contain numbers, so that digits are below digits.
 func Table(header []string, rows [][]string) string {
 	widths := make([]int, len(header))
 	for _, row := range append([][]string{header}, rows...) {
@@ -45,8 +45,8 @@ func Table(header []string, rows [][]string) string {
 	return b.String()
 }
 
-// columnIsNumeric tells whether a column holds at least one number and nothing
-// that is neither a number nor a mark for a missing one.
+// columnIsNumeric reports whether a column contains at least one number and nothing that
+// is neither a number nor a mark for a missing one.
 func columnIsNumeric(rows [][]string, i int) bool {
 	found := false
 	for _, row := range rows {
@@ -61,7 +61,7 @@ func columnIsNumeric(rows [][]string, i int) bool {
 	return found
 }
 
-// missing stands where a figure was not measured.
+// missing replaces a figure that was not measured.
 const missing = "n/a"
 
 // Number formats a value with the given decimals and groups of thousands.

@@ -143,9 +143,9 @@ func (q *Queue) count(ctx context.Context, query string) (int64, error) {
 	return n, nil
 }
 
-// args are the arguments of River's own benchmark. There the number is 0 in
-// every job of a bulk insert, which spares River's index on arguments one new
-// key per job: 7 % of its WAL. We keep it so.
+// args are the arguments of River's own benchmark. There the number is 0 in every job of
+// a bulk insert, which saves River's index on arguments one new key per job: 7 % of its
+// WAL. This adapter does the same.
 type args struct {
 	Number int64 `json:"num"`
 }

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 )
 
-// variable makes a process the victim of a crash.
+// variable turns a process into the victim of a crash.
 const variable = "WEIR_BENCH_VICTIM"
 
 // victim is what the process does until it is killed.
@@ -20,11 +20,11 @@ type victim struct {
 	List           []Migration
 }
 
-// ended is what it says when the tool has returned.
+// ended is what it prints when the tool has returned.
 const ended = "ended"
 
-// Child applies the migrations it was started for, if it was, says so and waits
-// to be killed. It stands at the top of main.
+// Child applies the migrations that this process was started for, if it was, reports it
+// and waits to be killed. It is called first in main.
 func Child() {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -40,7 +40,7 @@ func Child() {
 	os.Exit(0)
 }
 
-// process is a victim that lives.
+// process is a running victim.
 type process struct {
 	cmd  *exec.Cmd
 	said *bufio.Reader

@@ -19,18 +19,18 @@ var Points = []string{
 	"during create index concurrently, which ends by itself", "during create index concurrently, its session ends too",
 }
 
-// Crashed is what was seen of one tool killed at one point.
+// Crashed is the observation of one tool killed at one point.
 type Crashed struct {
 	Point string `json:"point"`
 	Tool  string `json:"tool"`
-	// Left is what the kill left behind, Again what a second run said, and After
-	// what was there then.
+	// Left is what the kill left behind, Again is the output of a second run, and After
+	// is the state after that.
 	Left  string `json:"left"`
 	Again string `json:"again"`
 	After string `json:"after"`
 }
 
-// versions are the tables in which the tools keep what they applied.
+// versions are the tables in which the tools record what they applied.
 var versions = map[string]string{Goose: "goose_db_version", Migrate: "schema_migrations", Target: "weir_history"}
 
 // stop is a lock that the change of a crash waits for at its end.
@@ -39,13 +39,13 @@ const stop = 4711
 // crash is one kill.
 type crash struct {
 	tool, url, dir string
-	// admin looks, blocker holds what the victim waits for.
+	// admin observes, and blocker holds the lock that the victim waits for.
 	admin, blocker *pgx.Conn
 	list           []Migration
 }
 
-// Crash kills a tool at a point in the fresh database at url, runs it again, and
-// tells what was seen.
+// Crash kills a tool at a point in the empty database at url, runs it again, and returns
+// the observations.
 func Crash(ctx context.Context, tool, point, url string) (found Crashed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -61,7 +61,7 @@ func Crash(ctx context.Context, tool, point, url string) (found Crashed, err err
 		}
 		defer (*conn).Close(context.WithoutCancel(ctx))
 	}
-	// The first migration goes well, so that the tool's tables are there.
+	// The first migration succeeds, so that the tool's tables exist.
 	c.list = []Migration{{Version: 1, SQL: "create table base (id int);\ninsert into base values (1);"}}
 	if err = c.files(); err == nil {
 		err = apply(ctx, tool, url, c.dir, c.list, 1)
@@ -88,10 +88,10 @@ func Crash(ctx context.Context, tool, point, url string) (found Crashed, err err
 	return found, err
 }
 
-// files writes the migrations down anew.
+// files rewrites the migrations.
 func (c *crash) files() error { return write(c.dir, c.list) }
 
-// next adds the migration that the victim is to apply, and starts it.
+// next adds the migration that the victim should apply, and starts it.
 func (c *crash) next(ctx context.Context, m Migration) (*process, error) {
 	c.list = append(c.list, m)
 	if err := c.files(); err != nil {
@@ -143,8 +143,8 @@ func (c *crash) change(ctx context.Context, point string) error {
 	return errors.Join(err, c.gone(ctx))
 }
 
-// index kills while the server builds an index, which a transaction of somebody
-// else keeps from ending.
+// index kills while the server builds an index, which a transaction of another session
+// keeps from ending.
 func (c *crash) index(ctx context.Context, session bool) error {
 	tx, err := c.blocker.Begin(ctx)
 	if err != nil {
@@ -166,12 +166,12 @@ func (c *crash) index(ctx context.Context, session bool) error {
 	return errors.Join(err, tx.Commit(ctx), c.gone(ctx))
 }
 
-// own are the sessions that are not the victim's.
+// own returns the sessions that are not the victim's.
 func (c *crash) own() []int32 {
 	return []int32{int32(c.admin.PgConn().PID()), int32(c.blocker.PgConn().PID())}
 } // #nosec G115 -- pids are small
 
-// waits returns when a session of the victim waits for such a lock.
+// waits returns when a session of the victim waits for a lock of this kind.
 func (c *crash) waits(ctx context.Context, kind string) error {
 	return c.until(ctx, "a session that waits for a lock: "+kind, `select exists (select from pg_stat_activity where datname = current_database() and pid <> all ($1)
 		and wait_event_type = 'Lock' and wait_event = $2)`, c.own(), kind)
@@ -199,7 +199,7 @@ func (c *crash) until(ctx context.Context, what, query string, args ...any) erro
 	}
 }
 
-// state is what the database has of the migration.
+// state returns what the database has of the migration.
 func (c *crash) state(ctx context.Context) (string, error) {
 	var table bool
 	var rows, marks int

@@ -8,14 +8,14 @@ import (
 	"github.com/weirhq/weir/bench/internal/server"
 )
 
-// TestMain is also the main of every victim.
+// TestMain is also the main function of every victim.
 func TestMain(m *testing.M) {
 	Child()
 	os.Exit(m.Run())
 }
 
-// The table of crashes means something only if each tool was killed at the point
-// that the table names: what it leaves behind tells.
+// The table of crashes is meaningful only if each tool was killed at the point that the
+// table names, which is checked by what it leaves behind.
 func TestCrash(t *testing.T) {
 	srv, err := server.Open(t.Context(), "")
 	if err != nil {

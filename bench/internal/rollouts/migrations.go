@@ -11,14 +11,14 @@ import (
 	"github.com/weirhq/weir/internal/rollout/script"
 )
 
-// rows are those that one migration inserts.
+// rows is how many rows one migration inserts.
 const rows = 100
 
-// Migration is one of those that every tool gets.
+// Migration is a migration that every tool applies.
 type Migration struct {
 	Version int
 	SQL     string
-	// Alone: it must not run inside a transaction.
+	// Alone means that it must not run inside a transaction.
 	Alone bool
 }
 
@@ -37,7 +37,7 @@ func Mix(n int) []Migration {
 	return list
 }
 
-// Check says whether the database at url has what [Mix] makes, all of it and once.
+// Check returns an error unless the database at url has exactly what [Mix] makes.
 func Check(ctx context.Context, url string, list []Migration) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -68,12 +68,12 @@ func Check(ctx context.Context, url string, list []Migration) error {
 	return nil
 }
 
-// change is the migration as Weir takes it.
+// change returns the migration in the form of Weir.
 func (m Migration) change() (script.Change, error) {
 	return script.Read(fmt.Sprintf("V%03d__m.sql", m.Version), []byte(m.SQL))
 }
 
-// write puts the migrations into folders as goose and golang-migrate want them.
+// write writes the migrations into folders in the forms of goose and golang-migrate.
 func write(dir string, list []Migration) error {
 	for _, tool := range []string{"goose", "migrate"} {
 		if err := os.MkdirAll(filepath.Join(dir, tool), 0o700); err != nil {

@@ -76,9 +76,9 @@ func (s *Side) Promote(ctx context.Context, n int, first, second string) (found 
 	return found, nil
 }
 
-// Waiting has n runs wait for an approval, and passes over them as the leader
-// does. It says how many rows the passes wrote and how long each took, in
-// milliseconds. It is for a database without a server.
+// Waiting has n runs wait for an approval, and passes over them as the leader does. It
+// returns how many rows the passes wrote and how long each took, in milliseconds. It is
+// for a database without a server.
 func Waiting(ctx context.Context, url string, store *rollout.Store, databases, changes, passes int) (pending int, took []float64, written int64, err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 	Weir    = "weir, rollout"
 )
 
-// apply brings migrations to the database at url with a tool of this process.
-// dir has them as files; attempt is for Weir, which counts them.
+// apply applies migrations to the database at url with a tool in this process. dir has
+// them as files; attempt is for Weir, which counts attempts.
 func apply(ctx context.Context, tool, url, dir string, list []Migration, attempt int) error {
 	switch tool {
 	case Bare:
@@ -44,7 +44,7 @@ func apply(ctx context.Context, tool, url, dir string, list []Migration, attempt
 	}
 }
 
-// applyBare is what cannot be done without: a transaction for each.
+// applyBare does only what is indispensable: a transaction for each.
 func applyBare(ctx context.Context, url string, list []Migration) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -59,7 +59,7 @@ func applyBare(ctx context.Context, url string, list []Migration) error {
 	return nil
 }
 
-// applyGoose runs goose as its manual says for several servers: with a lock.
+// applyGoose runs goose with a lock, as its manual says for several servers.
 func applyGoose(ctx context.Context, url, dir string) (err error) {
 	db, err := sql.Open("pgx", url)
 	if err != nil {
@@ -106,8 +106,8 @@ func applyMigrate(url, dir string) (err error) {
 	return nil
 }
 
-// applyTarget runs the part of Weir that speaks to a database: lock, fence,
-// timeouts and history, without plan, engine and executor.
+// applyTarget runs the part of Weir that connects to a database: lock, fence, timeouts
+// and history, without plan, engine and executor.
 func applyTarget(ctx context.Context, url string, list []Migration, attempt int) error {
 	t, err := target.Open(ctx, script.Postgres, url, target.Options{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (m Migration) run(attempt int) (target.Run, error) {
 	}, err
 }
 
-// silent watches nothing.
+// silent is an observer that does nothing.
 type silent struct{}
 
 func (silent) Phase(context.Context, target.Phase) error       { return nil }

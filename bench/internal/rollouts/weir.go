@@ -24,8 +24,8 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// Side is a server of Weir as far as rollouts know it: a leader with the loops of
-// the engine and of rollouts, and an executor, all with their defaults.
+// Side is the part of a Weir server that rollouts need: a leader with the loops of the
+// engine and of rollouts, and an executor, all with their defaults.
 type Side struct {
 	Pool  *pgxpool.Pool
 	store *rollout.Store
@@ -82,7 +82,7 @@ func Open(ctx context.Context, url string) (*Side, error) {
 // Close stops the server.
 func (s *Side) Close() error { return s.stop() }
 
-// register makes a database known.
+// register registers a database.
 func (s *Side) register(ctx context.Context, name, url string) error {
 	d, err := s.store.PutDatabase(ctx, "bench", rollout.Database{Name: name, Engine: "postgres", Environment: "bench"}, url)
 	if err == nil && d.Fault != "" {
@@ -91,7 +91,7 @@ func (s *Side) register(ctx context.Context, name, url string) error {
 	return err
 }
 
-// ended waits until so many tasks of a rollout are done.
+// ended waits until the given number of tasks of a rollout is done.
 func (s *Side) ended(ctx context.Context, id weir.ID, want int) error {
 	for {
 		var done, bad int
@@ -110,8 +110,8 @@ func (s *Side) ended(ctx context.Context, id weir.ID, want int) error {
 	}
 }
 
-// Rollout brings the migrations to a database. It returns when the last end is
-// committed, with the time from the start alone, without the making of the plan.
+// Rollout applies the migrations to a database. It returns when the last end is
+// committed, with the time from the start of the rollout, without making the plan.
 func (s *Side) Rollout(ctx context.Context, name, url string, list []Migration) (started time.Duration, err error) {
 	if err := s.register(ctx, name, url); err != nil {
 		return 0, err
@@ -144,7 +144,7 @@ func Once(ctx context.Context, tool, url, dir string, list []Migration) error {
 // Write puts the migrations into a folder for Once.
 func Write(dir string, list []Migration) error { return write(dir, list) }
 
-// reading is the change of the promote scenario: the database says when it ran.
+// reading returns the change of the promote scenario: the database records when it ran.
 func reading(version int) script.Change {
 	sql := "insert into marks default values;"
 	return script.Change{Version: fmt.Sprint(version), Name: fmt.Sprintf("mark_%d", version), Kind: script.Data, SQL: sql, Checksum: script.Checksum(sql), Transaction: true}

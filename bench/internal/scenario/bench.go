@@ -30,19 +30,19 @@ type Bench struct {
 	Out    io.Writer
 	// Systems take turns in every scenario.
 	Systems []*System
-	// Floor is only in the scenario of its name.
+	// Floor is used only in the scenario of its name.
 	Floor *System
 	// Scale multiplies every size, Quick shortens the run to the first scenario.
 	Scale float64
 	Quick bool
-	// Temporal says where to find that peer: see temporal.Find, which asks Getenv.
+	// Temporal says where to find that peer: see temporal.Find, which uses Getenv.
 	Temporal string
 	Getenv   func(string) string
-	// Only is the name that was asked for; empty: all.
+	// Only is the requested name; empty means all.
 	Only string
 	// Docker says where workspaces find an engine: see openDocker.
 	Docker string
-	// HomeMB is how large the larger home is that is archived.
+	// HomeMB is the size of the larger archived home.
 	HomeMB int
 }
 
@@ -50,11 +50,11 @@ type Bench struct {
 type Scenario struct {
 	// Names are the tables it prints; -only takes any of them.
 	Names []string
-	// Budget bounds the time: no new pair of rounds starts after it. The first
-	// pair always runs.
+	// Budget bounds the time: no new pair of rounds starts after it. The first pair
+	// always runs.
 	Budget time.Duration
-	// Long says that it takes far longer than all others: it runs only when it is
-	// asked for.
+	// Long means that it takes far longer than all others: it runs only when it is
+	// requested.
 	Long bool
 	Run  func(ctx context.Context, b *Bench, budget time.Duration) error
 }
@@ -80,12 +80,12 @@ var All = []Scenario{
 	{Names: []string{"pages", "served"}, Run: measurePages, Long: true},
 }
 
-// size scales a number of jobs; a few are always left to measure.
+// size scales a number of jobs; it always leaves enough to measure.
 func (b *Bench) size(n int) int {
 	return max(int(float64(n)*b.Scale), 100)
 }
 
-// skip says that nobody here can be asked.
+// skip reports that no system here supports the scenario.
 func (b *Bench) skip(name, title, why string) {
 	b.Report.Show(b.Out, report.Section{Scenario: name, Title: title, Notes: []string{"not measured: " + why}})
 }
@@ -113,7 +113,7 @@ func takeTurns(ctx context.Context, systems []*System, rounds int, budget time.D
 	return nil
 }
 
-// prepare brings the database to the same rest before each round.
+// prepare brings the database to the same state before each round.
 func (s *System) prepare(ctx context.Context) error {
 	for _, statement := range []string{"vacuum (analyze)", "checkpoint"} {
 		if _, err := s.Admin.Exec(ctx, statement); err != nil {

@@ -17,7 +17,7 @@ const (
 	continuousFor = 5 * time.Second
 	// backlog is kept filled, so that workers never wait for the inserter.
 	backlog = 25_000
-	// refill is what the inserter adds at a time.
+	// refill is how many jobs the inserter adds at a time.
 	refill = 5_000
 )
 
@@ -102,9 +102,9 @@ func newStream(s *System, number, finished int, cost meter.Cost) Stream {
 	}
 }
 
-// insertAndWork keeps the backlog filled while workers drain it. Workers are
-// stopped inside the clock, so that what they hold back in memory is written
-// and counted, and the stopping is paid for.
+// insertAndWork keeps the backlog filled while workers drain it. Workers are stopped
+// within the measured time, so that what they hold in memory is written and counted, and
+// the time of stopping is included.
 func (s *System) insertAndWork(ctx context.Context, length time.Duration) error {
 	var handled atomic.Int64
 	stop, err := s.Start(ctx, queue.WorkerConfig{Concurrency: 2_000, Handle: func(int64) { handled.Add(1) }})

@@ -1,4 +1,4 @@
-// Package scenario holds what is measured and how.
+// Package scenario contains what is measured and how.
 //
 // A round is the unit of measurement. It has one order for every system:
 //
@@ -8,8 +8,8 @@
 //	  start workers … until all n are finished in the database   (second clock)
 //	stop workers · check the count · reset
 //
-// Rounds of the systems alternate (A B A B …), so that what else happens on the
-// machine hits both. A round leaves empty tables behind, so that no vacuum of
-// one system runs inside the round of another. Scenarios report the median of
-// their rounds, and the best beside it.
+// Rounds of the systems alternate (A B A B …), so that other load on the machine affects
+// both. A round leaves empty tables behind, so that no vacuum of one system runs inside
+// the round of another. Scenarios report the median of their rounds, and the best beside
+// it.
 package scenario

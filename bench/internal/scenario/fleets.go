@@ -13,17 +13,17 @@ import (
 
 const (
 	fleetsDatabase = "weir_bench_fleets"
-	// fleetPCs is scaled; devices and slots of a PC are fixed by the promise.
+	// fleetPCs is scaled; the goal fixes the devices and slots of a PC.
 	fleetPCs, fleetDevices, fleetSlots = 1_000, 30, 20
-	// fleetConnections is what the pool of a server on two cores has.
+	// fleetConnections is the pool size of a server on two cores.
 	fleetConnections = 8
-	// fleetBusy is how many of the PCs have something to say at once, as fast as it goes.
+	// fleetBusy is how many PCs make a call at once, at full speed.
 	fleetBusy = 64
 	fleetFor  = 20 * time.Second
-	// fleetPace is how many runs end a second when the time to the next start is
+	// fleetPace is how many runs end per second when the time to the next start is
 	// measured: 20,000 slots with runs of 200 s.
 	fleetPace = 100
-	// fleetPlain is how many tasks a second a plain queue does beside the fleet.
+	// fleetPlain is how many tasks per second a plain queue does besides the fleet.
 	fleetPlain = 1_000
 )
 
@@ -37,8 +37,8 @@ type Turned struct {
 	Calls    float64   `json:"calls_per_s"`
 }
 
-// fleet measures a large lab: how fast it fills, how fast a slot that became free
-// runs again, how many claims a second it bears, and what it costs at rest.
+// fleet measures a large lab: how fast it fills, how fast a freed slot runs again, how
+// many claims per second it sustains, and what it costs at rest.
 func fleet(ctx context.Context, b *Bench, _ time.Duration) error {
 	size := fleets.Size{PCs: max(int(fleetPCs*min(b.Scale, 1)), 50), Devices: fleetDevices, Slots: fleetSlots, Connections: fleetConnections, Busy: fleetBusy}
 	length := max(time.Duration(float64(fleetFor)*min(b.Scale, 1)), time.Second)
@@ -120,7 +120,7 @@ func (b *Bench) showTurns(table *report.Section, name, text string, w fleets.Wor
 	})
 }
 
-// fleetRest shows what is asked again and again while nothing is new.
+// fleetRest measures the repeated calls while nothing is new.
 func (b *Bench) fleetRest(ctx context.Context, lab *fleets.Lab) error {
 	table := report.Section{Scenario: "rest", Title: "Nothing is new: all slots run, and nobody has anything to say", Header: []string{"call", "ms median", "p99 ms", "rows written", "calls"}}
 	for _, call := range []struct {

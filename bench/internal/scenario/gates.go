@@ -16,10 +16,10 @@ import (
 const (
 	gateLanes = 1_000
 	gatePools = 100
-	// passPending is fixed by the promise about it and is not scaled.
+	// passPending is fixed by its goal and is not scaled.
 	passPending = 10_000
-	// poolBacklog stands behind one full pool at scale 1; scale 10 is the
-	// promised million.
+	// poolBacklog is the backlog behind one full pool at scale 1; scale 10 is the million
+	// of the goal.
 	poolBacklog = 100_000
 	passes      = 5
 )

@@ -59,8 +59,8 @@ func history(ctx context.Context, b *Bench, budget time.Duration) error {
 	return nil
 }
 
-// claimRounds also takes the time of the claim statement, from the server's own
-// count, because the rate alone would hide it behind everything else.
+// claimRounds also measures the claim statement, by the server's own count, because the
+// rate alone would hide it behind everything else.
 func (b *Bench) claimRounds(ctx context.Context, systems []*System, l load, budget time.Duration, found map[string]*claims) error {
 	return takeTurns(ctx, systems, 2, budget, func(s *System, i int) error {
 		if err := meter.ResetStatements(ctx, s.Admin); err != nil {

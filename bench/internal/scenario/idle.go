@@ -18,8 +18,7 @@ const (
 	idleWindow = 10 * time.Second
 )
 
-// idle counts what waiting workers ask of the database when there is nothing to
-// do.
+// idle counts the statements of waiting workers when there is nothing to do.
 func idle(ctx context.Context, b *Bench, _ time.Duration) error {
 	table := report.Section{
 		Scenario: "idle",

@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/bench/internal/stats"
 )
 
-// arrivals says how jobs trickle into an idle system. The gaps are longer than
-// the cooldown of every system at that pace: it must be idle when a job comes.
+// arrivals says how jobs arrive in an idle system. The gaps are longer than the cooldown
+// of every system at that pace, because the system must be idle when a job arrives.
 type arrivals struct {
 	scenario string
 	pace     queue.Pace
@@ -32,16 +32,16 @@ type Pickups struct {
 	Scenario string `json:"scenario"`
 	System   string `json:"system"`
 	Pace     string `json:"pace"`
-	// Start is the time from the call to the handler, Insert the part of it
-	// that passes until the commit is acknowledged.
+	// Start is the time from the call to the handler, and Insert is the part of it until
+	// the commit is acknowledged.
 	Start  []float64 `json:"start_ms"`
 	Insert []float64 `json:"insert_ms"`
 }
 
-// warmUp jobs are not counted: they pay for connections and plans.
+// warmUp jobs are not counted because they include connecting and planning.
 const warmUp = 5
 
-// latency sends one job at a time and takes the time until its handler starts.
+// latency sends one job at a time and measures the time until its handler starts.
 func latency(ctx context.Context, b *Bench, budget time.Duration) error {
 	table := report.Section{
 		Scenario: "latency",

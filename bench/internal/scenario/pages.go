@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// pagesJobs and pagesLive are the sizes of the promise, at scale 1: with ten
-	// tasks for each job, and so many tasks that have not ended.
+	// pagesJobs and pagesLive are the sizes of the goal, at scale 1: ten tasks for each
+	// job, and the number of tasks that have not ended.
 	pagesJobs = 1_000_000
 	pagesLive = 50_000
 	// pagesAsks is how often each question is asked at scale 1, after it was asked
-	// askedBefore times: a new connection has made no plans yet.
+	// askedBefore times, because a new connection has made no plans yet.
 	pagesAsks, askedBefore = 20, 2
-	// doctorMost is up to how many jobs the doctor is asked about what was written:
-	// it reads all that has ended, which takes minutes at scale 1. Larger histories
-	// differ only in their amount.
+	// doctorMost is the number of jobs up to which the doctor checks what was written,
+	// because it reads everything that has ended, which takes minutes at scale 1. Larger
+	// histories differ only in their amount.
 	doctorMost = 20_000
 )
 
-// measurePages takes the time of what the pages of the dashboard and the lists of
-// the API ask of a database with a long history.
+// measurePages measures the queries of the dashboard's pages and of the API's lists on a
+// database with a long history.
 func measurePages(ctx context.Context, b *Bench, _ time.Duration) error {
 	size := pages.Size{Jobs: max(b.size(pagesJobs)/200*200, 1000), Live: max(b.size(pagesLive), 1000)}
 	const database = "weir_bench_pages"
@@ -67,8 +67,8 @@ func measurePages(ctx context.Context, b *Bench, _ time.Duration) error {
 	return b.servePages(ctx, pool)
 }
 
-// servePages asks for every page of the dashboard and the lists of the API over
-// HTTP, and takes the time that the server needs for each.
+// servePages requests every page of the dashboard and the lists of the API over HTTP, and
+// measures the time that the server needs for each.
 func (b *Bench) servePages(ctx context.Context, pool *pgxpool.Pool) error {
 	site, err := pages.Open(ctx, pool)
 	if err != nil {
@@ -125,8 +125,7 @@ func healthy(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// askAll asks every question on a connection of its own and returns the rows of
-// the table.
+// askAll asks every question on its own connection and returns the rows of the table.
 func (b *Bench) askAll(ctx context.Context, database string) (rows [][]string, err error) {
 	config, err := pgxpool.ParseConfig(b.Server.URL(database))
 	if err != nil {
@@ -166,8 +165,8 @@ func (b *Bench) askAll(ctx context.Context, database string) (rows [][]string, e
 // asks is how often each question is asked.
 func (b *Bench) asks() int { return min(max(int(pagesAsks*b.Scale), 3), pagesAsks) }
 
-// ask returns how many milliseconds each answer took, and how many of these the
-// server's process was at work.
+// ask returns how many milliseconds each answer took, and for how many of these the
+// server's process used the CPU.
 func (b *Bench) ask(ctx context.Context, q pages.Question, pid int) (took, cpu []float64, err error) {
 	for i := range b.asks() + askedBefore {
 		before := math.NaN()

@@ -28,8 +28,8 @@ func queue2000(ctx context.Context, b *Bench, budget time.Duration) error {
 	return nil
 }
 
-// queue100 measures 100 workers without and with a snapshot held by somebody
-// else, in one go, so that the loss is between neighbours in time.
+// queue100 measures 100 workers without and with a snapshot held by another session, in
+// one go, so that the two measurements are close in time.
 func queue100(ctx context.Context, b *Bench, budget time.Duration) error {
 	plain := load{scenario: "queue100", workers: 100, jobs: b.size(40_000)}
 	held := plain
@@ -59,7 +59,7 @@ func queue100(ctx context.Context, b *Bench, budget time.Duration) error {
 	return nil
 }
 
-// floor is how fast the bare moves are.
+// floor measures how fast the bare moves are.
 func floor(ctx context.Context, b *Bench, budget time.Duration) error {
 	jobs := b.size(100_000)
 	var rounds []Round
@@ -81,7 +81,7 @@ func floor(ctx context.Context, b *Bench, budget time.Duration) error {
 	return nil
 }
 
-// summaries are in the order of the systems.
+// summaries returns the summaries in the order of the systems.
 func (b *Bench) summaries(found map[string][]Round) []summary {
 	var all []summary
 	for _, s := range b.Systems {
@@ -90,7 +90,7 @@ func (b *Bench) summaries(found map[string][]Round) []summary {
 	return all
 }
 
-// settings says how each system was driven.
+// settings returns how each system was driven.
 func (b *Bench) settings(pace queue.Pace) []string {
 	var notes []string
 	for _, s := range b.Systems {

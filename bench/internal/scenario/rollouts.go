@@ -19,9 +19,9 @@ const (
 	rolloutsDatabase   = "weir_bench_rollouts"
 	rolloutsMigrations = 100
 	rolloutsRounds     = 5
-	// promotions are how many stages are promoted, one after the other.
+	// promotions is how many stages are promoted, one after the other.
 	promotions = 200
-	// waitingDatabases × waitingChanges runs wait: fixed by the promise about it.
+	// waitingDatabases × waitingChanges runs wait: the goal fixes these numbers.
 	waitingDatabases, waitingChanges = 100, 100
 )
 
@@ -34,7 +34,7 @@ type Migrated struct {
 	WAL      []float64 `json:"wal_bytes"`
 }
 
-// migrations brings the same migrations to fresh databases with every tool, then
+// migrations applies the same migrations to fresh databases with every tool, then
 // measures what only Weir has, and ends with the crashes.
 func migrations(ctx context.Context, b *Bench, budget time.Duration) (err error) {
 	machine, err := b.probe(ctx)
@@ -85,7 +85,7 @@ func (b *Bench) sideBySide(ctx context.Context, side *rollouts.Side, budget time
 	found := map[string]*Migrated{}
 	n := 0
 	for round, end := 0, time.Now().Add(budget); round < rolloutsRounds && (round == 0 || time.Now().Before(end)); round++ {
-		// Whoever comes first finds other caches than whoever comes last.
+		// The order rotates because the first tool finds other caches than the last.
 		for i := range tools {
 			tool := tools[(i+round)%len(tools)]
 			name, url, err := b.fresh(ctx, n)
@@ -204,7 +204,7 @@ func (b *Bench) waiting(ctx context.Context) error {
 	return nil
 }
 
-// crash kills every tool at every point and shows what was seen.
+// crash kills every tool at every point and shows the observations.
 func (b *Bench) crash(ctx context.Context) error {
 	table := report.Section{
 		Scenario: "crash", Title: "Killed with SIGKILL in the middle, then run again",

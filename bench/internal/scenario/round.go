@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/bench/internal/queue"
 )
 
-// stall is how long the last jobs may take after the round's share of time; a
+// stall is how long the last jobs may take after the round's share of time, because a
 // system that loses a job would otherwise hang the benchmark.
 const stall = 2 * time.Minute
 
@@ -43,8 +43,8 @@ type Round struct {
 	JobsPerSecond   float64 `json:"jobs_per_s"`
 	InsertWAL       float64 `json:"insert_wal_per_job"`
 	WorkWAL         float64 `json:"work_wal_per_job"`
-	// CPU is in microseconds for each job, insert and work together; Postgres
-	// is absent when the server is not on this machine.
+	// CPU times are in microseconds per job, insert and work together; Postgres is absent
+	// if the server is not on this machine.
 	PostgresCPU *float64 `json:"postgres_cpu_us_per_job,omitempty"`
 	ClientCPU   float64  `json:"client_cpu_us_per_job"`
 	Load        string   `json:"load_average"`
@@ -131,9 +131,9 @@ func (b *Bench) work(ctx context.Context, s *System, l load) (meter.Cost, error)
 	return cost, nil
 }
 
-// awaitFinished returns when the database holds no unfinished job. It asks the
-// database only after every handler ran, so that asking costs the round nothing
-// before its very end.
+// awaitFinished returns when the database has no unfinished job. It queries the database
+// only after every handler ran, so that the queries cost the round nothing before its
+// very end.
 func (s *System) awaitFinished(ctx context.Context, all <-chan struct{}) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stall, fmt.Errorf("no end after %s", stall))
 	defer cancel()
@@ -176,9 +176,9 @@ func (b *Bench) measure(ctx context.Context, f func() error) (meter.Cost, error)
 	return after.Since(before), nil
 }
 
-// holdSnapshot opens a transaction that sees the database as it is now, and
-// keeps vacuum from removing anything newer until release is called. It must be
-// in the system's own database: another one would not hold vacuum back.
+// holdSnapshot opens a transaction that sees the database as it is now, and keeps vacuum
+// from removing anything newer until release is called. It must be in the system's own
+// database, because another one would not hold vacuum back.
 func (b *Bench) holdSnapshot(ctx context.Context, s *System) (release func(), err error) {
 	conn, err := b.Server.Connect(ctx, s.Database)
 	if err != nil {

@@ -26,7 +26,7 @@ type Streamed struct {
 	streams.Result
 }
 
-// watch follows every change on many streams. Nobody else here has such a thing.
+// watch follows every change on many streams. No other system here has this feature.
 func watch(ctx context.Context, b *Bench, _ time.Duration) error {
 	var ours *System
 	for _, s := range b.Systems {

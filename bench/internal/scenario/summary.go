@@ -26,7 +26,7 @@ func newRound(s *System, l load, number int, inserted, worked meter.Cost) Round 
 	return round
 }
 
-// summary is the middle of several rounds of one system.
+// summary is the median of several rounds of one system.
 type summary struct {
 	system                          string
 	rounds                          int

@@ -22,12 +22,12 @@ const (
 // trial is one shape of work at its size.
 type trial struct {
 	shape flow.Shape
-	// n is its size at scale 1, least the smallest that means anything.
+	// n is its size at scale 1, and least is the smallest meaningful size.
 	n, least int
 	// rounds are counted, after warm others that are not.
 	rounds, warm int
-	// within bounds the size by the rate at which the system does jobs, if it is
-	// not zero: a slow one does fewer of them.
+	// within, if not zero, bounds the size by the rate at which the system does jobs: a
+	// slow system does fewer of them.
 	within time.Duration
 }
 
@@ -43,7 +43,7 @@ var trials = []trial{
 	{flow.DueTasks, 1_000, 20, 1, 0, 20 * time.Second},
 }
 
-// Flowed are all runs of one shape on one system. Milliseconds.
+// Flowed are all runs of one shape on one system, in milliseconds.
 type Flowed struct {
 	Scenario  string     `json:"scenario"`
 	System    string     `json:"system"`
@@ -55,9 +55,8 @@ type Flowed struct {
 	Made      []float64  `json:"made_ms,omitempty"`
 }
 
-// workflows runs every shape on Weir and, if it is to be had, on Temporal. They
-// do not take turns: the one whose turn it is not would still be there with its
-// server and its workers.
+// workflows runs every shape on Weir and, if available, on Temporal. They do not take
+// turns, because the server and the workers of the other system would still be running.
 func workflows(ctx context.Context, b *Bench, budget time.Duration) error {
 	machine, err := b.probe(ctx)
 	if err != nil {
@@ -102,9 +101,9 @@ func workflows(ctx context.Context, b *Bench, budget time.Duration) error {
 	return nil
 }
 
-// flows runs every shape on one system and closes it. Once the budget is spent,
-// each shape still gets one round. What to do about a shape that fails, failed
-// says: an error ends it all.
+// flows runs every shape on one system and closes it. Once the budget is spent, each
+// shape still gets one round. failed decides about a shape that fails: its error ends the
+// scenario.
 func (b *Bench) flows(ctx context.Context, budget time.Duration, engine flow.Engine, failed func(error) error) (found []*Flowed, err error) {
 	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
 	b.Report.Environment.Systems[engine.Name()+" (workflows)"] = engine.Setting()
@@ -136,7 +135,7 @@ func (b *Bench) flows(ctx context.Context, budget time.Duration, engine flow.Eng
 	return found, nil
 }
 
-// pilot says how many jobs a second the system does, by a few of them.
+// pilot measures how many jobs per second the system does, with a few of them.
 func pilot(ctx context.Context, engine flow.Engine) (rate float64, err error) {
 	const few = 50
 	f := &Flowed{System: engine.Name(), Shape: flow.Burst, Size: few}
@@ -154,7 +153,7 @@ func (t trial) scaled(scale float64) trial {
 	return t
 }
 
-// bound is how many of size pieces the system does in time.
+// bound returns how many of size pieces the system does in time.
 func (t trial) bound(size int, rate float64) int {
 	if t.within == 0 {
 		return size

@@ -9,7 +9,7 @@ import (
 	"github.com/weirhq/weir/bench/internal/stats"
 )
 
-// titles say what a shape is, for the tables.
+// titles describe the shapes for the tables.
 var titles = map[flow.Shape]string{
 	flow.Chain:        "steps in a row, function",
 	flow.ChainResults: "the same, each reads the result before it",
@@ -22,7 +22,7 @@ var titles = map[flow.Shape]string{
 	flow.DueTasks:     "tasks",
 }
 
-// published are figures of others on other machines, for those who have no peer
+// published are figures by other authors on other machines, for readers without a peer
 // here: what, system, milliseconds for all, and for each.
 var published = [][]string{
 	{"40 " + titles[flow.Chain], "Windmill, dedicated worker, 4 vCPU (published)", "392", "9.80"},
@@ -57,12 +57,12 @@ func (f *Flowed) perSecond(took []float64) float64 {
 	return stats.Ratio(float64(f.Size), stats.Median(took)/1000)
 }
 
-// each is the part of one step.
+// each returns the share of one step.
 func (f *Flowed) each(took float64) float64 { return took / float64(f.Size) }
 
 func least(list []float64) float64 { return stats.Percentile(list, 0) }
 
-// showFlows prints what one job took; alone, beside published figures.
+// showFlows prints what one job took, with published figures if alone is set.
 func (b *Bench) showFlows(found []*Flowed, notes []string, alone bool) {
 	table := report.Section{
 		Scenario: "workflows",

@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
-// Docker of workspaces, beside an address.
+// Values of Docker for workspaces, besides an address.
 const (
 	DockerAuto = "auto"
 	DockerOff  = "off"
@@ -22,33 +22,33 @@ const (
 
 const (
 	wakes = 30
-	// asks are requests one after the other.
+	// asks is the number of requests one after the other.
 	asks = 500
 	// gateRounds is how often the ways take turns, each for gateFor.
 	gateRounds, gateMany = 6, 64
 	gateFor              = 300 * time.Millisecond
-	// largeMiB is the body whose passing is timed.
+	// largeMiB is the size of the body whose transfer is timed.
 	largeMiB, largeRounds = 64, 5
 	// homeSmall is the smaller home that is archived, in MB.
 	homeSmall = 200
-	// looked is how many workspaces the controller looks at, lookPasses how often.
+	// looked is how many workspaces the controller looks at, and lookPasses how often.
 	looked, lookPasses = 10_000, 5
 	// reignSize is how many workspaces are under way when the leader is struck.
 	reignSize = 20
-	// reignTerm is the default of a server: so long a leader may be silent.
+	// reignTerm is the default of a server: how long a leader may be silent.
 	reignTerm = 12 * time.Second
 )
 
-// site is what the parts of the scenario stand on.
+// site is the common base of the parts of the scenario.
 type site struct {
 	*Bench
 	folder string
-	// base is the database of all parts, and program is weir, once they were asked for.
+	// base is the database of all parts, and program is weir, once they were requested.
 	base    *workspaces.Base
 	program string
 }
 
-// houses measures workspaces, or the one part of it that was asked for.
+// houses measures workspaces, or only the requested part.
 func houses(ctx context.Context, b *Bench, _ time.Duration) (err error) {
 	s := &site{Bench: b}
 	if s.folder, err = os.MkdirTemp("", "weir-bench-"); err != nil {
@@ -74,8 +74,7 @@ func houses(ctx context.Context, b *Bench, _ time.Duration) (err error) {
 	return nil
 }
 
-// open gives the database of Weir, as the streams have it: it is migrated. A base is made
-// in it once.
+// open returns the database of Weir, which is migrated. A base is made in it once.
 func (s *site) open(ctx context.Context) (_ *workspaces.Base, err error) {
 	if s.base != nil {
 		return s.base, nil
@@ -92,7 +91,7 @@ func (s *site) open(ctx context.Context) (_ *workspaces.Base, err error) {
 	return nil, errors.New("weir is not among the systems")
 }
 
-// weir is the program, built once.
+// weir returns the program, built once.
 func (s *site) weir(ctx context.Context) (_ string, err error) {
 	if s.program == "" {
 		s.program, err = workspaces.Program(ctx, s.Getenv("BENCH_WEIR"), s.folder)
@@ -100,7 +99,8 @@ func (s *site) weir(ctx context.Context) (_ string, err error) {
 	return s.program, err
 }
 
-// engine gives the address of Docker and what ends it. why: there is none.
+// engine returns the address of Docker and a function that ends it. why says why there is
+// none.
 func (s *site) engine(ctx context.Context) (host, why string, end func() error) {
 	none := func() error { return nil }
 	switch s.Docker {
@@ -161,7 +161,8 @@ func (s *site) wake(ctx context.Context) (err error) {
 	return nil
 }
 
-// proxy asks one backend directly, through a bare reverse proxy and through Weir's.
+// proxy sends requests to one backend directly, through a bare reverse proxy and through
+// Weir's.
 func (s *site) proxy(ctx context.Context) (err error) {
 	base, err := s.open(ctx)
 	if err != nil {
@@ -230,7 +231,7 @@ func (s *site) looks(ctx context.Context) (err error) {
 		{"still", "nothing has changed", lookPasses, 0},
 		{"change", "1 % look otherwise each time", lookPasses, n / 100},
 	} {
-		// What the pass before has left is vacuumed now or later.
+		// Dead rows of the previous pass are vacuumed now instead of later.
 		if _, err := base.Pool.Exec(ctx, `vacuum (analyze) weir.workspaces`); err != nil {
 			return err
 		}

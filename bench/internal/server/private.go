@@ -11,18 +11,18 @@ import (
 
 // settings of the private server, the same for all systems.
 var settings = map[string]string{
-	// Durable, or the figures mean nothing.
+	// The server is durable, or else the figures would mean nothing.
 	"fsync":              "on",
 	"synchronous_commit": "on",
 	"full_page_writes":   "on",
-	// Room, so that neither cache nor WAL size decides.
+	// There is enough room that neither cache nor WAL size decides.
 	"shared_buffers":  "1GB",
 	"max_wal_size":    "4GB",
 	"max_connections": "400",
-	// A timed checkpoint must not fall into one system's round; the benchmark
-	// makes one before each round instead.
+	// A timed checkpoint must not fall into one system's round; the benchmark makes one
+	// before each round instead.
 	"checkpoint_timeout": "30min",
-	// As PostgreSQL ships them, where Weir's own server is tuned for Weir.
+	// These are PostgreSQL's defaults, where Weir's own server is tuned for Weir.
 	"autovacuum":         "on",
 	"autovacuum_naptime": "1min",
 	"wal_compression":    "off",
@@ -43,7 +43,8 @@ func startPrivate(ctx context.Context) (*private, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create a folder for the private server: %w", err)
 	}
-	// Started by root, the server runs as another user, who must get through.
+	// If started by root, the server runs as another user, who must be able to enter the
+	// folder.
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

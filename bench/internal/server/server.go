@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Server is a running PostgreSQL with room for databases of ours.
+// Server is a running PostgreSQL with databases of the benchmark.
 type Server struct {
 	url string
-	// private is nil when the server is not ours.
+	// private is nil if the benchmark did not start the server.
 	private *private
 	created []string
 }
 
-// Open uses the server at databaseURL, or starts a private one when it is empty.
+// Open uses the server at databaseURL, or starts a private one if it is empty.
 func Open(ctx context.Context, databaseURL string) (*Server, error) {
 	s := &Server{url: databaseURL}
 	if databaseURL == "" {
@@ -34,7 +34,7 @@ func Open(ctx context.Context, databaseURL string) (*Server, error) {
 	return s, nil
 }
 
-// check refuses a server on which a committed job could be lost: its figures
+// check refuses a server on which a committed job could be lost, because its figures
 // would compare nothing.
 func (s *Server) check(ctx context.Context) error {
 	conn, err := s.Connect(ctx, "")
@@ -54,8 +54,8 @@ func (s *Server) check(ctx context.Context) error {
 	return nil
 }
 
-// URL returns the address of a database on the server; an empty name is the
-// one the server was opened with.
+// URL returns the address of a database on the server; an empty name means the one the
+// server was opened with.
 func (s *Server) URL(database string) string {
 	if database == "" {
 		return s.url
@@ -77,8 +77,8 @@ func (s *Server) Connect(ctx context.Context, database string) (*pgx.Conn, error
 	return conn, nil
 }
 
-// CreateDatabase makes an empty database; a left-over of an earlier run is
-// dropped first. It is removed again by Close.
+// CreateDatabase makes an empty database; a leftover of an earlier run is dropped first.
+// Close removes it again.
 func (s *Server) CreateDatabase(ctx context.Context, name string) error {
 	conn, err := s.Connect(ctx, "")
 	if err != nil {
@@ -119,10 +119,10 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Private tells whether the server was started by the benchmark.
+// Private reports whether the benchmark started the server.
 func (s *Server) Private() bool { return s.private != nil }
 
-// Settings are what a reader needs to judge or repeat the figures.
+// Settings returns what a reader needs to judge or repeat the figures.
 func (s *Server) Settings(ctx context.Context) (version string, settings map[string]string, err error) {
 	conn, err := s.Connect(ctx, "")
 	if err != nil {

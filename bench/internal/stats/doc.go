@@ -1,4 +1,4 @@
-// Package stats holds the few statistics that the benchmark prints.
+// Package stats contains the few statistics that the benchmark prints.
 //
-// Samples are never changed by a function here: each one works on a copy.
+// No function here changes its samples: each one works on a copy.
 package stats

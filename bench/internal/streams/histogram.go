@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// histogram counts latencies by the millisecond, up to a minute.
+// histogram counts latencies per millisecond, up to a minute.
 type histogram struct {
 	counts [60_001]atomic.Int64
 	all    atomic.Int64
@@ -18,8 +18,8 @@ func (h *histogram) add(d time.Duration) {
 	h.all.Add(1)
 }
 
-// percentile is the number of milliseconds that so many percent of the samples
-// do not exceed; NaN without samples.
+// percentile returns the number of milliseconds that p percent of the samples do not
+// exceed, or NaN without samples.
 func (h *histogram) percentile(p float64) float64 {
 	rank := int64(math.Ceil(p / 100 * float64(h.all.Load())))
 	for i, seen := 0, int64(0); i < len(h.counts); i++ {

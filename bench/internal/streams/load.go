@@ -15,10 +15,10 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// perTask is how many events the life of a task has: submitted, claimed, done.
+// perTask is how many events a task has: submitted, claimed, done.
 const perTask = 3
 
-// work submits tasks one by one at an even pace and works them, for a time.
+// work submits tasks one by one at an even rate and works them, for a time.
 func work(ctx context.Context, pool *pgxpool.Pool, changes int, length time.Duration) error {
 	client, err := weir.New(pool, &weir.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -38,8 +38,8 @@ func work(ctx context.Context, pool *pgxpool.Pool, changes int, length time.Dura
 	return nil
 }
 
-// submitters is how many submit at the same time: one alone waits for the disk
-// most of its time.
+// submitters is how many goroutines submit at the same time, because a single one waits
+// for the disk most of the time.
 const submitters = 8
 
 func submit(ctx context.Context, client *weir.Client, changes int, length time.Duration) (n int, err error) {
@@ -78,8 +78,8 @@ func drained(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// allowFiles raises the limit of open files, which is one per stream here and
-// one in the server process.
+// allowFiles raises the limit of open files: each stream needs one here and one in the
+// server process.
 func allowFiles(streams int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

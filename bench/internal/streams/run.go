@@ -21,44 +21,44 @@ type Config struct {
 	DatabaseURL string
 	Pool        *pgxpool.Pool
 	Streams     int
-	// Changes is how many events happen a second, for Length.
+	// Changes is how many events happen per second, for Length.
 	Changes int
 	Length  time.Duration
-	// Cuts is the share of streams that are cut off, per second.
+	// Cuts is the share of streams that are cut off per second.
 	Cuts float64
 }
 
-// Result is what was found.
+// Result is the measurement.
 type Result struct {
 	Streams int     `json:"streams"`
 	Seconds float64 `json:"seconds"`
-	// Events is how many happened, Delivered how many arrived at all watchers
+	// Events is how many happened, and Delivered how many arrived at all watchers
 	// together.
 	Events    int64   `json:"events"`
 	Delivered int64   `json:"delivered"`
 	Rate      float64 `json:"changes_per_s"`
-	// Milliseconds from the event's time to its reader, of all samples.
+	// These are milliseconds from the event's time to its reader, over all samples.
 	P50     float64 `json:"p50_ms"`
 	P95     float64 `json:"p95_ms"`
 	P99     float64 `json:"p99_ms"`
 	Max     float64 `json:"max_ms"`
 	Samples int64   `json:"samples"`
-	// Reconnects were forced. Lost and Duplicated are counted against the
-	// database, over all watchers.
+	// Reconnects were forced. Lost and Duplicated are counted against the database, over
+	// all watchers.
 	Reconnects int   `json:"reconnects"`
 	Lost       int64 `json:"lost"`
 	Duplicated int64 `json:"duplicated"`
-	// Bytes of the server process per stream, while all are open and idle.
+	// These are bytes of the server process per stream, while all are open and idle.
 	HeapPerStream     float64 `json:"runtime_bytes_per_stream"`
 	ResidentPerStream float64 `json:"rss_bytes_per_stream"`
 	// ServerCores is how many cores the server process kept busy under load.
 	ServerCores float64 `json:"server_cores"`
 }
 
-// settleWithin is how long the last events may take to reach everybody.
+// settleWithin is how long the last events may take to reach all watchers.
 const settleWithin = time.Minute
 
-// Run measures once.
+// Run makes one measurement.
 func Run(ctx context.Context, c Config) (r Result, err error) {
 	if err := allowFiles(c.Streams); err != nil {
 		return r, err
@@ -110,13 +110,13 @@ func Run(ctx context.Context, c Config) (r Result, err error) {
 	return r, f.finish(ctx, c.Pool, string(begin), &r)
 }
 
-// fleet are all watchers.
+// fleet is the set of all watchers.
 type fleet struct {
 	watchers []*watcher
 	times    *histogram
 	running  sync.WaitGroup
 	failed   chan error
-	// end is where everybody may stop, once it is known.
+	// end is where all watchers may stop, once it is known.
 	end atomic.Pointer[place]
 }
 
@@ -154,7 +154,7 @@ func (f *fleet) ended() (place, bool) {
 	return place{}, false
 }
 
-// during cuts random streams off while do works.
+// during cuts off random streams while do works.
 func (f *fleet) during(ctx context.Context, share float64, do func(context.Context) error) (cuts int, err error) {
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
@@ -174,7 +174,7 @@ func (f *fleet) during(ctx context.Context, share float64, do func(context.Conte
 	}
 }
 
-// finish waits until everybody has seen the last event, and counts.
+// finish waits until all watchers have seen the last event, and counts.
 func (f *fleet) finish(ctx context.Context, pool *pgxpool.Pool, begin string, r *Result) error {
 	from := parsePlace([]byte(begin))
 	var sum int64
@@ -192,7 +192,8 @@ func (f *fleet) finish(ctx context.Context, pool *pgxpool.Pool, begin string, r 
 	ended := make(chan struct{})
 	go func() { f.running.Wait(); close(ended) }()
 	late := time.After(settleWithin)
-	// Who waits for more looks at the end only when something comes: cut it off.
+	// A waiting watcher checks the end only when something arrives, so its connection is
+	// cut.
 	for waiting := true; waiting; {
 		select {
 		case <-ended:
@@ -225,7 +226,7 @@ func (f *fleet) finish(ctx context.Context, pool *pgxpool.Pool, begin string, r 
 	return nil
 }
 
-// makeToken makes a user that may read, and a token of it.
+// makeToken makes a user that may read, and a token for it.
 func makeToken(ctx context.Context, pool *pgxpool.Pool) (string, error) {
 	store := auth.New(pool, auth.Options{})
 	name := fmt.Sprintf("watcher%d", time.Now().UnixNano())

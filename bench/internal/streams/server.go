@@ -26,14 +26,13 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 )
 
-// variable makes a process the server of this database.
+// variable turns a process into the server of this database.
 const variable = "WEIR_BENCH_STREAMS"
 
 // Child reports whether this process was started to be the server.
 func Child() bool { return os.Getenv(variable) != "" }
 
-// Serve is the server process. It says where it listens and ends with its
-// input.
+// Serve is the server process. It prints its address and ends with its input.
 func Serve(in io.Reader, out io.Writer) (err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -79,12 +78,12 @@ func Serve(in io.Reader, out io.Writer) (err error) {
 	return server.Shutdown(wait)
 }
 
-// Memory is what the server process takes.
+// Memory is the memory use of the server process.
 type Memory struct {
-	// Heap and Stack are in use by the Go runtime after a collection, Resident
-	// is what the system says, freed pages given back. Bytes.
+	// Heap and Stack are in use by the Go runtime after a collection, and Resident is the
+	// system's figure, after freed pages were returned. All are in bytes.
 	Heap, Stack, Resident int64
-	// CPU is its time so far.
+	// CPU is its CPU time so far.
 	CPU time.Duration
 	// Goroutines is how many there are.
 	Goroutines int
@@ -99,7 +98,7 @@ func readMemory() (m Memory) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	m.Heap, m.Stack, m.Goroutines = int64(stats.HeapInuse), int64(stats.StackInuse), runtime.NumGoroutine()
-	text, _ := os.ReadFile("/proc/self/statm") // zero where there is none
+	text, _ := os.ReadFile("/proc/self/statm") // zero if there is none
 	if fields := strings.Fields(string(text)); len(fields) > 1 {
 		pages, _ := strconv.ParseInt(fields[1], 10, 64)
 		m.Resident = pages * int64(os.Getpagesize())

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// sampleEvery is which events are timed, by their number: all watchers time the
+// sampleEvery determines which events are timed, by their number: all watchers time the
 // same ones.
 const sampleEvery = 8
 
-// place is the order of events: transaction, number, line of a batch.
+// place is the position of an event: transaction, number, line of a batch.
 type place struct{ xid, seq, line int64 }
 
 const wholeRow = 1 << 40
@@ -30,8 +30,8 @@ func (p place) after(q place) bool {
 	return p.line > q.line
 }
 
-// watcher is one client with one stream. It does as little as it can, because
-// it shares the machine with the server.
+// watcher is one client with one stream. It does as little as possible, because it shares
+// the machine with the server.
 type watcher struct {
 	address, token, begin string
 	times                 *histogram
@@ -39,7 +39,7 @@ type watcher struct {
 	mu   sync.Mutex
 	conn net.Conn
 
-	// What was seen; read it when run has ended.
+	// These are what was seen; read them after run has ended.
 	last        place
 	id          []byte
 	events, sum int64
@@ -56,8 +56,8 @@ func (w *watcher) cut() {
 	}
 }
 
-// run watches until it has seen the end, which may become known late, or ctx
-// ends. Opened is called for the first connection.
+// run watches until it has seen the end, which may become known late, or until ctx ends.
+// opened is called for the first connection.
 func (w *watcher) run(ctx context.Context, end func() (place, bool), opened func()) error {
 	w.id = []byte(w.begin)
 	buffer := make([]byte, 32<<10)
@@ -83,7 +83,7 @@ func (w *watcher) run(ctx context.Context, end func() (place, bool), opened func
 			}
 			n, err := w.conn.Read(buffer[kept:])
 			if err != nil {
-				break // half an event is left behind
+				break // an incomplete event is dropped
 			}
 			kept += n
 		}
@@ -91,8 +91,8 @@ func (w *watcher) run(ctx context.Context, end func() (place, bool), opened func
 	return ctx.Err()
 }
 
-// connect sends the request and returns how much of the stream came with the
-// head of the answer.
+// connect sends the request and returns how many bytes of the stream came with the head
+// of the answer.
 func (w *watcher) connect(ctx context.Context, buffer []byte) (kept int, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", w.address)
@@ -118,7 +118,7 @@ func (w *watcher) connect(ctx context.Context, buffer []byte) (kept int, err err
 	}
 }
 
-// parse takes whole blocks off the buffer and moves the rest to its beginning.
+// parse removes whole blocks from the buffer and moves the rest to its beginning.
 func (w *watcher) parse(buffer []byte, now time.Time) (kept int) {
 	for {
 		end := bytes.Index(buffer[kept:], []byte("\n\n"))
@@ -130,7 +130,7 @@ func (w *watcher) parse(buffer []byte, now time.Time) (kept int) {
 	}
 }
 
-// block takes one event. What does not begin with an id is none.
+// block handles one event. A block that does not begin with an id is not an event.
 func (w *watcher) block(block []byte, now time.Time) {
 	rest, ok := bytes.CutPrefix(block, []byte("id: "))
 	if !ok {
@@ -173,7 +173,7 @@ func parsePlace(text []byte) (p place) {
 	return p
 }
 
-// number trusts its digits: wrong ones would show as a wrong sum.
+// number trusts its digits, because wrong ones would show as a wrong sum.
 func number(digits []byte) (n int64) {
 	for _, d := range digits {
 		n = 10*n + int64(d-'0')

@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// InsertGated puts every task into an exclusive lane and into a pool whose size
-// never keeps the lanes from going on.
+// InsertGated puts every task into an exclusive lane and into a pool whose size never
+// blocks the lanes.
 func (q *Queue) InsertGated(ctx context.Context, n, lanes, pools int) error {
 	for i := range pools {
 		if err := q.client.SetPool(ctx, weir.Pool{Name: poolName(i), Size: new(lanes)}); err != nil {
@@ -24,8 +24,8 @@ func (q *Queue) InsertGated(ctx context.Context, n, lanes, pools int) error {
 
 func poolName(i int) string { return fmt.Sprintf("pool %d", i) }
 
-// InsertBlocked puts every task behind a pool of size 0. The sweep looks at it
-// as at any other full pool.
+// InsertBlocked puts every task behind a pool of size 0. The sweep handles it like any
+// other full pool.
 func (q *Queue) InsertBlocked(ctx context.Context, n int) error {
 	if err := q.client.SetPool(ctx, weir.Pool{Name: "full", Size: new(0)}); err != nil {
 		return fmt.Errorf("set a Weir pool: %w", err)

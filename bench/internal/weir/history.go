@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ClaimStatement matches the statement inside weir.claim: the call of the
+// ClaimStatement matches the statement inside weir.claim, because the call of the
 // function itself would count its rows a second time.
 func (q *Queue) ClaimStatement() string { return "%from weir.claim(%" }
 

@@ -11,5 +11,5 @@ func (q *Queue) StartIdle(ctx context.Context, n int) (queue.Stop, error) {
 	return queue.StartEach(ctx, q, n)
 }
 
-// HeartbeatStatements are the calls that only say "still alive".
+// HeartbeatStatements returns the calls that only report "still alive".
 func (q *Queue) HeartbeatStatements() []string { return []string{"%weir.heartbeat(%"} }

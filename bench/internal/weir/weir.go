@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// service is what every task of the benchmark asks for.
+// service is the service of every task of the benchmark.
 const service = "benchmark"
 
 // insertBatch is the same as River's.
@@ -64,9 +64,9 @@ func (q *Queue) Reset(ctx context.Context) error {
 	return nil
 }
 
-// truncate takes every table in its own order, while the client that is still
-// open tends them in the engine's. Of the two that then wait for each other
-// PostgreSQL ends one; if it was ours, we ask again.
+// truncate locks every table in its own order, while the client that is still open tends
+// them in the engine's order. If the two deadlock, PostgreSQL ends one; if it was this
+// one, it is retried.
 func (q *Queue) truncate(ctx context.Context) error {
 	for try := 1; ; try++ {
 		_, err := q.pool.Exec(ctx, `truncate weir.tasks, weir.pending, weir.available, weir.running, weir.finished, weir.events,

@@ -15,25 +15,26 @@ import (
 )
 
 const (
-	// role makes a process one of the parts below; its value is which, and what for.
+	// role turns a process into one of the parts below; its value names the part and its
+	// spec.
 	role = "WEIR_BENCH_WORKSPACES"
 	// inside is the command of weir that runs in workspaces.
 	inside = "workspace-inside"
 )
 
-// parts are what this program can be.
+// parts are the roles of this program.
 var parts = map[string]func(ctx context.Context, spec json.RawMessage, in io.Reader, out io.Writer) error{
 	"gate": serveGate, "home": packHome, "controller": control,
 }
 
-// part is one of them with what it is told.
+// part is a role with its spec.
 type part struct {
 	Name string          `json:"name"`
 	Spec json.RawMessage `json:"spec"`
 }
 
-// Child gives this process to a part, if it was started to be that. It is called first
-// in main.
+// Child runs a part in this process, if the process was started for that. It is called
+// first in main.
 func Child() {
 	if len(os.Args) > 1 && os.Args[1] == inside {
 		os.Exit(cli.Main("bench"))
@@ -54,7 +55,7 @@ func Child() {
 	os.Exit(0)
 }
 
-// child is a part that runs. It ends when its input does.
+// child is a running part. It ends when its input does.
 type child struct {
 	*exec.Cmd
 	input io.Closer
@@ -74,7 +75,7 @@ func startPart(name string, spec any) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The end of a benchmark that is interrupted is the end of the input.
+	// If the benchmark is interrupted, the end of the input ends the child.
 	c := &child{Cmd: exec.Command(program)}
 	c.Env = append(os.Environ(), role+"="+string(text))
 	c.Stderr = &c.said
@@ -92,7 +93,7 @@ func startPart(name string, spec any) (*child, error) {
 	return c, nil
 }
 
-// hear reads a line that the part says.
+// hear reads a line of the part's output.
 func (c *child) hear(into any) error {
 	line, err := c.out.ReadBytes('\n')
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// post is what the process of a controller is told.
+// post configures the process of a controller.
 type post struct {
 	DatabaseURL string `json:"database_url"`
 	Dir         string `json:"dir"`
@@ -34,7 +34,7 @@ type post struct {
 	Term time.Duration `json:"term"`
 }
 
-// control leads when it may, with the settings of a server, until it is asked to end.
+// control leads when it may, with the settings of a server, until its input ends.
 func control(ctx context.Context, spec json.RawMessage, in io.Reader, out io.Writer) error {
 	var p post
 	if err := json.Unmarshal(spec, &p); err != nil {
@@ -75,7 +75,7 @@ func control(ctx context.Context, spec json.RawMessage, in io.Reader, out io.Wri
 	return blob.Close(bucket)
 }
 
-// Reign are two controllers on one database, and workspaces that they run.
+// Reign is two controllers on one database, and workspaces that they run.
 type Reign struct {
 	base *Base
 	post post
@@ -122,7 +122,7 @@ func (r *Reign) start() (*child, error) {
 	return c, c.hear(&pid)
 }
 
-// Close takes the workspaces away, and ends the controllers.
+// Close removes the workspaces, and ends the controllers.
 func (r *Reign) Close(ctx context.Context) (err error) {
 	if r.leader != nil && len(r.ids) > 0 {
 		if err = r.want(ctx, ladder.Deleted); err == nil {
@@ -153,15 +153,16 @@ func (r *Reign) asks(sql string) func(context.Context) (bool, error) {
 	}
 }
 
-// converge waits until all is as it is wanted.
+// converge waits until everything is as wanted.
 func (r *Reign) converge(ctx context.Context) error {
 	return flow.Poll(ctx, askEvery, r.asks(`select bool_and(w.phase = w.desired and w.operation = 'NONE') from weir.workspaces w where w.id = any ($1)`))
 }
 
-// Fallen is a change of leaders, in seconds from the moment at which the first was struck.
+// Fallen is a change of leaders, in seconds from the moment at which the first was
+// struck.
 type Fallen struct {
-	// Led: the other leads. On: it has written something about a workspace. All: everything
-	// is as it is wanted.
+	// Led is when the other leads, On when it has written something about a workspace,
+	// and All when everything is as wanted.
 	Led float64 `json:"led_s"`
 	On  float64 `json:"on_s"`
 	All float64 `json:"all_s"`
@@ -170,8 +171,8 @@ type Fallen struct {
 	Under, Twice, Failed int
 }
 
-// Fall wants a phase of all, strikes the leader when half of the operations have begun, and
-// watches the other go on. A new one stands by afterwards.
+// Fall wants a phase of all workspaces, strikes the leader when half of the operations
+// have begun, and measures how the other continues. A new standby is started afterwards.
 func (r *Reign) Fall(ctx context.Context, phase ladder.Phase, blow os.Signal) (f Fallen, err error) {
 	begun := time.Now()
 	if err := r.want(ctx, phase); err != nil {

@@ -23,12 +23,12 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// gate is what the process of the two proxies is told, and what it says.
+// gate is the input and the output of the process with the two proxies.
 type gate struct {
 	DatabaseURL string `json:"database_url,omitempty"`
-	// Backend is the address of what both lead to.
+	// Backend is the address that both proxies lead to.
 	Backend string `json:"backend,omitempty"`
-	// Bare and Weir are where they are.
+	// Bare and Weir are the addresses of the proxies.
 	Bare string `json:"bare,omitempty"`
 	Weir string `json:"weir,omitempty"`
 }
@@ -92,8 +92,8 @@ func serveGate(ctx context.Context, spec json.RawMessage, in io.Reader, out io.W
 	return nil
 }
 
-// bareProxy is a reverse proxy of the standard library that asks nobody. It keeps as many
-// connections as it is asked for at once.
+// bareProxy returns a reverse proxy of the standard library without any check. It keeps
+// as many connections as there are concurrent requests.
 func bareProxy(backend string) http.Handler {
 	to := &url.URL{Scheme: "http", Host: backend}
 	return &httputil.ReverseProxy{
@@ -102,7 +102,7 @@ func bareProxy(backend string) http.Handler {
 	}
 }
 
-// newServer has the limits of the product's.
+// newServer returns a server with the limits of the product's.
 func newServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 }
@@ -112,7 +112,7 @@ func addressOf(listen string) workspace.Address {
 	return workspace.Address{Scheme: "http", Domain: "localhost", Port: port}
 }
 
-// running puts a workspace into the database that runs on the stage.
+// running puts a running workspace on the stage into the database.
 func (b *Base) running(ctx context.Context, name string) (id weir.ID, err error) {
 	err = b.Pool.QueryRow(ctx, `insert into weir.workspaces (id, owner, name, provider, created_at, desired, desired_at, last_access_at, phase, phase_changed_at, had_home)
 		values (gen_random_uuid(), $1, $2, $3, now(), 'RUNNING', now(), now(), 'RUNNING', now(), true) returning id`, b.Owner, name, staged).Scan(&id)

@@ -22,37 +22,37 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider/process"
 )
 
-// errands is what the process that packs is told.
+// errands configures the process that packs.
 type errands struct {
 	ID     weir.ID `json:"id"`
 	Dir    string  `json:"dir"`
 	Bucket string  `json:"bucket"`
 }
 
-// Homed is what became of one home.
+// Homed is the measurement of one home.
 type Homed struct {
 	Files int `json:"files"`
-	// Bytes are those of the files, Packed those of the archive.
+	// Bytes is the size of the files, Packed that of the archive.
 	Bytes                    int64 `json:"bytes"`
 	Packed                   int64 `json:"packed"`
 	Archive, Verify, Restore Stage
-	// Idle is what the process takes before it begins, in bytes.
+	// Idle is the memory of the process before it begins, in bytes.
 	Idle int64 `json:"idle_rss"`
 }
 
 // Stage is one errand.
 type Stage struct {
 	Seconds float64 `json:"seconds"`
-	// Heap and Resident are the most that the process had meanwhile, in bytes.
+	// Heap and Resident are the peak memory of the process in the meantime, in bytes.
 	Heap     int64 `json:"peak_heap"`
 	Resident int64 `json:"peak_rss"`
 }
 
-// MBps is how many million bytes of a home pass a second.
+// MBps returns how many million bytes of a home are processed per second.
 func (h Homed) MBps(s Stage) float64 { return float64(h.Bytes) / 1e6 / s.Seconds }
 
-// Home makes a home of so many bytes, and has another process archive it into a bucket,
-// read it back and bring it back.
+// Home makes a home of the given size, and has another process archive it into a bucket,
+// read it back and restore it.
 func Home(ctx context.Context, folder, bucket string, size int64) (h Homed, err error) {
 	dir := filepath.Join(folder, fmt.Sprintf("home-%d", size))
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
@@ -93,7 +93,7 @@ func (e errands) provider() *process.Provider {
 	return process.New(process.Config{Dir: e.Dir, Program: "/bin/true"})
 }
 
-// packHome is the process.
+// packHome is the main function of that process.
 func packHome(ctx context.Context, spec json.RawMessage, _ io.Reader, out io.Writer) error {
 	var e errands
 	if err := json.Unmarshal(spec, &e); err != nil {
@@ -171,9 +171,9 @@ func readBack(ctx context.Context, bucket blob.Bucket, key string, meta home.Met
 // lookEvery is how often the memory of the process is read.
 const lookEvery = 10 * time.Millisecond
 
-// watch does something and sees how long it takes and how much memory.
+// watch calls do and measures its time and memory.
 func watch(do func() error) (s Stage, err error) {
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak so far is forgotten, where that is possible
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // reset the peak, where that is possible
 	over := make(chan struct{})
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
@@ -201,7 +201,7 @@ func watch(do func() error) (s Stage, err error) {
 
 func resident() int64 { return status("VmRSS:") }
 
-// status reads a line of /proc/self/status in bytes; zero where there is none.
+// status returns a line of /proc/self/status in bytes, or zero if there is none.
 func status(name string) int64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	_, rest, found := strings.Cut(string(text), name)

@@ -23,8 +23,8 @@ import (
 	"github.com/weirhq/weir/schema"
 )
 
-// Program is weir: the one at path, or one that is built into a folder as make build
-// does it, static, so that it runs in containers.
+// Program returns weir: the program at path, or one that is built into a folder like make
+// build does, static, so that it runs in containers.
 func Program(ctx context.Context, path, folder string) (string, error) {
 	if path != "" {
 		return filepath.Abs(path)
@@ -38,7 +38,7 @@ func Program(ctx context.Context, path, folder string) (string, error) {
 	return to, nil
 }
 
-// Base is what all parts stand on: a database with one user, who is logged in.
+// Base is the common base of all parts: a database with one user, who is logged in.
 type Base struct {
 	URL   string
 	Pool  *pgxpool.Pool
@@ -48,7 +48,7 @@ type Base struct {
 	Owner weir.ID
 }
 
-// OpenBase makes it in a database of Weir, or an empty one.
+// OpenBase makes a base in a database of Weir, or an empty one.
 func OpenBase(ctx context.Context, databaseURL string) (b *Base, err error) {
 	if _, err := pg.Migrate(ctx, databaseURL, schema.FS); err != nil {
 		return nil, fmt.Errorf("migrate Weir: %w", err)
@@ -84,7 +84,7 @@ func (b *Base) logIn(ctx context.Context) error {
 	return err
 }
 
-// Close takes the workspaces away and closes the connections.
+// Close removes the workspaces and closes the connections.
 func (b *Base) Close(ctx context.Context) error {
 	defer b.Pool.Close()
 	_, err := b.Pool.Exec(ctx, `delete from weir.workspaces`)
@@ -99,7 +99,7 @@ type House struct {
 	server *flow.Process
 }
 
-// OpenHouse starts weir up with providers. host is that of Docker.
+// OpenHouse starts weir up with providers. host is the address of Docker.
 func OpenHouse(ctx context.Context, b *Base, program, folder, host string, providers ...string) (*House, error) {
 	data := filepath.Join(folder, "data")
 	args := []string{"up", "--data", data, "--listen", "127.0.0.1:0", "--workspace-providers", strings.Join(providers, ",")}
@@ -127,7 +127,7 @@ func OpenHouse(ctx context.Context, b *Base, program, folder, host string, provi
 	return h, nil
 }
 
-// find reads where the server is.
+// find reads the address of the server.
 func (h *House) find(data string) error {
 	var running struct{ URL, Listen string }
 	text, err := os.ReadFile(filepath.Join(data, "server.json"))
@@ -145,7 +145,7 @@ func (h *House) find(data string) error {
 	return nil
 }
 
-// Close stops the server, and with it what runs as processes.
+// Close stops the server, and with it the workspaces that run as processes.
 func (h *House) Close() error { return h.server.Stop() }
 
 // Make makes a workspace in standby.
@@ -157,7 +157,7 @@ func (b *Base) Make(ctx context.Context, name, provider string) (weir.ID, error)
 	return id, b.Await(ctx, id, ladder.Standby)
 }
 
-// Want wants a phase and waits until it is there.
+// Want wants a phase and waits until it is reached.
 func (b *Base) Want(ctx context.Context, id weir.ID, phase ladder.Phase) error {
 	if _, err := b.Store.Want(ctx, id, phase, "bench", ""); err != nil {
 		return err

@@ -23,14 +23,14 @@ type Watch struct {
 	pool, terms *pgxpool.Pool
 	bucket      *listed
 	controller  *workspace.Controller
-	// keys are archives that are left out of the listing when something is to change.
+	// keys are archives that are left out of the listing when something should change.
 	keys []string
 	stop func()
 }
 
-// Passed is what passes cost.
+// Passed is the cost of passes.
 type Passed struct {
-	// Took are milliseconds of each pass, Listed how much of them was the bucket. WAL are
+	// Took are milliseconds of each pass, and Listed the share of the bucket. WAL is in
 	// bytes.
 	Took, Listed, WAL []float64
 	// Statements and Written are of all passes together.
@@ -56,7 +56,7 @@ func OpenWatch(ctx context.Context, b *Base, folder string, n int) (w *Watch, er
 		return w, err
 	}
 	w.bucket = &listed{Bucket: bucket}
-	// One connection, which knows all that was written.
+	// There is one connection, which knows everything that was written.
 	if w.pool, err = pg.Open(ctx, b.URL, pg.Options{Name: "bench pass", MaxConns: 1}); err != nil {
 		return w, err
 	}
@@ -101,8 +101,8 @@ func (w *Watch) Close() (err error) {
 	return err
 }
 
-// Pass has the controller look n times. change is how many workspaces look otherwise each
-// time than the time before: their archives come and go.
+// Pass has the controller look n times. change is how many workspaces differ each time
+// from the time before: their archives come and go.
 func (w *Watch) Pass(ctx context.Context, n, change int) (p Passed, err error) {
 	before, err := w.read(ctx)
 	if err != nil {
@@ -142,14 +142,14 @@ func (w *Watch) Pass(ctx context.Context, n, change int) (p Passed, err error) {
 	return p, err
 }
 
-// wal is how far the WAL is written.
+// wal returns the position in the WAL.
 func (w *Watch) wal(ctx context.Context) (at int64, err error) {
 	err = w.pool.QueryRow(ctx, `select /* bench:probe */ (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint`).Scan(&at)
 	return at, err
 }
 
-// read reads the counters, on the connection of the controller. The lead is written by
-// another one, whose count may come at any time.
+// read reads the counters, on the connection of the controller. Another connection writes
+// the lead, and its count may arrive at any time.
 func (w *Watch) read(ctx context.Context) (p Passed, err error) {
 	err = w.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		if p.Written, err = meter.RowsWritten(ctx, c.Conn(), "system_locks"); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/weirhq/weir/internal/workspace/provider"
 )
 
-// recorded is a provider that answers from a recording. It is never asked to act: what
-// is wanted is what is seen.
+// recorded is a provider that answers from a recording. It never has to act, because the
+// wanted state is the recorded one.
 type recorded struct {
 	provider.Provider
 	world provider.World
@@ -32,7 +32,7 @@ func (r *recorded) Look(context.Context) (provider.World, error) {
 	return provider.World{Containers: maps.Clone(r.world.Containers), Volumes: maps.Clone(r.world.Volumes)}, nil
 }
 
-// listed is a bucket that knows how long its listings took. hidden are left out of them.
+// listed is a bucket that measures its listings. hidden objects are left out of them.
 type listed struct {
 	blob.Bucket
 	took   atomic.Int64
@@ -45,7 +45,7 @@ func (l *listed) List(ctx context.Context, prefix, after string, limit int) ([]b
 	all, err := l.Bucket.List(ctx, prefix, after, limit)
 	for i := range all {
 		if l.hidden[all[i].Key] {
-			// A name that stands in the same place and means nothing.
+			// The replacement is a name at the same position that means nothing.
 			all[i].Key += "~"
 		}
 	}
@@ -59,8 +59,8 @@ const (
 	restOf            = 3
 )
 
-// record writes n workspaces into the database, the recording of what is there, and
-// archives for all but those that run.
+// record writes n workspaces into the database, the recording of the provider's state,
+// and archives for all workspaces that do not run.
 func (b *Base) record(ctx context.Context, n int, bucket string) (world provider.World, keys []string, err error) {
 	world = provider.World{Containers: map[weir.ID]provider.Container{}, Volumes: map[weir.ID]provider.Volume{}}
 	rows, err := b.Pool.Query(ctx, `
@@ -95,7 +95,7 @@ func (b *Base) record(ctx context.Context, n int, bucket string) (world provider
 	}); err != nil {
 		return world, nil, fmt.Errorf("record: %w", err)
 	}
-	// The mark of the bucket that has the archives.
+	// This is the mark of the bucket that has the archives.
 	if err := os.WriteFile(filepath.Join(bucket, "workspaces", ".bucket"), nil, 0o644); err != nil {
 		return world, nil, fmt.Errorf("record: %w", err)
 	}
@@ -103,7 +103,7 @@ func (b *Base) record(ctx context.Context, n int, bucket string) (world provider
 	return world, keys, err
 }
 
-// archived puts an archive and its meta there, as a bucket in a folder keeps them.
+// archived writes an archive and its meta in the form of a bucket in a folder.
 func archived(bucket, key string) error {
 	path := filepath.Join(bucket, filepath.FromSlash(key))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// smallMean is how long a small file is, largeMean a large one.
+	// smallMean is the mean size of a small file, largeMean that of a large one.
 	smallMean, largeMean = 8 << 10, 8 << 20
 	// perFolder is how many small files are in one folder.
 	perFolder = 50
 )
 
-// fill writes a home of so many bytes: a fifth of it in small files of text, two fifths in
-// large ones, and two fifths in large ones that nothing makes smaller.
+// fill writes a home of the given size: a fifth of it in small files of text, two fifths
+// in large ones, and two fifths in large ones that cannot be compressed.
 func fill(folder string, size int64) error {
 	random := rand.New(rand.NewPCG(7, uint64(size)))
 	text := prose(random, 4<<20)
@@ -40,8 +40,8 @@ func fill(folder string, size int64) error {
 	return nil
 }
 
-// write writes files of so many bytes together, in blocks of what is given. A number before
-// each block sees to it that no two are equal.
+// write writes files of the given total size, in blocks that what fills. A number before
+// each block makes all blocks different.
 func write(folder string, size int64, mean int, random *rand.Rand, what func(into []byte)) error {
 	block, file := make([]byte, 128<<10), bytes.Buffer{}
 	for n := 0; size > 0; n++ {
@@ -66,7 +66,8 @@ func write(folder string, size int64, mean int, random *rand.Rand, what func(int
 	return nil
 }
 
-// prose is text of made-up words, the common ones more often, as in programs and logs.
+// prose returns text of made-up words, the common ones more often, as in programs and
+// logs.
 func prose(random *rand.Rand, size int) []byte {
 	words := make([][]byte, 4000)
 	for i := range words {
@@ -87,7 +88,7 @@ func prose(random *rand.Rand, size int) []byte {
 	return text.Bytes()
 }
 
-// measured is how much is in a folder.
+// measured returns the number and the size of the files in a folder.
 func measured(folder string) (files int, size int64, err error) {
 	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

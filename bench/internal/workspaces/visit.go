@@ -25,7 +25,8 @@ type visit struct {
 	client *http.Client
 }
 
-// enter lets a user into a workspace whose host is at a server. It is not woken by that.
+// enter lets a user into a workspace whose host is at a server. That does not wake the
+// workspace.
 func enter(ctx context.Context, store *workspace.Store, by auth.Subject, id weir.ID, at workspace.Address, server string) (*visit, error) {
 	link, err := store.Open(ctx, by, id, at, "/")
 	if err != nil {
@@ -58,7 +59,7 @@ func enter(ctx context.Context, store *workspace.Store, by auth.Subject, id weir
 
 func (v *visit) close() { v.client.CloseIdleConnections() }
 
-// get asks as a person does who opens a page.
+// get sends a request like a person who opens a page.
 func (v *visit) get(ctx context.Context, address string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -74,11 +75,11 @@ func (v *visit) get(ctx context.Context, address string) (*http.Response, error)
 
 var streamOf = regexp.MustCompile(`data-stream="([^"]+)"`)
 
-// wakeMost is how long a workspace may take.
+// wakeMost is the timeout for a workspace to wake.
 const wakeMost = time.Minute
 
-// open opens the workspace as a browser does: the page that waits, what it is told, and
-// the page again, until it is there.
+// open opens the workspace as a browser does: the waiting page, its stream, and the page
+// again, until the workspace is there.
 func (v *visit) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, wakeMost)
 	defer cancel()
@@ -104,7 +105,7 @@ func (v *visit) open(ctx context.Context) error {
 	}
 }
 
-// follow reads the stream of a page that waits, until it says to go on.
+// follow reads the stream of a waiting page until it says to continue.
 func (v *visit) follow(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -124,5 +125,5 @@ func (v *visit) follow(ctx context.Context, address string) error {
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("the stream of a page that waits: %w", err)
 	}
-	return nil // it ended: the page is loaded again
+	return nil // the stream ended: the page is loaded again
 }

@@ -18,16 +18,18 @@ const askEvery = 10 * time.Millisecond
 // the others are its parts, one after the other.
 type Woken struct {
 	Total float64 `json:"total_ms"`
-	// Wanted: the request came and what is wanted was written. Begun: the controller has
-	// looked and noted the start. Seen: it was started, answered, and that was seen.
-	// Shown: the page was told and has loaded.
+	// Wanted is until the request arrived and the wanted phase was written, Begun until
+	// the controller has looked and recorded the start, Seen until the workspace was
+	// started, answered, and that was seen, and Shown until the page was notified and has
+	// loaded.
 	Wanted float64 `json:"wanted_ms"`
 	Begun  float64 `json:"begun_ms"`
 	Seen   float64 `json:"seen_ms"`
 	Shown  float64 `json:"shown_ms"`
 }
 
-// warmWakes do not count: an image is imported, programs are read from the disk.
+// warmWakes do not count, because an image is imported and programs are read from the
+// disk.
 const warmWakes = 2
 
 // Wake wakes a workspace in standby n times.
@@ -67,18 +69,18 @@ func (h *House) wake(ctx context.Context, id weir.ID, v *visit) (w Woken, err er
 		return w, err
 	}
 	ended := time.Now()
-	// The database is on this machine: its clock is ours.
+	// The database is on this machine, so its clock is the same.
 	var wanted, begun, seen time.Time
 	err = h.Pool.QueryRow(ctx, `select max(e.at) filter (where e.type = 'wanted'), max(e.at) filter (where e.type = 'began'), max(e.at) filter (where e.type = 'phase')
 		from weir.events e where e.kind = 'workspace' and e.subject = $1 and e.at > $2`, id.String(), began.Add(-time.Millisecond)).Scan(&wanted, &begun, &seen)
 	if err != nil {
 		return w, fmt.Errorf("read what happened: %w", err)
 	}
-	// It runs before its operation is over, and is stopped after that.
+	// The workspace runs before its operation is over, and is stopped after that.
 	return Woken{ms(ended.Sub(began)), ms(wanted.Sub(began)), ms(begun.Sub(wanted)), ms(seen.Sub(begun)), ms(ended.Sub(seen))}, h.Await(ctx, id, ladder.Running)
 }
 
-// Requests asks a workspace that runs n times, one after the other, and gives
+// Requests sends n requests to a running workspace, one after the other, and returns
 // milliseconds.
 func (h *House) Requests(ctx context.Context, provider string, n int) (took []float64, err error) {
 	id, err := h.Make(ctx, "ask-"+provider, provider)

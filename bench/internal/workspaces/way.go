@@ -16,11 +16,11 @@ import (
 const (
 	// manyMost is how many connections a client or a proxy keeps: more than are used.
 	manyMost = 128
-	// smallBody and echoBody are how long a small answer and a message are.
+	// smallBody and echoBody are the sizes of a small answer and of a message.
 	smallBody, echoBody = 1 << 10, 64
 )
 
-// backend is what all ways lead to.
+// backend is the server that all ways lead to.
 func backend() (*http.Server, net.Listener, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,7 +100,7 @@ func OpenGate(ctx context.Context, b *Base) (g *Gate, err error) {
 	return g, err
 }
 
-// Close ends them.
+// Close ends the backend and the process.
 func (g *Gate) Close() (err error) {
 	for _, v := range g.ways {
 		v.close()
@@ -114,8 +114,8 @@ func (g *Gate) Close() (err error) {
 	return err
 }
 
-// ask sends one request and reads the answer. It gives how long that took, and how many
-// bytes came.
+// ask sends one request and reads the answer. It returns how long that took, and how many
+// bytes arrived.
 func (v *visit) ask(ctx context.Context, path string) (time.Duration, int64, error) {
 	began := time.Now()
 	answer, err := v.get(ctx, v.base+path)
@@ -132,7 +132,7 @@ func (v *visit) ask(ctx context.Context, path string) (time.Duration, int64, err
 	return time.Since(began), n, nil
 }
 
-// Asked is what was seen on one way.
+// Asked is the measurement of one way.
 type Asked struct {
 	// Took are milliseconds of each request or message.
 	Took    []float64
@@ -140,18 +140,18 @@ type Asked struct {
 	Bytes   int64
 }
 
-// add takes another turn in.
+// add adds another turn.
 func (a *Asked) add(b Asked) {
 	a.Took, a.Elapsed, a.Bytes = append(a.Took, b.Took...), a.Elapsed+b.Elapsed, a.Bytes+b.Bytes
 }
 
-// Rate is requests a second.
+// Rate returns requests per second.
 func (a Asked) Rate() float64 { return float64(len(a.Took)) / a.Elapsed.Seconds() }
 
-// MBps is how many million bytes came a second.
+// MBps returns how many million bytes arrived per second.
 func (a Asked) MBps() float64 { return float64(a.Bytes) / 1e6 / a.Elapsed.Seconds() }
 
-// turns lets the ways take turns, so that what else happens on the machine hits all. The
+// turns lets the ways take turns, so that other load on the machine affects all. The
 // first turn of each does not count.
 func (g *Gate) turns(rounds int, turn func(v *visit) (Asked, error)) (map[string]Asked, error) {
 	all := map[string]Asked{}
@@ -172,7 +172,8 @@ func (g *Gate) turns(rounds int, turn func(v *visit) (Asked, error)) (map[string
 	return all, nil
 }
 
-// Small asks for small answers, so many at once, each way for so long in each round.
+// Small requests small answers, atOnce at a time, each way for the given time in each
+// round.
 func (g *Gate) Small(ctx context.Context, rounds, atOnce int, length time.Duration) (map[string]Asked, error) {
 	return g.turns(rounds, func(v *visit) (Asked, error) {
 		began := time.Now()
@@ -202,7 +203,7 @@ func (g *Gate) Small(ctx context.Context, rounds, atOnce int, length time.Durati
 	})
 }
 
-// Large asks for an answer of so many MiB.
+// Large requests an answer of the given size in MiB.
 func (g *Gate) Large(ctx context.Context, rounds, size int) (map[string]Asked, error) {
 	return g.turns(rounds, func(v *visit) (Asked, error) {
 		took, n, err := v.ask(ctx, fmt.Sprintf("/large?%d", size))

@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// phones are so many devices of a PC.
+// phones returns n devices of a PC.
 func phones(n int) (all []node.Device) {
 	for i := range n {
 		all = append(all, node.Device{Serial: fmt.Sprintf("R%02d", i+1), Target: fmt.Sprintf("10.0.0.%d:5555", i+1), Hub: "hub-1", Labels: map[string]string{"model": "x"}})
@@ -20,7 +20,7 @@ func phones(n int) (all []node.Device) {
 	return all
 }
 
-// report says which devices hang on the first node.
+// report reports the devices that are attached to the first node.
 func (r *rig) report(devices []node.Device, slots int) []node.DeviceStop {
 	r.Helper()
 	orders, err := r.mine.Devices(r.Context(), node.DeviceReport{Devices: devices, Slots: slots})
@@ -47,13 +47,13 @@ func reportsDevices(r *rig) {
 	all := phones(3)
 	all[2].Target, all[2].Hub, all[2].Labels = "", "", nil
 	r.report(all, 7)
-	r.report(all, 0) // as it is known
+	r.report(all, 0) // without a change
 	const known = `select string_agg(concat_ws(' ', d.serial, d.target, d.hub, d.labels ->> 'model', n.name, p.reported_slots), ', ' order by d.serial)
 		from weir.devices d join weir.nodes n on n.id = d.node join weir.pcs p on p.node = n.id where d.online`
 	if got := r.text(known); got != "R01 10.0.0.1:5555 hub-1 x mine 7, R02 10.0.0.2:5555 hub-1 x mine 7, R03 mine 7" {
 		r.Errorf("reported: %s", got)
 	}
-	// Known by its serial, wherever it is.
+	// A device is known by its serial, whatever its address.
 	all[0].Target = "10.9.9.9:5555"
 	r.report(all, 7)
 	if got := r.text(`select target from weir.devices where serial = 'R01'`); got != "10.9.9.9:5555" {
@@ -63,7 +63,8 @@ func reportsDevices(r *rig) {
 	if orders, err := r.mine.Devices(r.Context(), node.DeviceReport{Devices: all, Slots: 7}); err != nil || orders.Slots != 30 || len(orders.Stop) != 0 {
 		r.Errorf("told %+v, %v", orders, err)
 	}
-	// What two see at once stays; what its PC has lost moves.
+	// A device that two PCs see at once stays with its PC; a device that its PC has lost
+	// moves.
 	for _, c := range []struct {
 		lost int
 		want string
@@ -125,7 +126,8 @@ func claimsDevices(r *rig) {
 			r.Errorf("the same claim again gave %+v", a)
 		}
 	}
-	// Its slots are full, so it gets other work, and that again by the same name.
+	// The slots of the PC are full, so the claim gets other work, and a repeated claim
+	// with the same id gets the same work.
 	r.submit(map[string]any{"key": "a"})
 	q.ID = newID()
 	for range 2 {
@@ -161,7 +163,7 @@ func failsDevices(r *rig) {
 	if len(refused) > 0 {
 		r.Errorf("refused: %v", refused)
 	}
-	// The answer was lost: the same again is as good.
+	// If the answer was lost, reporting the same end again has the same effect.
 	if answer := r.refusal(r.mine.End(r.Context(), []node.Outcome{broken})); answer == node.LeaseLost || answer == node.Unknown {
 		r.Errorf("told again: %s", answer)
 	}

@@ -1,5 +1,5 @@
-// Package agenttest is the one suite that every transport of an agent passes,
-// so that an agent cannot tell them apart.
+// Package agenttest is the one suite that every transport of an agent passes, so that
+// transports are interchangeable.
 //
 //	func TestSQL(t *testing.T) {
 //		agenttest.Suite(t, func(t *testing.T, p *agenttest.Parts, node string) agent.Transport {

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/vault"
 )
 
-// Parts is what stands behind a transport: real ones.
+// Parts are the real parts behind a transport.
 type Parts struct {
 	DB     *testdb.DB
 	Bucket blob.Bucket
@@ -24,7 +24,7 @@ type Parts struct {
 	Hints  *node.Hints
 }
 
-// New makes a transport for a node that is not registered yet.
+// New returns a transport for a node that is not registered yet.
 type New func(t *testing.T, p *Parts, name string) agent.Transport
 
 func newParts(t *testing.T) *Parts {
@@ -51,7 +51,7 @@ func newParts(t *testing.T) *Parts {
 	return p
 }
 
-// rig is one test: parts, and the transports of two nodes.
+// rig is one test: the parts and the transports of two nodes.
 type rig struct {
 	*testing.T
 	*Parts
@@ -90,7 +90,7 @@ func (r *rig) text(sql string, args ...any) (s string) {
 	return s
 }
 
-// submit makes a job of steps.
+// submit submits a job of steps.
 func (r *rig) submit(steps ...map[string]any) weir.ID {
 	r.Helper()
 	for _, s := range steps {
@@ -116,7 +116,7 @@ func request(n int) node.ClaimRequest {
 	return node.ClaimRequest{ID: newID(), Services: []string{"svc"}, Slots: []int{n}, N: n, Lease: 30 * time.Second}
 }
 
-// claim takes so many tasks, which must be there.
+// claim claims n tasks and fails the test if there are fewer.
 func (r *rig) claim(n int) []node.Assignment {
 	r.Helper()
 	got, err := r.mine.Claim(r.Context(), request(n))
@@ -135,13 +135,13 @@ func (r *rig) one(step map[string]any) node.Assignment {
 	return r.claim(1)[0]
 }
 
-// state is that of a task.
+// state returns the state of a task.
 func (r *rig) state(id weir.ID) string {
 	r.Helper()
 	return r.text(`select state from weir.task where id = $1`, id)
 }
 
-// refusal is the answer about one lease; none is ok.
+// refusal returns the refusal about one lease, or ok if there is none.
 func (r *rig) refusal(list []node.Refusal, err error) string {
 	r.Helper()
 	r.ok(err)

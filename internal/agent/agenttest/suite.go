@@ -126,14 +126,14 @@ func waits(r *rig) {
 		c, err := r.mine.Claim(r.Context(), q)
 		got <- answer{c, err}
 	}()
-	loop.Wait(r.Context(), time.Second, nil) // so that it waits, and does not find it at the first look
+	loop.Wait(r.Context(), time.Second, nil) // so that the claim waits instead of finding the task at its first look
 	r.submit(map[string]any{"key": "a"})
 	a := <-got
 	if a.error != nil || len(a.Tasks) != 1 {
 		r.Fatalf("got %+v", a)
 	}
-	// What the lease and the deadline are counted from: after the wait, not after the
-	// task was taken.
+	// The lease and the deadline count from the end of the wait, not from the time after
+	// the task was taken.
 	if early := r.text(`select (claimed_at >= $2)::text from weir.running where task = $1`, a.Tasks[0].Task, asked.Add(a.Waited)); a.Waited <= 0 || early != "true" {
 		r.Errorf("asked at %s, it waited %s, taken after that: %s", asked, a.Waited, early)
 	}
@@ -143,7 +143,7 @@ func waits(r *rig) {
 		got <- answer{c, err}
 	}()
 	cancel()
-	<-got // it returns, and does not wait for work
+	<-got // it returns instead of waiting for work
 	q = request(1)
 	q.Wait = 50 * time.Millisecond
 	empty, err := r.mine.Claim(r.Context(), q)
@@ -228,7 +228,7 @@ func ends(r *rig) {
 	if got := r.text(`select result::text from weir.task where id = $1`, by["done"].Task); got != `{"n": 1}` {
 		r.Errorf("the result is %s", got)
 	}
-	// The answer was lost: the same again is as good.
+	// If the answer was lost, reporting the same ends again has the same effect.
 	refused, err = r.mine.End(r.Context(), outcomes[:3])
 	r.ok(err)
 	for _, x := range refused {
@@ -388,7 +388,7 @@ func logs(r *rig) {
 		"0 2 "+blob.LogKey(a.Job.String(), "a", 1, 0)+", 1 1 "+blob.LogKey(a.Job.String(), "a", 1, 1) {
 		r.Errorf("events: %s", got)
 	}
-	// What is kept quietly is there all the same, and counted by the next event.
+	// A quiet chunk is stored as well, and the next event counts its lines.
 	quiet := node.LogChunk{Seq: 2, Lines: []byte("{\"text\":\"four\"}\n"), From: now, To: now, Quiet: true}
 	r.ok(r.mine.AppendLog(r.Context(), a.Holds(), quiet))
 	r.ok(r.mine.AppendLog(r.Context(), a.Holds(), node.LogChunk{Seq: 3, Lines: []byte("{\"text\":\"five\"}\n"), From: now, To: now, Before: 1}))

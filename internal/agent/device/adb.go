@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// askWithin is how long one device may take to say its serial.
+// askWithin is the timeout for asking one device for its serial.
 const askWithin = 5 * time.Second
 
 // ADB is a source that asks the Android Debug Bridge.
@@ -21,8 +21,8 @@ type ADB struct {
 	run runner
 
 	mu sync.Mutex
-	// serials are those of devices that are reached over the network, by their
-	// address and connection: a new connection is asked again.
+	// serials are those of devices that are reached over the network, by address and
+	// connection. After a new connection, the device is asked again.
 	serials map[string]string
 }
 
@@ -34,8 +34,8 @@ func OpenADB(program string) (*ADB, error) {
 
 func (a *ADB) String() string { return "adb devices -l" }
 
-// List asks which devices there are. Those that are reached over the network are
-// asked for the serial of their hardware, for their name is only an address.
+// List returns the attached devices. A device that is reached over the network is asked
+// for the serial of its hardware, because its name is only an address.
 func (a *ADB) List(ctx context.Context) (Listing, error) {
 	text, err := a.run.output(ctx, "devices", "-l")
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *ADB) List(ctx context.Context) (Listing, error) {
 	return listing(devices, append(skipped, more...))
 }
 
-// once keeps the first way to each device, which is the cable if there is one.
+// once keeps the first connection to each device, which is the cable if there is one.
 func once(devices []node.Device) (kept []node.Device, skipped []Skipped) {
 	at := map[string]int{}
 	for _, d := range devices {
@@ -101,7 +101,7 @@ func once(devices []node.Device) (kept []node.Device, skipped []Skipped) {
 	return kept, skipped
 }
 
-// ask reads the serial of a device from itself.
+// ask reads the serial of a device from the device itself.
 func (a *ADB) ask(ctx context.Context, name string) (string, error) {
 	run := a.run
 	run.within = askWithin
@@ -116,14 +116,16 @@ func (a *ADB) ask(ctx context.Context, name string) (string, error) {
 	return serial, nil
 }
 
-// attached is one line of adb devices -l.
+// attached is one line of the output of adb devices -l.
 type attached struct {
 	name, state string
-	// facts are what follows: usb, product, model, device, transport_id.
+	// facts are the fields that follow the state: usb, product, model, device,
+	// transport_id.
 	facts map[string]string
 }
 
-// states of adb that say why a device cannot be used, and what to do.
+// states are the states of adb in which a device cannot be used, with the reason and what
+// to do.
 var states = map[string]struct{ why, next string }{
 	"offline":        {"it is offline", "unplug it and plug it in again, or restart it"},
 	"unauthorized":   {"it has not allowed this PC", "confirm the key of this PC on its screen"},
@@ -136,7 +138,7 @@ var states = map[string]struct{ why, next string }{
 	"rescue":         {"it is in rescue mode", "let it start: adb reboot"},
 }
 
-// unfit says why it cannot be used.
+// unfit returns why the device cannot be used.
 func (f attached) unfit() (why, next string) {
 	if f.state == "device" {
 		return "", ""
@@ -147,13 +149,13 @@ func (f attached) unfit() (why, next string) {
 	return "its state is " + f.state, ""
 }
 
-// wireless reports whether its name is an address: host:port, or one that it
-// announces by mDNS.
+// wireless reports whether the name of the device is an address: host:port, or a name
+// that it announces by mDNS.
 func (f attached) wireless() bool {
 	return strings.Contains(f.name, "._adb") || strings.Contains(f.name, ":")
 }
 
-// device is it as we know it.
+// device returns the device as the node reports it.
 func (f attached) device() node.Device {
 	d := node.Device{Serial: f.name, Target: f.name, Hub: hubOf(f.facts["usb"]), Labels: map[string]string{}}
 	for _, key := range []string{"model", "product"} {
@@ -164,11 +166,11 @@ func (f attached) device() node.Device {
 	return d
 }
 
-// port is a USB path as Linux has it: the bus, then the port of each hub.
+// port matches a USB path in the form of Linux: the bus, then the port of each hub.
 var port = regexp.MustCompile(`^\d+-\d+(\.\d+)*$`)
 
-// hubOf is the hub of a USB path: 1-1.2 is port 2 of the hub at 1-1, and 1-1 a port
-// of the machine itself.
+// hubOf returns the hub of a USB path: 1-1.2 is port 2 of the hub at 1-1, and 1-1 is a
+// port of the machine itself.
 func hubOf(path string) string {
 	if !port.MatchString(path) {
 		return ""
@@ -180,13 +182,13 @@ func hubOf(path string) string {
 	return "usb:" + bus
 }
 
-// head is the line that the list begins with. Without it adb did not list.
+// head is the first line of the list. Output without it is not a list of devices.
 const head = "List of devices attached"
 
-// fact is what may follow the state.
+// fact matches a field that may follow the state.
 var fact = regexp.MustCompile(`^(usb|product|model|device|features|transport_id):(\S*)$`)
 
-// parseADB reads what adb devices -l prints.
+// parseADB reads the output of adb devices -l.
 func parseADB(text []byte) (found []attached, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, outputMost)
@@ -196,7 +198,7 @@ func parseADB(text []byte) (found []attached, err error) {
 		switch {
 		case strings.HasPrefix(line, head):
 			begun = true
-		case !begun, line == "", strings.HasPrefix(line, "*"): // the daemon starts
+		case !begun, line == "", strings.HasPrefix(line, "*"): // the adb daemon starts
 		default:
 			found = append(found, parseAttached(line))
 		}
@@ -207,8 +209,9 @@ func parseADB(text []byte) (found []attached, err error) {
 	return found, lines.Err()
 }
 
-// parseAttached reads a line. A name that adb made of mDNS may hold spaces, and so
-// may a state: facts end the line, and the first word that is a state begins it.
+// parseAttached reads a line. A name that adb made from mDNS may contain spaces, and so
+// may a state: the facts are at the end of the line, and the first word that is a state
+// begins the state.
 func parseAttached(line string) attached {
 	f := attached{facts: map[string]string{}}
 	words := strings.Fields(line)

@@ -10,7 +10,8 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// The recorded outputs are what adb prints; each line says what we make of it.
+// The recorded files are real output of adb; each expected line is the device that is
+// parsed from it.
 func TestParseADB(t *testing.T) {
 	for file, want := range map[string][]string{
 		"adb_mixed.txt": {
@@ -70,8 +71,8 @@ func TestHubOf(t *testing.T) {
 	}
 }
 
-// fakeADB stands for the program of others: it prints what a file has, and a serial
-// for those that are asked.
+// fakeADB stands in for the adb program: it prints the given list, and a serial for each
+// device that is asked.
 func fakeADB(t *testing.T, list string) *ADB {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,8 +111,8 @@ func serials(devices []node.Device) string {
 	return strings.Join(all, " ")
 }
 
-// A device that is reached over the network is known by its hardware, and one that
-// is plugged in as well is there once, by its cable.
+// A device that is reached over the network is known by the serial of its hardware. If it
+// is plugged in as well, it is listed once, by its cable.
 func TestADBKnowsDevicesByTheirHardware(t *testing.T) {
 	a := fakeADB(t, `List of devices attached
 192.168.1.21:5555 device model:SM_G973F transport_id:8

@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	// commandWithin is how long a program may take to list devices.
+	// commandWithin is the timeout of a program that lists devices.
 	commandWithin = 20 * time.Second
-	// commandGrace is how long the output of a program that has ended is waited for:
-	// a child that it left behind may hold it open.
+	// commandGrace is how long the output of an ended program is waited for, because a
+	// child that it left behind may hold the output open.
 	commandGrace = 2 * time.Second
-	// outputMost is how much a program may print.
+	// outputMost is how many bytes a program may print.
 	outputMost = 1 << 20
 )
 
-// Command is a source that is a program: it prints one device a line, as JSON or
-// as a serial alone, and exits with 0.
+// Command is a source that runs a program: the program prints one device per line, as
+// JSON or as a serial alone, and exits with 0.
 type Command struct{ run runner }
 
-// OpenCommand makes a source of a program and its arguments. No shell reads them.
+// OpenCommand makes a source of a program and its arguments. The arguments do not pass
+// through a shell.
 func OpenCommand(argv []string) (*Command, error) {
 	run, err := newRunner(argv)
 	return &Command{run}, err
@@ -47,8 +48,8 @@ func (c *Command) List(ctx context.Context) (Listing, error) {
 	return parseLines(text)
 }
 
-// parseLines reads what a program printed. A line that is neither fails the whole:
-// to leave it out would say that its device is gone.
+// parseLines reads the output of a program. A line that is neither JSON nor a serial
+// fails the whole listing, because leaving it out would mean that its device is gone.
 func parseLines(text []byte) (Listing, error) {
 	var devices []node.Device
 	number := 0
@@ -83,7 +84,7 @@ func reason(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// runner runs a program of the operator's and takes what it prints.
+// runner runs a program of the operator and captures its output.
 type runner struct {
 	argv   []string
 	file   string
@@ -103,15 +104,15 @@ func newRunner(argv []string) (runner, error) {
 	return r, nil
 }
 
-// output runs the program with more arguments. Whatever goes wrong is an error: no
-// output of a program that failed is taken.
+// output runs the program with more arguments. Any failure is an error: the output of a
+// failed program is never used.
 func (r runner) output(ctx context.Context, more ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.within)
 	defer cancel()
 	args := append(append([]string{}, r.argv[1:]...), more...)
 	cmd := exec.CommandContext(ctx, r.file, args...) // #nosec G204 -- the operator of this machine gave the program, and no shell reads the words
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// The whole group, or a child of it would live on.
+	// The whole process group is killed, or else a child would live on.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = commandGrace
 	stdout, stderr := &bounded{most: outputMost}, &bounded{most: 4 << 10}
@@ -123,7 +124,7 @@ func (r runner) output(ctx context.Context, more ...string) ([]byte, error) {
 		return nil, fmt.Errorf("%s did not end within %s and was killed", name, r.within)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // what it left behind is not ours
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // a process that the program left behind is not an error
 		return nil, fmt.Errorf("%s: %w%s", name, err, said(stderr.text))
 	case stdout.over:
 		return nil, fmt.Errorf("%s printed more than %d bytes", name, outputMost)
@@ -139,7 +140,7 @@ func said(text []byte) string {
 	return ": " + pgtext.Cut(line, 500)
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of the bytes written to it.
 type bounded struct {
 	text []byte
 	most int

@@ -14,33 +14,33 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// fileMost is more than any list of devices has.
+// fileMost is more than any list of devices needs.
 const fileMost = 1 << 20
 
-// File is a source that a person writes: YAML with a list of devices. It is read
-// again when it has changed.
+// File is a source that a person writes: YAML with a list of devices. It is read again
+// when it has changed.
 type File struct {
 	path string
 
 	mu sync.Mutex
-	// seen is what the file looked like when it was read, last what it said.
+	// seen is the stamp of the file when it was read, and last is what it contained.
 	seen stamp
 	last Listing
 	err  error
 }
 
-// stamp tells one state of a file from another.
+// stamp distinguishes one version of a file from another.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// fresh is how long after its last change a file is read each time: a second
-// change within the clock's grain would not show.
+// fresh is how long after its last change a file is read each time, because a second
+// change within the resolution of the clock would not be visible.
 const fresh = 3 * time.Second
 
-// OpenFile reads a file of devices for the first time, so that its faults show
-// at once.
+// OpenFile reads a file of devices for the first time, so that its errors are reported at
+// once.
 func OpenFile(path string) (*File, error) {
 	f := &File{path: path}
 	_, err := f.List(context.Background())
@@ -49,7 +49,7 @@ func OpenFile(path string) (*File, error) {
 
 func (f *File) String() string { return f.path }
 
-// List is what the file says.
+// List returns the devices in the file.
 func (f *File) List(context.Context) (Listing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +95,7 @@ func readAtMost(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// fault is one thing that is wrong with a file: file:line: field: what.
+// fault is one error in a file, as file:line: field: text.
 func fault(path string, line int, field, next, format string, args ...any) *problem.Problem {
 	var b strings.Builder
 	b.WriteString(path)

@@ -13,21 +13,21 @@ import (
 
 // Source looks for devices.
 type Source interface {
-	// List is all that is there. An error says that it could not be found out.
+	// List returns all attached devices. It returns an error if it could not find out.
 	List(ctx context.Context) (Listing, error)
 	// String names the source for people.
 	String() string
 }
 
-// Listing is what a source found.
+// Listing is the result of a look for devices.
 type Listing struct {
 	// Devices are sorted by serial, each serial once.
 	Devices []node.Device
-	// Skipped are things that are plugged in and cannot be used, with the reason.
+	// Skipped are things that are plugged in but cannot be used, with the reason.
 	Skipped []Skipped
 }
 
-// Skipped is one of them.
+// Skipped is a thing that cannot be used as a device.
 type Skipped struct{ Name, Why, Next string }
 
 func (s Skipped) String() string {
@@ -37,8 +37,8 @@ func (s Skipped) String() string {
 	return s.Name + ": " + s.Why + "; " + s.Next
 }
 
-// Open makes the source that a person names: "adb", a file of devices, or a
-// command with its arguments.
+// Open makes a source of a text: "adb", a file of devices, or a command with its
+// arguments.
 func Open(text string) (Source, error) {
 	const next = `give a YAML file, adb, or a command that prints the devices: --devices devices.yaml`
 	text = strings.TrimSpace(text)
@@ -62,8 +62,8 @@ func Open(text string) (Source, error) {
 	return source, nil
 }
 
-// isFile reports whether a text names a file of devices: one that is there and is
-// no program, or one that is called like YAML.
+// isFile reports whether a text names a file of devices: an existing file that is not
+// executable, or a name that ends like YAML.
 func isFile(text string) bool {
 	if info, err := os.Stat(text); err == nil {
 		return !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0
@@ -75,8 +75,8 @@ func isFile(text string) bool {
 	return false
 }
 
-// listing puts devices in order. One serial twice is a fault: two devices cannot
-// be told apart then.
+// listing sorts devices. A duplicate serial is an error, because the two devices could
+// not be distinguished.
 func listing(devices []node.Device, skipped []Skipped) (Listing, error) {
 	if len(devices) > node.DevicesMost {
 		return Listing{}, problem.Refuse("devices", "spread them over more PCs", "%d devices are more than the %d that a PC may have", len(devices), node.DevicesMost)

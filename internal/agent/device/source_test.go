@@ -39,7 +39,7 @@ devices:
 	}
 }
 
-// Each fault names its line, its field and what to do.
+// Each error names its line, its field and what to do.
 func TestFaultsOfAFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 "x: devices: the file is empty",
@@ -69,7 +69,7 @@ func TestFaultsOfAFile(t *testing.T) {
 	}
 }
 
-// A file that is broken, or gone for a moment, says that nobody knows.
+// A file that is broken, or missing for a moment, is an error and not an empty listing.
 func TestFileIsReadAgainWhenItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "devices.yaml")
 	write(t, path, "devices: [A1]\n", 0o600)
@@ -91,7 +91,7 @@ func TestFileIsReadAgainWhenItChanges(t *testing.T) {
 		}
 	}
 	expect("A1@")
-	write(t, path, "devices: [A2]\n", 0o600) // of the same size, within the clock's grain
+	write(t, path, "devices: [A2]\n", 0o600) // of the same size, within the resolution of the clock
 	expect("A2@")
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(path, old, old); err != nil {
@@ -175,8 +175,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// A command that fails, hangs or prints without end says that nobody knows, whatever
-// it printed before.
+// A command that fails, hangs or prints without end is an error, whatever it printed
+// before.
 func TestACommandThatFails(t *testing.T) {
 	dir := t.TempDir()
 	pid := filepath.Join(dir, "pid")
@@ -215,7 +215,7 @@ func TestACommandThatFails(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs; one that nobody has reaped does not.
+// alive reports whether a process runs; a process that only waits to be reaped does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

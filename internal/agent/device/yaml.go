@@ -14,24 +14,23 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// howto is what a file of devices looks like.
+// howto shows the form of a file of devices.
 const howto = "write it so: devices: [{serial: R58M123ABC, target: \"192.168.1.20:5555\", hub: hub-1, labels: {model: pixel-7}}]"
 
 var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// parseYAML reads a file of devices. Each fault names its line, its field and what
-// to do.
+// parseYAML reads a file of devices. Each error names its line, its field and what to do.
 func parseYAML(path string, text []byte) (Listing, error) {
 	var document yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		// An empty file is likelier a slip than a lab without devices.
+		// An empty file is more likely a mistake than a lab without devices.
 		return Listing{}, fault(path, 0, "devices", howto+"; a PC without any has devices: []", "the file is empty")
 	case err != nil:
 		line, what := 0, err.Error()
 		if m := lineOf.FindStringSubmatch(what); m != nil {
-			line, _ = strconv.Atoi(m[1]) // none is 0
+			line, _ = strconv.Atoi(m[1]) // no number is 0
 			what = m[2]
 		}
 		return Listing{}, fault(path, line, "", howto, "it is no YAML: %s", what)
@@ -117,7 +116,7 @@ func parseLabels(path, at string, value *yaml.Node) (map[string]string, error) {
 	return labels, nil
 }
 
-// checked finds the line of the field that a device is refused for.
+// checked finds the line of the field for which a device is refused.
 func checked(path, at string, item *yaml.Node, lines map[string]int, d node.Device) error {
 	err := d.Check()
 	if err == nil {
@@ -133,7 +132,7 @@ func checked(path, at string, item *yaml.Node, lines map[string]int, d node.Devi
 	return fault(path, line, at+"."+p.Field, p.Next, "%s", p.Sentence())
 }
 
-// followed is the value that an alias stands for.
+// followed returns the value that an alias refers to.
 func followed(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

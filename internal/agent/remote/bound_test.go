@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// joined is the transport of a node that joined with a token that binds it.
+// joined returns the transport of a node that joined with a token that binds it.
 func (r *rig) joined(name string, bound auth.Bound) *Transport {
 	r.t.Helper()
 	secret, err := r.auth.CreateJoin(r.t.Context(), system, auth.NewJoin{Node: name, Bound: bound, Any: len(bound.Labels)+len(bound.Services) == 0})
@@ -27,7 +27,7 @@ func (r *rig) joined(name string, bound auth.Bound) *Transport {
 	return t
 }
 
-// is what the database takes a node for.
+// is returns the labels and the capacity of a node in the database.
 func (r *rig) is(name string) (text string) {
 	r.t.Helper()
 	if err := r.db.Pool.QueryRow(r.t.Context(), `select labels || capacity from weir.nodes where name = $1`, name).Scan(&text); err != nil {
@@ -36,7 +36,7 @@ func (r *rig) is(name string) (text string) {
 	return text
 }
 
-// keys are the steps that a claim of everything gets.
+// keys returns the steps that a claim for everything gets.
 func (r *rig) keys(t *Transport, id string) string {
 	r.t.Helper()
 	got, err := t.Claim(r.t.Context(), node.ClaimRequest{ID: id, Services: []string{"vault", "render", "never-named"}, Slots: []int{50, 50, 50}, N: 100})
@@ -50,8 +50,8 @@ func (r *rig) keys(t *Transport, id string) string {
 	return strings.Join(keys, " ")
 }
 
-// all is what somebody with the credential of a small node says of it, to get
-// the work of others and the secrets that come with it.
+// all is what an attacker with the credential of a small node reports of it, to get the
+// work of other nodes and the secrets that come with it.
 var all = node.Info{Labels: map[string]string{"gpu": "true", "zone": "us"}, Capacity: map[string]int{"render": 50, "vault": 50}, Drivers: []string{"exec"}}
 
 func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
@@ -96,7 +96,7 @@ func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
 	if p.Kind != problem.Invalid || !strings.Contains(p.What, "exec, vault") || !strings.Contains(p.Next, "--service render=2") || !strings.Contains(p.Next, "weir join create --node edge") {
 		t.Errorf("services it may not do: %q, %q", p.What, p.Next)
 	}
-	// Another token for it says anew what it is.
+	// Another token for the node replaces its bound.
 	edge = r.joined("edge", auth.Bound{Services: map[string]int{"render": 2, "vault": 1}})
 	if err := edge.Register(ctx, all); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
 	if got := r.is("edge"); got != `{"gpu": "true", "zone": "us", "vault": 1, "render": 2}` {
 		t.Errorf("it is %s", got)
 	}
-	// Without a bound it is what it says.
+	// Without a bound the node is what it reports.
 	free := r.joined("free", auth.Bound{})
 	if err := free.Register(ctx, all); err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func TestANodeIsNoMoreThanItsTokenSays(t *testing.T) {
 	}
 }
 
-// What an operator sets outlives the next start of the agent of a bound node, and
-// of no other.
+// Settings of an operator survive the next start of the agent of a bound node, but not of
+// an unbound one.
 func TestAnOperatorsWordOnABoundNode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -149,8 +149,8 @@ func TestAnOperatorsWordOnABoundNode(t *testing.T) {
 	}
 }
 
-// A node whose token is for other work gets none on devices, and takes no device of
-// others by saying that it is here.
+// A node whose token is for other work gets no work on devices, and cannot take over
+// devices of other PCs by reporting them.
 func TestANodeThatMayServeNoDevices(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))

@@ -17,17 +17,17 @@ import (
 
 const (
 	prefix = "/api/v1"
-	// answerLimit is how much of an answer is read.
+	// answerLimit is how many bytes of an answer are read.
 	answerLimit = 64 << 20
-	// failures is how often a server that answers may fail at the same thing:
-	// then waiting does not help.
+	// failures is how often a server that answers may fail at the same call before
+	// waiting is considered useless.
 	failures = 4
-	// skewMost is how far the clocks may be apart before somebody is told.
+	// skewMost is how far the clocks may be apart before the agent logs it.
 	skewMost = 30 * time.Second
 )
 
-// post sends a call of the agent and reads the answer into out, unless that is
-// nil. All of them can be sent again: that is a promise of package node.
+// post sends a call of the agent and reads the answer into out, unless out is nil. Every
+// call can be repeated: package node guarantees it.
 func (t *Transport) post(ctx context.Context, what string, body, out any, wait time.Duration) error {
 	return t.call(ctx, http.MethodPost, "/agent/"+what, body, out, t.each+wait)
 }
@@ -55,9 +55,9 @@ func (t *Transport) call(ctx context.Context, method, path string, body, out any
 	})
 }
 
-// persist tries until it works, fails for good, or the context ends; if that sets
-// no end, until it has failed for the length of our patience. A call that was
-// under way when the context ended says what was wrong before.
+// persist retries until f succeeds, fails permanently, or the context ends. If the
+// context has no deadline, it retries until f has failed for the transport's timeout. If
+// the context ends during a call, the error says what was wrong before.
 func (t *Transport) persist(ctx context.Context, each time.Duration, f func(context.Context) (again bool, after time.Duration, err error)) error {
 	var last error
 	var since time.Time
@@ -82,16 +82,16 @@ func (t *Transport) persist(ctx context.Context, each time.Duration, f func(cont
 	}
 }
 
-// ended is the error of a call whose time is over.
+// ended returns the error of a call whose time is over.
 func ended(ctx context.Context, last error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err() // nobody wants to know any more
+		return ctx.Err() // the caller no longer waits for the answer
 	}
 	return last
 }
 
-// pause is how long to wait after a try, with jitter, so that a thousand agents
-// that lost the same server do not come back together.
+// pause returns how long to wait after a try, with jitter, so that a thousand agents that
+// lost the same server do not come back together.
 func pause(try int) time.Duration {
 	longest := min(firstPause<<min(try-1, 10), lastPause)
 	return longest/2 + rand.N(longest/2+1) // #nosec G404 -- spreads agents, guards nothing
@@ -117,7 +117,7 @@ func (t *Transport) send(ctx context.Context, method, path string, body []byte, 
 	return t.ask(r)
 }
 
-// ask says who asks.
+// ask sends a request with the credential.
 func (t *Transport) ask(r *http.Request) (*http.Response, error) {
 	r.Header.Set("User-Agent", t.agent)
 	if t.credential != "" {
@@ -130,15 +130,15 @@ func (t *Transport) ask(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// read reads an answer. again says that asking once more may help, after at
-// least so long.
+// read reads an answer. again reports whether a retry may help, after at least the given
+// time.
 func (t *Transport) read(response *http.Response, out any) (again bool, after time.Duration, err error) {
 	text, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
 	if err != nil {
 		return true, 0, t.unreachable(err)
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // absent or odd: none
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // absent or invalid: none
 		again := response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout
 		return again, min(time.Duration(max(seconds, 0))*time.Second, lastPause), t.refused(response, text)
 	}
@@ -150,8 +150,8 @@ func (t *Transport) read(response *http.Response, out any) (again bool, after ti
 	return false, 0, nil
 }
 
-// compare tells once of clocks that differ. Nothing depends on it: leases are
-// counted in spans, and the database's clock decides.
+// compare logs once that the clocks differ. Nothing depends on it, because leases are
+// durations and the database's clock decides.
 func (t *Transport) compare(date string) {
 	server, err := http.ParseTime(date)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Config says where the server is and who asks.
+// Config says where the server is and which node is calling.
 type Config struct {
-	// Server is its address, such as https://weir.example.org.
+	// Server is the server's address, such as https://weir.example.org.
 	Server string
-	// Node is the name of this machine, Credential what it got for its join
-	// token: see [Open].
+	// Node is the name of this machine, and Credential is what it got for its join token:
+	// see [Open].
 	Node, Credential string
-	// CA is a file with the certificates to trust beside the machine's own.
+	// CA is a file with certificates to trust in addition to the machine's own.
 	CA string
-	// Plain lets the credential go unencrypted over a network. Without it, http
-	// is for this machine alone.
+	// Plain allows sending the credential unencrypted over a network. Without it, http is
+	// only for this machine.
 	Plain bool
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	Log     *slog.Logger
 }
@@ -35,19 +35,19 @@ type Config struct {
 const (
 	// tryFor is how long one try of a call may take.
 	tryFor = 15 * time.Second
-	// dialFor bounds the way to a server that does not answer at all.
+	// dialFor is the timeout for connecting to a server that does not answer at all.
 	dialFor = 5 * time.Second
-	// silentFor is how long a connection may say nothing before it is asked
-	// whether it lives, and how long it may take to answer.
+	// silentFor is how long a connection may be silent before it is pinged, and how long
+	// the answer to the ping may take.
 	silentFor = 5 * time.Second
 	// firstPause doubles with each further try, up to lastPause.
 	firstPause, lastPause = 100 * time.Millisecond, 5 * time.Second
-	// connections are enough for a claim that waits, renewals beside it, and a
-	// few objects on their way.
+	// connections are enough for a waiting claim, renewals at the same time, and a few
+	// transfers of objects.
 	connections = 8
 )
 
-// address reads the server's address.
+// address parses the server's address.
 func (c Config) address() (*url.URL, error) {
 	base, err := url.Parse(c.Server)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
@@ -61,13 +61,13 @@ func (c Config) address() (*url.URL, error) {
 	return base, nil
 }
 
-// local says that a host is this machine.
+// local reports whether a host is this machine.
 func local(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// transport is what requests go through. It is not shared with anybody.
+// transport returns the HTTP transport for requests. It is not shared.
 func (c Config) transport() (*http.Transport, error) {
 	trust, err := c.trust()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c Config) transport() (*http.Transport, error) {
 		TLSHandshakeTimeout:   dialFor,
 		ExpectContinueTimeout: time.Second,
 		ForceAttemptHTTP2:     true,
-		// A connection shared by all calls must not stay when it is dead.
+		// Calls share a connection, so a dead one must be detected.
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: silentFor, PingTimeout: silentFor},
 		MaxConnsPerHost:     connections,
 		MaxIdleConnsPerHost: 2,
@@ -88,7 +88,7 @@ func (c Config) transport() (*http.Transport, error) {
 	}, nil
 }
 
-// trust are the machine's certificates and the file's. Nil: the machine's alone.
+// trust returns the machine's certificates and the file's, or nil for only the machine's.
 func (c Config) trust() (*x509.CertPool, error) {
 	if c.CA == "" {
 		return nil, nil

@@ -13,15 +13,15 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Credential is what a machine keeps of its joining.
+// Credential is what a machine keeps after joining.
 type Credential struct {
 	Server     string `json:"server"`
 	Node       string `json:"node"`
 	Credential string `json:"credential"`
 }
 
-// ReadCredential reads the file. One that others may read is refused: whoever
-// has the credential is the node.
+// ReadCredential reads the file. It refuses a file that other users may read, because the
+// holder of the credential can act as the node.
 func ReadCredential(path string) (Credential, error) {
 	var c Credential
 	is, err := os.Stat(path)
@@ -41,10 +41,9 @@ func ReadCredential(path string) (Credential, error) {
 	return c, nil
 }
 
-// Open makes the transport of a machine that has joined, or joins with the
-// one-time token and keeps the credential in file. A token beside a credential
-// that still works is left alone, so that an agent can always be started by the
-// same line.
+// Open returns the transport of a machine that has joined, or joins with the one-time
+// token and stores the credential in file. It does not use a token while a stored
+// credential still works, so that an agent can always be started with the same command.
 func Open(ctx context.Context, c Config, file, token string) (*Transport, error) {
 	kept, err := ReadCredential(file)
 	switch {
@@ -67,15 +66,15 @@ func Open(ctx context.Context, c Config, file, token string) (*Transport, error)
 	if c.Node == "" || c.Node == kept.Node {
 		err := t.get(ctx, nil, "me")
 		if kindOf(err) != problem.Unauthenticated {
-			return t, nil // it works, or the server is away: then it is tried later
+			return t, nil // the credential works, or the server is away and the call is retried later
 		}
 	}
 	t.Close()
 	return join(ctx, c, file, token)
 }
 
-// join turns the token into a credential. The file is made first: the token
-// works once, and what it gives must not get lost.
+// join exchanges the token for a credential. It creates the file first, because the token
+// works only once and the credential must not get lost.
 func join(ctx context.Context, c Config, file, token string) (_ *Transport, err error) {
 	draft, err := newDraft(file)
 	if err != nil {
@@ -110,7 +109,7 @@ func join(ctx context.Context, c Config, file, token string) (_ *Transport, err 
 	return New(c)
 }
 
-// draft is a file that takes its place when it is whole.
+// draft is a file that takes its place when it is complete.
 type draft struct{ *os.File }
 
 func newDraft(file string) (*draft, error) {
@@ -125,7 +124,7 @@ func newDraft(file string) (*draft, error) {
 	return &draft{f}, nil
 }
 
-// keep writes the credential and puts it into its place.
+// keep writes the credential and moves it into place.
 func (d *draft) keep(c Credential, file string) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
@@ -143,7 +142,7 @@ func (d *draft) keep(c Credential, file string) error {
 	return nil
 }
 
-// drop removes what was not kept.
+// drop removes the draft if it was not kept.
 func (d *draft) drop() error {
 	err := d.Close()
 	if removed := os.Remove(d.Name()); removed != nil && !errors.Is(removed, fs.ErrNotExist) {

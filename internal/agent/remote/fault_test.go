@@ -36,8 +36,7 @@ import (
 // cut closes the connection without an answer.
 func cut() { panic(http.ErrAbortHandler) }
 
-// Answers that get lost are made up for: nothing is done twice, nothing is
-// forgotten.
+// Lost answers are made up for: nothing is done twice, and nothing is forgotten.
 func TestAnswersLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -53,7 +52,7 @@ func TestAnswersLost(t *testing.T) {
 		if nth > 2 {
 			return true
 		}
-		r.api.ServeHTTP(httptest.NewRecorder(), q) // it is done, and nobody hears of it
+		r.api.ServeHTTP(httptest.NewRecorder(), q) // the call is done, and its answer is lost
 		cut()
 		return false
 	})
@@ -84,8 +83,8 @@ func TestAnswersLost(t *testing.T) {
 	}
 }
 
-// A server that fails, is overloaded or restarts is asked again; one that says
-// no is not.
+// A call is retried if the server fails, is overloaded or restarts, but not if the server
+// refuses it.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -117,7 +116,7 @@ func TestAskedAgain(t *testing.T) {
 			t.Errorf("%s: %v after %d calls", name, err, calls.Load())
 		}
 	}
-	// It ends with the caller's patience, and says what was wrong.
+	// The retries end with the caller's context, and the error says what was wrong.
 	r.intercept(func(http.ResponseWriter, *http.Request) bool { cut(); return false })
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -135,7 +134,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// certificate is one that the machine would trust through the file ca.
+// certificate returns a certificate that the machine trusts through the file ca.
 func certificate(t *testing.T, from, to time.Time, names ...string) (_ tls.Certificate, ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -157,7 +156,7 @@ func certificate(t *testing.T, from, to time.Time, names ...string) (_ tls.Certi
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, ca
 }
 
-// What is wrong for good is said at once, with what to do about it.
+// A permanent error is returned at once, with what to do about it.
 func TestSaysWhatIsWrong(t *testing.T) {
 	now := time.Now()
 	fresh, ca := certificate(t, now.Add(-time.Hour), now.Add(time.Hour))
@@ -202,7 +201,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Addresses and files that cannot be right are refused before anything is sent.
+// Invalid addresses and files are refused before anything is sent.
 func TestConfig(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, []byte("nothing"), 0o600); err != nil {
@@ -235,7 +234,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A server of another version is told apart from one that says no.
+// The error distinguishes a server of another version from a server that refuses the
+// call.
 func TestOlderServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -253,7 +253,7 @@ func TestOlderServer(t *testing.T) {
 	}
 }
 
-// redirects are not followed: the credential is for the server alone.
+// Redirects are not followed, because the credential is only for the server.
 func TestRedirectGetsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -270,14 +270,14 @@ func TestRedirectGetsNothing(t *testing.T) {
 	}
 }
 
-// protocols runs a test with one connection for all, and with one for each.
+// protocols runs a test with one connection for all calls, and with one for each.
 func protocols(t *testing.T, f func(t *testing.T, change func(*httptest.Server))) {
 	t.Run("HTTP/2", func(t *testing.T) { f(t, func(*httptest.Server) {}) })
 	t.Run("HTTP/1.1", func(t *testing.T) { f(t, func(s *httptest.Server) { s.EnableHTTP2 = false }) })
 }
 
-// A network that swallows everything is noticed, and when it heals the agent
-// goes on: the claim that was under way is asked for again and nothing is lost.
+// A network that drops everything is noticed, and when it heals the agent continues: the
+// claim that was under way is repeated and nothing is lost.
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	protocols(t, func(t *testing.T, change func(*httptest.Server)) {
@@ -289,7 +289,7 @@ func TestPartition(t *testing.T) {
 		if _, err := n1.Heartbeat(ctx); err != nil {
 			t.Fatal(err)
 		}
-		// The claim has reached the server and gets on when the network is cut.
+		// The claim has reached the server, and continues when the network is cut.
 		var claims atomic.Int64
 		cut := make(chan struct{})
 		goOn := sync.OnceFunc(func() { close(cut) })
@@ -316,8 +316,8 @@ func TestPartition(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The work comes while the agent is cut off; the claim that is at the
-		// server takes it, and its answer goes nowhere.
+		// The work arrives while the agent is cut off; the claim that is at the server
+		// takes it, and its answer is lost.
 		r.submit()
 		goOn()
 		testwait.Until(t, "the claim takes the work", func() bool {
@@ -335,7 +335,7 @@ func TestPartition(t *testing.T) {
 	})
 }
 
-// A connection that went silent without a word is replaced.
+// A connection that went silent is replaced.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	protocols(t, func(t *testing.T, change func(*httptest.Server)) {
@@ -355,8 +355,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// deaf passes connections on, until it is told to pass on no more of those it
-// has. New ones are well.
+// deaf forwards connections until it gets the order to drop the existing ones. New
+// connections work.
 type deaf struct {
 	net.Listener
 	mu    sync.Mutex
@@ -410,14 +410,14 @@ func (d *deaf) deafen() {
 	d.now = make(chan struct{})
 }
 
-// pass copies until it is deaf; then it takes what comes and keeps it.
+// pass copies until deaf is closed; then it reads and discards the bytes.
 func pass(from, to net.Conn, deaf <-chan struct{}) {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
 		if err != nil {
 			select {
-			case <-deaf: // nobody hears of it
+			case <-deaf: // the bytes are lost
 			default:
 				to.Close()
 			}

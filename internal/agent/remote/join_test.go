@@ -60,7 +60,7 @@ func TestJoin(t *testing.T) {
 		t.Error(err)
 	}
 	says(n1.Register(ctx, node.Info{Name: "n2"}), problem.Invalid, "n1")
-	// The same line starts it again, although the token is used up.
+	// The same command starts the agent again, although the token is used up.
 	again, err := Open(ctx, r.config("n1"), file, token)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestJoin(t *testing.T) {
 		t.Error(err)
 	}
 	again.Close()
-	// A credential that was taken away says so, and a new token mends it.
+	// A revoked credential is reported as such, and a new token fixes it.
 	if err := r.auth.RevokeNode(ctx, system, "n1"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestJoin(t *testing.T) {
 	says(err, problem.Invalid, "holds no credential")
 }
 
-// A token is not spent where its credential could not be kept.
+// A token is not spent if its credential could not be stored.
 func TestJoinNowhereToKeep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))
@@ -118,7 +118,7 @@ func TestJoinNowhereToKeep(t *testing.T) {
 	n1.Close()
 }
 
-// A server that is away does not make a machine that has joined join again.
+// A machine that has joined does not join again because the server is away.
 func TestOpenWhileAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Folder(t))

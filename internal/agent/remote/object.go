@@ -23,13 +23,12 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// standstill is how long an object may stand still on its way before the try is
-// given up.
+// standstill is how long a transfer may make no progress before the try is given up.
 const standstill = 30 * time.Second
 
-// Upload keeps an object of an attempt: straight into the bucket where that has
-// addresses and this machine reaches them, else through the server. A body that
-// can be read twice survives a connection that breaks.
+// Upload stores an object of an attempt: directly in the bucket if the bucket has
+// addresses and this machine reaches them, else through the server. A body that can be
+// read twice survives a broken connection.
 func (t *Transport) Upload(ctx context.Context, lease node.Lease, meta node.ArtifactMeta, body io.Reader) error {
 	seeker, again := body.(io.ReadSeeker)
 	if !again {
@@ -63,7 +62,7 @@ func (t *Transport) Upload(ctx context.Context, lease node.Lease, meta node.Arti
 	})
 }
 
-// measure reads an object once to say what it is, and goes back to its start.
+// measure reads an object once to compute its properties, and returns to its start.
 func measure(r io.ReadSeeker, meta *node.ArtifactMeta) (damage string, err error) {
 	sum, check := sha256.New(), md5.New() // #nosec G401 -- see the import
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
@@ -81,7 +80,7 @@ func measure(r io.ReadSeeker, meta *node.ArtifactMeta) (damage string, err error
 	return base64.StdEncoding.EncodeToString(check.Sum(nil)), nil
 }
 
-// direct puts an object into the bucket.
+// direct uploads an object into the bucket.
 func (t *Transport) direct(ctx context.Context, address string, meta node.ArtifactMeta, damage string, body io.ReadSeeker) error {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -119,7 +118,8 @@ func (t *Transport) put(ctx context.Context, address string, meta node.ArtifactM
 	return nil
 }
 
-// withoutAddress leaves the address out of an error: it lets in whoever has it.
+// withoutAddress removes the address from an error, because the address gives access to
+// its holder.
 func withoutAddress(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -128,7 +128,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// through puts an object to the server.
+// through uploads an object to the server.
 func (t *Transport) through(ctx context.Context, lease node.Lease, meta node.ArtifactMeta, body io.Reader) (again bool, after time.Duration, err error) {
 	ctx, moving, done := watch(ctx, body)
 	defer done()
@@ -144,7 +144,7 @@ func (t *Transport) through(ctx context.Context, lease node.Lease, meta node.Art
 	length(r, meta.Size)
 	r.Header.Set(wire.Fence, lease.Token)
 	r.Header.Set("Content-Type", meta.ContentType)
-	// A lease that is lost is said before the bytes are sent.
+	// The server reports a lost lease before the bytes are sent.
 	r.Header.Set("Expect", "100-continue")
 	response, err := t.ask(r)
 	if err != nil {
@@ -154,8 +154,8 @@ func (t *Transport) through(ctx context.Context, lease node.Lease, meta node.Art
 	return t.read(response, nil)
 }
 
-// length says how long the body is. An empty one must be none, else its length
-// would not be sent.
+// length sets the length of the body. An empty body must be http.NoBody, or else its
+// length would not be sent.
 func length(r *http.Request, size int64) {
 	r.ContentLength = size
 	if size == 0 {
@@ -163,8 +163,8 @@ func length(r *http.Request, size int64) {
 	}
 }
 
-// Fetch opens an input: straight from the bucket where that has addresses and
-// this machine reaches them, else through the server.
+// Fetch opens an input: directly from the bucket if the bucket has addresses and this
+// machine reaches them, else through the server.
 func (t *Transport) Fetch(ctx context.Context, lease node.Lease, key string) (io.ReadCloser, error) {
 	object, err := t.fetch(ctx, wire.Wanted{Lease: wire.LeaseOf(lease), Key: key})
 	if errors.Is(err, errBucket) && ctx.Err() == nil {
@@ -174,7 +174,7 @@ func (t *Transport) Fetch(ctx context.Context, lease node.Lease, key string) (io
 	return object, err
 }
 
-// errBucket says that the bucket, not the server, was of no use.
+// errBucket means that the bucket failed, not the server.
 var errBucket = errors.New("the bucket did not give the object")
 
 func (t *Transport) fetch(ctx context.Context, wanted wire.Wanted) (object io.ReadCloser, err error) {
@@ -206,7 +206,7 @@ func (t *Transport) fetch(ctx context.Context, wanted wire.Wanted) (object io.Re
 	return object, err
 }
 
-// fromBucket reads an object without saying who asks.
+// fromBucket reads an object without the credential.
 func (t *Transport) fromBucket(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -217,14 +217,14 @@ func (t *Transport) fromBucket(ctx context.Context, address string) (io.ReadClos
 		return nil, fmt.Errorf("%w: %w", errBucket, withoutAddress(err))
 	}
 	if response.StatusCode != http.StatusOK {
-		_ = response.Body.Close() // what it says is for programs of the bucket
+		_ = response.Body.Close() // its text is meant for clients of the bucket
 		return nil, fmt.Errorf("%w: it answered %s", errBucket, response.Status)
 	}
 	return response.Body, nil
 }
 
-// watch gives up a body that has stood still for too long: a connection may
-// break without a word.
+// watch gives up a body that has made no progress for too long, because a connection may
+// break silently.
 func watch(ctx context.Context, body io.Reader) (context.Context, io.Reader, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	moving := &moving{r: body}

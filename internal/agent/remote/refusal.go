@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// refused reads what the server has to say.
+// refused reads the error in the server's answer.
 func (t *Transport) refused(response *http.Response, text []byte) error {
 	p, _, ok := problem.Received(response.Header.Get("Content-Type"), text)
 	if !ok {
@@ -31,7 +31,7 @@ func (t *Transport) refused(response *http.Response, text []byte) error {
 	return p
 }
 
-// unreachable says which server it was, what is in the way and what to do.
+// unreachable says which server it was, what is wrong and what to do.
 func (t *Transport) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -69,7 +69,7 @@ func (t *Transport) unreachable(err error) error {
 	return p
 }
 
-// transient says that a connection may come about the next time.
+// transient reports whether a later connection may succeed.
 func transient(err error) bool {
 	var (
 		untrusted *tls.CertificateVerificationError

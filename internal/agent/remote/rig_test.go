@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 
 var system = auth.System("test")
 
-// rig is a server on a real database with TLS, and agents' ways to it.
+// rig is a server on a real database with TLS, and the transports of agents to it.
 type rig struct {
 	t      *testing.T
 	db     *testdb.DB
@@ -39,11 +39,11 @@ type rig struct {
 	vault  *vault.Vault
 	bucket blob.Bucket
 	log    *slog.Logger
-	// api is the server without the wire.
+	// api is the server without the network.
 	api http.Handler
 	// ca is the file with the server's certificate.
 	ca string
-	// before, if set, sees every request first and says whether it goes on.
+	// before, if set, sees every request first and returns whether it continues.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
 
@@ -98,10 +98,10 @@ func newServer(t *testing.T, p *agenttest.Parts, change ...func(*httptest.Server
 	return r
 }
 
-// intercept sets what sees every request first.
+// intercept sets the function that sees every request first.
 func (r *rig) intercept(f func(http.ResponseWriter, *http.Request) bool) { r.before.Store(&f) }
 
-// token is a join token for a node.
+// token returns a join token for a node.
 func (r *rig) token(name string) string {
 	r.t.Helper()
 	secret, err := r.auth.CreateJoin(r.t.Context(), system, auth.NewJoin{Node: name, Any: true})
@@ -123,7 +123,7 @@ func (r *rig) config(name string) Config {
 	return Config{Server: r.server.URL, Node: name, CA: r.ca, Version: "1.2.3", Log: r.log}
 }
 
-// open is the transport of a node that has joined.
+// open returns the transport of a node that has joined.
 func (r *rig) open(name string, change ...func(*Config)) *Transport {
 	r.t.Helper()
 	c := r.config(name)
@@ -138,7 +138,7 @@ func (r *rig) open(name string, change ...func(*Config)) *Transport {
 	return t
 }
 
-// registered is a transport whose node is known.
+// registered returns a transport whose node is registered.
 func (r *rig) registered(name string, change ...func(*Config)) *Transport {
 	r.t.Helper()
 	t := r.open(name, change...)
@@ -148,7 +148,7 @@ func (r *rig) registered(name string, change ...func(*Config)) *Transport {
 	return t
 }
 
-// submit makes a job of two steps: a, and b, which wants what a made.
+// submit submits a job of two steps: a, and b, which needs the output of a.
 func (r *rig) submit() (job weir.ID) {
 	r.t.Helper()
 	err := r.db.Pool.QueryRow(r.t.Context(), `select weir.submit_job($1::jsonb, 'pair')`, `[
@@ -162,7 +162,7 @@ func (r *rig) submit() (job weir.ID) {
 
 const claimOne, claimTwo = "01890a5d-ac96-774b-bcce-b302099a8001", "01890a5d-ac96-774b-bcce-b302099a8002"
 
-// claim leases one task, which must be there.
+// claim leases one task and fails the test if there is none.
 func (r *rig) claim(ctx context.Context, t *Transport, id string) node.Assignment {
 	r.t.Helper()
 	got, err := t.Claim(ctx, node.ClaimRequest{ID: id, Services: []string{"render"}, Slots: []int{1}, N: 1, Lease: 30 * time.Second, Wait: 20 * time.Second})
@@ -172,7 +172,7 @@ func (r *rig) claim(ctx context.Context, t *Transport, id string) node.Assignmen
 	return got.Tasks[0]
 }
 
-// taken fails the test unless all was taken.
+// taken fails the test unless everything was accepted.
 func taken(t *testing.T, refusals []node.Refusal, err error) {
 	t.Helper()
 	if err != nil || len(refusals) > 0 {
@@ -180,7 +180,7 @@ func taken(t *testing.T, refusals []node.Refusal, err error) {
 	}
 }
 
-// state is that of a job.
+// state returns the state of a job.
 func (r *rig) state(job weir.ID) string {
 	r.t.Helper()
 	found, err := view.New(r.db.Pool).Job(r.t.Context(), job)
@@ -195,7 +195,7 @@ func buckets(t *testing.T, f func(*testing.T, blob.Bucket)) {
 	t.Run("s3", func(t *testing.T) { f(t, blobtest.Open(t)) })
 }
 
-// closed is an address at which nobody listens.
+// closed returns an address at which nothing listens.
 func closed(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

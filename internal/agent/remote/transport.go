@@ -14,8 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Transport is the agent's way to a server. It is safe for use by many
-// goroutines.
+// Transport connects the agent to a server. It is safe for concurrent use.
 type Transport struct {
 	base       *url.URL
 	node       string
@@ -23,16 +22,17 @@ type Transport struct {
 	agent      string
 	log        *slog.Logger
 	http       *http.Client
-	// bucket asks object stores. It never carries the credential.
+	// bucket sends requests to object stores. It never carries the credential.
 	bucket *http.Client
-	// patience is how long a call is tried if its context sets no end; each is
-	// how long one try may take, beside what it waits for on purpose.
+	// patience is how long a call is retried if its context has no deadline; each is the
+	// timeout of one try, in addition to the time that the call waits on purpose.
 	patience, each time.Duration
-	// watched says once that the clocks of the two machines differ.
+	// watched makes the transport log only once that the clocks of the two machines
+	// differ.
 	watched sync.Once
 }
 
-// New makes a transport. It does not connect.
+// New returns a transport. It does not connect.
 func New(c Config) (*Transport, error) {
 	base, err := c.address()
 	if err != nil {
@@ -49,20 +49,20 @@ func New(c Config) (*Transport, error) {
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
-	// Whoever redirects is not the API, and must not get the credential.
+	// A server that redirects is not the API, and must not get the credential.
 	t.http = &http.Client{Transport: through, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.bucket = &http.Client{Transport: through}
 	return t, nil
 }
 
-// Server is the address of the server.
+// Server returns the address of the server.
 func (t *Transport) Server() string { return t.base.String() }
 
-// Close lets the connections go.
+// Close closes the idle connections.
 func (t *Transport) Close() { t.http.CloseIdleConnections() }
 
-// Register says what this machine is. It is the first call, so it explains what
-// makes all others fail.
+// Register tells the server what this machine is. It is the first call, so its error
+// explains what would make all other calls fail.
 func (t *Transport) Register(ctx context.Context, info node.Info) error {
 	if info.Name != "" && t.node != "" && info.Name != t.node {
 		return problem.Refuse("node", "start the agent as "+t.node+", or join as "+info.Name, "the credential is that of the node %q", t.node)
@@ -74,8 +74,8 @@ func (t *Transport) Register(ctx context.Context, info node.Info) error {
 	return err
 }
 
-// older says that the server does not know what we speak of, if it is another
-// version than ours.
+// older returns an error that says that the server does not know the call, if the server
+// has another version.
 func (t *Transport) older(ctx context.Context, cause error) error {
 	var is struct {
 		Version string `json:"version"`
@@ -85,7 +85,7 @@ func (t *Transport) older(ctx context.Context, cause error) error {
 	}
 	p := *problem.Explain(cause)
 	if p.Kind == problem.Invalid && t.agent == "weir-agent/"+is.Version {
-		return cause // we speak the same language, so it is about what we said
+		return cause // the versions are the same, so the refusal is about the request
 	}
 	p.What += " (the server is Weir " + is.Version + ", this program is " + t.agent + ")"
 	p.Next = "use the same version on both sides; bring the server up to date first"
@@ -93,15 +93,15 @@ func (t *Transport) older(ctx context.Context, cause error) error {
 	return &p
 }
 
-// Heartbeat says that this machine lives, and hears what it is told to do.
+// Heartbeat tells the server that this machine lives, and returns the node's orders.
 func (t *Transport) Heartbeat(ctx context.Context) (node.Orders, error) {
 	var orders wire.Orders
 	err := t.post(ctx, "heartbeat", nil, &orders, 0)
 	return orders.Node(), err
 }
 
-// Devices says which devices hang on this machine, and hears which attempts have
-// lost theirs.
+// Devices reports which devices are attached to this machine, and returns which attempts
+// have lost theirs.
 func (t *Transport) Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error) {
 	var orders wire.DeviceOrders
 	err := t.post(ctx, "devices", wire.DevicesOf(report), &orders, 0)
@@ -115,7 +115,7 @@ func (t *Transport) Claim(ctx context.Context, request node.ClaimRequest) (node.
 	return got.Node(), err
 }
 
-// Start says that work has begun.
+// Start reports that work has started.
 func (t *Transport) Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error) {
 	return report(ctx, t, "start", leases, wire.LeasesOf)
 }
@@ -125,13 +125,13 @@ func (t *Transport) Renew(ctx context.Context, leases []node.Lease, length time.
 	return report(ctx, t, "renew", leases, func(part []node.Lease) wire.Renewal { return wire.RenewalOf(part, length) })
 }
 
-// Record adds to the timeline of tasks. A note whose answer was lost may be
-// there twice.
+// Record adds to the timeline of tasks. A note whose answer was lost may be recorded
+// twice.
 func (t *Transport) Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error) {
 	return report(ctx, t, "record", notes, wire.NotesOf)
 }
 
-// End says how attempts ended.
+// End reports how attempts ended.
 func (t *Transport) End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error) {
 	return report(ctx, t, "end", outcomes, wire.OutcomesOf)
 }
@@ -163,17 +163,17 @@ func (t *Transport) AppendLog(ctx context.Context, lease node.Lease, chunk node.
 	return t.post(ctx, "logs", wire.LogOf(lease, chunk), nil, 0)
 }
 
-// Inputs lists what earlier steps made for this one.
+// Inputs lists the outputs of earlier steps for this one.
 func (t *Transport) Inputs(ctx context.Context, lease node.Lease) ([]node.InputObject, error) {
 	var answer wire.Inputs
 	err := t.post(ctx, "inputs", wire.Held{Lease: wire.LeaseOf(lease)}, &answer, 0)
 	return answer.Node(), err
 }
 
-// Stop says that this machine takes no more work.
+// Stop tells the server that this machine takes no more work.
 func (t *Transport) Stop(ctx context.Context) error { return t.post(ctx, "stop", nil, nil, 0) }
 
-// kindOf is what sort of failure an error is; Failed also stands for none.
+// kindOf returns the kind of an error, which is Failed also if the error has none.
 func kindOf(err error) problem.Kind {
 	p := new(problem.Problem)
 	if !errors.As(err, &p) {

@@ -109,7 +109,7 @@ func TestWork(t *testing.T) {
 	})
 }
 
-// The bytes go straight to a bucket that has addresses, without the credential.
+// The bytes go directly to a bucket that has addresses, without the credential.
 func TestDirect(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, blobtest.Open(t))
@@ -173,7 +173,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Another node's lease is of no use, and neither is a lost one.
+// A lease of another node gives no access, and neither does a lost one.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	buckets(t, func(t *testing.T, bucket blob.Bucket) {

@@ -40,8 +40,7 @@ func login(t *testing.T, db *testdb.DB, role string) string {
 	return u.String()
 }
 
-// psql runs it with a script and gives back what it printed and what it complained
-// about.
+// psql runs psql with a script and returns its output and its error output.
 func psql(t *testing.T, script string, args ...string) (out, complaints string) {
 	t.Helper()
 	path, err := exec.LookPath("psql")
@@ -56,7 +55,8 @@ func psql(t *testing.T, script string, args ...string) (out, complaints string) 
 		t.Fatal(err)
 	}
 	defer file.Close()
-	// A script that never ends is stopped by its own deadline, and says where it was.
+	// A script that never ends is stopped by its deadline, and the test shows where it
+	// was.
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, append([]string{"-X", "-q"}, args...)...)
@@ -68,8 +68,8 @@ func psql(t *testing.T, script string, args ...string) (out, complaints string) 
 	return stdout.String(), stderr.String()
 }
 
-// play runs a script of testdata as a client and a worker, and holds what it prints
-// to the file beside it.
+// play runs a script of testdata as a client and a worker, and compares its output with
+// the file beside it.
 func play(t *testing.T, name string) {
 	t.Helper()
 	t.Parallel()
@@ -95,23 +95,23 @@ func play(t *testing.T, name string) {
 	}
 }
 
-// TestRules is the device queue, rule by rule: slots, refill, retry, timeout,
+// TestRules checks the device queue rule by rule: slots, refill, retry, timeout,
 // FAILED_FINAL, the device that leaves, the next ACTIVE task, late reports and the
 // history of every attempt.
 func TestRules(t *testing.T) { play(t, "rules") }
 
-// TestEdges is a PC that dies, a run that is canceled, a device that moves, a health
-// task, a device that is retired.
+// TestEdges checks a PC that dies, a canceled run, a device that moves, a health task,
+// and a retired device.
 func TestEdges(t *testing.T) { play(t, "edges") }
 
-// TestRunners lets the example's runner work for two PCs at once, until no task is
-// left: one device breaks whatever it is given, and is out for the second task.
+// TestRunners lets the example's runner work for two PCs at once, until no task is left:
+// one device breaks on every task, and is out for the second task.
 func TestRunners(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	const runner = "../../../examples/psql/fleet.sql"
-	// The devices come first: a task is for those that there are.
+	// The devices are reported first, because a task is for the devices that exist.
 	psql(t, runner, "-v", "ON_ERROR_STOP=1", "-v", "pc=PC-01", "-v", "devices=a1,a2,a3,a4", worker)
 	psql(t, runner, "-v", "ON_ERROR_STOP=1", "-v", "pc=PC-02", "-v", "devices=b1,b2", worker)
 	psql(t, "testdata/tasks.sql", "-v", "ON_ERROR_STOP=1", client)

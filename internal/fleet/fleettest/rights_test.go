@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 )
 
-// TestRights looks at who reaches what of schema fleet: nothing is PUBLIC's, a client
-// submits and reads, a worker does what the runner of a PC does.
+// TestRights checks the grants of schema fleet: PUBLIC has none, a client submits and
+// reads, a worker does what the runner of a PC does.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// watch looks at the invariants all day long: the cheap ones each minute, the doctor
-// each half hour.
+// watch checks the invariants all day long: the cheap ones each minute, the doctor each
+// half hour.
 func (l *lab) watch() {
 	l.meter.lookAll(l)
 	l.glance()
@@ -25,7 +25,7 @@ func (l *lab) watch() {
 	l.in(time.Minute, l.watch)
 }
 
-// glance is what must hold at every moment, said once more and without the doctor.
+// glance checks what must hold at every moment, independently of the doctor.
 func (l *lab) glance() {
 	var active, twice, over int
 	l.scan(`select (select count(*) from weir.fleet_jobs where state = 'active'),
@@ -36,7 +36,7 @@ func (l *lab) glance() {
 	}
 }
 
-// examine asks the doctor. What it says about the machine is no matter here.
+// examine runs the doctor. Its findings about the machine do not matter here.
 func (l *lab) examine(deep bool) {
 	for _, x := range all[struct{ Name, Detail string }](l.desk, `select name, coalesce(detail, '') from weir.doctor(deep => $1, at => $2) where not ok
 		and (level = 'invariant' or name in ('a fleet job that could be active is', 'leases that ran out are ended in time', 'tasks start when they are due'))`, deep, l.time()) {
@@ -52,13 +52,13 @@ func (l *lab) paused(p *pc) (yes bool) {
 	return yes
 }
 
-// online is how many devices of a hub Weir sees.
+// online returns how many devices of a hub Weir sees.
 func (l *lab) online(p *pc, hub string) (n int) {
 	l.scan(`select count(*) from weir.devices d join weir.nodes n on n.id = d.node where n.name = $1 and d.hub = $2 and d.online and d.missing_at is null`, []any{p.name, hub}, &n)
 	return n
 }
 
-// health of devices, to compare with another time.
+// health returns the health of devices, to compare with another time.
 func (l *lab) health(devices []*device) (text string) {
 	l.scan(`select coalesce(string_agg(d.serial || ' ' || d.health, ', ' order by d.serial), '') from weir.devices d where d.serial = any ($1)`, []any{serials(devices)}, &text)
 	return text
@@ -70,14 +70,14 @@ type budget struct {
 	Unit, Infra, Spent int
 }
 
-// on are the tasks that devices work on.
+// on returns the tasks that devices work on.
 func (l *lab) on(devices []*device) (tasks []weir.ID) {
 	l.scan(`select coalesce(array_agg(u.task), '{}') from weir.devices d join weir.fleet_units u on u.device = d.id where d.serial = any ($1) and u.state in ('running', 'retrying')`,
 		[]any{serials(devices)}, &tasks)
 	return tasks
 }
 
-// budgets of units by their tasks, as far as they live: wherever they are now.
+// budgets returns the budgets of live units by their tasks, wherever they are now.
 func (l *lab) budgets(tasks []weir.ID) map[weir.ID]budget {
 	list := all[struct {
 		Task weir.ID
@@ -103,7 +103,7 @@ func serials(devices []*device) []string {
 	return list
 }
 
-// holds reports whether the lease of an attempt is there.
+// holds reports whether the lease of an attempt exists.
 func (l *lab) holds(a *attempt) (yes bool) {
 	l.scan(`select exists (select from weir.running r where r.task = $1 and r.attempt = $2 and r.token = $3)`, []any{a.Task, a.Attempt, a.Token}, &yes)
 	return yes
@@ -119,7 +119,7 @@ func (l *lab) unfinished() (n int) {
 	return n
 }
 
-// alive are jobs that have not ended, the active one first.
+// alive returns the jobs that have not ended, the active one first.
 func (l *lab) alive() (ids []weir.ID) {
 	for _, x := range all[struct{ ID weir.ID }](l.desk, `select job from weir.fleet_jobs where state <> 'ended' order by state, order_seq`) {
 		ids = append(ids, x.ID)
@@ -127,14 +127,14 @@ func (l *lab) alive() (ids []weir.ID) {
 	return ids
 }
 
-// active says which job has its turn, and how far it is.
+// active returns which job is active, and how far it is.
 func (l *lab) active() (text string) {
 	l.scan(`select coalesce((select format('%s for %s, %s', q.name, date_trunc('second', $1 - j.activated_at), (select string_agg(x.n || ' ' || x.state, ', ' order by x.state) from
 		(select u.state, count(*) as n from weir.fleet_units u where u.job = j.job group by u.state) x)) from weir.fleet_jobs j join weir.jobs q on q.id = j.job where j.state = 'active'), 'none')`, []any{l.time()}, &text)
 	return text
 }
 
-// whyNot is what Weir says about jobs that live.
+// whyNot returns what Weir says about live jobs.
 func (l *lab) whyNot() string {
 	var b strings.Builder
 	for _, x := range all[struct{ Why string }](l.desk, `select concat_ws(' ', w.device, w.pc, w.why) from weir.fleet_jobs j, lateral weir.fleet_why(j.job, 20, at => $1) w where j.state <> 'ended'`, l.time()) {

@@ -20,7 +20,7 @@ type desk struct {
 	lab  *lab
 	conn *pgx.Conn
 	zero time.Time
-	// told counts hints that there may be work: it is what agents listen to.
+	// told counts hints that there may be work, which agents listen to.
 	told int
 }
 
@@ -48,13 +48,13 @@ func newDesk(l *lab) *desk {
 	}
 	l.Cleanup(func() { _ = d.conn.Close(context.Background()) }) // the database is dropped anyway
 	d.exec(`listen weir_available`)
-	// The jitter of retries is chance, too.
+	// The jitter of retries is random, too.
 	d.exec(`select setseed($1)`, float64(l.seed%1_000_000)/1_000_000)
 	d.exec(meterSQL)
 	return d
 }
 
-// time is now, for the database.
+// time returns the lab's time for the database.
 func (d *desk) time() time.Time { return d.zero.Add(d.lab.now) }
 
 func (d *desk) exec(sql string, args ...any) {
@@ -71,7 +71,7 @@ func (d *desk) scan(sql string, args []any, into ...any) {
 	}
 }
 
-// all are the rows of a query.
+// all returns the rows of a query.
 func all[T any](d *desk, sql string, args ...any) []T {
 	d.lab.Helper()
 	rows, err := d.conn.Query(d.lab.Context(), sql, args...)
@@ -85,7 +85,7 @@ func all[T any](d *desk, sql string, args ...any) []T {
 	return nil
 }
 
-// stop is an attempt that a PC is told to end.
+// stop is an attempt that a PC must end.
 type stop struct {
 	Task    weir.ID
 	Attempt int
@@ -104,7 +104,7 @@ func (d *desk) claim(pc string, most int) []leased {
 	return all[leased](d, `select task, attempt, token, job, serial, deadline from weir.fleet_claim($1, $1, $2, lease => $3, at => $4) c`, pc, most, lease, d.time())
 }
 
-// answer is what a renewal says about one lease.
+// answer is the answer of a renewal about one lease.
 type answer struct {
 	Task    weir.ID
 	Refusal string
@@ -118,8 +118,9 @@ func (d *desk) renew(pc string, held []*attempt) []answer {
 	return all[answer](d, `select task, refusal from weir.renew($1, $2, $3, $4, $5, at => $6)`, pc, tasks, attempts, tokens, lease, d.time())
 }
 
-// end tells how an attempt ended: ok, or why that was refused. Nobody else is told:
-// its PC asks for the next one, and the next job says itself that it is there.
+// end reports how an attempt ended and returns ok, or why that was refused. No other PC
+// is notified: the attempt's own PC asks for the next one, and the next job announces
+// itself.
 func (d *desk) end(a *attempt, how fate) (said string) {
 	args := []any{a.Task, a.Attempt, a.Token, d.time()}
 	switch how {
@@ -135,8 +136,8 @@ func (d *desk) end(a *attempt, how fate) (said string) {
 	return said
 }
 
-// tend is one turn of the leader. It says whether anything came of it, and in what
-// time a task is due; 0: none is.
+// tend is one turn of the leader. It returns whether anything changed, and in what time a
+// task is due; 0 means none.
 func (d *desk) tend() (changed bool, due time.Duration) {
 	var at *time.Time
 	for more := true; more; {
@@ -155,7 +156,7 @@ func (d *desk) tend() (changed bool, due time.Duration) {
 	return changed, due
 }
 
-// command is what a person does. Refusals are answers.
+// command is an action of a person. Refusals are answers.
 func (d *desk) command(sql string, args ...any) (done bool) {
 	_, err := d.conn.Exec(d.lab.Context(), sql, args...)
 	if state, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(state.Code, "WR") {

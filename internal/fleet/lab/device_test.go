@@ -8,22 +8,22 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// device is one as it really is. What Weir thinks of it is in the database.
+// device is a device as it really is. The database has what Weir believes of it.
 type device struct {
 	node.Device
 	pc *pc
-	// here: it is plugged in and can be reached.
+	// here is set if the device is plugged in and can be reached.
 	here bool
-	// broken: nothing succeeds on it until somebody mends it.
+	// broken is set if nothing succeeds on the device until a person repairs it.
 	broken bool
-	// gone: it is retired and in a drawer.
+	// gone is set if the device is retired.
 	gone bool
 	runs *attempt
 }
 
 var models = []string{"alpha-5", "alpha-6", "beta-1"}
 
-// device makes one and plugs it in.
+// device makes a device and plugs it in.
 func (l *lab) device(p *pc, hub string) *device {
 	l.made++
 	d := &device{pc: p, here: true, Device: node.Device{
@@ -34,7 +34,7 @@ func (l *lab) device(p *pc, hub string) *device {
 	return d
 }
 
-// hubs of a PC.
+// hubs returns the hubs of a PC.
 func (p *pc) hubs() (list []string) {
 	for _, d := range p.devices {
 		if d.Hub != "" && !slices.Contains(list, d.Hub) {
@@ -44,7 +44,7 @@ func (p *pc) hubs() (list []string) {
 	return list
 }
 
-// anybody is a device by chance that is in use.
+// anybody returns a random device that is in use.
 func (l *lab) anybody() *device {
 	for {
 		if d := l.devices[fmt.Sprintf("D%05d", 1+l.dice.IntN(l.made))]; !d.gone {
@@ -53,8 +53,8 @@ func (l *lab) anybody() *device {
 	}
 }
 
-// trouble is what happens to devices. Rates are those of one device, so all of them
-// together have it so much more often.
+// trouble schedules the faults of devices. Rates are per device, so faults are more
+// frequent by the number of devices.
 func (l *lab) trouble() {
 	many := func(d time.Duration) time.Duration { return d / time.Duration(len(l.devices)) }
 	l.often(many(l.flap), func() { l.away(5*time.Second, 90*time.Second, l.anybody()) })
@@ -68,8 +68,8 @@ func (l *lab) trouble() {
 	l.often(many(l.move), l.moves)
 }
 
-// away takes devices from their PC for a while. What runs on them breaks, and the
-// agent looks.
+// away removes devices from their PC for a while. What runs on them breaks, and the agent
+// looks.
 func (l *lab) away(least, most time.Duration, devices ...*device) {
 	var went []*device
 	for _, d := range devices {
@@ -92,7 +92,7 @@ func (l *lab) away(least, most time.Duration, devices ...*device) {
 	})
 }
 
-// changed: the agent sees that its devices are not those of before.
+// changed is called when the devices of the agent have changed.
 func (p *pc) changed() {
 	p.look()
 	p.lab.meter.look(p)
@@ -105,8 +105,8 @@ func (d *device) unplug() {
 	}
 }
 
-// drops: a hub loses its power. All its devices go at once, and nobody may pay for
-// it: neither health nor a budget of any unit changes with the report.
+// drops makes a hub lose its power. All its devices disappear at once, and nothing may be
+// charged for it: neither health nor a budget of any unit changes with the report.
 func (p *pc) drops(hub string) {
 	l := p.lab
 	var on []*device
@@ -119,7 +119,7 @@ func (p *pc) drops(hub string) {
 		l.away(20*time.Second, 5*time.Minute, on...)
 		return
 	}
-	p.look() // the agent has seen what there is at this moment
+	p.look() // the agent has seen the present devices
 	seen := l.online(p, hub)
 	l.story.hubs++
 	health, tasks := l.health(on), l.on(on)
@@ -139,7 +139,7 @@ func (p *pc) drops(hub string) {
 	}
 }
 
-// moves: a person plugs a device into another PC.
+// moves plugs a device into another PC.
 func (l *lab) moves() {
 	d, to := l.anybody(), l.pcs[l.dice.IntN(len(l.pcs))]
 	if !d.here || d.pc == to {
@@ -160,7 +160,7 @@ func (l *lab) moves() {
 	})
 }
 
-// fate is how an attempt ends, if nothing comes in between.
+// fate is how an attempt ends, if nothing intervenes.
 type fate string
 
 const (
@@ -171,7 +171,7 @@ const (
 	canceled fate = "canceled"
 )
 
-// fateOf decides what becomes of an attempt, and when.
+// fateOf decides how an attempt ends, and when.
 func (l *lab) fateOf(a *attempt) (fate, time.Duration) {
 	limit := a.Deadline.Sub(l.time())
 	if a.Job == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// judge says whether the day was as it must be, and prints the report.
+// judge checks the day and prints the report.
 func (l *lab) judge() {
 	l.Helper()
 	l.units()
@@ -31,7 +31,7 @@ func (l *lab) judge() {
 	}
 }
 
-// unit is one that ended, as the database has it.
+// unit is an ended unit in the database.
 type unit struct {
 	Job   weir.ID
 	State string
@@ -39,7 +39,7 @@ type unit struct {
 	Cause string
 }
 
-// units: every one has ended, and as the ledger says.
+// units checks that every unit has ended as the ledger says.
 func (l *lab) units() {
 	for _, u := range all[unit](l.desk, `select job, state, task, coalesce(cause, '') from weir.fleet_units order by job, unit`) {
 		l.story.units[u.State]++
@@ -61,14 +61,14 @@ func (l *lab) units() {
 	}
 }
 
-// put is one time that a device was put out or suspected.
+// put is one time that a device was quarantined or suspected.
 type put struct {
 	Serial, Health, By, Message string
 	Evidence                    []weir.ID
 }
 
-// quarantines: who was put out by a job or a health task failed there, by what the
-// lab did, and not because something was lost.
+// quarantines checks that every device that a job or a health task put out had failed
+// there because of what the lab did, and not because something was lost.
 func (l *lab) quarantines() {
 	l.Helper()
 	for _, q := range all[put](l.desk, `select e.subject, e.type, coalesce(e.source, ''), e.message, array(select jsonb_array_elements_text(e.data -> 'evidence')::uuid)
@@ -103,7 +103,8 @@ func (l *lab) quarantines() {
 	}
 }
 
-// badJobs: one that fails wherever it runs is stopped, and no device is blamed.
+// badJobs checks that a job that fails wherever it runs is stopped, and that no device is
+// blamed.
 func (l *lab) badJobs() {
 	l.Helper()
 	type row struct {

@@ -9,14 +9,14 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// config of a lab. Spans are how far apart something happens on average: to each
-// device, hub or PC, or in the whole lab.
+// config configures a lab. Durations are how far apart something happens on average: to
+// each device, hub or PC, or in the whole lab.
 type config struct {
 	seed                     uint64
 	pcs, slots, devices, hub int
 	length, beat             time.Duration
-	// pace is how much shorter runs and their limit are. Zero: runs take 5 to 18 min, at
-	// most 20.
+	// pace scales the length of runs and their limit. Zero means that runs take 5 to 18
+	// min, at most 20.
 	pace                      float64
 	fail, infra, hang         float64       // shares of attempts
 	flap, leave, broken, move time.Duration // each device
@@ -26,7 +26,7 @@ type config struct {
 	cancel                    time.Duration // the lab
 }
 
-// lease is how long work stays with a PC that is not heard of.
+// lease is how long work stays with a PC that is not heard from.
 const lease = time.Minute
 
 // lab is a lab on a real database.
@@ -43,7 +43,7 @@ type lab struct {
 	devices map[string]*device
 	made    int // devices so far
 	jobs    map[weir.ID]*job
-	// tended counts the leader's turns. over: nothing is left to do.
+	// tended counts the leader's turns. over is set when nothing is left to do.
 	tended int
 	over   bool
 	ledger ledger
@@ -53,7 +53,7 @@ type lab struct {
 	began  time.Time
 }
 
-// newLab builds it: PCs with devices, most of them on hubs.
+// newLab builds a lab: PCs with devices, most of them on hubs.
 func newLab(t *testing.T, c config) *lab {
 	t.Helper()
 	l := &lab{
@@ -75,7 +75,7 @@ func newLab(t *testing.T, c config) *lab {
 	return l
 }
 
-// fault is something that must not be. A lab with many says no more.
+// fault records a violation. The lab stops after many.
 func (l *lab) fault(format string, args ...any) {
 	l.Helper()
 	text := fmt.Sprintf("%s: ", l.clock()) + fmt.Sprintf(format, args...)
@@ -85,19 +85,19 @@ func (l *lab) fault(format string, args ...any) {
 	l.Errorf("seed %d: %s", l.seed, text)
 }
 
-// clock is the time in the lab.
+// clock returns the time in the lab.
 func (l *lab) clock() string {
 	return fmt.Sprintf("%02d:%02d:%02d", int(l.now.Hours()), int(l.now.Minutes())%60, int(l.now.Seconds())%60)
 }
 
-// advance lets the time pass to the next event; the meter runs meanwhile.
+// advance lets the time pass to the next event, with the meter running.
 func (l *lab) advance(to time.Duration) {
 	l.meter.run(l, to)
 	l.now = to
 }
 
-// live lets the day pass. Then people cancel what has not begun, and what is left
-// must end.
+// live runs the day. Then people cancel the jobs that have not begun, and the rest must
+// end.
 func (l *lab) live() {
 	l.Helper()
 	l.begin()
@@ -113,7 +113,7 @@ func (l *lab) live() {
 	}
 }
 
-// begin starts everything that goes on by itself.
+// begin starts everything that happens by itself.
 func (l *lab) begin() {
 	l.rules(0)
 	for _, p := range l.pcs {

@@ -12,16 +12,16 @@ type ledger map[weir.ID]*deeds
 // deeds are what happened to a task, as the lab saw it.
 type deeds struct {
 	job *weir.ID
-	// serial of the device of each attempt, by its number.
+	// on is the serial of the device of each attempt, by its number.
 	on map[int]string
 	// last is the newest attempt that was given out.
 	last int
 	// fails and timeouts spend attempts of the test, infra those of the infrastructure.
 	fails, timeouts, infra int
-	// forgiven were taken by a lost hub or PC: they spend nothing.
+	// forgiven counts attempts that a lost hub or PC ended: they spend nothing.
 	forgiven int
-	// unsure are attempts that a PC lost while nobody heard it: how the database
-	// judged them the lab cannot know.
+	// unsure counts attempts that a PC lost while it was not heard: the lab cannot know
+	// how the database judged them.
 	unsure   int
 	done     bool
 	canceled bool
@@ -36,7 +36,7 @@ func (g ledger) of(a *attempt) *deeds {
 	return d
 }
 
-// began notes that an attempt was given out.
+// began records that an attempt was given out.
 func (g ledger) began(l *lab, a *attempt) {
 	d := g.of(a)
 	switch {
@@ -48,8 +48,8 @@ func (g ledger) began(l *lab, a *attempt) {
 	d.last, d.on[a.Attempt] = a.Attempt, a.Serial
 }
 
-// ended notes an answer. One that was taken is of the newest attempt and the only
-// one; one that was refused is of a lease that is not there.
+// ended records an answer. An accepted end belongs to the newest attempt and is the only
+// one; a refused end belongs to a lease that no longer exists.
 func (g ledger) ended(l *lab, a *attempt, how fate, said string) {
 	d := g.of(a)
 	if said != "ok" {
@@ -75,7 +75,7 @@ func (g ledger) ended(l *lab, a *attempt, how fate, said string) {
 	}
 }
 
-// spent reports whether a task had used up its budget when it failed for good.
+// spent reports whether a task had used up its budget when it failed permanently.
 func (d *deeds) spent(j *job, cause string) bool {
 	own := d.fails + d.timeouts
 	switch {
@@ -87,7 +87,7 @@ func (d *deeds) spent(j *job, cause string) bool {
 	return own <= j.attempts && own+d.unsure >= j.attempts
 }
 
-// blames reports whether a task that failed for good speaks against its device.
+// blames reports whether a permanently failed task counts against its device.
 func (d *deeds) blames(j *job) bool {
 	return d.fails+d.timeouts+d.unsure >= j.attempts || !j.roams && d.infra+d.unsure >= j.infra
 }

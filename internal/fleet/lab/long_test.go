@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestLongLab lives through a day of 50 PCs with 30 devices each. It takes its time:
+// TestLongLab simulates a day of 50 PCs with 30 devices each. It takes long:
 //
 //	go test -tags chaos -run LongLab -timeout 90m -v ./internal/fleet/lab
 func TestLongLab(t *testing.T) {

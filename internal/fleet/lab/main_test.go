@@ -13,8 +13,8 @@ var seedFlag = flag.Uint64("seed", 0, "the seed of the lab, to repeat a day")
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// small is a lab that fits between other tests: everything happens in it, more often
-// than in a real one.
+// small configures a lab that fits between other tests: everything happens in it, more
+// often than in a real one.
 func small(seed uint64, length time.Duration) config {
 	return config{
 		seed: seed, pcs: 4, slots: 8, devices: 12, hub: 5, length: length, beat: 40 * time.Second, pace: 0.25,
@@ -24,14 +24,15 @@ func small(seed uint64, length time.Duration) config {
 	}
 }
 
-// TestLab lives through 80 minutes of a small lab, always the same ones.
+// TestLab simulates 80 minutes of a small lab, always the same ones.
 func TestLab(t *testing.T) {
 	l := newLab(t, small(cmp.Or(*seedFlag, 4), 80*time.Minute))
 	l.live()
 	l.judge()
 }
 
-// TestSameSeedSameDay is what makes a finding worth something: it comes again.
+// TestSameSeedSameDay checks that a day can be repeated, because a finding is useful only
+// if it can.
 func TestSameSeedSameDay(t *testing.T) {
 	var days []string
 	for range 2 {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// meterSQL says what eligibility allows a PC at this moment, by rules of its own: it
-// must not be that which it measures. idle devices are those that are eligible, with
-// work that waits for them; later those whose retry is not due yet.
+// meterSQL computes what eligibility allows a PC at this moment, by rules of its own,
+// because the meter must not use the code that it measures. idle are devices that are
+// eligible and have work waiting; later are those whose retry is not due yet.
 const meterSQL = `
 create schema lab;
 create function lab.allows(pcs text[], t timestamptz) returns table (pc text, runs int, idle int, later int, away boolean, paused boolean)
@@ -42,12 +42,12 @@ end $$;`
 // meter integrates over time.
 type meter struct {
 	pcs map[*pc]*level
-	// hours have what was allowed and what was busy, in seconds of slots; all is also
-	// what there was.
+	// hours are the allowed and the busy slot-time in seconds; all also includes the
+	// total.
 	hours        []sums
 	idle, closed map[string]time.Duration
 	last         time.Duration
-	// stale are PCs that something happened to.
+	// stale are PCs whose state has changed.
 	stale []*pc
 }
 
@@ -57,7 +57,7 @@ type sums struct{ slots, allowed, busy time.Duration }
 type level struct {
 	slots, allowed, busy, later int
 	away, paused                bool
-	// hungry is since when it lives and gets less than it could.
+	// hungry is since when the PC is alive and gets less than it could.
 	hungry time.Duration
 }
 
@@ -71,7 +71,7 @@ type allows struct {
 	Away, Paused      bool
 }
 
-// look says that something happened to a PC.
+// look marks a PC as changed.
 func (m *meter) look(p *pc) {
 	if !slices.Contains(m.stale, p) {
 		m.stale = append(m.stale, p)
@@ -121,7 +121,8 @@ func (m *meter) set(l *lab, p *pc, x allows) {
 	}
 }
 
-// late is what a PC could have had since it was told, and has only now.
+// late counts the slot-time that a PC could have used since it was notified, and uses
+// only now.
 func (m *meter) late(p *pc, got int) {
 	v := m.pcs[p]
 	if v == nil || p.since == 0 || p.lab.now >= p.lab.length {
@@ -134,13 +135,13 @@ func (m *meter) late(p *pc, got int) {
 	}
 }
 
-// Why slots that could be busy are not.
+// Reasons why slots that could be busy are not.
 const (
 	betweenWork = "between an end and the next claim"
 	unnoticed   = "the PC is dead or cut off, and nobody knows yet"
 )
 
-// Why slots could not be busy.
+// Reasons why slots could not be busy.
 const (
 	pcAway    = "the PC is away"
 	pcPaused  = "the PC is paused after a dropout"
@@ -187,7 +188,7 @@ func (m *meter) add(h *sums, p *pc, v *level, span time.Duration) {
 	}
 }
 
-// starves: a PC that lives, has room and devices with work, and gets nothing.
+// starves records a fault if a live PC has room and devices with work, and gets nothing.
 func (m *meter) starves(p *pc) {
 	v := m.pcs[p]
 	if v == nil || v.hungry == 0 || p.lab.now >= p.lab.length || p.lab.now-v.hungry < 2*p.lab.beat+10*time.Second {
@@ -197,7 +198,7 @@ func (m *meter) starves(p *pc) {
 	v.hungry = p.lab.now
 }
 
-// total is the whole day.
+// total returns the sums of the whole day.
 func (m *meter) total() (s sums) {
 	for _, h := range m.hours {
 		s.slots += h.slots

@@ -15,16 +15,18 @@ type pc struct {
 	lab     *lab
 	name    string
 	devices []*device
-	// slots are what a person or the policy lets it have.
+	// slots is how many slots a person or the policy allows.
 	slots int
-	// up: its agent lives. cut: it lives and works on, but nobody hears it.
+	// up is set while the agent lives. cut is set while it lives and works, but is not
+	// heard.
 	up, cut bool
-	// known: it has reported devices once.
+	// known is set after the first report of devices.
 	known bool
-	// life counts its lives: what an earlier one began is void.
+	// life counts the starts of the agent: what an earlier one began is void.
 	life int
 	held map[weir.ID]*attempt
-	// asks: it is about to ask for work. since: from when on there may have been some.
+	// asks is set while the PC is about to ask for work. since is from when on there may
+	// have been some.
 	asks  bool
 	since time.Duration
 }
@@ -35,16 +37,16 @@ type attempt struct {
 	pc     *pc
 	device *device
 	fate   fate
-	// over: the program has ended, or was killed.
+	// over is set when the program has ended or was killed.
 	over bool
-	// unheard: its PC was cut off meanwhile.
+	// unheard is set if the PC was cut off in the meantime.
 	unheard bool
 }
 
 // hears reports whether the agent lives and is heard.
 func (p *pc) hears() bool { return p.up && !p.cut }
 
-// later lets the agent do something, unless it dies before.
+// later schedules an action of the agent, which is dropped if the agent dies before.
 func (p *pc) later(d time.Duration, do func()) {
 	life := p.life
 	p.lab.in(d, func() {
@@ -54,14 +56,14 @@ func (p *pc) later(d time.Duration, do func()) {
 	})
 }
 
-// start begins a life: it looks, and asks for work.
+// start starts the agent: it looks for devices and asks for work.
 func (p *pc) start() {
 	p.up, p.cut, p.asks = true, false, false
 	p.life++
 	p.later(p.lab.between(time.Millisecond, 2*time.Second), p.beat)
 }
 
-// beat renews what the PC holds, says which devices there are, and asks for work.
+// beat renews the leases of the PC, reports its devices, and asks for work.
 func (p *pc) beat() {
 	l := p.lab
 	if held := p.list(); len(held) > 0 {
@@ -79,12 +81,12 @@ func (p *pc) beat() {
 	p.later(l.beat, p.beat)
 }
 
-// list is what it holds, in an order that comes again.
+// list returns the held attempts in a reproducible order.
 func (p *pc) list() []*attempt {
 	return slices.SortedFunc(maps.Values(p.held), func(a, b *attempt) int { return strings.Compare(a.Serial, b.Serial) })
 }
 
-// lost is a lease that is gone: nobody waits for what the attempt says.
+// lost handles a lost lease: a report of the attempt would not be accepted.
 func (p *pc) lost(a *attempt) {
 	if a == nil || p.held[a.Task] != a {
 		return
@@ -93,7 +95,7 @@ func (p *pc) lost(a *attempt) {
 		p.lab.ledger.of(a).timeouts++
 		p.lab.story.timeouts++
 	} else {
-		// It was away, or the device went: the database has judged without us.
+		// The PC was away, or the device disappeared: the database has judged by itself.
 		p.lab.ledger.of(a).unsure++
 		p.lab.story.lost++
 	}
@@ -111,8 +113,8 @@ func (p *pc) drop(a *attempt) {
 	p.lab.meter.look(p)
 }
 
-// look says which devices there are. What must stop then, stops; what else ran on a
-// device that is gone was broken by it.
+// look reports the present devices. Attempts that must stop then are stopped; other
+// attempts on a device that is gone were broken by it.
 func (p *pc) look() {
 	l := p.lab
 	there := []node.Device{}
@@ -153,7 +155,7 @@ func (p *pc) ask(told time.Duration) {
 	p.later(p.lab.between(50*time.Millisecond, 500*time.Millisecond), p.claim)
 }
 
-// claim takes what it gets, and begins it.
+// claim takes the work that it gets, and starts it.
 func (p *pc) claim() {
 	l := p.lab
 	p.asks = false
@@ -194,22 +196,22 @@ func (p *pc) begin(g leased) {
 	var after time.Duration
 	a.fate, after = l.fateOf(a)
 	if !d.here {
-		// It went away since the last look.
+		// The device disappeared since the last look.
 		p.later(time.Second, p.look)
 		return
 	}
 	l.in(after, func() { p.ends(a) })
 }
 
-// ends: the program has ended, as its fate is. Nobody hears of it from a PC that is
-// cut off, until it is heard again.
+// ends ends the program as its fate says. A PC that is cut off reports it when it is
+// heard again.
 func (p *pc) ends(a *attempt) {
 	if a.over {
 		return
 	}
 	if p.cut || a.fate == hangs && p.lab.chance(0.5) {
-		// An agent kills what hangs before its deadline. What it says is lost on the way:
-		// the database ends the attempt by itself.
+		// An agent kills a hanging program before its deadline. Its report is lost on the
+		// way, and the database ends the attempt by itself.
 		a.over = true
 		p.lab.meter.look(p)
 		return
@@ -218,8 +220,8 @@ func (p *pc) ends(a *attempt) {
 	p.ask(p.lab.now)
 }
 
-// report tells the end of an attempt. Who holds the lease is heard; else it is
-// refused, and there must be a reason.
+// report reports the end of an attempt. It is accepted from the holder of the lease;
+// otherwise it is refused, and there must be a reason.
 func (p *pc) report(a *attempt, how fate) {
 	if a == nil || p.held[a.Task] != a {
 		return
@@ -236,7 +238,7 @@ func (p *pc) report(a *attempt, how fate) {
 	p.lost(a)
 }
 
-// falls: the agent dies with all that it runs, or nobody hears it for a while.
+// falls makes the agent die with all its work, or cuts it off for a while.
 func (p *pc) falls() {
 	l := p.lab
 	if !p.hears() {
@@ -266,7 +268,7 @@ func (p *pc) falls() {
 	l.in(away, p.start)
 }
 
-// heard: the connection is back. What ended meanwhile is told late.
+// heard restores the connection. Attempts that ended in the meantime are reported late.
 func (p *pc) heard() {
 	p.cut, p.asks = false, false
 	p.life++
@@ -278,7 +280,7 @@ func (p *pc) heard() {
 	p.beat()
 }
 
-// slows: a person lets the PC do less for a while.
+// slows makes a person lower the slots of the PC for a while.
 func (p *pc) slows() {
 	l := p.lab
 	if p.slots < l.slots || !p.known {

@@ -8,23 +8,24 @@ import (
 	"github.com/weirhq/weir"
 )
 
-// job is what the lab knows of one that it submitted.
+// job is what the lab knows of a job that it submitted.
 type job struct {
 	name string
 	// least and most bound how long a run takes.
 	least, most time.Duration
-	// bad: it fails wherever it runs.
+	// bad is set if the job fails wherever it runs.
 	bad bool
 	// attempts and infra are its budgets.
 	attempts, infra int
-	// roams: what the infrastructure broke goes elsewhere, so the device is not to blame.
+	// roams is set if a retry after an infrastructure failure goes elsewhere, so the
+	// device is not to blame.
 	roams bool
 }
 
 const minute = time.Minute
 
-// kind is a sort of job that people submit: what share of them are so, and the spec,
-// in which a number may be left to chance.
+// kind is a kind of job that people submit: its share, and the spec, in which a number
+// may be random.
 type kind struct {
 	job
 	spec  string
@@ -41,7 +42,7 @@ var kinds = []kind{
 	{job{name: "bad", least: 4 * minute, most: 8 * minute, attempts: 3, infra: 3, bad: true}, `"target": {"all": true}`, 5},
 }
 
-// people submit jobs, cancel some, mend devices and take them away.
+// people submit jobs, cancel some, repair devices and take them away.
 func (l *lab) people() {
 	many := func(d time.Duration) time.Duration { return d / time.Duration(len(l.devices)) }
 	l.often(l.cancel, l.changesMind)
@@ -55,7 +56,7 @@ func (l *lab) people() {
 	}
 }
 
-// rules are what holds for all. Each quarter of the day has others.
+// rules sets the policy for all. Each quarter of the day has another one.
 func (l *lab) rules(part int) {
 	health := `{"run": {"argv": ["health"]}, "timeout": "2m"}`
 	change := []string{
@@ -102,14 +103,14 @@ func (l *lab) submit(k kind) {
 	l.expect(id, k.job)
 }
 
-// expect notes a job that was submitted.
+// expect records a submitted job.
 func (l *lab) expect(id weir.ID, j job) {
 	j.least, j.most = l.paced(j.least), l.paced(j.most)
 	l.jobs[id] = &j
 	l.story.jobs++
 }
 
-// paced is how long something takes in this lab.
+// paced returns how long something takes in this lab.
 func (l *lab) paced(d time.Duration) time.Duration {
 	if l.pace == 0 {
 		return d
@@ -138,7 +139,7 @@ func (l *lab) timetable() {
 // changesMind cancels a job.
 func (l *lab) changesMind() {
 	if list := l.alive(); len(list) > 0 {
-		if id := list[l.dice.IntN(len(list))]; !l.jobs[id].bad { // a bad one is there to be stopped
+		if id := list[l.dice.IntN(len(list))]; !l.jobs[id].bad { // a bad one should be stopped by the breaker
 			l.cancels(id)
 		}
 	}
@@ -149,7 +150,7 @@ func (l *lab) cancels(id weir.ID) {
 	l.story.cancels++
 }
 
-// close is the evening: whoever still waits is sent home, and the first one ends.
+// close ends the day: waiting jobs are canceled, and the first one ends.
 func (l *lab) close() {
 	for i, id := range l.alive() {
 		if i > 0 {
@@ -158,7 +159,7 @@ func (l *lab) close() {
 	}
 }
 
-// maintains takes a device out and gives it back, mended.
+// maintains takes a device out and returns it, repaired.
 func (l *lab) maintains() {
 	d := l.anybody()
 	if !l.command(`select weir.device_maintain($1, 'ann', 'a look at it', at => $2)`, d.Serial, l.time()) {
@@ -178,7 +179,7 @@ func (l *lab) releases(d *device) {
 	l.meter.look(d.pc)
 }
 
-// retires puts a device into a drawer and plugs in a new one.
+// retires removes a device and plugs in a new one.
 func (l *lab) retires() {
 	d := l.anybody()
 	if !l.command(`select weir.device_retire($1, 'ann', 'too old', at => $2)`, d.Serial, l.time()) {
@@ -195,7 +196,7 @@ func (l *lab) retires() {
 	})
 }
 
-// rounds: a person sees to devices that are out and do not come back by themselves.
+// rounds makes a person release quarantined devices that do not come back by themselves.
 func (l *lab) rounds() {
 	for _, x := range all[struct{ Serial string }](l.desk, `select d.serial from weir.devices d where d.health = 'quarantined' and (d.check_at is null or (select f.health is null from weir.fleet_policy f)) order by d.serial`) {
 		l.releases(l.devices[x.Serial])
@@ -206,7 +207,7 @@ func (l *lab) rounds() {
 	}
 }
 
-// lead is what the leader does: every five seconds, and when the next task is due.
+// lead runs the leader: every five seconds, and when the next task is due.
 func (l *lab) lead() {
 	l.tended++
 	nth := l.tended

@@ -8,12 +8,12 @@ import (
 // event is something that happens at a time of the lab.
 type event struct {
 	at time.Duration
-	// nth tells events of one time apart: first come, first served.
+	// nth orders events of the same time: first come, first served.
 	nth int
 	do  func()
 }
 
-// queue is what happens next.
+// queue contains the next events.
 type queue struct {
 	events []event
 	nth    int
@@ -35,14 +35,14 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// in lets something happen after a while.
+// in schedules an event after a while.
 func (l *lab) in(d time.Duration, do func()) {
 	l.queue.nth++
 	heap.Push(&l.queue, event{l.now + max(d, time.Millisecond), l.queue.nth, do})
 }
 
-// next lets the next thing happen. No two have one time: ids of the database are
-// ordered by their millisecond, and what is not ordered would not come again.
+// next runs the next event. No two events have the same time, because ids of the database
+// are ordered by their millisecond, and a run without an order could not be repeated.
 func (l *lab) next() {
 	e := heap.Pop(&l.queue).(event)
 	l.advance(max(e.at.Truncate(time.Millisecond), l.now+time.Millisecond))
@@ -54,16 +54,16 @@ func (l *lab) next() {
 	l.meter.settle(l)
 }
 
-// between is a time by chance.
+// between returns a random duration.
 func (l *lab) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(l.dice.Int64N(int64(most-least)))
 }
 
-// chance of something.
+// chance returns true with probability p.
 func (l *lab) chance(p float64) bool { return l.dice.Float64() < p }
 
-// often lets something happen again and again, by chance, so far apart on average.
-// Zero: never.
+// often schedules an event repeatedly at random, with the given average distance. Zero
+// means never.
 func (l *lab) often(apart time.Duration, do func()) {
 	if apart <= 0 {
 		return

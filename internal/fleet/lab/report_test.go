@@ -36,7 +36,7 @@ func (l *lab) day() string {
 	return fmt.Sprintf("%s: %+v %v", l.clock(), l.story, l.meter.hours)
 }
 
-// account is the report, as plain text.
+// account returns the report as plain text.
 func (l *lab) account() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -75,7 +75,7 @@ func (l *lab) account() string {
 
 func hours(d time.Duration) string { return fmt.Sprintf("%.1f", d.Hours()) }
 
-// counts is "12 done, 3 failed", the most first.
+// counts returns "12 done, 3 failed", the largest first.
 func counts[K ~string](of map[K]int) string {
 	var parts []string
 	for _, k := range slices.SortedFunc(maps.Keys(of), func(a, b K) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) }) {

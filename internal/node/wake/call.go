@@ -19,7 +19,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// call asks somebody else to wake the node: a POST with its name.
+// call asks another service to wake the node: a POST with the node's name.
 func (w *Waker) call(ctx context.Context, node string, m Method) (said string, err error) {
 	target, err := w.allowed(m.URL)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *Waker) call(ctx context.Context, node string, m Method) (said string, e
 	request.Header.Set("User-Agent", "weir")
 	client := http.Client{
 		Transport: &http.Transport{
-			// No proxy: it would resolve the name for us, unchecked.
+			// No proxy is used, because it would resolve the name without the check.
 			DialContext:            (&net.Dialer{Control: guard(target.Hostname())}).DialContext,
 			DisableKeepAlives:      true,
 			MaxResponseHeaderBytes: 16 << 10,
@@ -46,14 +46,14 @@ func (w *Waker) call(ctx context.Context, node string, m Method) (said string, e
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		// The error of the client holds the address, and a token may be in it.
+		// The client's error contains the address, which may contain a token.
 		if inner := new(url.Error); errors.As(err, &inner) {
 			err = inner.Err
 		}
 		return "", fmt.Errorf("call %s: %w", target.Host, err)
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, outputLimit)) // what it says is a courtesy
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, outputLimit)) // the text is only informative
 	said = clean(text)
 	switch {
 	case answer.StatusCode/100 == 3:
@@ -64,8 +64,8 @@ func (w *Waker) call(ctx context.Context, node string, m Method) (said string, e
 	return said, nil
 }
 
-// allowed parses an address and compares it with the prefixes of the operator:
-// scheme and host are the same, and the path begins with whole parts of theirs.
+// allowed parses an address and compares it with the prefixes of the operator: scheme and
+// host must be equal, and the path must begin with whole segments of theirs.
 func (w *Waker) allowed(address string) (*url.URL, error) {
 	refuse := func(format string, args ...any) (*url.URL, error) {
 		return nil, problem.Refuse("url", "give an address that begins with one of the server's wake_urls", format, args...)
@@ -94,7 +94,7 @@ func (w *Waker) allowed(address string) (*url.URL, error) {
 	return refuse("%s is not among the addresses that this server may call", u.Host)
 }
 
-// plain reports whether a path means what it looks like, to every server.
+// plain reports whether every server reads a path in the same way.
 func plain(u *url.URL) bool {
 	escaped := strings.ToLower(u.EscapedPath())
 	for _, trick := range []string{"%2f", "%5c", "%2e", "%00", "\\", ";", "//"} {
@@ -116,9 +116,9 @@ func port(u *url.URL) string {
 	}
 }
 
-// guard looks at the address that a connection really goes to. A host given as
-// an address is what the operator allowed; a name may lead to any machine but
-// not back to this one, nor to where a cloud keeps a machine's secrets.
+// guard checks the address that a connection really goes to. A host given as an address
+// is what the operator allowed; a name may lead to any machine, but not back to this one,
+// nor to where a cloud keeps a machine's secrets.
 func guard(host string) func(network, address string, _ syscall.RawConn) error {
 	literal, err := netip.ParseAddr(host)
 	isLiteral := err == nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestCall wakes a node by a real HTTP call, and follows nobody elsewhere.
+// TestCall wakes a node by a real HTTP call, and checks that redirects are not followed.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -61,7 +61,7 @@ func TestCall(t *testing.T) {
 	if n := elsewhere.Load(); n != 0 {
 		t.Errorf("it was followed %d times", n)
 	}
-	// A row written by hand is looked at again.
+	// A row that was written by hand is checked again.
 	r.exec(`select weir.set_wake('gpu-1', 'http', jsonb_build_object('url', $1::text))`, secret.URL+"/wake/x")
 	if err := w.Wake(t.Context(), "ann", "gpu-1"); err == nil || elsewhere.Load() != 0 {
 		t.Errorf("an address that is not allowed is called: %v", err)
@@ -117,8 +117,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestWhereANameLeads looks at the address behind a name, which whoever owns
-// the name can change at any time.
+// TestWhereANameLeads checks the address behind a name, which the owner of the name can
+// change at any time.
 func TestWhereANameLeads(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -151,7 +151,7 @@ func TestWhereANameLeads(t *testing.T) {
 	}
 }
 
-// FuzzAddress: an address that passes has the operator's scheme, host and path,
+// FuzzAddress checks that an accepted address has the operator's scheme, host and path,
 // also when another parser reads it.
 func FuzzAddress(f *testing.F) {
 	for _, address := range []string{"https://power.example.com/api/wake/x", "https://power.example.com/api/wake/../x", "https://a@power.example.com/api/wake", "https://power.example.com/api/wake%00"} {

@@ -2,13 +2,13 @@ package wake
 
 import "testing"
 
-// TestHeartbeatSleeps asks as a worker does: its heartbeat tells it to sleep, and
-// the node is marked.
+// TestHeartbeatSleeps calls as a worker does: its heartbeat returns the order to sleep,
+// and the node is marked.
 func TestHeartbeatSleeps(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	r.exec(`select weir.register_node('gpu-1', capacity => '{"renderer": 2}')`)
-	r.exec(`update weir.nodes set registered_by = 'weir_worker'`) // the role that it speaks with below
+	r.exec(`update weir.nodes set registered_by = 'weir_worker'`) // the role that it uses below
 	r.worker("w", "gpu-1", "renderer")
 	r.exec(`select weir.set_wake('gpu-1', 'wol', '{"mac": "52:54:00:12:34:56"}', sleep_after => '10 min')`)
 	beat := func() bool {

@@ -58,7 +58,7 @@ func (r *rig) worker(name, node string, services ...string) {
 	r.exec(`update weir.nodes set seen_at = clock_timestamp() where name = $1`, node)
 }
 
-// events are those of a node, with what they say, oldest first.
+// events returns the events of a node with their messages, oldest first.
 func (r *rig) events(node string) []string {
 	r.Helper()
 	rows, err := r.Pool.Query(context.Background(), `select concat_ws(': ', type, message) from weir.events where kind = 'node' and subject = $1 and type <> 'registered' order by seq`, node)
@@ -85,7 +85,7 @@ func (r *rig) wantEvents(node string, want ...string) {
 	}
 }
 
-// plan asks whom to wake, so much later than now.
+// plan returns which nodes to wake at the given time from now.
 func (r *rig) plan(later time.Duration) []string {
 	r.Helper()
 	var rows []struct{ Node string }
@@ -99,7 +99,7 @@ func (r *rig) plan(later time.Duration) []string {
 	return nodes
 }
 
-// wantPlan wants exactly these nodes to be woken.
+// wantPlan fails the test unless exactly these nodes are woken.
 func (r *rig) wantPlan(what string, later time.Duration, want ...string) {
 	r.Helper()
 	if got := r.plan(later); !slices.Equal(got, want) {

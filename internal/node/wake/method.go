@@ -18,28 +18,28 @@ const (
 	Script = "script"
 )
 
-// Method is how one node is woken. The zero value: not at all.
+// Method is how one node is woken. The zero value means not at all.
 type Method struct {
 	// Kind is [WOL], [HTTP], [Script], or empty.
 	Kind string `json:"-"`
-	// MAC is whom a magic packet wakes. It goes to Broadcast (host:port; empty:
-	// what the server is configured with), or to the network of Interface.
+	// MAC is the address that a magic packet wakes. The packet goes to Broadcast
+	// (host:port; empty: the server's setting), or to the network of Interface.
 	MAC       string `json:"mac,omitempty"`
 	Broadcast string `json:"broadcast,omitempty"`
 	Interface string `json:"interface,omitempty"`
-	// URL gets a POST that names the node.
+	// URL receives a POST that names the node.
 	URL string `json:"url,omitempty"`
-	// Script is the name of a file in the server's folder. It is run with the
-	// node's name and Args.
+	// Script is the name of a file in the server's folder. It is run with the node's name
+	// and Args.
 	Script string   `json:"script,omitempty"`
 	Args   []string `json:"args,omitempty"`
-	// Timeout is how long the node may take to be seen after a try. Zero: 2 min.
+	// Timeout is how long the node may take to be seen after a try. Zero means 2 min.
 	Timeout Seconds `json:"timeout,omitempty"`
-	// SleepAfter is how long a node with nothing to do stays awake. Zero: for ever.
+	// SleepAfter is how long an idle node stays awake. Zero means forever.
 	SleepAfter time.Duration `json:"-"`
 }
 
-// Seconds is a duration that JSON has as a number of seconds.
+// Seconds is a duration that JSON represents as a number of seconds.
 type Seconds time.Duration
 
 // MarshalJSON writes a number of seconds.
@@ -73,8 +73,8 @@ func decode(kind string, params json.RawMessage) (Method, error) {
 	return m, nil
 }
 
-// check refuses what no configuration of a server can make good. The server's
-// own rules are asked by the means of each kind.
+// check refuses methods that are invalid under every server configuration. The functions
+// of each kind check the server's own rules.
 func (m Method) check() error {
 	has := map[string]bool{
 		"mac": m.MAC != "", "broadcast": m.Broadcast != "", "interface": m.Interface != "",
@@ -100,7 +100,7 @@ func (m Method) check() error {
 	return nil
 }
 
-// checkScript refuses every name that is not plainly one, and arguments that a
+// checkScript refuses every name that is not a plain file name, and arguments that a
 // program could take for an option.
 func (m Method) checkScript() error {
 	if !scriptName.MatchString(m.Script) || strings.Contains(m.Script, "..") {

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// outputLimit is how much of what a script or a server says is kept.
+// outputLimit is how many bytes of the output of a script or of an answer are kept.
 const outputLimit = 4 << 10
 
-// head keeps the beginning of what is written to it and forgets the rest.
+// head keeps the beginning of what is written to it and drops the rest.
 type head struct{ text []byte }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -16,7 +16,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// clean makes text of others fit for a line of the timeline.
+// clean makes foreign text fit for a line of the timeline.
 func clean(text []byte) string {
 	line := strings.Map(func(r rune) rune {
 		switch {

@@ -11,13 +11,14 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// copies is how often a packet is sent: nobody confirms one, and some get lost.
+// copies is how often a packet is sent, because packets are not confirmed and some get
+// lost.
 const copies = 3
 
 // discard is the port that magic packets are usually sent to.
 const discard = 9
 
-// packet is 102 bytes: six times 0xff, then sixteen times the address.
+// packet returns 102 bytes: six times 0xff, then sixteen times the address.
 func packet(mac string) ([]byte, error) {
 	address, err := net.ParseMAC(mac)
 	if err != nil || len(address) != 6 {
@@ -50,9 +51,9 @@ func (w *Waker) send(ctx context.Context, m Method) (said string, err error) {
 	return fmt.Sprintf("magic packet for %s sent to %s", m.MAC, to), nil
 }
 
-// target is where the packet goes: what the row says if that is a local network
-// and a port for magic packets, else the network of its interface, else what the
-// server is configured with.
+// target returns where the packet goes: the address of the row if that is a local network
+// and a port for magic packets, else the network of its interface, else the server's
+// setting.
 func (w *Waker) target(m Method) (netip.AddrPort, error) {
 	switch {
 	case m.Broadcast != "" && m.Broadcast == w.config.Broadcast, m.Broadcast == "" && m.Interface == "":
@@ -78,7 +79,7 @@ func (w *Waker) target(m Method) (netip.AddrPort, error) {
 	}
 }
 
-// broadcastOf is the address of everybody on the network of an interface.
+// broadcastOf returns the broadcast address of the network of an interface.
 func broadcastOf(name string) (netip.AddrPort, error) {
 	card, err := net.InterfaceByName(name)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// parsePacket is the MAC address that a magic packet wakes, read by the rules of
-// the packet and not by the code that writes it.
+// parsePacket returns the MAC address that a magic packet wakes, read by the rules of the
+// packet and not by the code that writes it.
 func parsePacket(t *testing.T, p []byte) string {
 	t.Helper()
 	if len(p) != 102 || !bytes.Equal(p[:6], []byte("\xff\xff\xff\xff\xff\xff")) {
@@ -23,7 +23,7 @@ func parsePacket(t *testing.T, p []byte) string {
 	return net.HardwareAddr(p[6:12]).String()
 }
 
-// hear listens on loopback and returns where, and the next packet.
+// hear listens on loopback and returns its address and a function for the next packet.
 func hear(t *testing.T) (address string, next func() []byte) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -84,8 +84,8 @@ func TestMagicPacket(t *testing.T) {
 	r.wantEvents("gpu-1", "wake_set", "waking", "wake_called", "awake")
 }
 
-// TestPacketTargets sends to local networks and what the operator set, and
-// nowhere else.
+// TestPacketTargets checks that packets go only to local networks and to the operator's
+// address.
 func TestPacketTargets(t *testing.T) {
 	t.Parallel()
 	w := New(nil, Config{Broadcast: "127.0.0.1:4000"})

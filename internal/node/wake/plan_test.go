@@ -10,8 +10,8 @@ import (
 
 const renderer = `{"name": "media", "labels": {"zone": "eu"}, "steps": [{"key": "cut", "service": "editor"}, {"key": "render", "service": "renderer", "labels": {"gpu": "true"}, "needs": ["cut"]}]}`
 
-// park makes four nodes that sleep: one can render, one has no GPU, one is in
-// another zone, and one could but cannot be woken.
+// park registers four sleeping nodes: one can render, one has no GPU, one is in another
+// zone, and one could render but cannot be woken.
 func (r *rig) park() {
 	r.Helper()
 	r.sleeper("gpu-1", `{"gpu": "true", "zone": "eu"}`, `{"renderer": 2}`)
@@ -21,18 +21,18 @@ func (r *rig) park() {
 	for _, node := range []string{"gpu-1", "cpu-1", "gpu-us"} {
 		r.exec(`select weir.set_wake($1, 'wol', '{"mac": "52:54:00:12:34:56", "timeout": 60}')`, node)
 	}
-	// Somebody is awake for the other steps, and would render without a GPU.
+	// A node is awake for the other steps, and would render without a GPU.
 	r.exec(`select weir.register_node('desk', '{"zone": "eu"}', '{"editor": 1}')`)
 	r.worker("desk-1", "desk", "editor", "renderer")
 }
 
-// TestAheadOfTime wakes the one node that work due in five minutes needs,
-// whatever it is that is due.
+// TestAheadOfTime checks that work due in five minutes wakes the one node that it needs,
+// whatever kind of work is due.
 func TestAheadOfTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		sql   string // $1 is when it is due, $2 the workflow
-		early bool   // it is known ahead of its time
+		early bool   // the work is known ahead of its time
 	}{
 		"a job":                     {`select weir.open_job('media', due => $1, definition => $2)`, true},
 		"a schedule of a workflow":  {`select weir.set_schedule('nightly', '@every 1h', null, $1, workflow => 'media', at => null) where $2::uuid is not null`, true},
@@ -69,8 +69,8 @@ func TestAheadOfTime(t *testing.T) {
 	}
 }
 
-// TestNobodyIsWokenInVain leaves nodes asleep while somebody awake can do the
-// work, and nodes that would not do it.
+// TestNobodyIsWokenInVain checks that nodes stay asleep if a node that is awake can do
+// the work, or if they could not do it.
 func TestNobodyIsWokenInVain(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -92,8 +92,9 @@ func TestNobodyIsWokenInVain(t *testing.T) {
 	r.wantPlan("the other node is draining", 0, "gpu-1")
 }
 
-// TestBackOff tries again after longer and longer times, gives another node a
-// chance meanwhile, and forgets it all when the node wakes.
+// TestBackOff checks that a node is tried again after longer and longer times, that
+// another node gets a chance in the meantime, and that the backoff is reset when the node
+// wakes.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -125,7 +126,7 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-// TestWhy says which sleeping node a task waits for.
+// TestWhy checks that why names the sleeping node that a task waits for.
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -156,8 +157,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestSleep sends a node to sleep when it has had nothing to do for long enough,
-// nothing is due, and nobody else could do what waits.
+// TestSleep checks that a node gets the order to sleep when it has been idle for long
+// enough, nothing is due, and there is no waiting work that only it could do.
 func TestSleep(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -206,7 +207,7 @@ func TestSleep(t *testing.T) {
 	r.wantEvents("gpu-1", "wake_set", "asleep", "waking", "awake")
 }
 
-// TestParameters refuses bad parameters in the database too.
+// TestParameters checks that the database refuses bad parameters too.
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -236,8 +237,8 @@ func TestParameters(t *testing.T) {
 	r.wantEvents("n")
 }
 
-// FuzzMethod reads wake parameters as somebody may have written them into the
-// row: no panic, and a script or an address that passes is an allowed one.
+// FuzzMethod reads wake parameters that may have been written into the row by hand: it
+// must not panic, and an accepted script or address is an allowed one.
 func FuzzMethod(f *testing.F) {
 	f.Add("wol", []byte(`{"mac": "52:54:00:12:34:56", "broadcast": "255.255.255.255:9", "timeout": 60}`))
 	f.Add("http", []byte(`{"url": "http://10.0.0.5/x"}`))
@@ -265,8 +266,8 @@ func FuzzMethod(f *testing.F) {
 	})
 }
 
-// TestLeader runs the leader's loop: a job scheduled ahead wakes its node, and
-// only that, by a real packet.
+// TestLeader runs the leader's loop: a job scheduled ahead wakes only its node, by a real
+// packet.
 func TestLeader(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -290,8 +291,8 @@ func TestLeader(t *testing.T) {
 	r.wantEvents("cpu-1", "wake_set")
 }
 
-// TestTheNodeThatCan wakes the node that a task is bound to, and names no other,
-// although others did work of that service too.
+// TestTheNodeThatCan checks that the node that a task is bound to is woken and named, and
+// no other, although others did work of that service too.
 func TestTheNodeThatCan(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -313,7 +314,7 @@ func TestTheNodeThatCan(t *testing.T) {
 	if got := why(); !strings.Contains(got, "waiting for node here to wake") {
 		t.Errorf("why: %s", got)
 	}
-	// What nobody could do wakes nobody, and why names none.
+	// Work that no node could do wakes no node, and why names none.
 	task = one[string](r, `select weir.submit('exec', labels => '{"z": "1"}')::text`)
 	r.wantPlan("nobody could", 0)
 	if got := why(); got != "no live worker serves exec with labels z=1" {

@@ -15,13 +15,13 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// grace is how long the output of a script that has ended is waited for: a child
-// that it left behind may hold it open.
+// grace is how long the output of an ended script is waited for, because a child that it
+// left behind may hold the output open.
 const grace = 2 * time.Second
 
-// run runs a script of the operator's folder: that file, with the node's name
-// and the row's words as arguments, and with no part of our own environment but
-// PATH. At the deadline it ends with all that it started.
+// run runs a script of the operator's folder: that file, with the node's name and the
+// row's words as arguments, and with no part of the server's environment except PATH. At
+// the deadline the script is killed with every process that it started.
 func (w *Waker) run(ctx context.Context, node string, try int, m Method) (said string, err error) {
 	file, err := w.script(m)
 	if err != nil {
@@ -44,15 +44,15 @@ func (w *Waker) run(ctx context.Context, node string, try int, m Method) (said s
 	case ctx.Err() != nil:
 		return said, fmt.Errorf("script %s did not end in time and was killed", m.Script)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return said, nil // it ended well; what it left behind is not ours
+		return said, nil // it succeeded; processes that it left behind are not an error
 	case err != nil:
 		return said, fmt.Errorf("script %s: %w", m.Script, err)
 	}
 	return said, nil
 }
 
-// script is the file of a name, if it and every folder above it belong to root or to
-// us and nobody else can change them.
+// script returns the file of a name, if the file and every folder above it belong to root
+// or to this user and no other user can change them.
 func (w *Waker) script(m Method) (string, error) {
 	if err := m.checkScript(); err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (w *Waker) script(m Method) (string, error) {
 	}
 }
 
-// ours reports whether only root and we can change a file.
+// ours reports whether only root and this user can change a file.
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Getuid()) && info.Mode().Perm()&0o022 == 0

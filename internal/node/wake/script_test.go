@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// folder is an operator's folder of scripts.
+// folder returns an operator's folder of scripts.
 func folder(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,8 +29,8 @@ func folder(t *testing.T, scripts map[string]string) string {
 	return dir
 }
 
-// TestScript runs a real script: the node and the words as arguments, nothing of
-// our environment, and what it says in the timeline.
+// TestScript runs a real script: it gets the node and the words as arguments and nothing
+// of the server's environment, and its output is in the timeline.
 func TestScript(t *testing.T) {
 	t.Setenv("WEIR_DATABASE_URL", "postgres://secret")
 	r := start(t)
@@ -63,8 +63,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestScriptFails notes what a script that fails said, and kills one that hangs
-// with all that it started.
+// TestScriptFails checks that the output of a failing script is recorded, and that a
+// hanging script is killed with every process that it started.
 func TestScriptFails(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -123,8 +123,8 @@ var badNames = []string{
 	"wake\\sh", "%2e%2e", "ｗake", "wake.sh ", strings.Repeat("a", 65),
 }
 
-// TestScriptNames refuses what is not plainly a name of a file that only the
-// operator can change, in Go and in SQL.
+// TestScriptNames checks that Go and SQL refuse everything that is not a plain name of a
+// file that only the operator can change.
 func TestScriptNames(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -137,7 +137,7 @@ func TestScriptNames(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 		if name == "wake..sh" || strings.Contains(name, "\x00") {
-			continue // no harm as a row: the server looks again; and no text has a zero byte
+			continue // harmless as a row, because the server checks again; and no text has a zero byte
 		}
 		if _, err := r.Pool.Exec(t.Context(), `select weir.set_wake('n', 'script', jsonb_build_object('script', $1::text))`, name); err == nil {
 			t.Errorf("the database takes %q", name)
@@ -162,7 +162,7 @@ func TestScriptNames(t *testing.T) {
 		if err := w.Check(Method{Kind: Script, Script: name}); err == nil {
 			t.Errorf("%q passes", name)
 		}
-		// A row that was written by hand gets no further.
+		// A row that was written by hand is refused too.
 		r.exec(`select weir.set_wake('n', 'script', jsonb_build_object('script', $1::text))`, name)
 		if err := w.Wake(t.Context(), "ann", "n"); err == nil {
 			t.Errorf("%q is run", name)
@@ -180,7 +180,7 @@ func TestScriptNames(t *testing.T) {
 	}
 }
 
-// FuzzScriptName: what is accepted is one file directly in the folder.
+// FuzzScriptName checks that an accepted name is one file directly in the folder.
 func FuzzScriptName(f *testing.F) {
 	for _, name := range badNames {
 		f.Add(name)

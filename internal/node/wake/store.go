@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// poolTerm is for what a person does, which needs no leader.
+// poolTerm is for actions of a person, which need no leader.
 type poolTerm struct{}
 
 func (poolTerm) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error {
@@ -36,8 +36,7 @@ func (w *Waker) setWake(ctx context.Context, by, node string, m Method) error {
 	return nil
 }
 
-// begin notes that a person wakes a node. due is false when there is nothing to
-// do.
+// begin records that a person wakes a node. due is false if there is nothing to do.
 func (w *Waker) begin(ctx context.Context, by, node string) (c call, due bool, err error) {
 	var kind *string
 	var params json.RawMessage
@@ -54,7 +53,7 @@ func (w *Waker) begin(ctx context.Context, by, node string) (c call, due bool, e
 	return c, due, err
 }
 
-// plan notes what became of earlier tries and returns whom to wake now.
+// plan records the results of earlier tries and returns which nodes to wake now.
 func (w *Waker) plan(ctx context.Context, term pg.Term) ([]call, error) {
 	var rows []struct {
 		Node, Method string
@@ -78,8 +77,8 @@ func (w *Waker) plan(ctx context.Context, term pg.Term) ([]call, error) {
 	return calls, nil
 }
 
-// note ends a try: called, or failed with what went wrong. said is what the
-// other side said.
+// note ends a try: called, or failed with the error. said is what the other side
+// answered.
 func (w *Waker) note(ctx context.Context, term pg.Term, node, step, note, said string) error {
 	var data []byte
 	if said != "" && step == "failed" {

@@ -11,19 +11,19 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 )
 
-// patience is how long one script or one call may take.
+// patience is the default timeout of one script or one call.
 const patience = 30 * time.Second
 
-// Config says what the operator allows. Its zero value wakes by magic packets
-// to the local network only.
+// Config says what the operator allows. Its zero value wakes only by magic packets to the
+// local network.
 type Config struct {
-	// Scripts is the folder of wake scripts. Empty: none are run.
+	// Scripts is the folder of wake scripts. Empty means that none are run.
 	Scripts string
-	// URLs are prefixes of addresses that may be called. Empty: none are.
+	// URLs are prefixes of addresses that may be called. Empty means that none are.
 	URLs []string
-	// Broadcast is where magic packets go. Empty: 255.255.255.255:9.
+	// Broadcast is where magic packets go. Empty means 255.255.255.255:9.
 	Broadcast string
-	// Patience is how long one script or one call may take. Zero: 30 s.
+	// Patience is the timeout of one script or one call. Zero means 30 s.
 	Patience time.Duration
 	Log      *slog.Logger
 }
@@ -34,8 +34,8 @@ type Waker struct {
 	config Config
 }
 
-// New makes a waker on a pool that the caller keeps. The pool's user must own
-// the schema.
+// New returns a waker on a pool that the caller owns. The pool's user must own the
+// schema.
 func New(pool *pgxpool.Pool, config Config) *Waker {
 	config.Broadcast = cmp.Or(config.Broadcast, "255.255.255.255:9")
 	config.Patience = cmp.Or(config.Patience, patience)
@@ -43,8 +43,8 @@ func New(pool *pgxpool.Pool, config Config) *Waker {
 	return &Waker{pool: pool, config: config}
 }
 
-// Check says whether this server could wake a node by a method. It tries
-// nothing.
+// Check returns an error if this server could not wake a node by a method. It does not
+// try the method.
 func (w *Waker) Check(m Method) error {
 	if err := m.check(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (w *Waker) Check(m Method) error {
 	return err
 }
 
-// SetWake says how a node is woken. What this server could not do is refused.
+// SetWake sets how a node is woken. It refuses a method that this server could not use.
 func (w *Waker) SetWake(ctx context.Context, by, node string, m Method) error {
 	if err := w.Check(m); err != nil {
 		return err
@@ -71,9 +71,8 @@ func (w *Waker) SetWake(ctx context.Context, by, node string, m Method) error {
 	return w.setWake(ctx, by, node, m)
 }
 
-// Wake wakes a node because a person wants it. It returns when the node was
-// called, not when it is awake. A node that is awake, or is being woken, is left
-// alone.
+// Wake wakes a node at the request of a person. It returns when the node was called, not
+// when it is awake. It does nothing for a node that is awake or is being woken.
 func (w *Waker) Wake(ctx context.Context, by, node string) error {
 	call, due, err := w.begin(ctx, by, node)
 	if err != nil || !due {
@@ -82,15 +81,14 @@ func (w *Waker) Wake(ctx context.Context, by, node string) error {
 	return w.try(ctx, poolTerm{}, call)
 }
 
-// call is a node to be woken, as weir.plan_wakes tells it.
+// call is a node to be woken, as weir.plan_wakes returns it.
 type call struct {
 	Node   string
 	Try    int
 	Method Method
 }
 
-// try acts once and notes what came of it. Whether the node woke shows by its
-// next heartbeat.
+// try acts once and records the result. The node's next heartbeat shows whether it woke.
 func (w *Waker) try(ctx context.Context, term pg.Term, c call) error {
 	said, err := w.act(ctx, c)
 	step, note, log := "called", said, w.config.Log.Info
@@ -98,7 +96,8 @@ func (w *Waker) try(ctx context.Context, term pg.Term, c call) error {
 		step, note, log = "failed", err.Error(), w.config.Log.Warn
 	}
 	log("tried to wake a node", "node", c.Node, "method", c.Method.Kind, "try", c.Try, "said", said, "error", err)
-	// Also when the caller is gone: what was begun has an end in the timeline.
+	// The result is recorded even if the caller is gone, so that every try has an end in
+	// the timeline.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if noteErr := w.note(noting, term, c.Node, step, note, said); noteErr != nil {
@@ -110,7 +109,7 @@ func (w *Waker) try(ctx context.Context, term pg.Term, c call) error {
 	return nil
 }
 
-// act is one try by the node's method.
+// act makes one try by the node's method.
 func (w *Waker) act(ctx context.Context, c call) (said string, err error) {
 	if err := c.Method.check(); err != nil {
 		return "", err

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhyCountsWhoLives: a worker that the lists call dead is not there for why
-// either, and only work that the same workers could do comes first.
+// TestWhyCountsWhoLives checks that why does not count a worker that the lists call dead,
+// and that only work which the same workers could do counts as ahead.
 func TestWhyCountsWhoLives(t *testing.T) {
 	t.Parallel()
 	r := start(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// Info is what a machine says of itself. Its name is in its credential.
+// Info is what a machine reports about itself. Its name is in its credential.
 type Info struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Capacity map[string]int    `json:"capacity,omitempty" doc:"Slots per service."`
@@ -17,15 +17,15 @@ type Info struct {
 	Holder   string            `json:"holder,omitempty" maxLength:"100" doc:"Tells this agent from another of the same name: the same after a restart."`
 }
 
-// InfoOf is it as it is sent.
+// InfoOf converts the info for sending.
 func InfoOf(i node.Info) Info { return Info{i.Labels, i.Capacity, i.Drivers, i.Version, i.Holder} }
 
-// Node is it as the server knows it.
+// Node converts the info for the server.
 func (i Info) Node(name string) node.Info {
 	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Version: i.Version, Holder: i.Holder}
 }
 
-// Orders are what a machine is told with each heartbeat.
+// Orders are the answer to each heartbeat.
 type Orders struct {
 	Mode     string            `json:"mode"`
 	Sleep    bool              `json:"sleep,omitempty" doc:"It has been idle long enough: it may go to sleep."`
@@ -33,10 +33,10 @@ type Orders struct {
 	Capacity map[string]int    `json:"capacity,omitempty"`
 }
 
-// OrdersOf are they as they are sent.
+// OrdersOf converts the orders for sending.
 func OrdersOf(o node.Orders) Orders { return Orders(o) }
 
-// Node are they as the agent knows them.
+// Node converts the orders for the agent.
 func (o Orders) Node() node.Orders { return node.Orders(o) }
 
 // Claim asks for work.
@@ -47,16 +47,16 @@ type Claim struct {
 	N        int      `json:"n" minimum:"0" maximum:"1000" doc:"How many at most. Zero: none, only wait for what is held."`
 	LeaseMS  int64    `json:"lease_ms,omitempty" minimum:"0" maximum:"3600000"`
 	WaitMS   int64    `json:"wait_ms,omitempty" minimum:"0" maximum:"60000" doc:"How long to wait for work, if there is none. The server may answer sooner."`
-	// Held end the wait when somebody asks to cancel one of them.
+	// Held are tasks whose cancellation ends the wait.
 	Held []weir.ID `json:"held,omitempty" maxItems:"1000" doc:"Tasks that run here: the wait ends when one of them is to be cancelled."`
 }
 
-// ClaimOf is it as it is sent.
+// ClaimOf converts the claim for sending.
 func ClaimOf(r node.ClaimRequest) Claim {
 	return Claim{r.ID, append([]string{}, r.Services...), r.Slots, r.N, downward(r.Lease), downward(r.Wait), r.Held}
 }
 
-// Node is it as the server knows it. It waits no longer than most.
+// Node converts the claim for the server. Its wait is at most most.
 func (c Claim) Node(most time.Duration) node.ClaimRequest {
 	return node.ClaimRequest{ID: c.ID, Services: c.Services, Slots: c.Slots, N: c.N, Lease: span(c.LeaseMS), Wait: min(span(c.WaitMS), most), Held: c.Held}
 }
@@ -76,14 +76,14 @@ type Assignment struct {
 	Device      *Device         `json:"device,omitempty" doc:"What it works on, if it is work of a fleet."`
 }
 
-// Claimed is what a claim gave.
+// Claimed is the answer to a claim.
 type Claimed struct {
 	Items    []Assignment `json:"items"`
 	WaitedMS int64        `json:"waited_ms,omitempty" doc:"How long the claim had waited when they were taken. What they last is counted from then."`
 	Look     bool         `json:"look,omitempty" doc:"Renew now: somebody may have asked to cancel what is held."`
 }
 
-// ClaimedOf is it as it is sent.
+// ClaimedOf converts the answer for sending.
 func ClaimedOf(c node.Claimed) Claimed {
 	return Claimed{Look: c.Look, WaitedMS: c.Waited.Milliseconds(), Items: each(c.Tasks, func(a node.Assignment) Assignment {
 		return Assignment{
@@ -93,7 +93,7 @@ func ClaimedOf(c node.Claimed) Claimed {
 	})}
 }
 
-// Node is it as the agent knows it.
+// Node converts the answer for the agent.
 func (c Claimed) Node() node.Claimed {
 	return node.Claimed{Look: c.Look, Waited: span(c.WaitedMS), Tasks: each(c.Items, func(a Assignment) node.Assignment {
 		return node.Assignment{

@@ -5,7 +5,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// Device is a thing that hangs on a PC.
+// Device is a device that is attached to a PC.
 type Device struct {
 	Serial string            `json:"serial" minLength:"1" maxLength:"128" doc:"Of the hardware: what the device is known by."`
 	Target string            `json:"target,omitempty" maxLength:"256" doc:"How programs of the PC reach it at the moment. Absent: by its serial."`
@@ -21,12 +21,12 @@ type Devices struct {
 	Trouble string   `json:"trouble,omitempty" maxLength:"2000" doc:"Why it is blind, or which devices were left out."`
 }
 
-// DevicesOf is it as it is sent.
+// DevicesOf converts the report for sending.
 func DevicesOf(r node.DeviceReport) Devices {
 	return Devices{each(r.Devices, func(d node.Device) Device { return Device(d) }), r.Slots, r.Blind, r.Trouble}
 }
 
-// Node is it as the server knows it.
+// Node converts the report for the server.
 func (d Devices) Node() node.DeviceReport {
 	return node.DeviceReport{Devices: each(d.Devices, func(d Device) node.Device { return node.Device(d) }), Slots: d.Slots, Blind: d.Blind, Trouble: d.Trouble}
 }
@@ -38,18 +38,18 @@ type DeviceStop struct {
 	Why     string  `json:"why,omitempty"`
 }
 
-// DeviceOrders are what a PC is told in return.
+// DeviceOrders are the answer to a report.
 type DeviceOrders struct {
 	Stop  []DeviceStop `json:"stop" doc:"Attempts of this node that must stop: their device is gone."`
 	Slots int          `json:"slots,omitempty" doc:"How many of its devices may work at once."`
 }
 
-// DeviceOrdersOf are they as they are sent.
+// DeviceOrdersOf converts the orders for sending.
 func DeviceOrdersOf(o node.DeviceOrders) DeviceOrders {
 	return DeviceOrders{each(o.Stop, func(s node.DeviceStop) DeviceStop { return DeviceStop(s) }), o.Slots}
 }
 
-// Node are they as the agent knows them.
+// Node converts the orders for the agent.
 func (o DeviceOrders) Node() node.DeviceOrders {
 	return node.DeviceOrders{Stop: each(o.Stop, func(s DeviceStop) node.DeviceStop { return node.DeviceStop(s) }), Slots: o.Slots}
 }

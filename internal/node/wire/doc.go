@@ -1,11 +1,10 @@
-// Package wire is what an agent and a server say to each other over HTTP, as
-// JSON. Both ends use these types, so that they cannot drift apart; what they
-// mean is told by package node.
+// Package wire is the JSON that an agent and a server exchange over HTTP. Both ends use
+// these types, so that they cannot drift apart; package node documents their meaning.
 //
 //	agent ── POST /api/v1/agent/claim {"id": …, "services": …, "wait_ms": 20000} ──► server
 //	      ◄──────────── {"items": [{"task": …, "attempt": 1, "token": …, …}]} ──────
 //
-// Spans of time are whole milliseconds and count from the moment of the answer:
-// two machines never compare their clocks. Tokens stand in bodies and in the
-// header [Fence], never in an address, which proxies write to their logs.
+// Durations are whole milliseconds and count from the moment of the answer, because two
+// machines never compare their clocks. Tokens are in bodies and in the header [Fence],
+// never in an address, because proxies log addresses.
 package wire

@@ -14,7 +14,7 @@ type Held struct {
 	Lease Lease `json:"lease"`
 }
 
-// Secrets are values by their names. They are never logged and never kept.
+// Secrets are values by their names. They are never logged and never stored.
 type Secrets struct {
 	Secrets map[string]string `json:"secrets"`
 }
@@ -27,16 +27,16 @@ type Log struct {
 	From  time.Time `json:"from,omitzero"`
 	To    time.Time `json:"to,omitzero"`
 	Quiet bool      `json:"quiet,omitempty" doc:"Keep it without an event: another follows soon."`
-	// Before counts the lines that were kept quietly.
+	// Before counts the lines that were stored quietly.
 	Before int `json:"before,omitempty" minimum:"0" doc:"How many lines were kept quietly before."`
 }
 
-// LogOf is it as it is sent.
+// LogOf converts a piece of a log for sending.
 func LogOf(l node.Lease, c node.LogChunk) Log {
 	return Log{LeaseOf(l), c.Seq, c.Lines, c.From, c.To, c.Quiet, c.Before}
 }
 
-// Node is it as the server knows it.
+// Node converts the piece for the server.
 func (l Log) Node() node.LogChunk {
 	return node.LogChunk{Seq: l.Seq, Lines: l.Lines, From: l.From, To: l.To, Quiet: l.Quiet, Before: l.Before}
 }
@@ -50,28 +50,28 @@ type Object struct {
 	SHA256      string `json:"sha256,omitempty" maxLength:"64" pattern:"^([0-9a-f]{64})?$" patternDescription:"64 hexadecimal digits"`
 }
 
-// ObjectOf is it as it is sent.
+// ObjectOf converts the object for sending.
 func ObjectOf(m node.ArtifactMeta) Object {
 	return Object{m.Kind, m.Name, m.Size, m.ContentType, m.SHA256}
 }
 
-// Node is it as the server knows it.
+// Node converts the object for the server.
 func (a Object) Node() node.ArtifactMeta {
 	return node.ArtifactMeta{Kind: a.Kind, Name: a.Name, Size: a.Size, ContentType: a.ContentType, SHA256: a.SHA256}
 }
 
-// Offer is an artifact that wants a place, or has found one.
+// Offer is an artifact that needs an address, or was uploaded to one.
 type Offer struct {
 	Lease  Lease  `json:"lease"`
 	Object Object `json:"artifact"`
 }
 
-// Place says where the bytes go.
+// Place says where to send the bytes.
 type Place struct {
 	URL string `json:"url,omitempty" doc:"Put the bytes there, then commit. Absent: put them to the server."`
 }
 
-// InputObject is an object that an earlier step made and this one wants.
+// InputObject is an object that an earlier step made and this one needs.
 type InputObject struct {
 	Step   string `json:"step"`
 	Name   string `json:"name"`
@@ -80,17 +80,17 @@ type InputObject struct {
 	SHA256 string `json:"sha256,omitempty" doc:"What the bytes must be. Absent: nobody knows."`
 }
 
-// Inputs are all of a task.
+// Inputs are all inputs of a task.
 type Inputs struct {
 	Items []InputObject `json:"items"`
 }
 
-// InputsOf are they as they are sent.
+// InputsOf converts inputs for sending.
 func InputsOf(list []node.InputObject) Inputs {
 	return Inputs{each(list, func(i node.InputObject) InputObject { return InputObject(i) })}
 }
 
-// Node are they as the agent knows them.
+// Node converts the inputs for the agent.
 func (i Inputs) Node() []node.InputObject {
 	return each(i.Items, func(i InputObject) node.InputObject {
 		return node.InputObject(i)
@@ -101,7 +101,6 @@ func (i Inputs) Node() []node.InputObject {
 type Wanted struct {
 	Lease Lease  `json:"lease"`
 	Key   string `json:"key" minLength:"1" maxLength:"2000"`
-	// Through asks for the bytes themselves, for a node that does not reach the
-	// bucket.
+	// Through asks for the bytes themselves, for a node that does not reach the bucket.
 	Through bool `json:"through,omitempty"`
 }

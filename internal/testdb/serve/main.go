@@ -35,8 +35,8 @@ func main() {
 	os.Exit(code)
 }
 
-// serve runs the command to its end and returns its exit code. An interrupt
-// goes to the command; the cluster must outlive it.
+// serve runs the command to its end and returns its exit code. An interrupt goes to the
+// command, because the cluster must outlive it.
 func serve(args []string) (code int, err error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
-// large are bad definitions that no file should hold.
+// large returns bad definitions that are too large for a file of testdata.
 func large() map[string][]byte {
 	var steps strings.Builder
 	steps.WriteString("name: many\nsteps:\n")
@@ -42,8 +42,7 @@ func faultsOf(name string, text []byte) definition.Faults {
 	return d.Lint()
 }
 
-// TestGoldenFaults keeps what a person reads about each bad definition: where,
-// what and what to do.
+// TestGoldenFaults keeps the message for each bad definition: where, what and what to do.
 func TestGoldenFaults(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad/*")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestParseBounds: a large text of anything is read or refused soon.
+// TestParseBounds checks that a large text of any kind is read or refused quickly.
 func TestParseBounds(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, (1<<18)/len(s)) }
 	var keys, chain, anchors strings.Builder
@@ -60,7 +60,7 @@ func TestParseBounds(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if took := time.Since(began); took > 30*time.Second { // a bound against for ever, not a measure
+		if took := time.Since(began); took > 30*time.Second { // a bound against hanging, not a measurement
 			t.Errorf("%s took %v", name, took)
 		} else {
 			t.Logf("%-9s %v", name, took.Round(time.Millisecond))
@@ -68,7 +68,7 @@ func TestParseBounds(t *testing.T) {
 	}
 }
 
-// TestPlaces: columns count characters, also after line ends of Windows.
+// TestPlaces checks that columns count characters, also after Windows line ends.
 func TestPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"description: é\r\nsteps:\r\n- {key: a, servise: s}\r\n":                                     "3:3 3:12",
@@ -87,8 +87,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPatternsAreBounded: a kilobyte of pattern that would compile to a million
-// instructions is refused by the name of its field, wherever it stands.
+// TestPatternsAreBounded checks that a kilobyte of pattern that would compile to a
+// million instructions is refused by the name of its field, wherever it is.
 func TestPatternsAreBounded(t *testing.T) {
 	bomb := strings.Repeat("(", 490) + "a" + strings.Repeat(")", 490) + "{1000}"
 	var before, after runtime.MemStats

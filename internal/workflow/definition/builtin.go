@@ -15,7 +15,7 @@ import (
 // plainBuiltins are the functions of expressions that take values.
 var plainBuiltins map[string]function
 
-// loopBuiltins take a list and something to ask of each item.
+// loopBuiltins take a list and an expression that is evaluated for each item.
 var loopBuiltins map[string]func(l *loop) (any, error)
 
 func init() {
@@ -102,7 +102,7 @@ func (e *evaluation) call(name string, args []ast.Node) (any, error) {
 	return f.call(e.budget, values)
 }
 
-// loop asks its body of each item.
+// loop evaluates its body for each item.
 type loop struct {
 	*evaluation
 	items []any
@@ -136,7 +136,7 @@ func (l *loop) test(i int) (bool, error) {
 	return b, nil
 }
 
-// find is the first item of which the body says so, or -1.
+// find returns the first item for which the body has the given value, or -1.
 func (l *loop) find(says bool) (int, error) {
 	for i := range l.items {
 		if b, err := l.test(i); err != nil || b == says {
@@ -337,7 +337,7 @@ func onTexts(f func(s, t string) bool) func(*budget, []any) (any, error) {
 	}
 }
 
-// onList works on a copy: the list may be somebody else's.
+// onList works on a copy because the caller may still use the list.
 func onList(f func([]any) ([]any, error)) func(*budget, []any) (any, error) {
 	return func(b *budget, args []any) (any, error) {
 		list, ok := args[0].([]any)

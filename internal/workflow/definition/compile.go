@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// compiled has the templates and expressions of a step, by path. They are
-// parsed once and evaluated per job, or per item.
+// compiled contains the templates and expressions of a step, by path. They are parsed
+// once and evaluated per job, or per item.
 type compiled struct {
 	step      *Step
 	when      *expression
@@ -18,13 +18,13 @@ type compiled struct {
 
 func (c *compiled) refs() []ref { return c.all }
 
-// site is a text of a step that may hold a template.
+// site is a text of a step that may contain a template.
 type site struct {
 	path string
 	text string
 }
 
-// sites are all of them, in the order of the keys.
+// sites returns all sites, in the order of the keys.
 func (s *Step) sites() []site {
 	var out []site
 	var add func(path string, v any)
@@ -111,7 +111,7 @@ func (d *Definition) compileStep(s *Step) (*compiled, Faults) {
 		}
 	}
 	for _, at := range s.sites() {
-		if len(faults) > faultLimit { // nobody reads more, and each costs a search in the file
+		if len(faults) > faultLimit { // more would not be read, and each costs a search in the file
 			break
 		}
 		t, err := parseTemplate(at.text)
@@ -125,7 +125,7 @@ func (d *Definition) compileStep(s *Step) (*compiled, Faults) {
 	return c, faults
 }
 
-// pathOf is the path of a step: steps[2].
+// pathOf returns the path of a step: steps[2].
 func (d *Definition) pathOf(s *Step) string {
 	for i := range d.Steps {
 		if &d.Steps[i] == s {
@@ -135,8 +135,8 @@ func (d *Definition) pathOf(s *Step) string {
 	return "steps." + s.Key
 }
 
-// faultAt makes a fault at a path. A path that was not written stands where the
-// next one above it does.
+// faultAt makes a fault at a path. A path that is not in the file has the place of the
+// nearest one above it.
 func (d *Definition) faultAt(path, next, format string, args ...any) Fault {
 	f := Fault{File: d.file, Path: path, What: fmt.Sprintf(format, args...), Next: next}
 	for at := path; ; {
@@ -155,8 +155,8 @@ func (d *Definition) faultAt(path, next, format string, args ...any) Fault {
 	}
 }
 
-// faultIn makes a fault inside a text, at an offset, if the text stands in the
-// file letter by letter; else at its beginning.
+// faultIn makes a fault at an offset inside a text if the file contains the text
+// literally, else at its beginning.
 func (d *Definition) faultIn(path, text string, offset int, next, format string, args ...any) Fault {
 	f := d.faultAt(path, next, format, args...)
 	if _, ok := d.where[path]; !ok || offset < 0 || offset > len(text) {
@@ -183,7 +183,7 @@ func (d *Definition) faultIn(path, text string, offset int, next, format string,
 	return f
 }
 
-// line is a line of the file, from 1.
+// line returns a line of the file, counted from 1.
 func (d *Definition) line(number int) string {
 	if number < 1 || number > len(d.lines) {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// The limits of a definition. They bound memory and time, not ambition: what
-// needs more belongs into a sub-workflow or a bucket.
+// The limits of a definition. They bound memory and time: a workflow that needs more
+// should use a sub-workflow or a bucket.
 const (
 	maxText   = 1 << 20 // bytes of a definition
 	maxDepth  = 64      // lists and mappings inside one another
@@ -23,40 +23,40 @@ var (
 	memoryPattern = regexp.MustCompile(`^[1-9][0-9]*[kKmMgG]?i?[bB]?$`)
 )
 
-// Definition is a workflow as somebody wrote it. Make one with [Parse].
+// Definition is a workflow as its author wrote it. Make one with [Parse].
 type Definition struct {
 	Name string `json:"name,omitempty"`
-	// Version 0 takes the next free one when it is stored.
+	// Version 0 means the next free version when the definition is stored.
 	Version     int    `json:"version,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Params is the JSON Schema of the params of a job. Nil: anything goes.
+	// Params is the JSON Schema of the params of a job. Nil allows anything.
 	Params json.RawMessage `json:"params,omitempty"`
-	// Defaults are params of a job that nobody gave. They win over the defaults
-	// inside the schema.
+	// Defaults are params that a job gets if they are not given. They take precedence
+	// over the defaults inside the schema.
 	Defaults map[string]any `json:"defaults,omitempty"`
-	// MaxRunning is how many jobs of it run at once. 0: any number.
+	// MaxRunning is how many jobs of the workflow run at once. 0 means any number.
 	MaxRunning int `json:"max_running,omitempty"`
-	// Priority is that of its jobs, -100 to 100.
+	// Priority is the priority of its jobs, -100 to 100.
 	Priority int `json:"priority,omitempty"`
 	// Labels are required of the node of every step.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Retry and Timeout are for every step that says nothing of its own.
+	// Retry and Timeout apply to every step that has none of its own.
 	Retry     *Retry     `json:"retry,omitempty"`
 	Timeout   *Timeout   `json:"timeout,omitempty"`
 	Schedules []Schedule `json:"schedules,omitempty"`
 	Steps     []Step     `json:"steps"`
 
-	// What faults need: the file's name, the places of values by path, its lines.
-	// All are empty in a definition that was not parsed.
+	// These are for faults: the file's name, the places of values by path, and its lines.
+	// They are empty in a definition that was not parsed.
 	file  string
 	where map[string]place
 	lines []string
 	memo  *memo
 }
 
-// Schedule runs the workflow by itself.
+// Schedule runs the workflow automatically.
 type Schedule struct {
-	// Name is unique in the definition. Empty: its number.
+	// Name is unique in the definition. Empty means its number.
 	Name string `json:"name,omitempty"`
 	// Spec is a cron line, a nickname, "@every 90s" or "@at 2026-11-15T10:00:00Z".
 	Spec string `json:"spec"`
@@ -76,17 +76,18 @@ type Schedule struct {
 type Step struct {
 	Key         string `json:"key"`
 	Description string `json:"description,omitempty"`
-	// Service says who does the work. Empty: the driver's name.
+	// Service says which workers do the work. Empty means the driver's name.
 	Service string   `json:"service,omitempty"`
 	Needs   []string `json:"needs,omitempty"`
 	// Rule is all_success (default), all_done or one_failed.
 	Rule string `json:"rule,omitempty"`
-	// When is an expression; false skips the step and its dependents go on.
+	// When is an expression; false skips the step and its dependents continue.
 	When string `json:"when,omitempty"`
-	// Params are what the work is given. Nil: all params of the job. Empty: none.
+	// Params are the params of the work. Nil means all params of the job; empty means
+	// none.
 	Params map[string]any `json:"params,omitzero"`
 	Map    *Map           `json:"map,omitempty"`
-	// Workflow is the name, or name@version, of a workflow that is this step.
+	// Workflow is the name, or name@version, of a workflow that runs as this step.
 	Workflow string            `json:"workflow,omitempty"`
 	Retry    *Retry            `json:"retry,omitempty"`
 	Timeout  *Timeout          `json:"timeout,omitempty"`
@@ -94,13 +95,13 @@ type Step struct {
 	Prefer   *Prefer           `json:"prefer,omitempty"`
 	Sticky   *Sticky           `json:"sticky,omitempty"`
 	Pool     string            `json:"pool,omitempty"`
-	// Priority of the step. Nil: the job's.
+	// Priority is the step's priority. Nil means the job's.
 	Priority *int `json:"priority,omitempty"`
 	// Approval holds the step until a person releases it, and says who or why.
 	Approval string `json:"approval,omitempty"`
-	// Delay is waited after the needs are met.
+	// Delay is the wait after the needs are met.
 	Delay Duration `json:"delay,omitempty"`
-	// Artifacts are globs below WEIR_OUT. Empty: every file.
+	// Artifacts are globs below WEIR_OUT. Empty means every file.
 	Artifacts []string `json:"artifacts,omitempty"`
 	Inputs    []From   `json:"inputs,omitempty"`
 	// Secrets maps variables of the environment, and Files relative paths, to
@@ -113,11 +114,11 @@ type Step struct {
 	Column int `json:"-"`
 }
 
-// Map makes one task of each item of a list.
+// Map makes one task for each item of a list.
 type Map struct {
-	// Over is a list, or an expression that gives one.
+	// Over is a list, or an expression that evaluates to one.
 	Over any `json:"over"`
-	// Limit is how many items run at once. 0: any number.
+	// Limit is how many items run at once. 0 means any number.
 	Limit int `json:"limit,omitempty"`
 	// Tolerate is how many items may fail while the step still counts as done.
 	Tolerate int `json:"tolerate,omitempty"`
@@ -128,30 +129,30 @@ type Retry struct {
 	MaxAttempts int      `json:"max_attempts,omitempty"`
 	Backoff     Duration `json:"backoff,omitempty"`
 	Cap         Duration `json:"cap,omitempty"`
-	// On are the exit codes worth another attempt. Empty: all but 0.
+	// On are the exit codes that are retried. Empty means all but 0.
 	On []int `json:"on,omitempty"`
 }
 
 // Timeout has four limits; none is the default.
 type Timeout struct {
 	Queue     Duration `json:"queue,omitempty"`     // until a worker takes it; then it fails
-	Start     Duration `json:"start,omitempty"`     // until the work shows life
+	Start     Duration `json:"start,omitempty"`     // until the work shows a sign of life
 	Run       Duration `json:"run,omitempty"`       // of one attempt
 	Heartbeat Duration `json:"heartbeat,omitempty"` // between two signs of life
 }
 
-// Prefer names labels that are dropped when no such node takes the step in
-// time.
+// Prefer names labels that are dropped if no matching node takes the step in time.
 type Prefer struct {
 	Labels map[string]string `json:"labels"`
-	// For is how long to insist. Zero: 10 s.
+	// For is how long to wait for such a node. Zero means 10 s.
 	For Duration `json:"for,omitempty"`
 }
 
 // Sticky runs the step on the node of an earlier one.
 type Sticky struct {
 	To string `json:"to"`
-	// Hard never gives up; else any node does after For (zero: 10 s).
+	// Hard waits for the node forever; otherwise any node may take the step after For
+	// (zero: 10 s).
 	Hard bool     `json:"hard,omitempty"`
 	For  Duration `json:"for,omitempty"`
 }
@@ -159,11 +160,11 @@ type Sticky struct {
 // From fetches artifacts of an earlier step before the work starts.
 type From struct {
 	From string `json:"from"`
-	// Name is a glob. Empty: all.
+	// Name is a glob. Empty means all.
 	Name string `json:"name,omitempty"`
 }
 
-// Run says how an agent runs the step. Which fields are set says the driver.
+// Run says how an agent runs the step. The driver determines which fields are set.
 type Run struct {
 	Driver  string            `json:"driver,omitempty"`
 	Argv    []string          `json:"argv,omitempty"`
@@ -184,14 +185,14 @@ type Run struct {
 type Compose struct {
 	File    string `json:"file"`
 	Service string `json:"service"`
-	// URL is where the service listens once it is up.
+	// URL is the address at which the service listens once it is up.
 	URL string `json:"url,omitempty"`
-	// Idle is how long it may do nothing before it is stopped. Zero: as the agent has
-	// it, 10 minutes.
+	// Idle is the idle time after which the service is stopped. Zero means the agent's
+	// default, 10 minutes.
 	Idle Duration `json:"idle,omitempty"`
 }
 
-// Step is the step with a key, or nil. The key of an item finds its map.
+// Step returns the step with a key, or nil. The key of an item finds its map.
 func (d *Definition) Step(key string) *Step {
 	base, _, _ := splitItem(key)
 	if d.memo != nil {
@@ -207,7 +208,8 @@ func (d *Definition) Step(key string) *Step {
 	return nil
 }
 
-// service says who does the work of a step when it does not say so itself.
+// service returns which service does the work of a step, also if the step does not say
+// so.
 func (s *Step) service() string {
 	switch {
 	case s.Service != "":

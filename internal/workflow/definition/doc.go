@@ -30,7 +30,7 @@
 //	  - {name: nightly, spec: "0 2 * * *", zone: Europe/Budapest, params: {source: s3://raw/today}, overlap: skip, missed: one, catch_up: 6h, jitter: 1m}
 //	steps:
 //	  - key: ingest
-//	    service: ingest             # done by whoever serves it: an SDK worker or an agent
+//	    service: ingest             # done by a worker that serves it: of the SDK or an agent
 //	    params: {source: "{{ .params.source }}"}
 //	  - key: audio
 //	    needs: [ingest]             # the source's depends_on and default_params are read too

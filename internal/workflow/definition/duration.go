@@ -12,8 +12,7 @@ import (
 // Duration is a time.Duration that is written as 90s, 5m, 2h30m or 1d.
 type Duration time.Duration
 
-// maxDuration keeps a duration within what an interval of the database and a
-// timer can hold without surprise.
+// maxDuration keeps a duration within the range of a database interval and a timer.
 const maxDuration = 10 * 366 * 24 * time.Hour
 
 // ParseDuration reads a Go duration that may begin with days: 1d, 1d12h.
@@ -43,7 +42,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(d), nil
 }
 
-// String writes it the way it is read. Days are not written: 24h says the same.
+// String returns the form that ParseDuration reads. It writes 24h instead of days.
 func (d Duration) String() string {
 	text := time.Duration(d).String()
 	if strings.HasSuffix(text, "m0s") {
@@ -55,7 +54,7 @@ func (d Duration) String() string {
 	return text
 }
 
-// MarshalJSON writes it as text.
+// MarshalJSON writes the duration as text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

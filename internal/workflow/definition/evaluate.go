@@ -26,14 +26,14 @@ type evaluation struct {
 	index int64
 }
 
-// evaluate gives the value of the expression over env.
+// evaluate returns the value of the expression over env.
 func (e *expression) evaluate(env map[string]any) (any, error) {
 	run := &evaluation{budget: newBudget(), env: env}
 	return run.eval(e.root)
 }
 
-// truth is for `when`: it must be true or false, so that a typing error does
-// not run a step, or skip it.
+// truth is for `when`: the value must be true or false, so that a type error neither runs
+// nor skips a step.
 func (e *expression) truth(env map[string]any) (bool, error) {
 	v, err := e.evaluate(env)
 	if err != nil {
@@ -104,12 +104,12 @@ func (e *evaluation) eval(n ast.Node) (any, error) {
 		return e.builtin(n.Name, n.Arguments)
 	case *ast.CallNode:
 		return e.builtin(n.Callee.(*ast.IdentifierNode).Value, n.Arguments)
-	default: // nil; the checker let nothing else in
+	default: // nil; the checker accepts nothing else
 		return nil, nil
 	}
 }
 
-// errAbsent ends a chain with ?. whose value is not there.
+// errAbsent ends a ?. chain whose value does not exist.
 var errAbsent = errors.New("absent")
 
 func (e *evaluation) member(n *ast.MemberNode) (any, error) {
@@ -384,7 +384,7 @@ func (e *evaluation) search(op string, left, right any) (any, error) {
 	return compiled.MatchString(s), nil
 }
 
-// arithmetic keeps whole numbers whole, but for / and **, which make fractions.
+// arithmetic keeps integers as integers, except for / and **, which make fractions.
 func arithmetic(op string, x, y any) (any, error) {
 	i, ok1 := x.(int64)
 	j, ok2 := y.(int64)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Preview is what would become of one step if the workflow ran now.
+// Preview is what would happen to one step if the workflow ran now.
 type Preview struct {
 	Key     string            `json:"key"`
 	What    string            `json:"what" doc:"runs, skipped, later (known once its needs have ended), items or workflow."`
@@ -19,8 +19,8 @@ type Preview struct {
 	Task    *Task             `json:"task,omitempty" doc:"What would be submitted, as far as it is known."`
 }
 
-// Preview says for each step what would become of it, as far as the params
-// tell. It needs no server.
+// Preview returns for each step what would happen to it, as far as the params determine
+// it. It needs no server.
 func (d *Definition) Preview(in Input) ([]Preview, error) {
 	tasks, err := d.Plan(in)
 	if err != nil {
@@ -39,7 +39,7 @@ func (d *Definition) Preview(in Input) ([]Preview, error) {
 	return previews, nil
 }
 
-// foresee says of a dynamic step what can be said before anything has run.
+// foresee fills in what is known of a dynamic step before anything has run.
 func (d *Definition) foresee(p *Preview, s *Step, in Input, env map[string]any) {
 	if in.Options.Steps[s.Key].Skip {
 		p.What, p.Because = "skipped", "the options of the job leave it out"
@@ -102,7 +102,7 @@ func after(keys []string, s *Step) string {
 	return strings.Join(keys, ", ")
 }
 
-// Explain writes the preview for a person, a step on a line.
+// Explain writes the preview for a person, one step per line.
 func (d *Definition) Explain(in Input) (string, error) {
 	previews, err := d.Preview(in)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *Definition) Explain(in Input) (string, error) {
 	return b.String(), nil
 }
 
-// where is the class of a step: its service and labels, and its pool.
+// where returns the class of a step: its service and labels, and its pool.
 func where(p Preview) string {
 	out := p.Service
 	if len(p.Labels) > 0 {

@@ -17,9 +17,9 @@ const (
 	maxNodes      = 1000
 )
 
-// expression is `when` or `map.over`. The grammar is that of expr; the
-// evaluation is ours (evaluate.go), for theirs cannot be stopped: three nested
-// loops over a result would hold the planner for hours.
+// expression is `when` or `map.over`. The grammar is that of expr, but the evaluation is
+// this package's own (evaluate.go), because that of expr cannot be stopped: three nested
+// loops over a result would block the planner for hours.
 type expression struct {
 	source string
 	root   ast.Node
@@ -71,7 +71,7 @@ func explainExpression(source string, err error) error {
 	return f
 }
 
-// byteOffset: the parser counts characters.
+// byteOffset converts an offset in characters, which the parser counts, to one in bytes.
 func byteOffset(source string, characters int) int {
 	for i := range source {
 		if characters == 0 {
@@ -82,15 +82,15 @@ func byteOffset(source string, characters int) int {
 	return len(source)
 }
 
-// checker refuses what the evaluator does not do, before anything runs, and
-// notes what is read.
+// checker refuses what the evaluator does not support, before anything runs, and records
+// what is read.
 type checker struct{ *expression }
 
 func (c *checker) fault(n ast.Node, next, format string, args ...any) error {
 	return &templateFault{byteOffset(c.source, n.Location().From), fmt.Sprintf(format, args...), next}
 }
 
-// check walks the tree. vars are the names that let gave.
+// check walks the tree. vars are the names defined by let.
 func (c *checker) check(n ast.Node, vars []string) error {
 	all := func(nodes ...ast.Node) error {
 		for _, one := range nodes {
@@ -179,7 +179,7 @@ func (c *checker) builtin(n *ast.BuiltinNode, all func(...ast.Node) error) error
 	return all(n.Arguments...)
 }
 
-// reads notes the path of a value: needs.scan.result from the member nodes.
+// reads records the path of a value: needs.scan.result from the member nodes.
 func (c *checker) reads(n ast.Node, vars []string) error {
 	var path []string
 	for at := n; ; {

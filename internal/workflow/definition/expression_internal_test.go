@@ -25,8 +25,8 @@ func data(t testing.TB) map[string]any {
 	return tidy(v).(map[string]any)
 }
 
-// TestExpression compares with the virtual machine of expr wherever both have
-// an answer: same language, other limits.
+// TestExpression compares with the virtual machine of expr wherever both have an answer:
+// the language is the same, the limits differ.
 func TestExpression(t *testing.T) {
 	env := data(t)
 	for source, want := range map[string]any{
@@ -111,7 +111,7 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// vmEnv has the numbers as expr likes them.
+// vmEnv converts numbers to the types that expr uses.
 func vmEnv(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -199,8 +199,8 @@ func TestExpressionErrors(t *testing.T) {
 	}
 }
 
-// TestExpressionBudget: whatever it says and however large the data is, it ends
-// soon, with an error that says why.
+// TestExpressionBudget checks that any expression over any data ends soon, with an error
+// that says why.
 func TestExpressionBudget(t *testing.T) {
 	numbers := make([]any, 10_000)
 	for i := range numbers {
@@ -238,7 +238,7 @@ func TestExpressionBudget(t *testing.T) {
 		if _, err := e.evaluate(env); err == nil || !strings.Contains(err.Error(), "too l") && !strings.Contains(err.Error(), "over the limit") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(began); took > 30*time.Second { // far above what it takes on a busy machine, far below for ever
+		if took := time.Since(began); took > 30*time.Second { // far above the time on a busy machine, far below a hang
 			t.Errorf("%s took %v", name, took)
 		}
 	}

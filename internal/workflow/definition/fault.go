@@ -8,8 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/spelling"
 )
 
-// Fault is one thing that is wrong with a definition, where it stands, and what
-// to do about it.
+// Fault is one error in a definition, its place, and what to do about it.
 type Fault struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -20,7 +19,7 @@ type Fault struct {
 	Warning bool   `json:"warning,omitempty" doc:"It is allowed, but likely not meant."`
 }
 
-// String is file:line:col: what, and the advice on a second line.
+// String returns file:line:col: what, and the advice on a second line.
 func (f Fault) String() string {
 	var b strings.Builder
 	if f.File != "" {
@@ -45,7 +44,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// Faults are in the order in which they stand in the file.
+// Faults are in the order of the file.
 type Faults []Fault
 
 // Error has one line for each fault and one for each advice.
@@ -62,7 +61,7 @@ func (f Faults) Errors() Faults {
 	return slices.DeleteFunc(slices.Clone(f), func(one Fault) bool { return one.Warning })
 }
 
-// Err is nil if there is nothing but warnings.
+// Err returns nil if there are only warnings.
 func (f Faults) Err() error {
 	if bad := f.Errors(); len(bad) > 0 {
 		return bad
@@ -70,8 +69,8 @@ func (f Faults) Err() error {
 	return nil
 }
 
-// faultLimit is how many faults are told at once: a file with more has one
-// cause that shows in the first.
+// faultLimit is how many faults are reported at once, because a file with more probably
+// has one cause that shows in the first.
 const faultLimit = 100
 
 func (f Faults) sorted() Faults {
@@ -87,11 +86,11 @@ func (f Faults) sorted() Faults {
 	return f
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct{ line, column int }
 
-// Meant finds the word that was likely meant, as advice: did you mean …? Empty:
-// none is near.
+// Meant returns the word that was probably meant, as advice: did you mean …? It returns
+// "" if none is similar.
 func Meant(word string, words []string) string {
 	if meant := spelling.Closest(word, words); meant != "" {
 		return fmt.Sprintf("did you mean %s?", meant)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// function is what a template may call.
+// function is a function that a template may call.
 type function struct {
 	least, most int
 	usage       string
@@ -29,8 +29,8 @@ func (f function) wants() string {
 	}
 }
 
-// functions are few on purpose: a template chooses and joins values; work
-// belongs into a step.
+// functions are few on purpose: a template selects and joins values; work belongs in a
+// step.
 var functions map[string]function
 
 func init() {
@@ -109,7 +109,7 @@ func asInt(_ *budget, args []any) (any, error) {
 	}
 }
 
-// clip keeps a value in an error short.
+// clip shortens a value for an error.
 func clip(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "…"
@@ -225,8 +225,8 @@ func calculate(op string) func(*budget, []any) (any, error) {
 	}
 }
 
-// date writes a time in the layout of Go. It takes RFC 3339, which the job's
-// times are.
+// date formats a time with a layout of Go. It takes RFC 3339, which is the form of the
+// job's times.
 func date(b *budget, args []any) (any, error) {
 	s, err := texts(args)
 	if err != nil {

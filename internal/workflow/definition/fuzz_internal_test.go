@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzParse: no text makes Parse, Lint or Plan panic, and what is taken has a
-// normal form that is taken again.
+// FuzzParse checks that no text makes Parse, Lint or Plan panic, and that an accepted
+// definition has a normal form that is accepted again.
 func FuzzParse(f *testing.F) {
 	for _, folder := range []string{"good", "bad"} {
 		files, err := filepath.Glob("testdata/" + folder + "/*")
@@ -68,7 +68,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzExpression: no expression panics or gives what JSON has not.
+// FuzzExpression checks that no expression panics or returns a value that JSON does not
+// have.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		`params.n > 2 && params.yes`, `params.rows | filter(.ok) | map(.n)`, `let x = params.n; x ** x`, `params.list[1:-1] ?? 1..3`, `{"a": [#]}`,
@@ -96,7 +97,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// FuzzTemplate: no template panics, or makes a text over the limit.
+// FuzzTemplate checks that no template panics or makes a text over the limit.
 func FuzzTemplate(f *testing.F) {
 	for _, seed := range []string{
 		`{{ .params.n }}`, `a{{ .params.s | upper }}b`, `{{ index .params.list 0 | add 1 }}`, `{{ (index .needs "scan").result | json }}`, `{{- .params.x | default "{{" -}}`,

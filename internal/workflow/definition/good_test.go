@@ -49,7 +49,7 @@ func parse(t testing.TB, text string) *definition.Definition {
 	return d
 }
 
-// TestNormalForm: a definition and its JSON are the same definition.
+// TestNormalForm checks that a definition and its JSON are the same definition.
 func TestNormalForm(t *testing.T) {
 	for name, d := range good(t) {
 		again, err := definition.ParseJSON(d.JSON())
@@ -65,7 +65,7 @@ func TestNormalForm(t *testing.T) {
 	}
 }
 
-// specFields are those of the SQL type weir.task_spec.
+// specFields are the fields of the SQL type weir.task_spec.
 var specFields = []string{
 	"service", "params", "key", "needs", "rule", "priority", "labels", "run_at", "hold", "lane", "rank", "exclusive", "pool",
 	"max_attempts", "timeout", "backoff", "backoff_cap", "orphan", "plan", "run",
@@ -73,8 +73,8 @@ var specFields = []string{
 
 var inputs = map[string]definition.Options{"media.yaml": {Params: map[string]any{"source": "s3://raw/1"}}}
 
-// TestGoldenPlan keeps the tasks of each good definition, and what weir
-// workflow plan says of it.
+// TestGoldenPlan keeps the tasks of each good definition, and the output of weir workflow
+// plan.
 func TestGoldenPlan(t *testing.T) {
 	var got strings.Builder
 	all := good(t)
@@ -131,7 +131,7 @@ func TestGoldenPlan(t *testing.T) {
 	compareGolden(t, "testdata/plan.golden", got.String())
 }
 
-// TestSchema: the published schema takes what Parse takes.
+// TestSchema checks that the published schema accepts what Parse accepts.
 func TestSchema(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(definition.Schema()))
 	if err != nil {

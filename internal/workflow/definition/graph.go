@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// graph has the steps by number and what comes before each.
+// graph contains the steps by number and the needs of each.
 type graph struct {
 	number map[string]int
 	needs  [][]int
-	// before has a bit for each step that ends before this one starts: its needs,
-	// theirs, and so on. Nil while there is a ring.
+	// before has a bit for each step that ends before this one starts: its needs, their
+	// needs, and so on. It is nil while there is a cycle.
 	before []bits
 }
 
@@ -20,7 +20,7 @@ type bits []uint64
 func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// graphOf leaves out needs that do not exist; Lint tells of them.
+// graphOf leaves out needs that do not exist; Lint reports them.
 func graphOf(d *Definition) *graph {
 	g := &graph{number: make(map[string]int, len(d.Steps)), needs: make([][]int, len(d.Steps))}
 	for i := range d.Steps {
@@ -49,8 +49,8 @@ func graphOf(d *Definition) *graph {
 	return g
 }
 
-// order has each step after its needs. Steps of a ring, and what hangs on one,
-// are missing.
+// order returns each step after its needs. Steps of a cycle, and their dependents, are
+// missing.
 func (g *graph) order() []int {
 	waits, dependents := make([]int, len(g.needs)), make([][]int, len(g.needs))
 	for i, needs := range g.needs {
@@ -75,7 +75,7 @@ func (g *graph) order() []int {
 	return sorted
 }
 
-// ring is one ring of steps, or nil: each needs the one before it.
+// ring returns one cycle of steps, each of which needs the one before it, or nil.
 func (g *graph) ring() []int {
 	sorted := g.order()
 	if len(sorted) == len(g.needs) {
@@ -105,13 +105,13 @@ func (g *graph) ring() []int {
 	}
 }
 
-// precedes says that one step has ended before another starts.
+// precedes reports whether one step has ended before another starts.
 func (g *graph) precedes(first, then int) bool {
 	return g.before != nil && g.before[then].has(first)
 }
 
-// Reads are the steps whose outcome a step reads when it is resolved: what
-// [Facts].Needs must hold.
+// Reads returns the steps whose outcome a step reads when it is resolved: [Facts].Needs
+// must contain them.
 func (d *Definition) Reads(key string) ([]string, error) {
 	s := d.Step(key)
 	if s == nil {
@@ -137,10 +137,10 @@ func (d *Definition) Reads(key string) ([]string, error) {
 	return keys, nil
 }
 
-// ItemKey is the key of an item of a map: render[3].
+// ItemKey returns the key of an item of a map: render[3].
 func ItemKey(step string, index int) string { return step + "[" + strconv.Itoa(index) + "]" }
 
-// splitItem takes the key of an item apart.
+// splitItem splits the key of an item.
 func splitItem(key string) (step string, index int, ok bool) {
 	step, rest, found := strings.Cut(key, "[")
 	if !found || !strings.HasSuffix(rest, "]") {

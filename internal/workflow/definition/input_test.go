@@ -69,8 +69,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestOptions: options.params reach plain values by name, options.steps one
-// step; values are never templates.
+// TestOptions checks that options.params replace plain values by name and options.steps
+// affect one step; values are never templates.
 func TestOptions(t *testing.T) {
 	d := parse(t, video)
 	options := definition.Options{
@@ -126,7 +126,7 @@ func TestWantsText(t *testing.T) {
 	}
 }
 
-// TestPast: what is over is told by who has a clock.
+// TestPast checks that a caller with a clock can find schedules in the past.
 func TestPast(t *testing.T) {
 	d := parse(t, `
 name: w

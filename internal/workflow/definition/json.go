@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader makes nodes of JSON. YAML reads most JSON too, but not all: half
+// jsonReader makes nodes of JSON. YAML reads most JSON too, but not all of it: half
 // surrogates, long keys, exact places of faults.
 type jsonReader struct {
 	file    string
 	source  []byte
 	decoder *json.Decoder
 	values  int
-	// at is the place of the offset mark, which only ever moves on.
+	// at is the place of the offset mark, which only moves forward.
 	at   place
 	mark int
 }
@@ -36,7 +36,7 @@ func jsonTree(file string, source []byte) (root *node, faults Faults) {
 	return nil, Faults{r.fault(err)}
 }
 
-// Error lets a fault travel as an error inside this package.
+// Error lets a fault be passed as an error inside this package.
 func (f *Fault) Error() string { return f.String() }
 
 func (r *jsonReader) fault(err error) Fault {
@@ -57,7 +57,7 @@ func (r *jsonReader) fault(err error) Fault {
 	return Fault{File: r.file, Line: at.line, Column: at.column, What: "this is not JSON: " + what, Next: "look for a missing comma, quote or bracket before this place"}
 }
 
-// next is the offset of the next token: after spaces, commas and colons.
+// next returns the offset of the next token: after spaces, commas and colons.
 func (r *jsonReader) next() int {
 	i := int(r.decoder.InputOffset())
 	for i < len(r.source) && strings.IndexByte(" \t\r\n,:", r.source[i]) >= 0 {
@@ -66,8 +66,8 @@ func (r *jsonReader) next() int {
 	return i
 }
 
-// here is the place of the next token. It counts on from the last one, so a
-// large document is not read once for each of its values.
+// here returns the place of the next token. It continues counting from the last one, so
+// that a large document is not read once for each of its values.
 func (r *jsonReader) here() place {
 	offset := r.next()
 	between := r.source[r.mark:offset]
@@ -156,8 +156,8 @@ func doubled(key string, at, first place) *Fault {
 	return &Fault{Line: at.line, Column: at.column, What: fmt.Sprintf("the key %q is here twice; first on line %d", key, first.line), Next: "keep one of the two"}
 }
 
-// numeral reads a number into an int64 or a float64. A whole number that fits
-// neither without loss is refused, for it would silently change.
+// numeral parses a number into an int64 or a float64. It refuses an integer that fits
+// neither without loss, because the number would silently change.
 func numeral(s string) (any, error) {
 	n := json.Number(s)
 	if i, err := n.Int64(); err == nil {

@@ -12,32 +12,31 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// linter collects what is wrong with the sense of a definition.
+// linter collects the semantic errors of a definition.
 type linter struct {
 	*Definition
 	*graph
 	faults Faults
-	// params are the properties of the schema; nil if there is none. closed says
-	// that there can be no others.
+	// params are the properties of the schema, or nil if there is none. closed is set if
+	// there can be no others.
 	params map[string]any
 	closed bool
 	read   map[string]bool
-	// every says that some step is given all params of the job, so each is used.
+	// every is set if some step gets all params of the job, so that each is used.
 	every bool
-	// lost says that there are steps whose keys nobody could read.
+	// lost is set if there are steps whose keys could not be read.
 	lost bool
 }
 
-// Lint finds what Parse cannot see in a single value: needs that lead nowhere
-// or round in a ring, templates and expressions that cannot work, schedules
-// that never come. It needs no server. What only a server knows, such as
-// whether a pool exists, it does not say.
+// Lint finds what Parse cannot see in a single value: needs that do not exist or form a
+// cycle, templates and expressions that cannot work, schedules that never fire. It needs
+// no server. It does not report what only a server knows, such as whether a pool exists.
 func (d *Definition) Lint() Faults {
 	return (&linter{Definition: d, graph: graphOf(d), read: map[string]bool{}}).lint()
 }
 
-// besides finds what else is wrong with a definition that has faults of form.
-// What may only seem wrong because of one of them, it leaves out.
+// besides finds further errors of a definition that has syntactic faults. It leaves out
+// errors that may only be consequences of one of them.
 func (d *Definition) besides(found Faults) Faults {
 	l := &linter{Definition: d, graph: graphOf(d), read: map[string]bool{}}
 	for i := range d.Steps {
@@ -63,7 +62,7 @@ func (d *Definition) besides(found Faults) Faults {
 	})
 }
 
-// unread says that the step at a path is not among the steps.
+// unread reports whether the step at a path is not among the steps.
 func (d *Definition) unread(path string) bool {
 	at := d.where[path]
 	return !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Line == at.line && s.Column == at.column })
@@ -101,7 +100,7 @@ func (l *linter) warn(path, next, format string, args ...any) {
 	l.faults[len(l.faults)-1].Warning = true
 }
 
-// needs checks that they exist, once each, and form no ring.
+// needs checks that needs exist, once each, and form no cycle.
 func (l *linter) needs() {
 	for i := range l.Steps {
 		s, seen := &l.Steps[i], map[string]bool{}
@@ -148,7 +147,7 @@ func (l *linter) needs() {
 	}
 }
 
-// defaults checks that what nobody gives would be taken if somebody gave it.
+// defaults checks that the default values would be accepted if they were given.
 func (l *linter) defaults() {
 	if len(l.Params) == 0 {
 		return
@@ -167,7 +166,7 @@ func (l *linter) defaults() {
 	if json.Unmarshal(l.Params, &schema) != nil {
 		return
 	}
-	delete(schema, "required") // those a run gives
+	delete(schema, "required") // those are given by a run
 	relaxed := *l.Definition
 	relaxed.Params, relaxed.memo = encode(schema), nil
 	if _, err := relaxed.Input(Options{}); err != nil {
@@ -175,8 +174,8 @@ func (l *linter) defaults() {
 	}
 }
 
-// refused turns the problem of an input into a fault: at the value below own,
-// or in the schema that states it.
+// refused turns the problem of an input into a fault: at the value below own, or in the
+// schema that states it.
 func (l *linter) refused(err error, own, next, what string) {
 	at, text := own, err.Error()
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
@@ -196,7 +195,7 @@ func (l *linter) refused(err error, own, next, what string) {
 	l.add(at, next, "%s: %s", what, text)
 }
 
-// someday is when schedules are tried: any day does, and the same one always
+// someday is the time at which schedules are tried: any day works, and a fixed one always
 // gives the same answer.
 var someday = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -228,7 +227,7 @@ func (l *linter) schedules() {
 	}
 }
 
-// Past warns of single runs whose time is over: they would come at once. It is
+// Past warns of single runs whose time is over, because they would start at once. It is
 // not part of Lint, which has no clock.
 func (d *Definition) Past(now time.Time) Faults {
 	l := &linter{Definition: d}
@@ -241,7 +240,7 @@ func (d *Definition) Past(now time.Time) Faults {
 	return l.faults
 }
 
-// unused tells of params that no step reads.
+// unused reports params that no step reads.
 func (l *linter) unused() {
 	if l.every {
 		return

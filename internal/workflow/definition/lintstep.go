@@ -54,8 +54,8 @@ func hasTemplate(v any) bool {
 	return false
 }
 
-// plainTexts refuses templates where they are not read: what decides where work
-// goes must be known before anything runs.
+// plainTexts refuses templates where they are not evaluated, because what decides where
+// work goes must be known before anything runs.
 func (l *linter) plainTexts(s *Step, at string) {
 	texts := map[string]string{"service": s.Service, "pool": s.Pool, "workflow": s.Workflow}
 	for name, secret := range s.Secrets {
@@ -80,7 +80,7 @@ func (l *linter) references(s *Step, i int, at string) {
 	l.faults = append(l.faults, faults...)
 	check := func(path, text string, refs []ref, items bool) {
 		for _, r := range refs {
-			if len(l.faults) > 2*faultLimit { // nobody reads more, and each costs a search in the file
+			if len(l.faults) > 2*faultLimit { // more would not be read, and each costs a search in the file
 				return
 			}
 			if what, next := l.reference(r.path, s, i, items); what != "" {
@@ -107,7 +107,7 @@ var roots = map[string][]string{
 
 var outcome = []string{"state", "result", "error", "node", "items"}
 
-// reference says what is wrong with a value that is read, or nothing.
+// reference returns what is wrong with a reference, or "".
 func (l *linter) reference(path []string, s *Step, i int, items bool) (what, next string) {
 	root := path[0]
 	fields, known := roots[root]
@@ -197,7 +197,7 @@ func (l *linter) glob(at, glob string) {
 	}
 }
 
-// local says that a path stays below where it starts, on every system.
+// local reports whether a path stays below its start, on every system.
 func local(name string) bool {
 	if name == "" || strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") || len(name) > 1 && name[1] == ':' {
 		return false
@@ -248,7 +248,7 @@ func (l *linter) secret(path, name string) {
 	}
 }
 
-// runsShell says that the command is a line for a shell.
+// runsShell reports whether the command is a line for a shell.
 func runsShell(argv []string) bool {
 	if len(argv) < 3 || !strings.HasPrefix(argv[1], "-") {
 		return false
@@ -268,7 +268,7 @@ func (l *linter) command(s *Step, at string) {
 	for _, name := range sortedKeys(s.Secrets) {
 		for i, arg := range s.Run.Argv {
 			if runsShell(s.Run.Argv) {
-				break // it reads the variable itself, and only its name is an argument
+				break // the shell reads the variable itself, and only its name is an argument
 			}
 			if strings.Contains(arg, "$"+name) || strings.Contains(arg, "${"+name+"}") {
 				l.add(item(at+".run.argv", i), fmt.Sprintf("let the command read the variable %s itself, or use files:", name), "a secret is never part of a command: every user of the machine could see it, and there is no shell to fill it in")
@@ -305,8 +305,8 @@ func composeURL(run *Run) string {
 	return run.Compose.URL
 }
 
-// stands checks a step that stands for others: its items, or a workflow. It
-// never runs itself, so what is said of its own run would have no effect.
+// stands checks a step that stands for others: its items, or a workflow. It never runs
+// itself, so settings of its own run would have no effect.
 func (l *linter) stands(s *Step, at string) {
 	if s.Approval != "" {
 		l.add(at+".approval", "put the approval on a step of its own, and let this one need it", "a step with map or workflow is not held itself")

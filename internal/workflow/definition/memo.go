@@ -8,9 +8,9 @@ import (
 	"github.com/weirhq/weir/internal/pattern"
 )
 
-// memo keeps what is worked out once for all jobs of a definition. It is safe
-// for many goroutines. A definition that was parsed must not be changed in its
-// steps and params afterwards; its name and version may be.
+// memo caches what is computed once for all jobs of a definition. It is safe for
+// concurrent use. The steps and params of a parsed definition must not be changed
+// afterwards; its name and version may be.
 type memo struct {
 	schema func() (paramsSchema, error)
 	number map[string]int
@@ -33,7 +33,7 @@ func (d *Definition) remember() {
 	d.memo = m
 }
 
-// compile is the parsed form of a step. Callers only read it.
+// compile returns the parsed form of a step. Callers only read it.
 func (d *Definition) compile(s *Step) (*compiled, Faults) {
 	if d.memo != nil {
 		if i, ok := d.memo.number[s.Key]; ok && i < len(d.Steps) && &d.Steps[i] == s {

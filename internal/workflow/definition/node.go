@@ -23,8 +23,8 @@ func (k kind) String() string {
 	return [...]string{"nothing", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// node is a value of a document with its place. YAML and JSON become the same
-// nodes, so that the rest reads one language.
+// node is a value of a document with its place. YAML and JSON become the same nodes, so
+// that the rest of the code reads one form.
 type node struct {
 	kind kind
 	place
@@ -40,7 +40,7 @@ type field struct {
 	node  *node
 }
 
-// field is the value of a key, or nil. An empty value is the same as no key.
+// field returns the value of a key, or nil. An empty value counts as no key.
 func (n *node) field(key string) *node {
 	for i := range n.fields {
 		if n.fields[i].key == key && n.fields[i].node.kind != null {
@@ -50,7 +50,7 @@ func (n *node) field(key string) *node {
 	return nil
 }
 
-// any is the value as Go has it: map[string]any, []any, string, bool, int64,
+// any returns the value as a Go value: map[string]any, []any, string, bool, int64,
 // float64, nil.
 func (n *node) any() any {
 	switch n.kind {
@@ -71,7 +71,7 @@ func (n *node) any() any {
 	}
 }
 
-// tree makes the nodes of a document, or says why it is none.
+// tree makes the nodes of a document, or returns why it cannot.
 func tree(file string, source []byte) (*node, Faults) {
 	refuse := func(at place, next, format string, args ...any) (*node, Faults) {
 		return nil, Faults{{File: file, Line: at.line, Column: at.column, What: fmt.Sprintf(format, args...), Next: next}}
@@ -102,8 +102,8 @@ func tree(file string, source []byte) (*node, Faults) {
 	return root, faults
 }
 
-// control is what neither YAML nor JSON has as a plain character. DEL is left to
-// them.
+// control reports whether neither YAML nor JSON allows the character as plain text. DEL
+// is left to them.
 func control(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
 func invalidUTF8(source []byte) int {
@@ -117,7 +117,7 @@ func invalidUTF8(source []byte) int {
 	return -1
 }
 
-// placeOf turns an offset into a line and a column, both from 1, in characters.
+// placeOf converts an offset into a line and a column, both from 1, in characters.
 func placeOf(source []byte, offset int) place {
 	before := source[:min(offset, len(source))]
 	start := bytes.LastIndexByte(before, '\n') + 1

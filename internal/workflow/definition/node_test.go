@@ -12,8 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// everyKey has a step for each driver; together they say all that a step can
-// say of its run.
+// everyKey has a step for each driver; together they use every key of a run.
 const everyKey = `
 name: every
 steps:
@@ -33,9 +32,9 @@ steps:
   - {key: func, service: s, run: {driver: func, env: {A: b}}}
 `
 
-// TestTheNodeReadsWhatADefinitionWrites: definition.Run and node.Run are two
-// structs on purpose, one for who writes a workflow and one for who runs it. What
-// the first says, the second knows, and the second knows no more but for fleets.
+// TestTheNodeReadsWhatADefinitionWrites compares definition.Run and node.Run, which are
+// two structs on purpose, one for the author of a workflow and one for the agent that
+// runs it. The second has every field of the first, and no others except those of fleets.
 func TestTheNodeReadsWhatADefinitionWrites(t *testing.T) {
 	d := parse(t, everyKey)
 	if faults := d.Lint(); len(faults.Errors()) > 0 {
@@ -75,7 +74,7 @@ func TestTheNodeReadsWhatADefinitionWrites(t *testing.T) {
 	}
 }
 
-// filled notes which fields of a struct, and of those inside it, are set.
+// filled records which fields of a struct, and of nested structs, are set.
 func filled(v reflect.Value, prefix string, into map[string]bool) {
 	for i := range v.NumField() {
 		name, field := prefix+v.Type().Field(i).Name, v.Field(i)

@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Options are what somebody says when they run a workflow.
+// Options are what a user gives to a run of a workflow.
 type Options struct {
 	// Params of the job. They also replace a param that a step states as a plain
 	// value under the same name.
@@ -27,11 +27,11 @@ type StepOptions struct {
 	// Params replace params of the step by name. They are values, not templates.
 	Params   map[string]any `json:"params,omitempty"`
 	Priority *int           `json:"priority,omitempty"`
-	// Skip leaves the step out. Its dependents go on.
+	// Skip leaves the step out. Its dependents continue.
 	Skip bool `json:"skip,omitempty"`
 }
 
-// Input makes the params of a job: the options' over the defaults, checked
+// Input makes the params of a job: those of the options over the defaults, checked
 // against the schema.
 func (d *Definition) Input(options Options) (map[string]any, error) {
 	for _, key := range sortedKeys(options.Steps) {
@@ -81,8 +81,8 @@ func (d *Definition) Input(options Options) (map[string]any, error) {
 	return params, nil
 }
 
-// givenJob are those params for one step that are params of the job: the schema
-// has them, and the step takes them as they are.
+// givenJob returns those params of one step that are params of the job: the schema has
+// them, and the step takes them as they are.
 func (s *Step) givenJob(own, schema map[string]any) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	out := map[string]any{}
@@ -97,7 +97,7 @@ func (s *Step) givenJob(own, schema map[string]any) map[string]any {
 	return out
 }
 
-// WantsText says that a param is text, whatever else its value looks like: 1.2,
+// WantsText reports whether a param is text, whatever else its value looks like: 1.2,
 // 007, true.
 func (d *Definition) WantsText(name string) bool {
 	schema, err := d.schema()
@@ -117,8 +117,7 @@ func (d *Definition) keys() []string {
 	return keys
 }
 
-// fill adds the defaults that the schema states, also inside mappings that are
-// there.
+// fill adds the defaults of the schema, also inside existing mappings.
 func fill(params, schema map[string]any, depth int) {
 	properties, _ := schema["properties"].(map[string]any)
 	for name, p := range properties {
@@ -151,8 +150,7 @@ type schemaFault struct {
 
 func (f *schemaFault) Error() string { return f.what }
 
-// plainSchemaError finds what a person can mend in an error about the schema
-// itself.
+// plainSchemaError extracts what a person can fix from an error about the schema itself.
 func plainSchemaError(err error) error {
 	if bad, ok := errors.AsType[*pattern.Error](err); ok {
 		return &schemaFault{bad.At, bad.What, bad.Next}

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Parse reads a definition in YAML or JSON. name is the file's name: faults
-// begin with it, and a definition without a name of its own takes its stem. A
-// bare list is taken as the steps.
+// Parse reads a definition in YAML or JSON. name is the file's name: faults begin with
+// it, and a definition without a name gets its stem. A bare list is taken as the steps.
 //
-// Parse checks form: keys, kinds of values, limits. [Definition.Lint] checks
-// sense. With a fault that is no warning the definition is nil, and the faults
-// have what else Lint would find, so that somebody mends a file once.
+// Parse checks the form: keys, kinds of values, limits. [Definition.Lint] checks the
+// meaning. If there is a fault that is not a warning, the definition is nil, and the
+// faults include what else Lint would find, so that the author can fix the file in one
+// go.
 func Parse(name string, source []byte) (*Definition, Faults) {
 	root, faults := tree(name, source)
 	if len(faults) > 0 {
@@ -42,8 +42,8 @@ func ParseJSON(stored json.RawMessage) (*Definition, error) {
 	return d, nil
 }
 
-// JSON is the definition in its one normal form: the same definition gives the
-// same bytes, however it was written.
+// JSON returns the definition in its one normal form: the same definition gives the same
+// bytes, however it was written.
 func (d *Definition) JSON() json.RawMessage {
 	out, err := json.Marshal(d)
 	if err != nil { // only values of JSON get in
@@ -80,14 +80,14 @@ func (r *reader) definition(d *Definition, root *node) {
 		"timeout":     r.timeout(&d.Timeout),
 		"schedules":   r.schedules(&d.Schedules),
 		"steps":       r.steps(d),
-		"is_active":   r.boolean(&active), // of the source; whoever stores it says so
+		"is_active":   r.boolean(&active), // of the source; the caller that stores it sets it
 	})
 	if root.field("steps") == nil {
 		r.fault(root, "", "write steps: and a list of steps below it", "a workflow needs steps")
 	}
 }
 
-// isServices tells what an agent reads: services, each with how it is run.
+// isServices recognizes a file for an agent: services, each with how it is run.
 func isServices(root *node) bool {
 	for _, f := range root.fields {
 		if f.node.kind != mapping || f.node.field("run") == nil && f.node.field("slots") == nil {
@@ -148,7 +148,7 @@ func (r *reader) inSchema(at []string, path string, other place) (string, place)
 	return path, other
 }
 
-// isSchema tells a whole schema from the short form, in which every value is
+// isSchema distinguishes a whole schema from the short form, in which every value is
 // itself a mapping.
 func isSchema(n *node) bool {
 	if len(n.fields) == 0 {
@@ -222,7 +222,7 @@ func (r *reader) schedules(into *[]Schedule) func(*node, string) {
 	}
 }
 
-// alias refuses two names of the same thing at once.
+// alias refuses two names of the same field at once.
 func (r *reader) alias(n *node, path, name, other string) {
 	if n.field(name) != nil && n.field(other) != nil {
 		r.fault(n.field(other), join(path, other), "keep "+name, "%s and %s mean the same", name, other)

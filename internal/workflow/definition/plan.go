@@ -13,34 +13,33 @@ import (
 // maxPlan bounds the params of all tasks that are made at once.
 const maxPlan = 32 << 20
 
-// insist is how long a preference lasts that says nothing itself.
+// insist is the default length of a preference.
 const insist = 10 * time.Second
 
 // Job is what templates read as .job.
 type Job struct {
-	// ID may be empty: a step that reads it is then planned once the job exists.
+	// ID may be empty: a step that reads it is then planned after the job exists.
 	ID          string
 	Name        string
 	ScheduledAt time.Time
 }
 
-// Input is what a job is planned from. Params are those that
-// [Definition.Input] made of the options.
+// Input is what a job is planned from. Params are the result of [Definition.Input].
 type Input struct {
 	Params  map[string]any
 	Options Options
 	Job     Job
 }
 
-// Task is a step as the engine takes it: its JSON has the fields of the SQL
-// type weir.task_spec.
+// Task is a step in the form of the engine: its JSON has the fields of the SQL type
+// weir.task_spec.
 type Task struct {
 	Key     string          `json:"key"`
 	Service string          `json:"service"`
 	Params  json.RawMessage `json:"params,omitempty"`
 	Needs   []string        `json:"needs,omitempty"`
 	Rule    string          `json:"rule,omitempty"`
-	// Priority nil: the job's.
+	// Priority is the task's priority. Nil means the job's.
 	Priority    *int              `json:"priority,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Hold        string            `json:"hold,omitempty"`
@@ -49,24 +48,24 @@ type Task struct {
 	Timeout     string            `json:"timeout,omitempty"`
 	Backoff     string            `json:"backoff,omitempty"`
 	BackoffCap  string            `json:"backoff_cap,omitempty"`
-	// Plan: somebody resolves it once its needs are met.
+	// Plan is set if the leader resolves the task when its needs are met.
 	Plan bool            `json:"plan,omitempty"`
 	Run  json.RawMessage `json:"run,omitempty"`
 
 	Patience *Patience `json:"-"`
 }
 
-// Patience says what happens to a task that nobody takes. Nil: it waits.
+// Patience says what happens to a task that no worker takes. Nil means that it waits.
 type Patience struct {
-	// Relax is after how long Labels take the place of the task's. Zero: never.
+	// Relax is the time after which Labels replace the task's. Zero means never.
 	Relax  time.Duration
 	Labels map[string]string
-	// Fail is after how long the task fails. Zero: never.
+	// Fail is the time after which the task fails. Zero means never.
 	Fail time.Duration
 }
 
-// Plan makes the tasks of a job, in the order of the steps. Static steps are
-// whole; a dynamic one (Plan is set) is filled in by [Definition.Resolve].
+// Plan makes the tasks of a job, in the order of the steps. Static steps are complete; a
+// dynamic one (Plan is set) is completed by [Definition.Resolve].
 func (d *Definition) Plan(in Input) ([]Task, error) {
 	env := d.env(in.Params, in.Job, nil)
 	tasks := make([]Task, 0, len(d.Steps))
@@ -98,7 +97,7 @@ func (d *Definition) planStep(c *compiled, in Input, env map[string]any) (Task, 
 		Key: s.Key, Service: s.service(), Needs: s.Needs, Rule: s.Rule, Priority: d.priority(s, in.Options),
 		Plan: c.dynamic(in.Job) || in.Options.Steps[s.Key].Skip,
 	}
-	if s.Map != nil { // its items are tried
+	if s.Map != nil { // its items are retried
 		return task, nil
 	}
 	d.tries(&task, s)
@@ -115,8 +114,8 @@ func (d *Definition) planStep(c *compiled, in Input, env map[string]any) (Task, 
 		made.fill(&task)
 		return task, nil
 	}
-	// What is known already stands on the task, so that `why` and the graph show
-	// it while it waits.
+	// What is known already is set on the task, so that `why` and the graph show it while
+	// it waits.
 	if !isTemplate(s.Approval) {
 		task.Hold = s.Approval
 	}
@@ -145,7 +144,7 @@ func (d *Definition) priority(s *Step, options Options) *int {
 	return orElse(options.Steps[s.Key].Priority, s.Priority)
 }
 
-// tries copies retries and the limit of a run.
+// tries copies the retries and the limit of a run.
 func (d *Definition) tries(task *Task, s *Step) {
 	if retry := orElse(s.Retry, d.Retry); retry != nil {
 		task.MaxAttempts, task.Backoff, task.BackoffCap = retry.MaxAttempts, retry.Backoff.interval(), retry.Cap.interval()
@@ -162,8 +161,8 @@ func orElse[T any](p, other *T) *T {
 	return other
 }
 
-// patience joins the limit of waiting with what the step only prefers. wanted
-// are the labels with the preferred ones, needed those without.
+// patience combines the limit of waiting with the step's preference. wanted are the
+// labels with the preferred ones, needed those without.
 func (d *Definition) patience(s *Step, wanted, needed map[string]string) *Patience {
 	p := &Patience{}
 	if timeout := orElse(s.Timeout, d.Timeout); timeout != nil {
@@ -193,7 +192,7 @@ func (d *Definition) patience(s *Step, wanted, needed map[string]string) *Patien
 	return p
 }
 
-// dynamic says that the step cannot be made before its needs have ended.
+// dynamic reports whether the step cannot be made before its needs have ended.
 func (c *compiled) dynamic(job Job) bool {
 	s := c.step
 	if s.When != "" || s.Map != nil || s.Workflow != "" || s.Sticky != nil || s.Delay > 0 {
@@ -210,7 +209,7 @@ func (c *compiled) dynamic(job Job) bool {
 	return false
 }
 
-// Dynamic says whether a step is resolved after its needs have ended.
+// Dynamic reports whether a step is resolved after its needs have ended.
 func (d *Definition) Dynamic(key string) bool {
 	s := d.Step(key)
 	if s == nil {
@@ -220,7 +219,7 @@ func (d *Definition) Dynamic(key string) bool {
 	return len(faults) > 0 || c.dynamic(Job{})
 }
 
-// env is what templates and expressions read.
+// env returns what templates and expressions read.
 func (d *Definition) env(params map[string]any, job Job, needs map[string]NeedFacts) map[string]any {
 	about := map[string]any{"name": job.Name}
 	if job.Name == "" {

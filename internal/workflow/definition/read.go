@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// reader turns nodes into a definition. It goes on after a fault, so that
-// somebody mends a file once and not line by line.
+// reader turns nodes into a definition. It continues after a fault, so that the author
+// can fix a file in one go and not line by line.
 type reader struct {
 	file   string
 	faults Faults
@@ -20,10 +20,10 @@ func (r *reader) fault(n *node, path, next, format string, args ...any) {
 	r.faults = append(r.faults, Fault{File: r.file, Line: n.line, Column: n.column, Path: path, What: fmt.Sprintf(format, args...), Next: next})
 }
 
-// readers says for each key of a mapping who reads its value.
+// readers are the functions that read the values of a mapping, by key.
 type readers map[string]func(n *node, path string)
 
-// mapping hands each value to its reader. Unknown keys are faults: a typing
+// mapping passes each value to its reader. Unknown keys are faults, because a typing
 // error must not silently mean the default.
 func (r *reader) mapping(n *node, path, what string, known readers) bool {
 	r.where[path] = n.place
@@ -67,8 +67,8 @@ func join(path, key string) string {
 
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// text reads text. A number or a boolean where text belongs was likely meant
-// as text; YAML read it otherwise, so its author should say so.
+// text reads text. A number or a boolean where text belongs was probably meant as text;
+// YAML read it differently, so its author should quote it.
 func (r *reader) text(into *string) func(*node, string) {
 	return func(n *node, path string) {
 		s, ok := n.value.(string)
@@ -167,7 +167,7 @@ func (r *reader) duration(into *Duration) func(*node, string) {
 	}
 }
 
-// texts reads a list of text. One text alone stands for a list of one.
+// texts reads a list of text. A single text stands for a list of one.
 func (r *reader) texts(into *[]string) func(*node, string) {
 	return func(n *node, path string) {
 		if n.kind == text {
@@ -187,8 +187,8 @@ func (r *reader) texts(into *[]string) func(*node, string) {
 	}
 }
 
-// pairs reads a mapping of text to text. Numbers and booleans are taken as they
-// are written: a label gpu: true is the text true.
+// pairs reads a mapping of text to text. Numbers and booleans are taken as written: a
+// label gpu: true is the text true.
 func (r *reader) pairs(into *map[string]string) func(*node, string) {
 	return func(n *node, path string) {
 		if n.kind != mapping {
@@ -232,7 +232,7 @@ func (r *reader) remember(n *node, path string) {
 	}
 }
 
-// stem is the name that a file gives to its workflow.
+// stem returns the name that a file gives to its workflow.
 func stem(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	for _, ext := range []string{".yaml", ".yml", ".json"} {

@@ -16,8 +16,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// refuseParams says what a schema refuses: which param below where, why, and
-// what there is instead.
+// refuseParams describes what a schema refuses: which param below where, why, and what is
+// allowed instead.
 func refuseParams(where string, err error, schema map[string]any) error {
 	if much, ok := errors.AsType[*pattern.Error](err); ok {
 		return problem.Refuse(where, much.Next, "%s", much.What)
@@ -45,7 +45,7 @@ func refuseParams(where string, err error, schema map[string]any) error {
 	return problem.Refuse(strings.Join(append([]string{where}, bad.InstanceLocation...), "."), next, "%s", plainly(bad.ErrorKind))
 }
 
-// marked are the names of params; those that must be given say so.
+// marked returns the names of params, with a mark on the required ones.
 func marked(properties map[string]any, required any) []string {
 	must, _ := required.([]any)
 	names := sortedKeys(properties)
@@ -59,7 +59,7 @@ func marked(properties map[string]any, required any) []string {
 	return names
 }
 
-// leaf is the first error that has no cause below it: the one to mend.
+// leaf returns the first error without a cause below it, which is the one to fix.
 func leaf(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
@@ -67,7 +67,7 @@ func leaf(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return e
 }
 
-// plainly says what is wrong in the words of the rest.
+// plainly describes an error in the words of the other messages.
 func plainly(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kinds.Type:

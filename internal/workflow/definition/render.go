@@ -19,8 +19,8 @@ func (m *made) fill(task *Task) {
 	task.Params, task.Labels, task.Run, task.Hold, task.Patience = m.params, m.labels, m.run, m.hold, m.patience
 }
 
-// order is the JSON that a worker gets of how to run a task: the step's run,
-// and what it is given and must keep.
+// order is the JSON that tells a worker how to run a task: the step's run, its secrets
+// and files, and its limits.
 type order struct {
 	*Run
 	Secrets   map[string]string `json:"secrets,omitempty"`
@@ -38,7 +38,7 @@ type renderer struct {
 	b   *budget
 }
 
-// render makes a step from its env. sticky labels are not part of it.
+// render makes a step from its env. Sticky labels are not part of it.
 func (d *Definition) render(c *compiled, params map[string]any, options Options, env map[string]any) (*made, error) {
 	r := &renderer{c, env, newBudget()}
 	s, out := c.step, &made{}
@@ -69,7 +69,8 @@ func (d *Definition) render(c *compiled, params map[string]any, options Options,
 	return out, err
 }
 
-// merged has the labels of all; later ones win. Nil if there are none.
+// merged returns all labels; later ones take precedence. It returns nil if there are
+// none.
 func merged(all ...map[string]string) map[string]string {
 	var out map[string]string
 	for _, labels := range all {
@@ -84,9 +85,9 @@ func merged(all ...map[string]string) map[string]string {
 	return out
 }
 
-// params are the step's: what it states, with plain values replaced by the
-// options of the job, and the options of the step over it. A step that states
-// none is given the job's.
+// params returns the step's params: what it states, with plain values replaced by the
+// options of the job, and the options of the step over it. A step that states none gets
+// the job's.
 func (r *renderer) params(job map[string]any, options Options) (map[string]any, error) {
 	s, own := r.step, options.Steps[r.step.Key].Params
 	out := map[string]any{}
@@ -179,7 +180,8 @@ func (r *renderer) pairs(path string, pairs map[string]string) (map[string]strin
 	return out, nil
 }
 
-// order is nil for plain work: a worker that handles the service needs none.
+// order returns nil for plain work, because a worker that handles the service needs no
+// order.
 func (d *Definition) order(r *renderer) (json.RawMessage, error) {
 	s := r.step
 	o := order{Secrets: s.Secrets, Files: s.Files, Artifacts: s.Artifacts, Inputs: s.Inputs}
@@ -206,7 +208,7 @@ func (d *Definition) order(r *renderer) (json.RawMessage, error) {
 	return out, nil
 }
 
-// run fills in a copy.
+// run fills in the templates of a copy.
 func (r *renderer) run(run Run) (*Run, error) {
 	argv := make([]string, len(run.Argv))
 	for i, arg := range run.Argv {

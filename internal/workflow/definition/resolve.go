@@ -12,10 +12,10 @@ import (
 // NeedFacts is how an earlier step ended.
 type NeedFacts struct {
 	State  string // done, failed, canceled, skipped
-	Result any    // as json.Unmarshal has it, or a json.RawMessage
+	Result any    // in the form of json.Unmarshal, or a json.RawMessage
 	Error  string
 	Node   string
-	// Items of a map. Nil: those of its result.
+	// Items are those of a map. Nil means those of its result.
 	Items []any
 }
 
@@ -38,30 +38,31 @@ func (n NeedFacts) env() map[string]any {
 	return map[string]any{"state": n.State, "result": result, "error": n.Error, "node": n.Node, "items": tidy(items)}
 }
 
-// Facts are what is known when a step is resolved. Needs holds at least what
+// Facts are what is known when a step is resolved. Needs contains at least what
 // [Definition.Reads] names.
 type Facts struct {
 	Params  map[string]any
 	Options Options
 	Job     Job
 	Needs   map[string]NeedFacts
-	// Own are the params of the task itself: an item of a map over a workflow has
-	// been made whole before.
+	// Own are the params of the task itself: an item of a map over a workflow is already
+	// complete.
 	Own json.RawMessage
 }
 
-// Resolution is what becomes of a dynamic step. One of Skip, Mapped and
-// Workflow is set, or the rest is the task.
+// Resolution is what happens to a dynamic step. One of Skip, Mapped and Workflow is set,
+// or the rest is the task.
 type Resolution struct {
-	// Skip: it does not run, and its dependents go on. Because says why.
+	// Skip means that the step does not run, and its dependents continue. Because says
+	// why.
 	Skip    bool
 	Because string
 
-	// Mapped: Items run in its place; none is fine.
+	// Mapped means that Items run in its place; there may be none.
 	Mapped bool
 	Items  []Task
 
-	// Workflow runs in its place. Version 0: the newest active one.
+	// Workflow runs in its place. Version 0 means the newest active one.
 	Workflow string
 	Version  int
 	Options  Options
@@ -74,8 +75,8 @@ type Resolution struct {
 	Patience *Patience
 }
 
-// Resolve says what becomes of a dynamic step now that its needs have ended.
-// An error means that the step has failed: its text is the cause.
+// Resolve decides what happens to a dynamic step after its needs have ended. An error
+// means that the step has failed: its text is the cause.
 func (d *Definition) Resolve(key string, facts Facts) (Resolution, error) {
 	s := d.Step(key)
 	if s == nil {
@@ -136,7 +137,7 @@ func subWorkflow(s *Step, params json.RawMessage) (Resolution, error) {
 	return out, nil
 }
 
-// stick adds the node of the step that this one is to run beside.
+// stick adds the node of the step beside which this one should run.
 func (d *Definition) stick(s *Step, m *made, facts Facts) error {
 	if s.Sticky == nil {
 		return nil
@@ -164,8 +165,8 @@ func (d *Definition) stick(s *Step, m *made, facts Facts) error {
 	return nil
 }
 
-// items makes a task of each item. Their limit is not part of it: whoever adds
-// them gives them a pool of that size.
+// items makes a task of each item. The limit is not part of it: the caller gives them a
+// pool of that size.
 func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task, error) {
 	s := c.step
 	over, err := d.over(c, env)
@@ -194,7 +195,7 @@ func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task
 	return tasks, nil
 }
 
-// over is the list that a map goes over.
+// over returns the list that a map iterates over.
 func (d *Definition) over(c *compiled, env map[string]any) ([]any, error) {
 	s := c.step
 	var v any
@@ -219,11 +220,11 @@ func (d *Definition) over(c *compiled, env map[string]any) ([]any, error) {
 	return items, nil
 }
 
-// maxOutcome bounds the result of a map: that of a task of its own.
+// maxOutcome bounds the result of a map, like that of a single task.
 const maxOutcome = 8 << 20
 
-// Outcome says how a map has ended once its items have: its result, or the
-// cause of its failure. items are in their order.
+// Outcome returns how a map ended after its items ended: its result, or the cause of its
+// failure. items are in order.
 func (d *Definition) Outcome(key string, items []NeedFacts) (done bool, result json.RawMessage, cause string) {
 	s := d.Step(key)
 	results, failed, first := make([]any, len(items)), 0, -1

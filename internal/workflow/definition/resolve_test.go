@@ -135,7 +135,7 @@ func TestMapItems(t *testing.T) {
 	}
 }
 
-// TestShared: one definition serves many goroutines; the race detector looks.
+// TestShared uses one definition from many goroutines under the race detector.
 func TestShared(t *testing.T) {
 	d := parse(t, branches)
 	var all sync.WaitGroup
@@ -208,7 +208,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestResolveErrors: what a failed step shows as its cause.
+// TestResolveErrors checks what a failed step shows as its cause.
 func TestResolveErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		step string

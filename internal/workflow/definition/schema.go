@@ -8,6 +8,6 @@ import (
 //go:embed workflow.schema.json
 var published []byte
 
-// Schema is the JSON Schema of a definition, for editors and other tools. It
-// says what [Parse] takes; sense is for [Definition.Lint].
+// Schema returns the JSON Schema of a definition, for editors and other tools. It
+// describes what [Parse] accepts; [Definition.Lint] checks the meaning.
 func Schema() json.RawMessage { return json.RawMessage(published) }

@@ -90,8 +90,8 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 	return true
 }
 
-// condition reads an expression. true and false are expressions too, though
-// YAML has them as booleans.
+// condition reads an expression. true and false are expressions too, although YAML reads
+// them as booleans.
 func (r *reader) condition(into *string) func(*node, string) {
 	return func(n *node, path string) {
 		if b, ok := n.value.(bool); ok {
@@ -182,7 +182,7 @@ func (r *reader) inputs(into *[]From) func(*node, string) {
 	}
 }
 
-// run reads how the step is run, and takes the driver from what is there.
+// run reads how the step is run, and derives the driver from the given fields.
 func (r *reader) run(into **Run) func(*node, string) {
 	return func(n *node, path string) {
 		v := &Run{}
@@ -230,7 +230,7 @@ func (v *Run) infer() string {
 	}
 }
 
-// drivers says which keys each driver has a use for, and which it must have.
+// drivers says which keys each driver uses, and which it requires.
 var drivers = map[string]struct{ must, may []string }{
 	"exec":    {[]string{"argv"}, []string{"env", "dir"}},
 	"docker":  {[]string{"image"}, []string{"argv", "env", "dir", "cpu", "memory", "pids", "network"}},

@@ -9,13 +9,13 @@ import (
 	"text/template/parse"
 )
 
-// maxTemplate is how long a text with {{ }} may be. Text without is only
-// bounded by its params.
+// maxTemplate is how long a text with {{ }} may be. Text without templates is bounded
+// only by its params.
 const maxTemplate = 64 << 10
 
-// template is a text with {{ … }}. The syntax is that of text/template, but
-// only pipelines: no branches, no loops, no variables, so that a template ends
-// and a reader sees what it reads.
+// template is a text with {{ … }}. The syntax is that of text/template, but only
+// pipelines: no branches, no loops, no variables, so that a template always ends and a
+// reader sees what it reads.
 type template struct {
 	source string
 	parts  []parse.Node // TextNode or PipeNode
@@ -33,8 +33,8 @@ func (f *templateFault) Error() string { return f.what }
 func isTemplate(s string) bool { return strings.Contains(s, "{{") }
 
 var (
-	// parseError cuts the name and line off an error of text/template: both are
-	// those of the text alone.
+	// parseError matches the name and line in an error of text/template, which are
+	// removed because they refer only to the text.
 	parseError  = regexp.MustCompile(`^template: [^:]*:(\d+): `)
 	hyphenated  = regexp.MustCompile(`\.needs\.([A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)+)`)
 	errTemplate = "a template is {{ .params.x }}, with | and functions"
@@ -108,7 +108,7 @@ func explainTemplate(source string, err error) error {
 	return f
 }
 
-// nthLine is the offset at which a line begins.
+// nthLine returns the offset at which a line begins.
 func nthLine(s string, line int) int {
 	at := 0
 	for range line - 1 {
@@ -121,7 +121,7 @@ func nthLine(s string, line int) int {
 	return at
 }
 
-// pipe checks a pipeline and notes what it reads.
+// pipe checks a pipeline and records what it reads.
 func (t *template) pipe(p *parse.PipeNode) error {
 	if len(p.Decl) > 0 {
 		return &templateFault{int(p.Position()), "a template has no variables", errTemplate}
@@ -163,7 +163,7 @@ func (t *template) command(c *parse.CommandNode, piped bool) error {
 	return nil
 }
 
-// index reads what its first argument and the literals after it name together.
+// index records what its first argument and the literals after it name together.
 func (t *template) index(c *parse.CommandNode) error {
 	before := len(t.refs)
 	for _, arg := range c.Args[1:] {
@@ -212,7 +212,7 @@ func (t *template) argument(n parse.Node) error {
 	return nil
 }
 
-// begin is where a field begins: of .a.b the parser tells where .b does.
+// begin returns where a field begins: for .a.b the parser returns the position of .b.
 func (t *template) begin(n *parse.FieldNode) int {
 	at, first := int(n.Position()), "."+n.Ident[0]
 	if len(n.Ident) > 1 && at >= len(first) && at <= len(t.source) && t.source[at-len(first):at] == first {
@@ -232,8 +232,8 @@ func literal(n *parse.NumberNode) (any, error) {
 	}
 }
 
-// render gives the value of a template: that of its pipeline if it is nothing
-// else, with its type; text otherwise.
+// render returns the value of a template: that of its pipeline, with its type, if it is
+// nothing else; text otherwise.
 func (t *template) render(env map[string]any, b *budget) (any, error) {
 	if len(t.parts) == 1 {
 		if pipe, ok := t.parts[0].(*parse.PipeNode); ok {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// errMissing marks a look-up of a key that is not there. default and ?? catch
-// it; nothing else does.
+// errMissing marks a lookup of a key that does not exist. Only default and ?? catch it.
 var errMissing = errors.New("missing")
 
 type missing struct{ what string }
@@ -19,9 +18,9 @@ type missing struct{ what string }
 func (m *missing) Error() string        { return m.what }
 func (m *missing) Is(target error) bool { return target == errMissing }
 
-// budget bounds what one evaluation may do: a unit is a node of the expression
-// or 16 bytes of a value that is read or made. Neither time nor memory can get
-// away, whatever the expression and its data are.
+// budget bounds what one evaluation may do: a unit is a node of the expression or 16
+// bytes of a value that is read or made. It bounds both time and memory, whatever the
+// expression and its data are.
 type budget struct{ left int }
 
 const (
@@ -38,7 +37,7 @@ func (b *budget) spend(units int) error {
 	return nil
 }
 
-// text spends what a text of n bytes costs and refuses one that is too long.
+// text spends the cost of a text of n bytes and refuses one that is too long.
 func (b *budget) text(n int) error {
 	if n > maxString {
 		return fmt.Errorf("a text of %d bytes is over the limit of 1 MiB", n)
@@ -46,8 +45,8 @@ func (b *budget) text(n int) error {
 	return b.spend(1 + n/16)
 }
 
-// weigh spends what it costs to walk through a value, and says about how many
-// bytes of JSON it is.
+// weigh spends the cost of walking through a value, and returns its approximate size in
+// bytes of JSON.
 func (b *budget) weigh(v any) (int, error) {
 	size := 8
 	switch v := v.(type) {
@@ -74,9 +73,8 @@ func (b *budget) weigh(v any) (int, error) {
 	return size, b.spend(1)
 }
 
-// tidy makes the value that JSON would have: whole numbers are int64, other
-// numbers float64, every mapping a map[string]any. What it makes shares nothing
-// with v.
+// tidy returns the value in the form of JSON: integers are int64, other numbers float64,
+// every mapping a map[string]any. The result shares nothing with v.
 func tidy(v any) any {
 	switch v := v.(type) {
 	case nil, bool, string, int64:
@@ -113,7 +111,7 @@ func tidy(v any) any {
 	}
 }
 
-// show is a value inside a text.
+// show returns a value for use inside a text.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -131,12 +129,12 @@ func show(v any) string {
 	}
 }
 
-// encode is compact JSON without HTML escapes.
+// encode returns compact JSON without HTML escapes.
 func encode(v any) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // only values of JSON get in
+	if err := e.Encode(v); err != nil { // only values of JSON get here
 		panic(fmt.Sprintf("definition: %v", err))
 	}
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
@@ -160,7 +158,8 @@ func word(v any) string {
 	}
 }
 
-// lookup is the value of a key or an index. path names what is looked into.
+// lookup returns the value of a key or an index. path names the value that is looked
+// into.
 func lookup(v, key any, path string) (any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -194,7 +193,7 @@ func lookup(v, key any, path string) (any, error) {
 	}
 }
 
-// same compares by value; 1 and 1.0 are the same.
+// same compares by value; 1 and 1.0 are equal.
 func same(b *budget, x, y any) (bool, error) {
 	if err := b.spend(1); err != nil {
 		return false, err
@@ -296,8 +295,8 @@ type ref struct {
 
 func (r ref) String() string { return strings.Join(r.path, ".") }
 
-// needed are the steps that refs read the outcome of; all says that some are
-// not known before it runs.
+// needed returns the steps whose outcome refs read; all is set if some are not known
+// before it runs.
 func needed(refs []ref) (keys []string, all bool) {
 	for _, r := range refs {
 		switch {

@@ -14,11 +14,12 @@ import (
 	next "go.yaml.in/yaml/v4"
 )
 
-// yamlReader makes nodes of YAML. It follows aliases itself and counts what
-// they multiply to, so that ten lines cannot stand for a billion values.
+// yamlReader makes nodes of YAML. It follows aliases itself and counts what they multiply
+// to, so that ten lines cannot stand for a billion values.
 type yamlReader struct {
 	values int
-	// open are the aliases that are being followed: one inside itself has no end.
+	// open are the aliases that are being followed, because an alias inside itself has no
+	// end.
 	open map[*yaml.Node]bool
 	// inAlias is the place of the outermost alias that is being followed.
 	inAlias place
@@ -53,8 +54,8 @@ func yamlTree(file string, source []byte) (*node, Faults) {
 	return root, nil
 }
 
-// tabbed finds the tab that indents a line at or above the one that the parser
-// gave up on: YAML forbids it, and its parser does not say so.
+// tabbed finds the tab that indents a line at or above the one where the parser gave up:
+// YAML forbids it, and its parser does not say so.
 func tabbed(lines [][]byte, line int) (place, bool) {
 	for i := max(line-2, 0); i < min(line+1, len(lines)); i++ {
 		indent := lines[i][:len(lines[i])-len(bytes.TrimLeft(lines[i], " \t"))]
@@ -67,7 +68,7 @@ func tabbed(lines [][]byte, line int) (place, bool) {
 
 var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// explained says in plain words what the parser's phrases mean.
+// explained translates the parser's phrases into plain words.
 var explained = []struct{ phrase, what, next string }{
 	{"mapping values are not allowed", "a colon is not expected here", "put text that holds a colon in quotes, or check the indentation"},
 	{"did not find expected key", "the indentation does not fit the lines above", "align it with its neighbours: the same number of spaces"},
@@ -83,8 +84,7 @@ var explained = []struct{ phrase, what, next string }{
 	{"unknown escape character", "an escape that does not exist", `in double quotes write \\ for a backslash, or use single quotes`},
 }
 
-// opened are errors that show where something ends; what is wrong is where it
-// was opened.
+// opened are errors that show where something ends; the mistake is where it was opened.
 var opened = []string{"unexpected end of stream", "',' or ']'", "',' or '}'"}
 
 // syntax makes a fault of the parser's error.
@@ -112,9 +112,9 @@ func syntax(source []byte, err error) Fault {
 	return f
 }
 
-// pinpoint asks the next version of the parser for the column, which this one
-// does not tell. That version is a release candidate: it only explains a
-// refusal, it never decides one.
+// pinpoint asks the next version of the parser for the column, which this one does not
+// return. That version is a release candidate: it only explains a refusal, it never
+// decides one.
 func pinpoint(source []byte) (at place, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -234,7 +234,7 @@ func (r *yamlReader) mapping(n *node, y *yaml.Node, depth int) error {
 	return r.merge(n, y, merged, seen)
 }
 
-// merge adds what << brings: only keys that the mapping has not itself.
+// merge adds what << brings: only keys that the mapping itself does not have.
 func (r *yamlReader) merge(n *node, y *yaml.Node, bases []*node, seen map[string]place) error {
 	for len(bases) > 0 {
 		base := bases[0]

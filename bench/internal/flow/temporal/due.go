@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// sampleSize is how many schedules are set to learn how long that takes.
+	// sampleSize is how many schedules are set to measure how long that takes.
 	sampleSize = 20
 	// aheadBy is how far the instant is ahead of the last schedule, at least.
 	aheadBy = 5 * time.Second
 )
 
-// due sets n schedules of one instant and takes the time of each run.
+// due sets n schedules of one instant and measures the time of each run.
 func (r *runner) due(ctx context.Context) (result flow.Result, err error) {
 	r.round++
 	// The instant is a part of each schedule, so it must be known before.

@@ -18,7 +18,7 @@ import (
 	"github.com/weirhq/weir/bench/internal/flow"
 )
 
-// Engine is a development server of its own, with an empty SQLite file.
+// Engine is a private development server, with an empty SQLite file.
 type Engine struct {
 	folder  string
 	version string
@@ -61,7 +61,7 @@ func New(ctx context.Context, program string) (_ *Engine, err error) {
 	return e, nil
 }
 
-// freePort names a port that nobody uses at the moment.
+// freePort returns a port that is free at the moment.
 func freePort() (host string, port int, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -71,15 +71,15 @@ func freePort() (host string, port int, err error) {
 	return address.IP.String(), address.Port, l.Close()
 }
 
-// Name of the system.
+// Name returns the name of the system.
 func (e *Engine) Name() string { return "temporal" }
 
-// Setting says how it runs.
+// Setting returns how it runs.
 func (e *Engine) Setting() string {
 	return e.version + ": server start-dev with a SQLite file, Go SDK worker in this process"
 }
 
-// Has tells which shapes are there. Activities always give their results to the
+// Has reports which shapes it supports. Activities always return their results to the
 // workflow, a fan is a loop in it, and jobs are started one by one.
 func (e *Engine) Has(shape flow.Shape) bool {
 	switch shape {

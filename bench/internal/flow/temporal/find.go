@@ -19,12 +19,11 @@ const (
 )
 
 const (
-	// Auto takes a program that is there, Build builds one if there is none, Off
-	// goes without.
+	// Auto uses an existing program, Build builds one if there is none, Off goes without.
 	Auto, Build, Off = "auto", "build", "off"
 )
 
-// ErrNone says that there is no program to be had, and why.
+// ErrNone means that there is no program, and says why.
 var ErrNone = errors.New("no Temporal")
 
 // Find returns the path of the program temporal: the one that TEMPORAL_CLI names,
@@ -57,7 +56,7 @@ func Find(ctx context.Context, mode string, getenv func(string) string) (string,
 	return built, build(ctx, built)
 }
 
-// cached is where a program that we built is kept.
+// cached returns the path of a program that was built before.
 func cached() (string, error) {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -69,7 +68,7 @@ func cached() (string, error) {
 // build makes the program from its module. It takes minutes.
 func build(ctx context.Context, path string) error {
 	cmd := exec.CommandContext(ctx, "go", "install", module+"@"+version)
-	cmd.Dir = os.TempDir() // no go.mod of ours has a say
+	cmd.Dir = os.TempDir() // so that no go.mod of this repository applies
 	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Dir(path), "GOFLAGS=", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s@%s: %w\n%s", module, version, err, out)

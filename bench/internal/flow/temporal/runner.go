@@ -19,11 +19,11 @@ type runner struct {
 	queue   string
 	began   flow.Gather
 	workers []worker.Worker
-	// round makes names of schedules.
+	// round is part of the names of schedules.
 	round int
 }
 
-// Start starts who does the steps of a shape.
+// Start starts the workers for the steps of a shape.
 func (e *Engine) Start(ctx context.Context, shape flow.Shape, n int) (flow.Runner, error) {
 	r := &runner{Engine: e, shape: shape, n: n, queue: "bench-" + string(shape)}
 	workers, slots := 1, flow.Slots
@@ -33,7 +33,7 @@ func (e *Engine) Start(ctx context.Context, shape flow.Shape, n int) (flow.Runne
 	for range workers {
 		w := r.newWorker(slots)
 		if err := w.Start(); err != nil {
-			_ = r.Stop(ctx) // the error of the start says it all
+			_ = r.Stop(ctx) // the error of the start is enough
 			return nil, fmt.Errorf("start a Temporal worker: %w", err)
 		}
 		r.workers = append(r.workers, w)
@@ -69,7 +69,7 @@ func (r *runner) options() client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{TaskQueue: r.queue}
 }
 
-// one runs one workflow that must say that it did n things.
+// one runs one workflow that must report that it did n things.
 func (r *runner) one(ctx context.Context, workflow string, args ...any) (result flow.Result, err error) {
 	start := time.Now()
 	run, err := r.client.ExecuteWorkflow(ctx, r.options(), workflow, args...)
@@ -88,8 +88,8 @@ func (r *runner) one(ctx context.Context, workflow string, args ...any) (result 
 	return result, nil
 }
 
-// burst starts n workflows. They count as done when their activities have begun,
-// which favours Temporal a little; that they end is checked after the clock.
+// burst starts n workflows. They count as done when their activities have begun, which
+// favors Temporal a little; the check that they end is not timed.
 func (r *runner) burst(ctx context.Context) (result flow.Result, err error) {
 	r.began.Expect(r.n)
 	runs := make([]client.WorkflowRun, r.n)

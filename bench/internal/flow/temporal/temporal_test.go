@@ -17,7 +17,7 @@ import (
 func TestShapes(t *testing.T) {
 	program, err := Find(t.Context(), Auto, os.Getenv)
 	if err != nil {
-		t.Fatal(err) // whoever asks for the tag wants it tested
+		t.Fatal(err) // the tag asks explicitly for this test
 	}
 	e, err := New(t.Context(), program)
 	if err != nil {

@@ -12,20 +12,18 @@ import (
 	"github.com/weirhq/weir/bench/internal/flow"
 )
 
-// Names under which workflows and activities are known.
+// Names of workflows and activities.
 const (
 	chainName, fanName, oneName         = "chain", "fan", "one"
 	stepName, processName, noteStepName = "step", "process", "note"
 )
 
-// activityOptions: an activity that a busy server loses is tried again, by the
-// SDK's own policy.
+// activityOptions makes the SDK's own policy retry an activity that a busy server loses.
 func activityOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 10 * time.Second})
 }
 
-// chain does n activities one after another, each with the result of the one
-// before.
+// chain does n activities one after another, each with the result of the previous one.
 func chain(ctx workflow.Context, activity string, n int) (last int, err error) {
 	ctx = activityOptions(ctx)
 	for range n {

@@ -13,11 +13,11 @@ import (
 	"github.com/weirhq/weir/internal/cli"
 )
 
-// Variable makes a process the program weir.
+// Variable turns a process into the program weir.
 const Variable = "WEIR_BENCH_PROGRAM"
 
-// Child gives this process to weir, if it was started to be that. It is the
-// first thing in main.
+// Child turns this process into weir, if it was started for that. It is called first in
+// main.
 func Child() {
 	app.Keeper() // an agent's keeper is the same program again
 	if os.Getenv(Variable) == "" {
@@ -42,7 +42,7 @@ func start(ctx context.Context, databaseURL, folder, ready string, args ...strin
 	if err != nil {
 		return nil, err
 	}
-	// The signal of a benchmark that is interrupted reaches the child by Stop.
+	// Stop passes the signal of an interrupted benchmark to the child.
 	cmd := exec.Command(program, append(args, "--bucket", "folder://"+filepath.Join(folder, "bucket"))...)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "WEIR_") {

@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// service is what the handler of this process does.
+// service is the service of the handler in this process.
 const service = "benchmark"
 
 type step map[string]any

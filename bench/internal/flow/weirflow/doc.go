@@ -1,6 +1,6 @@
-// Package weirflow runs workflows on Weir as it is used: a server and, for steps
-// that are processes, an agent, each a process of its own; and an application
-// with the SDK's worker, which is this process.
+// Package weirflow runs workflows on Weir in its usual form: a server and, for steps that
+// are processes, an agent, each in its own process; and an application with the SDK's
+// worker, which is this process.
 //
 //	this process              its children
 //	┌───────────────┐         ┌─────────────────────┐

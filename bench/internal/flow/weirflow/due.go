@@ -11,12 +11,12 @@ import (
 	"github.com/weirhq/weir/bench/internal/flow"
 )
 
-// yearly is the cron line of every schedule. That its next run is in a moment
-// and not at the new year, the benchmark writes itself: cron lines know minutes,
-// and nobody wants to wait for one.
+// yearly is the cron line of every schedule. The benchmark itself sets the next run to a
+// moment from now, because cron lines have a resolution of a minute, which is too long to
+// wait.
 const yearly = "0 0 1 1 *"
 
-// due makes n schedules of one instant and takes the time of each run.
+// due makes n schedules of one instant and measures the time of each run.
 func (r *runner) due(ctx context.Context) (result flow.Result, err error) {
 	name := func(i int) string { return fmt.Sprintf("bench-%d", i) }
 	err = flow.Each(ctx, r.n, func(ctx context.Context, i int) error {
@@ -51,8 +51,8 @@ func (r *runner) due(ctx context.Context) (result flow.Result, err error) {
 	return result, flow.Each(ctx, r.n, func(ctx context.Context, i int) error { return r.client.DropSchedule(ctx, name(i), "bench") })
 }
 
-// made are the times at which the jobs or tasks were written, and makes sure
-// that there are n of them.
+// made returns the times at which the jobs or tasks were written, and checks that there
+// are n of them.
 func (r *runner) made(ctx context.Context, instant time.Time) ([]time.Time, error) {
 	query := `select t.created_at from weir.task t where t.created_at >= $1 and t.job is null`
 	if r.shape == flow.DueJobs {

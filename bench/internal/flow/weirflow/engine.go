@@ -54,15 +54,15 @@ func New(ctx context.Context, databaseURL string) (_ *Engine, err error) {
 	return e, err
 }
 
-// Name of the system.
+// Name returns the name of the system.
 func (e *Engine) Name() string { return "weir" }
 
-// Setting says how it runs.
+// Setting returns how it runs.
 func (e *Engine) Setting() string {
 	return "this tree: weir server and weir agent as processes, SDK worker in this one, all with their defaults, timeline on"
 }
 
-// Has is true of every shape.
+// Has returns true for every shape.
 func (e *Engine) Has(flow.Shape) bool { return true }
 
 // Close stops the server.
@@ -83,7 +83,7 @@ func (e *Engine) Close(context.Context) error {
 	return errors.Join(faults...)
 }
 
-// Start stores the workflow of a shape and starts who does its steps.
+// Start stores the workflow of a shape and starts the workers for its steps.
 func (e *Engine) Start(ctx context.Context, shape flow.Shape, n int) (flow.Runner, error) {
 	if err := e.put(ctx, shape, n); err != nil {
 		return nil, err

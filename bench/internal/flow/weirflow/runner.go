@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// askEvery is how often the end of one job is asked for: a thousandth of the
-	// goals, and nothing that PostgreSQL feels.
+	// askEvery is how often the end of one job is polled: a thousandth of the goals, and
+	// negligible for PostgreSQL.
 	askEvery = 5 * time.Millisecond
 	// aheadBy is how far ahead the instant of the schedules is: more than the time
-	// between two looks of the leader, so that it waits for it.
+	// between two looks of the leader, so that the leader waits for it.
 	aheadBy = 5 * time.Second
 )
 
@@ -30,10 +30,10 @@ type runner struct {
 	stops []func(context.Context) error
 }
 
-// args are what a step is given.
+// args are the params of a step.
 type args struct {
 	N int `json:"n"`
-	// Give is how long a list the step returns.
+	// Give is the length of the list that the step returns.
 	Give int `json:"give"`
 }
 
@@ -111,7 +111,7 @@ func (r *runner) one(ctx context.Context) (result flow.Result, err error) {
 	return result, nil
 }
 
-// tasks is how many tasks the one job has: a map is a task beside its items.
+// tasks returns how many tasks the one job has: a map is a task in addition to its items.
 func (r *runner) tasks() int {
 	switch r.shape {
 	case flow.FanNeeds:
@@ -154,13 +154,13 @@ func (r *runner) burst(ctx context.Context) (result flow.Result, err error) {
 	return result, nil
 }
 
-// finished counts the jobs that were done so far.
+// finished counts the jobs that are done so far.
 func (r *runner) finished(ctx context.Context) (n int, err error) {
 	err = r.pool.QueryRow(ctx, `select count(*) from weir.job_finished f where f.outcome = 'done'`).Scan(&n)
 	return n, err
 }
 
-// awaitFinished returns when so many jobs are done in the database.
+// awaitFinished returns when the given number of jobs is done in the database.
 func (r *runner) awaitFinished(ctx context.Context, want int) error {
 	err := flow.Poll(ctx, askEvery, func(ctx context.Context) (bool, error) {
 		n, err := r.finished(ctx)

@@ -9,26 +9,26 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// hubSize is how many devices hang on one hub.
+// hubSize is how many devices are attached to one hub.
 const hubSize = 7
 
-// Config of a lab. PC and Devices must be given. Rates are from 0 to 1.
+// Config configures a lab. PC and Devices are required. Rates are from 0 to 1.
 type Config struct {
-	// PC is part of the serials, so that those of two labs differ.
+	// PC is part of the serials, so that the serials of two labs differ.
 	PC      string
 	Devices int
-	// Seed decides what happens. The same one gives the same again.
+	// Seed determines what happens. The same seed gives the same events again.
 	Seed uint64
-	// Fail, Infra and Hang are the shares of attempts that end with an error of the
-	// test, with one of what it runs on, and never.
+	// Fail, Infra and Hang are the shares of attempts that end with an error of the test,
+	// end with an error of the infrastructure, and never end.
 	Fail, Infra, Hang float64
-	// Flap is the share of minutes in which a device is lost for a while, HubFlap
-	// that of minutes in which a whole hub is.
+	// Flap is the share of minutes in which a device is lost for a while; HubFlap is the
+	// share of minutes in which a whole hub is lost.
 	Flap, HubFlap float64
 	// Bad is the share of devices on which every attempt fails.
 	Bad float64
-	// Shortest and Longest bound how long an attempt takes. Zero: 2 s and 20 s; with
-	// one of them alone the other is the same.
+	// Shortest and Longest bound how long an attempt takes. Zero means 2 s and 20 s; if
+	// only one is set, the other is the same.
 	Shortest, Longest time.Duration
 }
 
@@ -44,7 +44,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Check reports all faults together.
+// Check returns all errors of the configuration together.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	var faults []error

@@ -1,5 +1,5 @@
-// Package simulate is a lab without phones: a source of devices, and the driver
-// that runs attempts on them inside the agent.
+// Package simulate is a lab without phones: a source of devices, and the driver that runs
+// attempts on them inside the agent.
 //
 //	            ┌──► List: the devices that are plugged in at this moment
 //	Config ──► Lab
@@ -7,11 +7,11 @@
 //	                             │
 //	                             └── fails, hangs, loses its device: by the rates
 //
-// Nothing else of Weir knows that a device is simulated: reports, leases, kills,
-// logs and results take the way they always take. So a demo, a test and a
-// measurement of load are real up to the cable.
+// No other part of Weir knows that a device is simulated: reports, leases, kills, logs
+// and results use the same code as for real devices. So a demo, a test and a load
+// measurement are real up to the cable.
 //
-// What happens is decided by the seed: the nth attempt on a device has the same
-// fate in every life of a lab with that seed, and a device flaps at the same
-// minutes of it.
+// The seed determines what happens: the nth attempt on a device has the same outcome in
+// every lab with that seed, and a device flaps in the same minutes after the start of the
+// lab.
 package simulate

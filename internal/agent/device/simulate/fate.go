@@ -10,24 +10,25 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// end is how an attempt ends if nobody stops it.
+// end is how an attempt ends if it is not stopped.
 type end string
 
 const (
 	succeeds end = "succeeds"
 	fails    end = "fails"
-	breaks   end = "breaks" // what it runs on does
+	breaks   end = "breaks" // its infrastructure fails
 	hangs    end = "hangs"
 )
 
-// fate is what will become of an attempt.
+// fate is the planned outcome of an attempt.
 type fate struct {
 	end end
-	// after is how long it takes; one that hangs does so from then on.
+	// after is how long the attempt takes; an attempt that hangs does so from then on.
 	after time.Duration
 }
 
-// dice are those of one question: the same question has the same answer.
+// dice returns the random source for one question, so that the same question always has
+// the same answer.
 func (c Config) dice(question string, about ...any) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, question)
@@ -40,7 +41,7 @@ func (c Config) dice(question string, about ...any) *rand.Rand {
 // bad reports whether every attempt on a device fails.
 func (c Config) bad(serial string) bool { return c.dice("bad", serial).Float64() < c.Bad }
 
-// fate of the nth attempt on a device.
+// fate returns the fate of the nth attempt on a device.
 func (c Config) fate(serial string, n int) fate {
 	dice := c.dice("fate", serial, n)
 	f := fate{end: succeeds, after: c.Shortest}
@@ -56,19 +57,19 @@ func (c Config) fate(serial string, n int) fate {
 		f.end = fails
 	}
 	if f.end != succeeds {
-		f.after = time.Duration(float64(f.after) * dice.Float64()) // trouble comes on the way
+		f.after = time.Duration(float64(f.after) * dice.Float64()) // an attempt that does not succeed ends early
 	}
 	return f
 }
 
 const (
-	// flapPeriod is what a rate of flaps counts by.
+	// flapPeriod is the period that the rates of flaps refer to.
 	flapPeriod = time.Minute
 	// awayLeast and awayMost bound how long a flap lasts.
 	awayLeast, awayMost = 5 * time.Second, 90 * time.Second
 )
 
-// away reports whether a device or a hub is lost at that time of the lab's life.
+// away reports whether a device or a hub is lost at that age of the lab.
 func (c Config) away(what string, rate float64, age time.Duration) bool {
 	if rate <= 0 {
 		return false
@@ -88,7 +89,7 @@ func (c Config) away(what string, rate float64, age time.Duration) bool {
 	return false
 }
 
-// told is what the parameters of a job may say under "simulate".
+// told are the settings that the parameters of a job may contain under "simulate".
 type told struct {
 	Seconds *float64 `json:"seconds"`
 	Fail    *float64 `json:"fail"`
@@ -96,8 +97,8 @@ type told struct {
 	Hang    *float64 `json:"hang"`
 }
 
-// forJob is the configuration with what a job asks for: a job can be bad on good
-// devices.
+// forJob returns the configuration with the settings of a job applied, so that a job can
+// fail on good devices.
 func (c Config) forJob(params json.RawMessage) (Config, error) {
 	var p struct {
 		Simulate told `json:"simulate"`

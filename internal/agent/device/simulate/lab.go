@@ -12,10 +12,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Name is that of the driver.
+// Name is the name of the driver.
 const Name = "simulate"
 
-// Lab has devices that are not there.
+// Lab has simulated devices.
 type Lab struct {
 	config Config
 	born   time.Time
@@ -32,20 +32,21 @@ type Lab struct {
 // phone is one device.
 type phone struct {
 	node.Device
-	// attempts counts those that were begun on it.
+	// attempts counts the attempts that were started on the device.
 	attempts int
-	// unplugged by a person, beside its flaps.
+	// unplugged is set while a person has unplugged the device, independently of its
+	// flaps.
 	unplugged bool
-	// run is what runs on it.
+	// run is the attempt that runs on the device.
 	run *run
 }
 
 // Stats counts what happened in a lab.
 type Stats struct {
 	Started, Done, Failed, Broken, Stopped int
-	// Busiest is how many ran at once at most.
+	// Busiest is the highest number of attempts that ran at once.
 	Busiest int
-	// Overlaps counts attempts that came to a device which was busy: none may.
+	// Overlaps counts attempts that were started on a busy device, which must not happen.
 	Overlaps int
 }
 
@@ -54,7 +55,7 @@ var (
 	_ driver.Driver = (*Lab)(nil)
 )
 
-// New makes a lab. Its life begins now.
+// New returns a lab. Its age counts from now.
 func New(c Config) (*Lab, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -75,18 +76,18 @@ func New(c Config) (*Lab, error) {
 
 func serialOf(pc string, i int) string { return fmt.Sprintf("SIM-%s-%04d", pc, i) }
 
-// Name is what a definition calls the driver.
+// Name returns the name of the driver in definitions.
 func (l *Lab) Name() string { return Name }
 
 func (l *Lab) String() string { return fmt.Sprintf("%d simulated devices", l.config.Devices) }
 
-// Check has nothing to find out: it works everywhere.
+// Check returns nil because the driver works everywhere.
 func (l *Lab) Check(context.Context) error { return nil }
 
-// Adopt finds nothing: an attempt ends with the agent that runs it.
+// Adopt finds nothing because an attempt ends with the agent that runs it.
 func (l *Lab) Adopt(context.Context) ([]driver.Found, error) { return nil, nil }
 
-// List has the devices that are plugged in and not lost at this moment.
+// List returns the devices that are plugged in and not lost at this moment.
 func (l *Lab) List(ctx context.Context) (device.Listing, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,11 +107,10 @@ func (l *Lab) lost(p *phone, now time.Time) bool {
 	return p.unplugged || l.config.away(p.Serial, l.config.Flap, age) || l.config.away(p.Hub, l.config.HubFlap, age)
 }
 
-// Unplug takes devices away until they are plugged in again. What runs on them
-// breaks.
+// Unplug takes devices away until they are plugged in again. Attempts on them break.
 func (l *Lab) Unplug(serials ...string) { l.plug(true, serials) }
 
-// Plug brings them back.
+// Plug brings devices back.
 func (l *Lab) Plug(serials ...string) { l.plug(false, serials) }
 
 func (l *Lab) plug(out bool, serials []string) {
@@ -127,14 +127,14 @@ func (l *Lab) plug(out bool, serials []string) {
 	}
 }
 
-// Stats are the counters.
+// Stats returns the counters.
 func (l *Lab) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stats
 }
 
-// Close stops what is left.
+// Close stops the attempts that are left.
 func (l *Lab) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -183,7 +183,7 @@ func (l *Lab) Start(_ context.Context, work driver.Work, out driver.Output) (dri
 	return r, nil
 }
 
-// over notes the end of an attempt.
+// over records the end of an attempt.
 func (l *Lab) over(r *run, e driver.Exit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

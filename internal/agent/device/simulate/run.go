@@ -12,8 +12,8 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// The exit codes of attempts. That of a break is the one of sysexits for what may
-// go well another time.
+// The exit codes of attempts. The code of a break is the one that sysexits uses for a
+// failure that a retry may fix.
 const (
 	exitFail, exitBreak    = 1, 75
 	exitAsked, exitKilled  = 128 + 15, 128 + 9
@@ -28,12 +28,13 @@ type run struct {
 	fate  fate
 	out   driver.Output
 
-	// ctx ends when it is killed; wake ends a wait, to look what has changed.
+	// ctx ends when the attempt is killed; wake ends a wait, so that the attempt sees
+	// what has changed.
 	ctx   context.Context
 	cut   context.CancelFunc
 	wake  chan struct{}
 	asked atomic.Bool
-	// leash is when it must be over, in Unix nanoseconds; 0: never.
+	// leash is when the attempt must be over, in Unix nanoseconds; 0 means never.
 	leash atomic.Int64
 
 	done chan struct{}
@@ -47,7 +48,7 @@ func newRun(l *Lab, p *phone, work driver.Work, f fate, out driver.Output) *run 
 	return r
 }
 
-// live is the attempt from its beginning to its end.
+// live runs the attempt from its start to its end.
 func (r *run) live() {
 	defer close(r.done)
 	defer r.cut()
@@ -98,8 +99,8 @@ func (r *run) act() driver.Exit {
 	return driver.Exit{}
 }
 
-// interrupted looks whether something ends it before its time. One that hangs
-// does not listen when it is asked.
+// interrupted checks whether something ends the attempt early. A hanging attempt does not
+// react to a request to end.
 func (r *run) interrupted() (driver.Exit, bool) {
 	now := time.Now()
 	if at := r.leash.Load(); at > 0 && now.UnixNano() >= at {
@@ -133,7 +134,7 @@ func (r *run) say(to io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(to, format+"\n", args...) // an output never fails
 }
 
-// stir lets it look what has changed.
+// stir wakes the attempt, so that it sees what has changed.
 func (r *run) stir() {
 	select {
 	case r.wake <- struct{}{}:
@@ -151,7 +152,7 @@ func (r *run) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// Stop asks, waits for the grace, then kills.
+// Stop asks the attempt to end, waits for the grace period, then kills it.
 func (r *run) Stop(ctx context.Context, grace time.Duration) error {
 	r.asked.Store(true)
 	r.stir()
@@ -170,7 +171,7 @@ func (r *run) Stop(ctx context.Context, grace time.Duration) error {
 	}
 }
 
-// Leash sets when it is over in any case.
+// Leash sets the time at which the attempt is over in any case.
 func (r *run) Leash(until time.Time) error {
 	if until.IsZero() {
 		r.leash.Store(0)

@@ -104,7 +104,7 @@ func TestAnAttemptSaysHowItGoesAndWhatItMade(t *testing.T) {
 	}
 }
 
-// The parameters of a job can make it bad on good devices.
+// The parameters of a job can make it fail on good devices.
 func TestEndsOfAttempts(t *testing.T) {
 	l := lab(t, Config{})
 	for params, want := range map[string]driver.Exit{
@@ -130,7 +130,7 @@ func TestEndsOfAttempts(t *testing.T) {
 	}
 }
 
-// One that hangs does not listen; one that works does.
+// A hanging attempt ignores a request to stop; a working attempt obeys it.
 func TestStop(t *testing.T) {
 	l := lab(t, Config{})
 	r, o := start(t, l, work("SIM-pc1-0001", `{"simulate": {"hang": 1}}`))
@@ -155,7 +155,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// The leash ends also what hangs, and letting it out prolongs it.
+// The leash also ends a hanging attempt, and a later leash prolongs it.
 func TestLeash(t *testing.T) {
 	l := lab(t, Config{})
 	w := work("SIM-pc1-0001", `{"simulate": {"hang": 1}}`)
@@ -215,7 +215,7 @@ func TestTwoAttemptsNeverShareADevice(t *testing.T) {
 	}
 }
 
-// The seed decides, and the rates are about what was asked for.
+// The seed determines the outcomes, and the rates are about those that were asked for.
 func TestFateIsTheSeeds(t *testing.T) {
 	c := Config{PC: "pc1", Devices: 30, Seed: 7, Fail: 0.2, Infra: 0.1, Hang: 0.05}.withDefaults()
 	other := c

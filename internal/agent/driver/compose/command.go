@@ -21,8 +21,8 @@ type command struct {
 
 func (c command) String() string { return strings.Join(c.argv, " ") + " " + c.version }
 
-// detect finds out which there is. The plug-in is the one that is still cared
-// for.
+// detect finds out which form there is. The plug-in comes first because it is the form
+// that is still maintained.
 func (d *Driver) detect(ctx context.Context) (command, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,21 +45,21 @@ func (d *Driver) detect(ctx context.Context) (command, error) {
 	return command{}, problem.New(problem.Failed, "install Docker's compose plug-in, or docker-compose", "there is no docker compose on this node")
 }
 
-// output runs a command of the machine and gives what it prints.
+// output runs a command and returns its output.
 func (d *Driver) output(ctx context.Context, argv []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // #nosec G204 -- docker, with names that were checked
 	cmd.Env = d.environment()
 	cmd.Dir = d.cfg.Folder
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
-	// What it started may keep its output open after it was killed.
+	// A child of the command may keep its output open after the command was killed.
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	return both.Bytes(), err
 }
 
-// environment is what compose needs, and nothing that a file of it could pass
-// on to a service: the agent's own may have secrets in it.
+// environment returns the variables that compose needs, and no others that a compose file
+// could pass on to a service, because the agent's own environment may contain secrets.
 func (d *Driver) environment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"} {
@@ -73,8 +73,7 @@ func (d *Driver) environment() []string {
 	return env
 }
 
-// compose does something with the service of a target, and gives what was said
-// about it.
+// compose runs a compose command for the service of a target and returns its output.
 func (d *Driver) compose(ctx context.Context, t target, limit time.Duration, args ...string) ([]byte, error) {
 	form, err := d.detect(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { dockertest.Main(m) }
 
-// generous is a deadline that only a hanging test meets.
+// generous is a timeout that only a hanging test reaches.
 const generous = 2 * time.Minute
 
 // bench is an engine, a compose file with one service, and a driver.
@@ -54,7 +54,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, host: dockertest.Daemon(t), port: freePort(t)}
 	image := dockertest.Image(t, b.host)
 	b.config = compose.Config{Folder: t.TempDir(), Notes: filepath.Join(t.TempDir(), "notes"), Agent: "agent-of-" + t.Name(), Host: b.host}
-	// The engine of the tests has no bridge.
+	// The engine of the tests has no bridge network.
 	b.write("compose.yaml", fmt.Sprintf(`version: "3"
 services:
   echo:
@@ -147,7 +147,7 @@ func (b *bench) run(w driver.Work) (driver.Exit, *output) {
 	return b.wait(r), out
 }
 
-// services counts the containers that run.
+// services counts the running containers.
 func (b *bench) services() int {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), generous)
@@ -168,7 +168,7 @@ func (b *bench) idle(since time.Time) {
 	}
 }
 
-// One file has all that happens to a service, since each start takes seconds.
+// One test covers everything that happens to a service, because each start takes seconds.
 func TestServiceIsStartedUsedAndStopped(t *testing.T) {
 	b := newBench(t)
 	exit, out := b.run(b.work("/"))
@@ -182,18 +182,18 @@ func TestServiceIsStartedUsedAndStopped(t *testing.T) {
 		t.Fatalf("%d services run, want 1", n)
 	}
 
-	// The next task finds it up.
+	// The next task finds the service up.
 	if exit, out := b.run(b.work("/")); exit.Code != 0 || out.err() != "" {
 		t.Errorf("exit %+v, log %q", exit, out.err())
 	}
 
-	// Not idle for long enough: ten minutes, by default.
+	// The service has not been idle for long enough, which is ten minutes by default.
 	b.idle(time.Now().Add(-time.Hour))
 	if n := b.services(); n != 1 {
 		t.Errorf("stopped while it was just used: %d run", n)
 	}
 
-	// In use: however short it may idle.
+	// A service in use is not stopped, however short its idle time is.
 	slow := b.work("/slow")
 	slow.Run.Compose.Idle = node.Span(time.Nanosecond)
 	r, _ := b.start(slow)
@@ -206,12 +206,12 @@ func TestServiceIsStartedUsedAndStopped(t *testing.T) {
 		t.Errorf("exit %+v", exit)
 	}
 
-	// Another service of Weir has nothing to do with it.
+	// The idle time of another service of Weir does not affect this one.
 	if err := b.driver.Idle(context.Background(), "another", time.Now().Add(-time.Hour)); err != nil || b.services() != 1 {
 		t.Errorf("stopped for another service: %v", err)
 	}
 
-	// A later life of the agent stops it.
+	// A later process of the agent stops the service.
 	if err := b.driver.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,13 +221,14 @@ func TestServiceIsStartedUsedAndStopped(t *testing.T) {
 		t.Errorf("notes are left: %v, %v", notes, err)
 	}
 
-	// And starts it again.
+	// It also starts the service again.
 	if exit, _ := b.run(b.work("/")); exit.Code != 0 || b.services() != 1 {
 		t.Errorf("exit %+v, %d run", exit, b.services())
 	}
 	b.kill()
 
-	// A service that died is found out by the call, and started for the next.
+	// A call discovers that the service died, and the service is started for the next
+	// call.
 	if exit, _ := b.run(b.work("/")); exit.Code != 1 || !strings.HasSuffix(exit.Reason, "connection refused") {
 		t.Errorf("exit %+v, want a refused connection", exit)
 	}
@@ -311,7 +312,7 @@ func wantProblem(t *testing.T, err error, kind problem.Kind, field string) {
 	}
 }
 
-// output keeps what work prints.
+// output keeps what the work prints.
 type output struct {
 	mu             sync.Mutex
 	stdout, stderr bytes.Buffer

@@ -16,25 +16,25 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Config is what the operator of the machine says.
+// Config is set by the operator of the machine.
 type Config struct {
-	// Folder holds the compose files that steps may name. Nobody but the operator
-	// should be able to write there. Empty: the driver does not work.
+	// Folder holds the compose files that steps may name. Only the operator should be
+	// able to write there. If it is empty, the driver does not work.
 	Folder string
-	// Notes is a folder for what the driver has to remember.
+	// Notes is a folder for the notes of the driver.
 	Notes string
-	// Agent names this agent, the same over restarts: its services are apart from
-	// those of others.
+	// Agent names this agent and stays the same over restarts. It keeps the agent's
+	// services apart from those of other agents.
 	Agent string
-	// Host is the engine's address. Empty: DOCKER_HOST, or the usual socket.
+	// Host is the engine's address. Empty means DOCKER_HOST, or the default socket.
 	Host string
-	// Idle is after how long without work a service is stopped, unless its step
+	// Idle is the time without work after which a service is stopped, unless its step
 	// says otherwise (10 min).
 	Idle time.Duration
-	// Up is the deadline of the start of a service, with the pull of its image
-	// (10 min); Ready is that until it listens (1 min).
+	// Up is the timeout for the start of a service, including the pull of its image (10
+	// min); Ready is the timeout until the service listens (1 min).
 	Up, Ready time.Duration
-	// HTTP is how the service is called.
+	// HTTP configures how the service is called.
 	HTTP http.Config
 
 	Log *slog.Logger
@@ -56,13 +56,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// usual names of a compose file, for steps that give none.
+// usual are the default names of a compose file, for steps that name none.
 var usual = []string{"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"}
 
-// plain is a name that no command takes for an option.
+// plain matches a name that no command takes for an option.
 var plain = regexp.MustCompile(`\A[a-zA-Z0-9][a-zA-Z0-9._-]{0,100}\z`)
 
-// target reads what a step asks for.
+// target resolves what a step asks for.
 func (c Config) target(asked *node.Compose) (target, error) {
 	var t target
 	switch {
@@ -87,7 +87,7 @@ func (c Config) target(asked *node.Compose) (target, error) {
 	return t, nil
 }
 
-// file is the full path of a compose file of the operator's folder.
+// file returns the full path of a compose file in the operator's folder.
 func (c Config) file(asked string) (string, error) {
 	root, err := os.OpenRoot(c.Folder)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c Config) file(asked string) (string, error) {
 		names = []string{asked}
 	}
 	for _, name := range names {
-		// The root lets no name and no link out of the folder.
+		// The os.Root lets no name and no link leave the folder.
 		info, err := root.Stat(name)
 		switch {
 		case err != nil:
@@ -119,7 +119,8 @@ func (c Config) file(asked string) (string, error) {
 	return "", p
 }
 
-// project keeps the services of one agent and file apart from all others.
+// project returns a name that keeps the services of one agent and file apart from all
+// others.
 func (c Config) project(file string) string {
 	sum := sha256.Sum256([]byte(c.Agent + "\x00" + file))
 	return "weir-" + hex.EncodeToString(sum[:6])

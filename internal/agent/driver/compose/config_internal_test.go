@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/node"
 )
 
-// A service of a step that does not say how long it may idle is stopped after ten
-// minutes, as the guide and the language of definitions say.
+// A service whose step does not specify an idle time is stopped after ten minutes, as the
+// guide and the reference of definitions say.
 func TestIdleUnlessTheStepSays(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "compose.yaml"), []byte("services: {}"), 0o600); err != nil {
@@ -30,7 +30,7 @@ func TestIdleUnlessTheStepSays(t *testing.T) {
 	}
 }
 
-// A folder is the same wherever a command starts.
+// A relative folder is resolved once, independently of where a command starts.
 func TestARelativeFolder(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)

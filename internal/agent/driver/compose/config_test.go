@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// No command runs for any of these: the path holds none.
+// No command runs for any of these, because the PATH contains none.
 func TestRefusals(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	folder, outside := t.TempDir(), t.TempDir()
@@ -66,7 +66,7 @@ func TestRefusals(t *testing.T) {
 	wantProblem(t, d.Check(context.Background()), problem.Failed, "")
 }
 
-// The plug-in comes first, and the agent's own environment stays its own.
+// The plug-in comes first, and compose does not get the agent's own environment.
 func TestPlugInComesFirst(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\n[ \"$1\" = compose ] || exit 1\n[ -z \"$WEIR_SECRET\" ] || exit 1\necho 2.40.0\n"
@@ -88,7 +88,7 @@ func TestPlugInComesFirst(t *testing.T) {
 	}
 }
 
-// Where no engine answers there is no compose, whatever the command says.
+// If no engine answers, Check fails, whatever the compose command prints.
 func TestNoEngineNoCompose(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\necho 2.40.0\n"), 0o700); err != nil { // #nosec G306 -- it is run

@@ -27,16 +27,16 @@ type Driver struct {
 
 	mu      sync.Mutex
 	command command
-	// units are the services that were started and not stopped, by their name.
+	// units are the services that were started and not stopped, by name.
 	units map[string]*unit
 }
 
-// New makes the driver, and reads what an earlier life of the agent left
+// New returns the driver, and reads which services a previous process of the agent left
 // running.
 func New(cfg Config) (*Driver, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Folder != "" {
-		// Commands start in the folder, so its name must be good there too.
+		// The path is made absolute because commands start in the folder itself.
 		folder, err := filepath.Abs(cfg.Folder)
 		if err != nil {
 			return nil, fmt.Errorf("find the folder of compose files: %w", err)
@@ -51,8 +51,7 @@ func New(cfg Config) (*Driver, error) {
 	return d, d.recall()
 }
 
-// recall reads the notes. Whether a service still runs, its next start or stop
-// finds out.
+// recall reads the notes. The next start or stop finds out whether a service still runs.
 func (d *Driver) recall() error {
 	if d.cfg.Notes == "" {
 		return nil
@@ -71,26 +70,26 @@ func (d *Driver) recall() error {
 		}
 		u := &unit{driver: d, last: time.Now()}
 		if json.Unmarshal(text, u) != nil || u.Project != d.cfg.project(u.File) {
-			continue // half a note, or another agent's
+			continue // an incomplete note, or a note of another agent
 		}
 		d.units[u.name()] = u
 	}
 	return nil
 }
 
-// Close cuts the calls that are left. The services run on, for the next life of
-// the agent.
+// Close cancels the calls that are left. The services keep running for the next process
+// of the agent.
 func (d *Driver) Close() error {
 	err := d.http.Close()
 	d.busy.Wait()
 	return err
 }
 
-// Name is what a definition calls it.
+// Name returns the name of the driver in definitions.
 func (d *Driver) Name() string { return "compose" }
 
-// Check says whether there is a compose, an engine that it reaches, and a folder
-// of files for it.
+// Check returns an error if there is no compose, no engine that it can reach, or no
+// folder of files.
 func (d *Driver) Check(ctx context.Context) error {
 	if d.cfg.Folder == "" {
 		return problem.New(problem.Failed, "set the folder of compose files", "no folder of compose files is set")
@@ -105,8 +104,7 @@ func (d *Driver) Check(ctx context.Context) error {
 	return d.engine(ctx)
 }
 
-// engine asks the engine whether it is there: compose itself only says so when it
-// is too late.
+// engine pings the engine, because compose itself would fail only later.
 func (d *Driver) engine(ctx context.Context) error {
 	e, err := docker.New(docker.Config{Host: d.cfg.Host, Agent: d.cfg.Agent})
 	if err != nil {
@@ -115,7 +113,7 @@ func (d *Driver) engine(ctx context.Context) error {
 	return errors.Join(e.Check(ctx), e.Close())
 }
 
-// Which names the form of compose that is used, with its version.
+// Which returns the form of compose that is used, with its version.
 func (d *Driver) Which(ctx context.Context) (string, error) {
 	form, err := d.detect(ctx)
 	if err != nil {
@@ -124,10 +122,10 @@ func (d *Driver) Which(ctx context.Context) (string, error) {
 	return form.String(), nil
 }
 
-// Adopt finds no work: a call ends with the agent that makes it.
+// Adopt finds no work because a call ends with the agent that makes it.
 func (d *Driver) Adopt(context.Context) ([]driver.Found, error) { return nil, nil }
 
-// Start starts the service if need be, then posts the work to it.
+// Start starts the service if necessary, then posts the work to it.
 func (d *Driver) Start(ctx context.Context, work driver.Work, out driver.Output) (driver.Running, error) {
 	t, err := d.cfg.target(work.Run.Compose)
 	if err != nil {
@@ -143,7 +141,7 @@ func (d *Driver) Start(ctx context.Context, work driver.Work, out driver.Output)
 		exit, err := r.Wait(context.Background()) // Close and Stop end it
 		if err != nil || exit.Code != 0 {
 			u.turn.Lock()
-			u.up = false // look again before the next one
+			u.up = false // check again before the next call
 			u.turn.Unlock()
 		}
 		d.leave(u)
@@ -157,21 +155,22 @@ func (d *Driver) begin(ctx context.Context, u *unit, t target, work driver.Work,
 		return nil, err
 	}
 	r, err := d.http.Call(work, address, out)
-	// The url of a step is in its compose part here.
+	// The url of a step is in its compose section here.
 	if p := new(problem.Problem); errors.As(err, &p) && p.Field == "url" {
 		err = p.At("compose.url")
 	}
 	return r, err
 }
 
-// say writes one line of ours among those of the work.
+// say writes one line of the driver into the log of the work.
 func say(log io.Writer, text string) {
 	if text = strings.Join(strings.Fields(text), " "); text != "" {
 		_, _ = fmt.Fprintf(log, "compose: %s\n", text) // an Output never fails
 	}
 }
 
-// enter counts a user of the service, so that it is not stopped under it.
+// enter counts a user of the service, so that the service is not stopped while it is in
+// use.
 func (d *Driver) enter(t target, service string) *unit {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +194,8 @@ func (d *Driver) leave(u *unit) {
 	u.last = time.Now()
 }
 
-// Idle stops what tasks of the service have used and nobody has for long enough.
+// Idle stops the units that tasks of the service have used and that have been idle for
+// long enough.
 func (d *Driver) Idle(ctx context.Context, service string, since time.Time) error {
 	d.mu.Lock()
 	var over []*unit

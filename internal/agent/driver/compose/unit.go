@@ -31,23 +31,23 @@ type unit struct {
 
 	// turn is held while the service is started or stopped.
 	turn sync.Mutex
-	// up: it was started, and no call has failed since.
+	// up is set if the service was started and no call has failed since.
 	up bool
-	// noted is what the note says.
+	// noted is the content of the note.
 	noted string
 
-	// The rest is under the driver's lock.
+	// The driver's lock guards the rest.
 	target
-	// services are those of Weir whose tasks use it.
+	// services are the services of Weir whose tasks use the unit.
 	Services []string `json:"services"`
 	users    int
 	last     time.Time
 }
 
-// note is the file that remembers the unit.
+// note returns the path of the file that records the unit.
 func (u *unit) note() string { return filepath.Join(u.driver.cfg.Notes, "compose-"+u.name()+".json") }
 
-// remember writes down what is about to be used.
+// remember records the unit before it is used.
 func (u *unit) remember() error {
 	if u.driver.cfg.Notes == "" {
 		return nil
@@ -87,7 +87,7 @@ func (u *unit) ensure(ctx context.Context, t target, address string, say func(st
 	return nil
 }
 
-// listens waits until the service takes connections.
+// listens waits until the service accepts connections.
 func (u *unit) listens(ctx context.Context, t target, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, u.driver.cfg.Ready)
 	defer cancel()
@@ -106,7 +106,7 @@ func (u *unit) listens(ctx context.Context, t target, address string) error {
 	}
 }
 
-// stop stops the service if nobody uses it.
+// stop stops the service if it has no users.
 func (u *unit) stop(ctx context.Context) error {
 	u.turn.Lock()
 	defer u.turn.Unlock()
@@ -123,7 +123,7 @@ func (u *unit) stop(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Somebody may have come while we held the turn: then it is still theirs.
+	// A new user may have arrived while this call held the turn: then the unit stays.
 	if u.users == 0 {
 		delete(d.units, u.name())
 	}

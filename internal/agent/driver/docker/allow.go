@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// image gives the full name of the image that a step asks for, if it may run.
+// image returns the full name of the image that a step asks for, if the image is allowed.
 func (c Config) image(asked string) (reference.Named, error) {
 	if asked == "" {
 		return nil, problem.Refuse("image", "name one, such as alpine:3.20", "the step names no image")
@@ -30,7 +30,7 @@ func (c Config) image(asked string) (reference.Named, error) {
 	return named, nil
 }
 
-// matches compares with the names that people use for an image: in full, as
+// matches compares a pattern with the names that people use for an image: in full, as
 // typed, and both without the tag.
 func matches(allowed string, image reference.Named) bool {
 	name := reference.TrimNamed(image)
@@ -43,12 +43,12 @@ func matches(allowed string, image reference.Named) bool {
 	return false
 }
 
-// shared tells whether a network is the machine's or another container's.
+// shared reports whether a network belongs to the machine or to another container.
 func shared(network string) bool {
 	return network == "host" || strings.HasPrefix(network, "container:") || strings.HasPrefix(network, "ns:")
 }
 
-// network is the one that the step gets.
+// network returns the network that the step gets.
 func (c Config) network(asked string) (string, error) {
 	switch {
 	case asked == "":

@@ -7,8 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// A step has no network unless the node allows the one that it asks for: from bridge it would
-// reach the metadata address of a cloud.
+// A step has no network unless the node allows the one that it asks for, because the
+// bridge network reaches the metadata address of a cloud.
 func TestNetworksAreTheNodesToAllow(t *testing.T) {
 	for _, c := range []struct {
 		config      Config

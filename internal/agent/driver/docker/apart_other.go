@@ -4,5 +4,5 @@ package docker
 
 import "os/exec"
 
-// apart has nothing to do where terminals send no signals.
+// apart does nothing on systems whose terminals send no signals.
 func apart(*exec.Cmd) {}

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// apart keeps the signals of the agent's terminal from the warden.
+// apart protects the warden from the signals of the agent's terminal.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

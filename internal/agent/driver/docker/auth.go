@@ -20,9 +20,9 @@ type login struct {
 	Auth string `json:"auth"`
 }
 
-// credentials are what docker login stored for the registry of the image, in
-// the form that the engine takes; empty without a login. Helpers that keep
-// passwords elsewhere are not asked.
+// credentials returns what docker login stored for the registry of the image, in the form
+// that the engine expects, or "" without a login. It does not ask credential helpers,
+// which keep passwords elsewhere.
 func credentials(image string) (string, error) {
 	folder := os.Getenv("DOCKER_CONFIG")
 	if folder == "" {
@@ -48,7 +48,7 @@ func credentials(image string) (string, error) {
 	return pick(image, file.Auths)
 }
 
-// pick chooses the login of the image's registry.
+// pick returns the login for the image's registry.
 func pick(image string, logins map[string]login) (string, error) {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

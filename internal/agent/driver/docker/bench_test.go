@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	dockertest.Main(m)
 }
 
-// generous is a deadline that only a hanging test meets.
+// generous is a timeout that only a hanging test reaches.
 const generous = time.Minute
 
-// bench is an engine, an image and a driver with an agent's name of its own.
+// bench is an engine, an image and a driver with its own agent name.
 type bench struct {
 	t      *testing.T
 	host   string
@@ -72,7 +72,7 @@ func (b *bench) newDriver() *docker.Driver {
 	return d
 }
 
-// work is an attempt with a folder as the agent makes it.
+// work returns an attempt with a folder like the agent's.
 func (b *bench) work(argv ...string) driver.Work {
 	b.t.Helper()
 	base := b.t.TempDir()
@@ -130,7 +130,7 @@ func (b *bench) run(w driver.Work) (driver.Exit, *output) {
 	return b.wait(r), out
 }
 
-// containers are those of this bench's agent, in whatever state.
+// containers returns the containers of this bench's agent, in any state.
 func (b *bench) containers() []container.Summary {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), generous)
@@ -144,7 +144,7 @@ func (b *bench) containers() []container.Summary {
 	return list.Items
 }
 
-// nextLife removes what an agent finds of its earlier life.
+// nextLife removes what an agent finds of its previous process.
 func (b *bench) nextLife() {
 	b.t.Helper()
 	all, err := b.driver.Adopt(context.Background())
@@ -163,10 +163,10 @@ func (b *bench) wantNone() {
 	}
 }
 
-// id is as good as one of the database.
+// id returns an id like those of the database.
 func id() string { return strings.ToLower(rand.Text()) }
 
-// output keeps what work prints.
+// output keeps what the work prints.
 type output struct {
 	mu             sync.Mutex
 	stdout, stderr bytes.Buffer

@@ -18,47 +18,47 @@ const (
 	PullNever   = "never"
 )
 
-// Config is what the operator of the machine says. The zero value works, but
-// for Agent.
+// Config is set by the operator of the machine. The zero value works, except that Agent
+// is required.
 type Config struct {
-	// Host is the engine's address. Empty: DOCKER_HOST, or the usual socket.
-	// It must be on this machine, since containers get a folder of it.
+	// Host is the engine's address. Empty means DOCKER_HOST, or the default socket. The
+	// engine must be on this machine because containers mount a folder of the machine.
 	Host string
-	// Agent names this agent: the same over restarts, and no other agent that
-	// uses the same engine has it. Containers are found again by it.
+	// Agent names this agent. It stays the same over restarts, and no other agent of the
+	// same engine has it. The driver finds its containers by it.
 	Agent string
-	// Images are patterns of what may run: * stands for anything but a slash,
-	// ** for anything. Without a tag it means every tag. Empty: every image.
+	// Images are patterns of the images that may run: * stands for anything but a slash,
+	// ** for anything. A pattern without a tag allows every tag. Empty means every image.
 	Images []string
-	// Networks are the names of networks that a step may ask for, beside none. bridge
-	// is one of them: from there a container reaches what this machine reaches, the
-	// metadata address of a cloud too. A container never gets the machine's own network.
+	// Networks are the names of networks that a step may ask for, besides none. bridge is
+	// one of them: from there a container reaches what this machine reaches, including
+	// the metadata address of a cloud. A container never gets the machine's own network.
 	Networks []string
-	// Network is for steps that name none. Empty: none.
+	// Network is for steps that name none. Empty means none.
 	Network string
 	// Pull is missing, always or never.
 	Pull string
-	// Default is for steps that do not say, Max is what they may ask for. A zero
-	// field of Default has a default of its own; of Max, it sets no limit.
+	// Default is for steps without limits, and Max is the most that steps may ask for. A
+	// zero field of Default has a default of its own; a zero field of Max sets no limit.
 	Default, Max Limits
-	// ReadOnly makes the root of every container read only, with a small /tmp
+	// ReadOnly makes the root file system of every container read-only, with a small /tmp
 	// in memory.
 	ReadOnly bool
-	// User runs every container as this user, in Docker's form "uid:gid". Empty:
-	// the agent's own user, or, when that is root, the user of the image.
+	// User runs every container as this user, in Docker's form "uid:gid". Empty means the
+	// agent's own user or, if that is root, the user of the image.
 	User string
 
-	// Call is the deadline of one call of the engine (30 s), PullTime that of a
-	// pull (15 min). Patience is how long an engine that went away is waited for
+	// Call is the timeout of one call to the engine (30 s), and PullTime is that of a
+	// pull (15 min). Patience is how long the driver waits for an engine that went away
 	// (1 min).
 	Call, PullTime, Patience time.Duration
 
 	Log *slog.Logger
 }
 
-// Limits are what one container may use.
+// Limits are the resources that one container may use.
 type Limits struct {
-	// CPU is in cores.
+	// CPU is the number of cores.
 	CPU float64
 	// Memory is in bytes. There is no swap on top of it.
 	Memory int64
@@ -103,7 +103,7 @@ func (c Config) check() error {
 	return c.Default.within(c.Max)
 }
 
-// connect makes the client of an engine on this machine.
+// connect returns the client of an engine on this machine.
 func (c Config) connect() (*client.Client, error) {
 	options := []client.Opt{client.FromEnv}
 	if c.Host != "" {

@@ -110,7 +110,7 @@ func TestStopKillsWhatDoesNotListen(t *testing.T) {
 			if err := r.Stop(context.Background(), grace); err != nil {
 				t.Fatal(err)
 			}
-			b.wantNone() // at once: Stop returns when nothing is left
+			b.wantNone() // without a wait, because Stop returns only when nothing is left
 			if exit := b.wait(r); exit.Code != 137 || exit.Signal != "killed" || exit.Reason != "" {
 				t.Errorf("exit %+v, want killed and no guess why", exit)
 			}
@@ -121,8 +121,8 @@ func TestStopKillsWhatDoesNotListen(t *testing.T) {
 	}
 }
 
-// The order does not matter: within one life of the agent or of two, a start
-// gets what runs.
+// A second start gets the running container, within one process of the agent or across
+// two.
 func TestStartTwiceRunsOnce(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t))
 	w := b.work("sleep")
@@ -220,7 +220,7 @@ func TestAdopt(t *testing.T) {
 	b.wantNone()
 }
 
-// What ended while no agent was there is found with its end.
+// A container that ended while no agent was there is found with its exit.
 func TestAdoptWhatHasEnded(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t))
 	w := b.work("sleep")

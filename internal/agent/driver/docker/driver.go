@@ -25,22 +25,23 @@ type Driver struct {
 	cfg Config
 	cli *client.Client
 
-	// life ends with Close, and with it every watch. Containers run on.
+	// life ends with Close, and with it every watch. The containers keep running.
 	life context.Context
 	end  context.CancelFunc
 	busy sync.WaitGroup
 
 	wardMu sync.Mutex
-	// pipe leads to the warden; wards are the leashes it knows, by container.
+	// pipe leads to the warden; wards are the leashes that the warden knows, by
+	// container.
 	pipe  io.WriteCloser
 	wards map[string]string
 
 	mu sync.Mutex
-	// live has what was started or attached and has not ended, by its name.
+	// live contains what was started or attached and has not ended, by name.
 	live map[string]*running
 }
 
-// New makes the driver. The engine need not be there yet: Check asks it.
+// New returns the driver. The engine need not be there yet: Check asks it.
 func New(cfg Config) (*Driver, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
@@ -55,23 +56,23 @@ func New(cfg Config) (*Driver, error) {
 	return d, nil
 }
 
-// Close ends the watch over the containers and leaves them running, for the
-// next life of the agent to adopt.
+// Close stops watching the containers and leaves them running, so that the next process
+// of the agent can adopt them.
 func (d *Driver) Close() error {
 	d.end()
 	d.busy.Wait()
 	d.wardMu.Lock()
 	defer d.wardMu.Unlock()
 	if d.pipe != nil {
-		_ = d.pipe.Close() // the warden goes on until the last leash ends
+		_ = d.pipe.Close() // the warden continues until the last leash ends
 	}
 	return d.cli.Close()
 }
 
-// Name is what a definition calls it.
+// Name returns the name of the driver in definitions.
 func (d *Driver) Name() string { return "docker" }
 
-// Check asks the engine whether it is there.
+// Check returns an error if the engine does not answer.
 func (d *Driver) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Call)
 	defer cancel()
@@ -120,7 +121,8 @@ func (d *Driver) Start(ctx context.Context, work driver.Work, out driver.Output)
 	})
 }
 
-// once begins what has this name, unless it lives already: then it gives that.
+// once calls begin for this name, unless the name is live already: then it returns the
+// live one.
 func (d *Driver) once(ctx context.Context, name string, begin func(*running) error) (driver.Running, error) {
 	d.mu.Lock()
 	if r := d.live[name]; r != nil {
@@ -156,7 +158,7 @@ func (d *Driver) forget(r *running) {
 	delete(d.live, r.name)
 }
 
-// create makes the container, or finds the one that an earlier start made.
+// create creates the container, or finds the one that an earlier start created.
 func (d *Driver) create(ctx context.Context, options client.ContainerCreateOptions, log io.Writer) (id string, fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*d.cfg.Call)
 	defer cancel()
@@ -165,7 +167,7 @@ func (d *Driver) create(ctx context.Context, options client.ContainerCreateOptio
 		if id, err := d.existing(ctx, options); err != nil || id != "" {
 			return id, false, err
 		}
-		// The engine frees a name a little after the container is gone.
+		// The engine releases a name shortly after the container is gone.
 		if !loop.Wait(ctx, 20*time.Millisecond, nil) {
 			break
 		}
@@ -180,8 +182,9 @@ func (d *Driver) create(ctx context.Context, options client.ContainerCreateOptio
 	return made.ID, true, nil
 }
 
-// existing looks at the container that has the name already. Ours of the same
-// lease is the one; ours of another lease is in the way and goes (empty id).
+// existing inspects the container that has the name already. A container of this agent
+// with the same lease is the right one; one with another lease is removed (and the id is
+// empty).
 func (d *Driver) existing(ctx context.Context, options client.ContainerCreateOptions) (id string, err error) {
 	found, err := d.cli.ContainerInspect(ctx, options.Name, client.ContainerInspectOptions{})
 	if cerrdefs.IsNotFound(err) {
@@ -200,8 +203,9 @@ func (d *Driver) existing(ctx context.Context, options client.ContainerCreateOpt
 	return "", d.remove(found.Container.ID)
 }
 
-// start starts the container. One that runs or has ended stays as it is. If we
-// are stopped just before the call, the warden has removed it meanwhile.
+// start starts the container. A container that runs or has ended stays as it is. If this
+// process is suspended just before the call, the warden has removed the container in the
+// meantime.
 func (d *Driver) start(ctx context.Context, id string, work driver.Work) error {
 	state, err := d.inspect(ctx, id)
 	if err != nil {
@@ -220,7 +224,7 @@ func (d *Driver) start(ctx context.Context, id string, work driver.Work) error {
 			return fmt.Errorf("%w: %w", driver.ErrLate, err)
 		}
 		err = d.fault("start the container", err)
-		// The engine refuses with "not found" what it cannot execute, too.
+		// The engine also answers "not found" if it cannot execute the command.
 		if p := new(problem.Problem); errors.As(err, &p) && p.Kind == problem.NotFound {
 			p.Kind, p.Next = problem.Invalid, "check argv and dir against what is in the image"
 		}
@@ -242,13 +246,13 @@ func (d *Driver) inspect(ctx context.Context, id string) (*container.State, erro
 	return found.Container.State, nil
 }
 
-// remove kills and removes the container. It does so also when whoever asks has
-// no time left: nobody else would.
+// remove kills and removes the container. It ignores the deadline of the caller, because
+// no other process would remove the container.
 func (d *Driver) remove(id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.life), d.cfg.Call)
 	defer cancel()
 	_, err := d.cli.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	// A conflict: somebody else is removing it.
+	// A conflict means that another process is removing it.
 	for cerrdefs.IsConflict(err) && loop.Wait(ctx, 50*time.Millisecond, nil) {
 		if _, gone := d.inspect(ctx, id); gone != nil {
 			err = gone
@@ -260,8 +264,8 @@ func (d *Driver) remove(id string) error {
 	return d.fault("remove the container", err)
 }
 
-// open lets the user of the container at the attempt's files, when that is not
-// the agent's. The folder around them stays closed to everybody else.
+// open gives the user of the container access to the attempt's files if that user is not
+// the agent's. The folder around them stays closed to all other users.
 func (d *Driver) open(dir string, config *container.Config, image client.ImageInspectResult) error {
 	user := config.User
 	if user == "" && image.Config != nil {
@@ -292,7 +296,7 @@ func (d *Driver) open(dir string, config *container.Config, image client.ImageIn
 	})
 }
 
-// Adopt finds the containers of an earlier life of this agent.
+// Adopt finds the containers of a previous process of this agent.
 func (d *Driver) Adopt(ctx context.Context) ([]driver.Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Call)
 	defer cancel()
@@ -305,7 +309,7 @@ func (d *Driver) Adopt(ctx context.Context) ([]driver.Found, error) {
 	}
 	var all []driver.Found
 	for _, one := range list.Items {
-		attempt, _ := strconv.Atoi(one.Labels[labelAttempt]) // not ours if it is no number: no lease will fit
+		attempt, _ := strconv.Atoi(one.Labels[labelAttempt]) // without a number it is not this agent's: no lease will match
 		all = append(all, &found{driver: d, id: one.ID, task: one.Labels[labelTask], attempt: attempt, fence: one.Labels[labelFence]})
 	}
 	return all, nil

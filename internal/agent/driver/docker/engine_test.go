@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// An engine that restarts takes its containers with it.
+// An engine that restarts ends its containers too.
 func TestEngineRestarts(t *testing.T) {
 	tests := map[string]struct {
 		down   func(*dockertest.Engine, testing.TB)
@@ -33,7 +33,8 @@ func TestEngineRestarts(t *testing.T) {
 			if exit.Code != 137 || exit.Signal != "killed" {
 				t.Errorf("exit %+v, want killed with the engine", exit)
 			}
-			// Stopped in order, the engine may have told the end before it left.
+			// An engine that stops in an orderly way may have reported the exit before it
+			// left.
 			if test.reason != "" && exit.Reason != test.reason {
 				t.Errorf("reason %q, want %q", exit.Reason, test.reason)
 			}
@@ -41,7 +42,7 @@ func TestEngineRestarts(t *testing.T) {
 				t.Errorf("output %q, want each line once: %q", out.out(), want)
 			}
 			if test.reason == "" {
-				b.nextLife() // one that told the end and left has not removed the container
+				b.nextLife() // an engine that reported the exit and then left has not removed the container
 			}
 			b.wantNone()
 		})

@@ -11,8 +11,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// fault says what an error of the engine means to a person. Unreachable means
-// that the engine did not answer: it may have done what was asked.
+// fault translates an error of the engine into a problem for people. Unreachable means
+// that the engine did not answer and may have done what was asked.
 func (d *Driver) fault(op string, err error) error {
 	own := new(problem.Problem)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 )
 
-// found is a container of an earlier life of the agent.
+// found is a container of a previous process of the agent.
 type found struct {
 	driver      *Driver
 	id          string
@@ -18,8 +18,8 @@ func (f *found) Fence() string { return f.fence }
 func (f *found) Task() string  { return f.task }
 func (f *found) Attempt() int  { return f.attempt }
 
-// Attach watches the container. One that was created and never started is
-// started: the earlier life ended in between.
+// Attach watches the container. A container that was created and never started is
+// started, because the previous process ended in between.
 func (f *found) Attach(ctx context.Context, work driver.Work, out driver.Output) (driver.Running, error) {
 	d := f.driver
 	return d.once(ctx, nameOf(f.task, f.attempt), func(r *running) (err error) {
@@ -34,5 +34,5 @@ func (f *found) Attach(ctx context.Context, work driver.Work, out driver.Output)
 	})
 }
 
-// Kill removes the container, whatever it does.
+// Kill removes the container in whatever state it is.
 func (f *found) Kill(context.Context) error { return f.driver.remove(f.id) }

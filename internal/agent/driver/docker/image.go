@@ -13,8 +13,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// ensure sees to it that the engine has the image, and gives its facts. What
-// the pull says goes to the log.
+// ensure makes sure that the engine has the image, and returns the image's properties.
+// The messages of the pull go to the log.
 func (d *Driver) ensure(ctx context.Context, image string, log io.Writer) (client.ImageInspectResult, error) {
 	if d.cfg.Pull != PullAlways {
 		found, err := d.inspectImage(ctx, image)
@@ -47,8 +47,8 @@ func (d *Driver) inspectImage(ctx context.Context, image string) (client.ImageIn
 	return d.cli.ImageInspect(ctx, image)
 }
 
-// named refuses an image that the engine found by its id: the list of allowed
-// images is about names, and an id may look like one.
+// named refuses an image that the engine found by its id, because the list of allowed
+// images contains names, and an id may look like a name.
 func (d *Driver) named(image string, found client.ImageInspectResult) error {
 	name, _, _ := strings.Cut(image, ":")
 	if len(d.cfg.Images) == 0 || !strings.HasPrefix(strings.TrimPrefix(found.ID, "sha256:"), name) {
@@ -57,7 +57,8 @@ func (d *Driver) named(image string, found client.ImageInspectResult) error {
 	return problem.Refuse("image", "give its name", "%s is the id of an image", image)
 }
 
-// pull fetches the image. A layer is a line when it begins and when it is there.
+// pull fetches the image. It logs one line when a layer begins and one when the layer is
+// complete.
 func (d *Driver) pull(ctx context.Context, image string, log io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.PullTime)
 	defer cancel()
@@ -77,7 +78,7 @@ func (d *Driver) pull(ctx context.Context, image string, log io.Writer) error {
 		case message.Error != nil:
 			return d.pullFault(ctx, image, message.Error)
 		case message.Status == "Downloading", message.Status == "Extracting", message.Status == "Waiting", message.Status == "Verifying Checksum":
-			// These come many times a second.
+			// Progress messages arrive many times a second.
 		case message.ID != "":
 			say(log, message.ID+": "+message.Status)
 		default:
@@ -87,8 +88,8 @@ func (d *Driver) pull(ctx context.Context, image string, log io.Writer) error {
 	return nil
 }
 
-// pullFault tells an image that does not exist, which no other attempt will
-// find, from a registry that cannot be reached.
+// pullFault distinguishes an image that does not exist, which no other attempt will find,
+// from a registry that cannot be reached.
 func (d *Driver) pullFault(ctx context.Context, image string, err error) error {
 	if client.IsErrConnectionFailed(err) {
 		return d.fault("pull "+image, err)
@@ -114,8 +115,8 @@ func (d *Driver) pullFault(ctx context.Context, image string, err error) error {
 	}
 }
 
-// say writes one line of ours among those of the work. A registry has a say in
-// some of them, so they stay lines, and never begin with the :: of a command.
+// say writes one line of the driver into the log of the work. Some of the text comes from
+// a registry, so it is kept on one line, and never begins with the :: of a command.
 func say(log io.Writer, text string) {
 	_, _ = fmt.Fprintf(log, "docker: %s\n", strings.Join(strings.Fields(text), " ")) // an Output never fails
 }

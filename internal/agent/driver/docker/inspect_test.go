@@ -41,7 +41,7 @@ func (b *bench) kill(w driver.Work, signal string) {
 	testwait.Every(b.t, 20*time.Millisecond, "the container ends", func() bool { return !b.inspect(w).State.Running })
 }
 
-// Whatever a step and an operator say, these hold for every container.
+// These restrictions hold for every container, whatever a step and an operator ask for.
 func TestEveryContainerIsConfined(t *testing.T) {
 	host := dockertest.Daemon(t)
 	tests := map[string]struct {
@@ -127,7 +127,7 @@ func wantConfined(t *testing.T, c container.InspectResponse, w driver.Work, limi
 	}
 }
 
-// The same, seen from inside.
+// The same restrictions, seen from inside the container.
 func TestContainerHasNoPower(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t))
 	_, out := b.run(b.work("status"))
@@ -158,7 +158,7 @@ func TestSecretsAreReadOnlyAndPrivate(t *testing.T) {
 	}
 }
 
-// Another user than the agent's reads its params and writes its results.
+// A user other than the agent's can read its params and write its results.
 func TestAnotherUserCanWork(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t), func(c *docker.Config) { c.User = "1234:1234" })
 	w := b.work("result")

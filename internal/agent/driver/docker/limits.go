@@ -7,10 +7,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// least is the smallest memory that the engine takes.
+// least is the smallest memory limit that the engine accepts.
 const least = 6 << 20
 
-// limits are what the step asks for, or the default.
+// limits returns the limits that the step asks for, or the default.
 func (c Config) limits(run node.Run) (Limits, error) {
 	l := c.Default
 	switch {
@@ -48,5 +48,5 @@ func (l Limits) within(top Limits) error {
 	return nil
 }
 
-// size is for people.
+// size formats a number of bytes for people.
 func size(bytes int64) string { return units.BytesSize(float64(bytes)) }

@@ -17,7 +17,7 @@ import (
 // Root is where a container sees the folder of its attempt.
 const Root = "/weir"
 
-// Labels of our containers.
+// Labels of the driver's containers.
 const (
 	labelTask    = "weir.task"
 	labelAttempt = "weir.attempt"
@@ -26,11 +26,11 @@ const (
 	labelAgent   = "weir.agent"
 )
 
-// nameOf is the same for every start of one attempt.
+// nameOf returns the same name for every start of one attempt.
 func nameOf(task string, attempt int) string { return "weir-" + task + "-" + strconv.Itoa(attempt) }
 
-// options decides everything about the container of the work. It is the only
-// place that does, so that one reader and one test see all of it.
+// options decides everything about the container of the work. It is the only function
+// that does, so that one reader and one test see all of it.
 func (c Config) options(work driver.Work) (client.ContainerCreateOptions, error) {
 	var none client.ContainerCreateOptions
 	image, err := c.image(work.Run.Image)
@@ -55,19 +55,19 @@ func (c Config) options(work driver.Work) (client.ContainerCreateOptions, error)
 		SecurityOpt:   []string{"no-new-privileges:true"},
 		IpcMode:       container.IPCModePrivate,
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		// The first process of a container ignores a request to end unless it
-		// listens for it, and has to collect what others leave: init does both.
+		// The first process of a container ignores a request to end unless it handles the
+		// signal, and has to reap orphaned processes: init does both.
 		Init:   &yes,
 		Mounts: mounts(work.Dir),
 		Resources: container.Resources{
 			NanoCPUs: int64(limits.CPU * 1e9),
 			Memory:   limits.Memory,
-			// The sum of memory and swap: no swap.
+			// This is the sum of memory and swap, so there is no swap.
 			MemorySwap: limits.Memory,
 			PidsLimit:  &limits.Pids,
 		},
-		// Our own, since the engine's default may be one that cannot be read back.
-		// It holds what an agent that restarts has missed, and no more.
+		// The log driver is set here because the engine's default may be one that cannot
+		// be read back. The log holds what a restarting agent has missed, and no more.
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64m", "max-file": "2"}},
 	}
 	if c.ReadOnly {
@@ -94,8 +94,9 @@ func (c Config) options(work driver.Work) (client.ContainerCreateOptions, error)
 	}, nil
 }
 
-// user is empty for the image's own. An agent that is not root takes its own:
-// nobody else could write to the folder, and it can remove what was written.
+// user returns the user of the container, or "" for the image's own. An agent that is not
+// root uses its own user, because no other user could write to the folder, and the agent
+// can remove files of its own user.
 func (c Config) user() string {
 	if c.User != "" || os.Geteuid() <= 0 {
 		return c.User
@@ -103,8 +104,8 @@ func (c Config) user() string {
 	return strconv.Itoa(os.Geteuid()) + ":" + strconv.Itoa(os.Getegid())
 }
 
-// mounts are the parts of the attempt's folder that there are. The folder
-// itself is not mounted.
+// mounts returns the parts of the attempt's folder that exist. The folder itself is not
+// mounted.
 func mounts(dir string) []mount.Mount {
 	var all []mount.Mount
 	for _, name := range []string{driver.ParamsFile, driver.InFolder, driver.SecretsFolder, driver.OutFolder} {

@@ -26,20 +26,21 @@ var ErrClosed = errors.New("the docker driver is closed, the container runs on")
 type running struct {
 	driver *Driver
 	name   string
-	// begun is closed when the start is over; failed says whether it failed.
+	// begun is closed when the start is over; failed is the error of a failed start.
 	begun  chan struct{}
 	failed error
 
 	id     string
 	memory int64
 	tail   *tail
-	// leash is the file with the time of its death; empty: it has none.
+	// leash is the file with the time at which the container is killed; empty means that
+	// it has none.
 	leash string
-	// stopped: Weir has asked the container to end.
+	// stopped is set when Weir has asked the container to end.
 	stopped atomic.Bool
 
-	// done is closed when the container has ended and is removed; exit and err
-	// are set before.
+	// done is closed when the container has ended and is removed; exit and err are set
+	// before.
 	done chan struct{}
 	exit driver.Exit
 	err  error
@@ -55,8 +56,8 @@ func (r *running) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// watch sees the container to its end: how it ended, the rest of what it
-// printed, and its removal.
+// watch follows the container to its end: it records the exit, reads the rest of the
+// output and removes the container.
 func (r *running) watch() {
 	d := r.driver
 	defer close(r.done)
@@ -70,7 +71,7 @@ func (r *running) watch() {
 	}()
 	r.exit, r.err = r.await(ctx)
 	if r.err != nil {
-		cancel() // nobody answers: there is no more output to come
+		cancel() // the engine does not answer, so no more output will come
 	}
 	close(ended)
 	<-copied
@@ -82,16 +83,17 @@ func (r *running) watch() {
 		return
 	}
 	if err := d.remove(r.id); err != nil {
-		// The next life of the agent finds and removes it.
+		// The next process of the agent finds and removes it.
 		d.cfg.Log.Warn("a container is left behind", "container", r.name, "error", err)
 		return
 	}
 	d.unleash(r.id, r.leash)
 }
 
-// killed says why a container died that Weir did not stop: by its leash, or by its
-// limit of memory. Docker hears of a lack of memory apart from the end, at times after
-// it and at times never, because the group of the container is gone before it is read.
+// killed says why a container died that Weir did not stop: by its leash, or by its memory
+// limit. Docker learns of a lack of memory separately from the exit, sometimes after it
+// and sometimes never, because the cgroup of the container is gone before Docker reads
+// it.
 func (r *running) killed(ctx context.Context, exit driver.Exit) driver.Exit {
 	if until, err := readLeash(r.leash); r.leash != "" && err == nil && uptime.Now() >= until {
 		exit.Leashed, exit.Reason = true, driver.LeashReason
@@ -114,7 +116,7 @@ func (r *running) killed(ctx context.Context, exit driver.Exit) driver.Exit {
 	return exit
 }
 
-// Leash sets when the warden kills the container.
+// Leash sets the time at which the warden kills the container.
 func (r *running) Leash(until time.Time) error {
 	select {
 	case <-r.done:
@@ -127,9 +129,8 @@ func (r *running) Leash(until time.Time) error {
 	return writeLeash(r.leash, until)
 }
 
-// await asks how the container ended until it has. The engine may go away and
-// come back meanwhile; it takes the container with it, if it is not told
-// otherwise.
+// await asks how the container ended until it has ended. The engine may go away and come
+// back in the meantime; it ends the container too, unless it is configured otherwise.
 func (r *running) await(ctx context.Context) (driver.Exit, error) {
 	d := r.driver
 	var away time.Time
@@ -162,16 +163,16 @@ func (r *running) await(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// look is how long one call waits for the end of a container. A call that
-// hangs and a container that runs look alike, so the engine is asked in between.
+// look is how long one call waits for the end of a container. The engine is asked in
+// between, because a hanging call and a running container look alike.
 const look = 30 * time.Second
 
-// next returns when the container has ended, at the latest after a look.
+// next returns when the container has ended, or at the latest after one look.
 func (r *running) next(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, min(look, r.driver.cfg.Patience))
 	defer cancel()
 	wait := r.driver.cli.ContainerWait(ctx, r.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
-	// One of the two always comes, since the call ends with ctx.
+	// One of the two always arrives, because the call ends with ctx.
 	select {
 	case answer := <-wait.Result:
 		if answer.Error != nil {
@@ -183,7 +184,7 @@ func (r *running) next(ctx context.Context) error {
 	}
 }
 
-// verdict reads how the container ended.
+// verdict translates the state of an ended container.
 func (r *running) verdict(state *container.State, engineLeft bool) driver.Exit {
 	exit := driver.Exit{Code: state.ExitCode}
 	if n := state.ExitCode - 128; n > 0 && n < 32 {
@@ -209,7 +210,7 @@ func (r *running) Stop(ctx context.Context, grace time.Duration) error {
 	if err := r.end(ctx, grace); err != nil {
 		return err
 	}
-	// What is left is to read the end of its output and to remove it.
+	// The rest of the output must still be read and the container removed.
 	ctx, cancel := context.WithTimeout(ctx, 2*d.cfg.Call)
 	defer cancel()
 	select {
@@ -240,7 +241,7 @@ func (r *running) end(ctx context.Context, grace time.Duration) error {
 	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Call)
 	defer cancel()
 	_, err := d.cli.ContainerKill(hard, r.id, client.ContainerKillOptions{Signal: "SIGKILL"})
-	// A conflict: it does not run any more.
+	// A conflict means that the container does not run anymore.
 	if cerrdefs.IsNotFound(err) || cerrdefs.IsConflict(err) {
 		return nil
 	}

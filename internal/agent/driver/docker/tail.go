@@ -18,18 +18,18 @@ import (
 	"github.com/weirhq/weir/internal/loop"
 )
 
-// notesFile has the place in the log, for the next life of the agent.
+// notesFile holds the place in the log, for the next process of the agent.
 const notesFile = "docker.json"
 
-// every is how much output lies between two notes.
+// every is how many bytes of output are between two notes.
 const every = 1 << 20
 
-// place is how far the output of a container was read. The engine keeps the log
-// in pieces and drops the oldest, so times are the only way back to a place in
-// it. Each stream has its own: entries of two streams are in no order.
+// place is how far the output of a container has been read. The engine keeps the log in
+// pieces and drops the oldest, so times are the only way back to a place in it. Each
+// stream has its own mark, because entries of two streams are in no order.
 type place struct {
 	Streams [2]mark `json:"streams"`
-	// Said is how many bytes of our own we wrote to stderr before the container's.
+	// Said is how many bytes the driver itself wrote to stderr before the container did.
 	Said int64 `json:"said,omitempty"`
 }
 
@@ -39,8 +39,8 @@ type mark struct {
 	Before int64  `json:"before,omitempty"`
 }
 
-// tail copies what a container prints, once: it may lose the engine and find
-// its place again.
+// tail copies the output of a container exactly once: it finds its place again after it
+// lost the engine.
 type tail struct {
 	driver *Driver
 	id     string
@@ -48,8 +48,8 @@ type tail struct {
 	out    driver.Output
 
 	place place
-	// from is where this reading of the log began. read and taken count the bytes
-	// of each stream: those read so far, and those that the output has.
+	// from is where this reading of the log began. read and taken count the bytes of each
+	// stream: those read so far, and those that the output has received.
 	from        [2]mark
 	read, taken [2]int64
 	noted       int64
@@ -63,8 +63,8 @@ func newTail(d *Driver, id, state string, out driver.Output) *tail {
 	return t
 }
 
-// begin notes what we said before the container could say anything. A container
-// of an earlier start goes on where that was.
+// begin records what the driver wrote before the container could write anything. The tail
+// of a container of an earlier start resumes where that start was.
 func (t *tail) begin(fresh bool, said int64) error {
 	if !fresh {
 		return t.resume()
@@ -73,7 +73,7 @@ func (t *tail) begin(fresh bool, said int64) error {
 	return t.note()
 }
 
-// resume finds the place of an earlier life.
+// resume finds the place of a previous process.
 func (t *tail) resume() error {
 	if t.notes != "" {
 		text, err := os.ReadFile(t.notes)
@@ -81,20 +81,20 @@ func (t *tail) resume() error {
 			return fmt.Errorf("read the place in the log: %w", err)
 		}
 		if err == nil && json.Unmarshal(text, &t.place) != nil {
-			t.place = place{} // half a note: begin at the beginning
+			t.place = place{} // an incomplete note: begin at the beginning
 		}
 	}
 	stdout, stderr := t.out.Taken()
 	t.taken = [2]int64{stdout, max(0, stderr-t.place.Said)}
 	for i, m := range t.place.Streams {
 		if m.Before > t.taken[i] {
-			t.place.Streams[i] = mark{} // the output lost some: the log may still have it
+			t.place.Streams[i] = mark{} // the output lost some bytes, which the log may still have
 		}
 	}
 	return nil
 }
 
-// note keeps the place for the next life.
+// note stores the place for the next process.
 func (t *tail) note() error {
 	t.noted = t.taken[0] + t.taken[1]
 	if t.notes == "" {
@@ -110,13 +110,13 @@ func (t *tail) note() error {
 	return os.Rename(t.notes+".new", t.notes)
 }
 
-// follow copies until the container has ended and all is read, or ctx ends.
+// follow copies until the container has ended and everything is read, or until ctx ends.
 func (t *tail) follow(ctx context.Context, ended <-chan struct{}) {
 	for {
 		err := t.copy(ctx, true)
 		select {
 		case <-ended:
-			// The stream may have broken before the end. Once more, to the end.
+			// The stream may have broken before the end, so the rest is read once more.
 			last, cancel := context.WithTimeout(ctx, t.driver.cfg.Call)
 			err = t.copy(last, false)
 			cancel()
@@ -135,7 +135,7 @@ func (t *tail) follow(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// copy reads the log from the place on.
+// copy reads the log from the place onward.
 func (t *tail) copy(ctx context.Context, follow bool) error {
 	since := t.rewind()
 	log, err := t.driver.cli.ContainerLogs(ctx, t.id, client.ContainerLogsOptions{
@@ -149,15 +149,15 @@ func (t *tail) copy(ctx context.Context, follow bool) error {
 	return err
 }
 
-// rewind goes back to the place, and gives the time from which to read.
+// rewind returns to the place, and returns the time from which to read.
 func (t *tail) rewind() (since string) {
 	t.from = t.place.Streams
 	t.read = [2]int64{t.from[0].Before, t.from[1].Before}
 	return min(t.from[0].At, t.from[1].At)
 }
 
-// entry takes the entries of one stream: one write for each, which begins with
-// its time.
+// entry receives the entries of one stream, one write per entry, each beginning with its
+// time.
 type entry struct {
 	tail   *tail
 	stream int
@@ -181,7 +181,7 @@ func (e entry) Write(text []byte) (int, error) {
 			}
 		}
 	}
-	// What the output has already is left out.
+	// Bytes that the output already has are left out.
 	skip := min(max(0, t.taken[e.stream]-t.read[e.stream]), int64(len(line)))
 	t.read[e.stream] += int64(len(line))
 	if skip < int64(len(line)) {
@@ -191,7 +191,7 @@ func (e entry) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// counter counts what we say ourselves.
+// counter counts the bytes that the driver itself writes.
 type counter struct {
 	to io.Writer
 	n  int64

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// pair is an output that had some of it before.
+// pair is an output that already had some of the bytes.
 type pair struct {
 	streams [2]bytes.Buffer
 	took    [2]int64
@@ -24,7 +24,7 @@ type line struct {
 	text   string
 }
 
-// reread plays the entries that the engine sends for the tail's place.
+// reread replays the entries that the engine sends for the tail's place.
 func reread(t *testing.T, l *tail, log []line) {
 	t.Helper()
 	since := l.rewind()
@@ -39,9 +39,9 @@ func reread(t *testing.T, l *tail, log []line) {
 	}
 }
 
-// The log may be read again from the place, in any state: nothing comes twice,
-// nothing is left out. Streams are not in order, and parts of a long line have
-// one time.
+// The log may be read again from the place, in any state: no byte comes twice, and none
+// is left out. Entries of two streams are not in order, and the parts of a long line have
+// the same time.
 func TestEachLineOnce(t *testing.T) {
 	log := []line{
 		{0, "01", "hello\n"},
@@ -64,7 +64,7 @@ func TestEachLineOnce(t *testing.T) {
 	}
 }
 
-// A later life leaves out what the earlier one had, with or without its note.
+// A later process leaves out what the previous one had, with or without its note.
 func TestResumeAfterAnyByte(t *testing.T) {
 	log := []line{{0, "01", "hello\n"}, {1, "02", "warning\n"}, {0, "03", "bye\n"}}
 	const stdout, stderr, said = "hello\nbye\n", "warning\n", "docker: pulling\n"

@@ -23,11 +23,11 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// A container outlives an agent that is killed, and the engine knows no lease.
-// The warden is a second process of the same binary that knows: for each
-// container it reads, from a file, when that must be dead, and sees to it. The
-// agent writes a later time with each renewal. The file is removed with the
-// container; a later life of the agent goes on writing the same file.
+// A container outlives an agent that is killed, and the engine knows no lease. The warden
+// is a second process of the same binary that enforces the lease: for each container it
+// reads from a file when the container must be dead, and kills it then. The agent writes
+// a later time with each renewal. The file is removed with the container; a later process
+// of the agent continues to write the same file.
 //
 //	agent ──pipe: container, file──► warden ──kill──► engine
 //	   └───────► leash file ◄───read────┘
@@ -37,11 +37,12 @@ const (
 	leashFile  = "docker.leash"
 )
 
-// possible is set when this binary can be its own warden.
+// possible is set if this binary can be its own warden.
 var possible atomic.Bool
 
-// WardenMain is the warden's main. The main of a program with this driver calls
-// it first: it returns at once, unless this process was started as the warden.
+// WardenMain is the warden's main function. The main function of a program with this
+// driver calls it first: it returns at once, unless this process was started as the
+// warden.
 func WardenMain() {
 	possible.Store(true)
 	if len(os.Args) != 2 || os.Args[0] != wardenName {
@@ -58,7 +59,7 @@ func WardenMain() {
 	os.Exit(0)
 }
 
-// ward tells the warden of a container.
+// ward names a container and its leash file to the warden.
 type ward struct {
 	Container string `json:"container"`
 	File      string `json:"file"`
@@ -69,9 +70,9 @@ type warden struct {
 	stir chan struct{}
 
 	mu sync.Mutex
-	// files has the leash of each container.
+	// files are the leash files by container.
 	files map[string]string
-	// orphaned: the agent is gone.
+	// orphaned is set when the agent is gone.
 	orphaned bool
 }
 
@@ -97,8 +98,8 @@ func (w *warden) listen(in io.Reader) {
 	}
 }
 
-// watch ends when the agent is gone and there is nothing left to watch. It looks
-// when a leash ends, and each second: timers stand still while the machine sleeps.
+// watch returns when the agent is gone and nothing is left to watch. It looks when a
+// leash ends, and every second, because timers stand still while the machine sleeps.
 func (w *warden) watch() {
 	for {
 		w.mu.Lock()
@@ -125,8 +126,9 @@ func (w *warden) watch() {
 	}
 }
 
-// pause is how long a look at a container can wait. One whose leash is over is
-// looked after at once, and ever less often: its engine may be gone for good.
+// pause returns how long the next look at a container can wait. A container whose leash
+// is over is handled at once, and then less and less often, because its engine may be
+// gone for good.
 func pause(left time.Duration) time.Duration {
 	if left > 0 {
 		return max(left, 20*time.Millisecond)
@@ -134,8 +136,8 @@ func pause(left time.Duration) time.Duration {
 	return max(-left/4, 20*time.Millisecond)
 }
 
-// over tells whether there is nothing more to see to. The agent removes what was
-// killed, unless it is gone or, with an engine that hung, has given up.
+// over reports whether nothing is left to do for a container. The agent removes killed
+// containers, unless it is gone or has given up because the engine hung.
 func (w *warden) over(id, file string, orphaned bool) bool {
 	until, err := readLeash(file)
 	if os.IsNotExist(err) {
@@ -154,19 +156,19 @@ func (w *warden) over(id, file string, orphaned bool) bool {
 			_, err = w.cli.ContainerRemove(ctx, id, client.ContainerRemoveOptions{})
 		}
 	}
-	// One that is just being started cannot be killed yet, so being gone alone counts.
-	// With neither an agent nor an engine, nothing comes of waiting on.
+	// A container that is just being started cannot be killed yet, so only its absence
+	// counts. With neither an agent nor an engine, further waiting is useless.
 	return cerrdefs.IsNotFound(err) || orphaned && uptime.Now() > until+time.Hour
 }
 
-// unstarted says that a container was created and not started: an agent that was
-// stopped in between would start it when it goes on.
+// unstarted reports whether a container was created and not started: an agent that was
+// suspended in between would start it when it resumes.
 func (w *warden) unstarted(ctx context.Context, id string) bool {
 	found, err := w.cli.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	return err == nil && found.Container.State != nil && found.Container.State.Status == container.StateCreated
 }
 
-// readLeash is the uptime of the machine at which the container must be dead.
+// readLeash returns the uptime of the machine at which the container must be dead.
 func readLeash(file string) (time.Duration, error) {
 	text, err := os.ReadFile(file) // #nosec G304 -- written by the agent
 	if err != nil {
@@ -176,7 +178,7 @@ func readLeash(file string) (time.Duration, error) {
 	return time.Duration(n), err
 }
 
-// writeLeash replaces the file as a whole: the warden may read at any time.
+// writeLeash replaces the file atomically because the warden may read it at any time.
 func writeLeash(file string, until time.Time) error {
 	at := uptime.Now() + time.Until(until)
 	if err := os.WriteFile(file+".new", []byte(strconv.FormatInt(int64(at), 10)), 0o600); err != nil {
@@ -201,8 +203,8 @@ func (d *Driver) leash(id, state string, until time.Time) (file string, err erro
 	return file, d.tell(ward{id, file})
 }
 
-// tell tells the warden, which is started if need be. One that died is replaced
-// by one that hears of all that live.
+// tell sends a ward to the warden, and starts the warden if necessary. A warden that died
+// is replaced by one that gets all live wards.
 func (d *Driver) tell(one ward) error {
 	d.wardMu.Lock()
 	defer d.wardMu.Unlock()
@@ -211,7 +213,7 @@ func (d *Driver) tell(one ward) error {
 		if json.NewEncoder(d.pipe).Encode(one) == nil {
 			return nil
 		}
-		_ = d.pipe.Close() // it is broken
+		_ = d.pipe.Close() // the pipe is broken
 		d.pipe = nil
 	}
 	self, err := os.Executable()
@@ -241,7 +243,7 @@ func (d *Driver) tell(one ward) error {
 	return nil
 }
 
-// unleash is for a container that is gone.
+// unleash ends the leash of a container that is gone.
 func (d *Driver) unleash(id, file string) {
 	if file == "" {
 		return
@@ -249,5 +251,5 @@ func (d *Driver) unleash(id, file string) {
 	d.wardMu.Lock()
 	delete(d.wards, id)
 	d.wardMu.Unlock()
-	_ = os.Remove(file) // it goes with the folder of the attempt at the latest
+	_ = os.Remove(file) // it is removed with the attempt's folder at the latest
 }

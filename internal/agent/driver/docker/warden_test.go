@@ -18,8 +18,8 @@ import (
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-// For the container it makes no difference whether the agent closed the driver
-// or was killed: the warden's pipe ends.
+// For the container it makes no difference whether the agent closed the driver or was
+// killed: in both cases the warden's pipe ends.
 func TestLeashEndsWithoutTheAgent(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t))
 	w := b.work("stubborn")
@@ -52,8 +52,8 @@ func TestNothingBeginsAfterItsLeash(t *testing.T) {
 	b.wantNone()
 }
 
-// An agent that is stopped between the creation and the start of its container
-// cannot start it later: the warden has removed it.
+// An agent that is suspended between the creation and the start of its container cannot
+// start it later, because the warden has removed it.
 func TestLeashOfWhatNeverStarted(t *testing.T) {
 	b := newBench(t, dockertest.Daemon(t))
 	w := b.work("stubborn")
@@ -80,8 +80,8 @@ func TestLeashOfWhatNeverStarted(t *testing.T) {
 	b.wantNone()
 }
 
-// A later life of the agent lets out the leash that an earlier one set: the
-// container lives when one beside it, on a leash like that, is dead.
+// A later process of the agent extends the leash that a previous one set: the container
+// lives when another one, with the same original leash, is dead.
 func TestLeashIsLetOut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, dockertest.Daemon(t))
@@ -119,12 +119,12 @@ func TestLeashIsLetOut(t *testing.T) {
 	b.wantNone()
 }
 
-// With an engine that is gone the warden goes on trying, and not in haste: it may
-// come back, or never.
+// If the engine is gone the warden keeps trying with pauses, because the engine may or
+// may not come back.
 func TestWardenOfALostEngine(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	// An engine in its death: it takes calls and hangs up.
+	// This engine accepts calls and hangs up.
 	engine, err := net.Listen("unix", filepath.Join(folder, "docker.sock"))
 	if err != nil {
 		t.Fatal(err)

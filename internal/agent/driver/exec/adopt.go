@@ -12,15 +12,15 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 )
 
-// found is work of an earlier life: by its state file, or only by processes
-// that carry a mark and whose folder is ours.
+// found is work of a previous process, found by its state file, or only by processes that
+// carry a mark and whose folder belongs to this agent.
 type found struct {
 	driver *Driver
 	folder string
 	state
 }
 
-// Adopt finds what is left of an earlier life of the agent.
+// Adopt finds what a previous process of the agent left.
 func (d *Driver) Adopt(context.Context) ([]driver.Found, error) {
 	files, err := filepath.Glob(filepath.Join(d.options.Dir, "*", "*", stateFile))
 	if err != nil {
@@ -56,8 +56,8 @@ func (f *found) Task() string  { return f.state.Task }
 func (f *found) Attempt() int  { return f.state.Attempt }
 func (f *found) Fence() string { return f.state.Fence }
 
-// Attach goes on with the output and waits for the end, which the earlier
-// keeper writes.
+// Attach continues to read the output and waits for the end, which the previous keeper
+// records.
 func (f *found) Attach(_ context.Context, w driver.Work, out driver.Output) (driver.Running, error) {
 	if f.folder == "" {
 		return nil, errors.New("only processes are left of it, not how it was started")
@@ -80,7 +80,7 @@ func (f *found) running(out driver.Output) *running {
 	return &running{driver: f.driver, folder: f.folder, mark: f.mark(), pid: f.PID, born: f.Born, out: out, over: make(chan struct{})}
 }
 
-// Kill ends all of it.
+// Kill ends all processes of the work.
 func (f *found) Kill(ctx context.Context) error {
 	if f.folder == "" {
 		return killMarked(ctx, f.mark())

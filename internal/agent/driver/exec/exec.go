@@ -23,12 +23,13 @@ import (
 // passed are the variables of the agent that the work gets too.
 var passed = []string{"PATH", "HOME", "LANG", "TZ"}
 
-// Options of the driver. The zero value works.
+// Options configure the driver. The zero value works.
 type Options struct {
-	// Dir is the agent's folder, below which the state folders of attempts are:
-	// what is found there, and what runs there, is this agent's.
+	// Dir is the agent's folder, which contains the state folders of attempts. State that
+	// is found there, and processes that run there, belong to this agent.
 	Dir string
-	// RunAs is the user the work runs as, by name. Empty: the agent's own.
+	// RunAs is the name of the user that the work runs as. Empty means the agent's own
+	// user.
 	RunAs string
 }
 
@@ -39,14 +40,14 @@ type Driver struct {
 
 	mu   sync.Mutex
 	link *link
-	// runs are those that have begun, by task and attempt.
+	// runs are the runs that have started, by task and attempt.
 	runs map[string]*running
 }
 
-// New makes the driver.
+// New returns the driver.
 func New(options Options) *Driver { return &Driver{options: options, runs: map[string]*running{}} }
 
-// Name is exec.
+// Name returns exec.
 func (d *Driver) Name() string { return "exec" }
 
 // Check starts the keeper and looks the user up.
@@ -96,7 +97,7 @@ func lookUp(name string) (*account, error) {
 	as := &account{UID: uint32(uid), GID: uint32(gid), Home: u.HomeDir, Name: u.Username}
 	groups, err := u.GroupIds()
 	if err != nil {
-		return as, nil // its first group will do
+		return as, nil // the user's primary group is enough
 	}
 	for _, g := range groups {
 		if id, err := strconv.ParseUint(g, 10, 32); err == nil {
@@ -106,7 +107,8 @@ func lookUp(name string) (*account, error) {
 	return as, nil
 }
 
-// Close lets the keeper go. What runs goes on until its end or its leash's.
+// Close releases the keeper. Running work continues until its end or the end of its
+// leash.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +122,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// Start begins a process group, or returns the one that runs.
+// Start starts a process group, or returns the one that runs.
 func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (driver.Running, error) {
 	if len(w.Run.Argv) == 0 {
 		return nil, errors.New("run: argv is empty: the exec driver needs a command")
@@ -158,7 +160,7 @@ func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (d
 
 func runName(task string, attempt int) string { return task + "." + strconv.Itoa(attempt) }
 
-// spec says what the keeper shall start.
+// spec returns what the keeper should start.
 func (d *Driver) spec(w driver.Work) (spec, error) {
 	given := map[string]string{}
 	for _, name := range passed {
@@ -194,7 +196,7 @@ func (d *Driver) spec(w driver.Work) (spec, error) {
 	}, nil
 }
 
-// find looks a program up as the work itself would.
+// find looks up a program as the work itself would.
 func find(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -232,7 +234,7 @@ func handOver(folder string, to *account) error {
 	})
 }
 
-// forget lets go of what has ended.
+// forget drops a run that has ended.
 func (d *Driver) forget(r *running) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

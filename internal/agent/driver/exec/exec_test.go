@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testwait.Ended(m.Run()))
 }
 
-// output collects what work prints.
+// output collects what the work prints.
 type output struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -138,7 +138,7 @@ func TestHowWorkEnds(t *testing.T) {
 	}
 }
 
-// The arguments are the program's own: no shell looks at them.
+// The arguments go to the program as they are, without a shell.
 func TestNoShell(t *testing.T) {
 	r := newRig(t)
 	o := &output{}
@@ -148,7 +148,7 @@ func TestNoShell(t *testing.T) {
 	}
 }
 
-// The work gets what it is given, and of the agent's own only a few.
+// The work gets the variables that it is given, and only a few of the agent's own.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("WEIR_DATABASE_URL", "postgres://secret")
 	t.Setenv("LANG", "hu_HU.UTF-8")
@@ -188,7 +188,7 @@ func TestTheSameAttemptStartsOnce(t *testing.T) {
 	}
 }
 
-// Work that nobody lets live on dies by itself.
+// Work whose leash is not extended dies by itself.
 func TestTheLeash(t *testing.T) {
 	r := newRig(t)
 	d := r.driver(exec.Options{})
@@ -208,8 +208,8 @@ func TestTheLeash(t *testing.T) {
 	}
 }
 
-// An agent that was stopped before it told its keeper must not begin what is
-// somebody else's by then.
+// An agent that was suspended before it told its keeper must not start a task that
+// another worker may have by then.
 func TestNothingBeginsAfterItsLeash(t *testing.T) {
 	r := newRig(t)
 	d := r.driver(exec.Options{})
@@ -219,7 +219,8 @@ func TestNothingBeginsAfterItsLeash(t *testing.T) {
 	if _, err := d.Start(r.Context(), w, &output{}); !errors.Is(err, driver.ErrLate) {
 		t.Errorf("started: %v", err)
 	}
-	// What is started after it has ended when it would have.
+	// A process that is started later has ended at a time when the late work would have
+	// ended too.
 	r.wait(r.start(d, r.work("/bin/sh", "-c", "sleep 0.2"), &output{}))
 	if _, err := os.Stat(mark); !os.IsNotExist(err) {
 		t.Errorf("it ran: %v", err)
@@ -257,7 +258,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// marked are the processes that carry a task.
+// marked returns the processes that carry a task.
 func marked(task string) (pids []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
@@ -268,7 +269,7 @@ func marked(task string) (pids []string) {
 	return pids
 }
 
-// A later life goes on with the output where the earlier one stopped.
+// A later process continues with the output where the previous one stopped.
 func TestAdopt(t *testing.T) {
 	r := newRig(t)
 	first := r.driver(exec.Options{})
@@ -303,7 +304,7 @@ func TestKillWhatIsFound(t *testing.T) {
 	w := r.work("/bin/sh", "-c", `setsid sh -c 'while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)
 	run := r.start(r.driver(exec.Options{}), w, &output{})
 	testwait.Until(t, "both are up", func() bool { return len(marked(w.Task)) >= 2 })
-	// Also when the state file is gone, by what the processes carry.
+	// The processes are also found without the state file, by the mark that they carry.
 	if err := os.Remove(filepath.Join(w.State, "exec.json")); err != nil {
 		t.Fatal(err)
 	}

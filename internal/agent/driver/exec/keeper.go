@@ -21,34 +21,36 @@ import (
 	"github.com/weirhq/weir/internal/uptime"
 )
 
-// keeperName is the name under which a binary becomes the keeper.
+// keeperName is the program name under which a binary becomes the keeper.
 const keeperName = "weir-keeper"
 
 const (
-	// watchEvery is the longest time between two looks at the leashes: timers
+	// watchEvery is the longest time between two looks at the leashes, because timers
 	// stand still while the machine sleeps.
 	watchEvery = time.Second
-	// clearing is how long the keeper tries to get rid of what work left behind.
+	// clearing is how long the keeper tries to kill what the work left behind.
 	clearing = 5 * time.Second
 )
 
-// KeeperMain is the keeper's main. It returns at once unless this process was
-// started as one, and does not return if it was.
+// KeeperMain is the keeper's main function. It returns at once unless this process was
+// started as a keeper; then it does not return.
 func KeeperMain() {
 	if len(os.Args) == 0 || os.Args[0] != keeperName {
 		return
 	}
-	// The kernel ties the life of the work to the thread that forked it.
+	// The thread is locked because the kernel ties the life of the work to the thread
+	// that forked it.
 	runtime.LockOSThread()
-	// The agent may die with the pipe open, and a terminal's signals are for it.
-	// They are caught and not ignored: what is ignored stays so in the work.
+	// The agent may die with the pipe open, and a terminal's signals are meant for the
+	// agent. The signals are caught instead of ignored, because an ignored signal stays
+	// ignored in the work.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	_ = adoptOrphans() // without it, what leaves its group is found by its fence alone
+	_ = adoptOrphans() // without it, processes that leave their group are found only by their fence
 	k := &keeper{out: os.Stdout, leaders: map[int]*ward{}, stir: make(chan struct{}, 1)}
 	k.say(answer{})
 	go k.watch()
 	k.serve(os.Stdin)
-	// The agent is gone. Its work goes on, on the leash.
+	// The agent is gone. Its work continues, on the leash.
 	k.group.Wait()
 	os.Exit(0)
 }
@@ -69,9 +71,9 @@ type keeper struct {
 type ward struct {
 	spec
 	pid int
-	// leash is when to look whether the leash has been let out.
+	// leash is when to check whether the leash has been extended.
 	leash time.Duration
-	// cut: it was killed because nobody did.
+	// cut is set if the work was killed because its leash was not extended.
 	cut bool
 }
 
@@ -85,7 +87,7 @@ func (k *keeper) say(a answer) {
 	_, _ = k.out.Write(append(text, '\n')) // an agent that is gone reads the files instead
 }
 
-// serve starts what it is told until the agent is gone.
+// serve starts the requested work until the agent is gone.
 func (k *keeper) serve(in io.Reader) {
 	lines := json.NewDecoder(bufio.NewReader(in))
 	for {
@@ -126,7 +128,7 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 	}
 	w := &ward{spec: s, leash: readLeash(s.State)}
 	if w.leash > 0 && w.leash <= uptime.Now() {
-		return nil, 0, driver.ErrLate // the agent was stopped before it told us
+		return nil, 0, driver.ErrLate // the agent was suspended before it told the keeper
 	}
 	k.mu.Lock()
 	w.pid, err = syscall.ForkExec(s.Path, s.Argv, attr) // #nosec G204 -- to run what a task names is the purpose
@@ -139,7 +141,7 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 	}
 	born := bornAt(w.pid)
 	if err := writeJSON(filepath.Join(s.State, stateFile), state{s.Task, s.Attempt, s.Fence, w.pid, born, os.Getpid()}); err != nil {
-		fmt.Fprintln(os.Stderr, "weir-keeper:", err) // it is found by its fence
+		fmt.Fprintln(os.Stderr, "weir-keeper:", err) // the work is found by its fence
 	}
 	k.group.Go(func() { k.await(w) })
 	select {
@@ -158,8 +160,9 @@ func wait4(pid int) (status syscall.WaitStatus) {
 	}
 }
 
-// openOutput opens what the work prints into. It is read while it grows, so
-// whatever the work does to its place in the file, it is added at the end.
+// openOutput opens a file that the work prints into. The file is read while it grows. It
+// is opened for appending, so that output is always added at the end, whatever the work
+// does to its position in the file.
 func openOutput(folder, name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // #nosec G304 -- a file of our own folder
 }
@@ -173,8 +176,8 @@ func attributes(as *account) *syscall.SysProcAttr {
 	return attr
 }
 
-// await waits for the end of an attempt's first process, clears away what it
-// left, and tells.
+// await waits for the end of an attempt's first process, kills what it left behind, and
+// reports the end.
 func (k *keeper) await(w *ward) {
 	status := reap(w.pid)
 	k.mu.Lock()
@@ -190,27 +193,27 @@ func (k *keeper) await(w *ward) {
 		fmt.Fprintln(os.Stderr, "weir-keeper:", err)
 	}
 	k.say(answer{ID: w.ID, Exit: &e})
-	// A process that is just being started hides its mark, and a list of children
-	// can miss one while others end. So look again, behind everybody's back; on a
-	// busy machine a start takes its time.
+	// A process that is just being started hides its mark, and a list of children can
+	// miss one while others end. So the keeper looks again after the end is reported; on
+	// a busy machine a start can take long.
 	for _, wait := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond, 2 * time.Second} {
 		loop.Wait(context.Background(), wait, nil)
 		k.clear(w)
 	}
 }
 
-// clear kills what left the group. It has become a child of the keeper, for its
-// parents are dead.
+// clear kills processes that left the group. They have become children of the keeper
+// because their parents are dead.
 func (k *keeper) clear(w *ward) {
 	for end := time.Now().Add(clearing); k.killStrays(driver.Mark(w.Task, w.Attempt, w.Fence)) && time.Now().Before(end); {
 		loop.Wait(context.Background(), time.Millisecond, nil)
 	}
 }
 
-// killStrays kills children that are the first process of nothing and carry the
-// mark, reaps those that are dead, and reports whether it found some to kill.
-// The mutex keeps new work out: between its fork and its entry in the list it
-// would look like a stray.
+// killStrays kills children that carry the mark and are not the first process of an
+// attempt, reaps those that are dead, and reports whether it found any to kill. The mutex
+// keeps new work out, because between its fork and its entry in the list it would look
+// like a stray.
 func (k *keeper) killStrays(mark string) (found bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -218,7 +221,8 @@ func (k *keeper) killStrays(mark string) (found bool) {
 		if k.leaders[pid] != nil {
 			continue
 		}
-		// One that hides its mark is nobody's but this attempt's, if no other runs.
+		// A process that hides its mark must belong to this attempt if no other attempt
+		// runs.
 		if has := carried(pid).mark(); has == mark || has == "" && len(k.leaders) == 0 {
 			found = true
 			_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -14,32 +14,33 @@ import (
 	"syscall"
 )
 
-// errKeeperGone says that the keeper died. What it kept dies with it.
+// errKeeperGone means that the keeper died. The work that it kept dies with it.
 var errKeeperGone = errors.New("the keeper of the processes died")
 
 // link is the agent's end of the pipe to a keeper.
 type link struct {
 	cmd *exec.Cmd
 	in  *os.File
-	// gone is closed when the keeper is.
+	// gone is closed when the keeper is gone.
 	gone chan struct{}
 
 	mu   sync.Mutex
 	last uint64
-	// begun are those who wait for an answer, fates those who wait for an end.
+	// begun are the channels of calls that wait for an answer, fates those of work whose
+	// end is awaited.
 	begun map[uint64]chan answer
 	fates map[uint64]*fate
 }
 
-// fate is how work ends. What it holds is set when done is closed.
+// fate is how work ends. Its fields are set when done is closed.
 type fate struct {
 	done chan struct{}
 	end  ending
-	// lost: the keeper is gone, and with it the knowledge.
+	// lost is set if the keeper is gone and the end is therefore unknown.
 	lost bool
 }
 
-// dial starts a keeper and waits until it is there.
+// dial starts a keeper and waits until it is ready.
 func dial(ctx context.Context) (*link, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -52,7 +53,7 @@ func dial(ctx context.Context) (*link, error) {
 	defer theirs.Close()
 	cmd := exec.Command(self) // #nosec G204 -- our own binary
 	cmd.Args = []string{keeperName}
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // nothing of ours is any business of the work's parent
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // the parent of the work needs no other variable of the agent
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stderr = theirs, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -70,7 +71,7 @@ func dial(ctx context.Context) (*link, error) {
 	go func() {
 		defer close(l.gone)
 		l.hear(bufio.NewScanner(out), hello)
-		_ = cmd.Wait() // all that matters is that it is gone
+		_ = cmd.Wait() // only the end of the process matters
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, f := range l.fates {
@@ -122,8 +123,8 @@ func (l *link) hear(lines *bufio.Scanner, hello chan<- struct{}) {
 	}
 }
 
-// start has the keeper begin, and returns how that went and where the end will
-// be told.
+// start makes the keeper start the work. It returns the keeper's answer and the fate that
+// will hold the end.
 func (l *link) start(ctx context.Context, s spec) (answer, *fate, error) {
 	begun, f := make(chan answer, 1), &fate{done: make(chan struct{})}
 	l.mu.Lock()
@@ -151,7 +152,7 @@ func (l *link) start(ctx context.Context, s spec) (answer, *fate, error) {
 	case <-l.gone:
 		return answer{}, nil, errKeeperGone
 	case <-ctx.Done():
-		// It may begin all the same, and nobody would know.
+		// The work may start all the same, and then the agent would not know of it.
 		go func() {
 			select {
 			case a := <-begun:
@@ -165,10 +166,10 @@ func (l *link) start(ctx context.Context, s spec) (answer, *fate, error) {
 	}
 }
 
-// close lets the keeper go when its last work has ended.
+// close lets the keeper end when its last work has ended.
 func (l *link) close() { _ = l.in.Close() }
 
-// alive reports whether the keeper still is there.
+// alive reports whether the keeper still runs.
 func (l *link) alive() bool {
 	select {
 	case <-l.gone:

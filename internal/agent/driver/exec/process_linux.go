@@ -13,16 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of what its descendants leave
-// behind.
+// adoptOrphans makes this process the parent of the orphans of its descendants.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// dieWithParent ties a process to the keeper: without it nobody would know how
-// it ends.
+// dieWithParent makes a process die with the keeper, because without the keeper its exit
+// would be unknown.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// reap waits for a child's end and kills its group before it gives the number
-// of the group back to the kernel.
+// reap waits for a child's end and kills its group before it returns the group's number
+// to the kernel.
 func reap(pid int) syscall.WaitStatus {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -34,20 +33,20 @@ func reap(pid int) syscall.WaitStatus {
 	return wait4(pid)
 }
 
-// punch gives the blocks of a file's beginning back to the file system. The
-// file keeps its length.
+// punch returns the blocks at a file's beginning to the file system. The file keeps its
+// length.
 func punch(f *os.File, upTo int64) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, upTo)
 }
 
-// bornAt is when a process began, in the kernel's ticks; 0 if there is none.
-// One that is dead and not yet reaped has none.
+// bornAt returns when a process started, in the kernel's ticks, or 0 if there is no such
+// process. A process that is dead and not yet reaped has no start time.
 func bornAt(pid int) uint64 {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name is in brackets and may hold anything, brackets included.
+	// The name is in parentheses and may contain anything, including parentheses.
 	i := bytes.LastIndexByte(stat, ')')
 	if i < 0 {
 		return 0
@@ -63,7 +62,7 @@ func bornAt(pid int) uint64 {
 	return born
 }
 
-// children are the child processes of pid, dead ones that nobody reaped too.
+// children returns the child processes of pid, including dead ones that are not reaped.
 func children(pid int) []int {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil || len(lists) == 0 {
@@ -73,7 +72,7 @@ func children(pid int) []int {
 	for _, list := range lists {
 		text, err := os.ReadFile(list) // #nosec G304 -- of /proc
 		if err != nil {
-			continue // the thread is gone, its children are another's
+			continue // the thread is gone, and its children have another parent
 		}
 		for word := range strings.FieldsSeq(string(text)) {
 			if child, err := strconv.Atoi(word); err == nil {
@@ -98,8 +97,7 @@ func childrenByScan(pid int) []int {
 	return found
 }
 
-// carried is what the environment that a process was started with says of its
-// attempt.
+// carried returns what the initial environment of a process says of its attempt.
 func carried(pid int) (c cargo) {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || !bytes.Contains(env, []byte("WEIR_FENCE=")) {
@@ -111,7 +109,7 @@ func carried(pid int) (c cargo) {
 		case "WEIR_TASK_ID":
 			c.task = value
 		case "WEIR_ATTEMPT":
-			c.attempt, _ = strconv.Atoi(value) // what is no number is no attempt
+			c.attempt, _ = strconv.Atoi(value) // a value that is not a number is no attempt
 		case "WEIR_FENCE":
 			c.fence = value
 		case "WEIR_OUT":
@@ -121,7 +119,7 @@ func carried(pid int) (c cargo) {
 	return c
 }
 
-// processes are all of this machine.
+// processes returns all processes of this machine.
 func processes() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Other systems have no subreaper, no list of children and no look into another
-// process: what leaves its group there is not found.
+// Other systems have no subreaper, no list of children and no access to the environment
+// of another process, so processes that leave their group are not found there.
 
 func adoptOrphans() error { return errors.ErrUnsupported }
 
@@ -23,7 +23,7 @@ func reap(pid int) syscall.WaitStatus {
 
 func punch(*os.File, int64) error { return errors.ErrUnsupported }
 
-// bornAt is 1 for every process there is.
+// bornAt returns 1 for every process that exists.
 func bornAt(pid int) uint64 {
 	if syscall.Kill(pid, 0) != nil {
 		return 0

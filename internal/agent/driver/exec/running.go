@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// peekFirst and peekMost bound how often the output is looked at: soon when
-	// there is some, rarely when not.
+	// peekFirst and peekMost bound the interval at which the output is read: short when
+	// there is output, long when there is none.
 	peekFirst, peekMost = 5 * time.Millisecond, 100 * time.Millisecond
-	// orphanWait is how long an adopted process may be gone before its keeper
-	// has written how it ended.
+	// orphanWait is how long after the end of an adopted process its keeper may take to
+	// record the exit.
 	orphanWait = 3 * time.Second
 )
 
@@ -34,12 +34,12 @@ type running struct {
 	pid    int
 	born   uint64
 	out    driver.Output
-	// fate is the end that our own keeper tells; nil for adopted work, whose
-	// keeper writes a file.
+	// fate is the end that this process's own keeper reports; it is nil for adopted work,
+	// whose keeper writes a file.
 	fate *fate
 
-	// over is closed when exit and err are set: the work has ended and all its
-	// output is written.
+	// over is closed when exit and err are set: the work has ended and all its output is
+	// written.
 	over chan struct{}
 	exit driver.Exit
 	err  error
@@ -76,7 +76,7 @@ func (r *running) follow() {
 	}
 }
 
-// await waits for the end, but not longer than wait.
+// await waits for the end for at most the given time.
 func (r *running) await(wait time.Duration) (ending, bool, error) {
 	if r.fate == nil {
 		loop.Wait(context.Background(), wait, nil)
@@ -107,7 +107,7 @@ func (r *running) lookForEnd() (ending, bool, error) {
 	if r.alive() {
 		return ending{}, false, nil
 	}
-	// Between its death and the file there is a moment.
+	// The file appears a moment after the death of the process.
 	for end := time.Now().Add(orphanWait); time.Now().Before(end); loop.Wait(context.Background(), peekFirst, nil) {
 		if readJSON(filepath.Join(r.folder, exitFile), &e) == nil {
 			return e, true, nil
@@ -128,7 +128,7 @@ func (r *running) isOver() bool {
 // alive reports whether the first process still runs.
 func (r *running) alive() bool { return r.born != 0 && bornAt(r.pid) == r.born }
 
-// Wait returns how it ended.
+// Wait returns how the work ended.
 func (r *running) Wait(ctx context.Context) (driver.Exit, error) {
 	select {
 	case <-r.over:
@@ -138,16 +138,17 @@ func (r *running) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// Leash sets when the keeper kills it.
+// Leash sets the time at which the keeper kills the work.
 func (r *running) Leash(until time.Time) error {
 	return writeLeash(r.folder, uptime.Now()+time.Until(until))
 }
 
-// Stop ends it: SIGTERM to the group, and after the grace SIGKILL to all of it.
+// Stop sends SIGTERM to the group, and after the grace period kills everything with
+// SIGKILL.
 func (r *running) Stop(ctx context.Context, grace time.Duration) error {
 	if grace > 0 && r.alive() {
 		_ = syscall.Kill(-r.pid, syscall.SIGTERM)
-		_ = syscall.Kill(-r.pid, syscall.SIGCONT) // one that is stopped would never hear of it
+		_ = syscall.Kill(-r.pid, syscall.SIGCONT) // a stopped process would not handle the signal otherwise
 		good := loop.Wait(ctx, grace, r.over)
 		if r.isOver() {
 			return nil
@@ -159,15 +160,15 @@ func (r *running) Stop(ctx context.Context, grace time.Duration) error {
 	return r.killAll(ctx)
 }
 
-// killAll kills the group, then whatever else carries the mark, until nothing
-// does.
+// killAll kills the group, then every other process that carries the mark, until none is
+// left.
 func (r *running) killAll(ctx context.Context) error {
 	for {
 		if r.alive() {
 			killGroup(r.pid)
 		}
 		good := loop.Wait(ctx, peekFirst, r.over)
-		if r.isOver() { // the keeper has cleared away the rest, if it could
+		if r.isOver() { // the keeper has killed the rest, if it could
 			return killMarked(ctx, r.mark)
 		}
 		if !good {
@@ -178,8 +179,8 @@ func (r *running) killAll(ctx context.Context) error {
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// killMarked kills every process that carries a mark. One that is just being
-// started hides it for a moment, so a single look that finds none is not enough.
+// killMarked kills every process that carries a mark. A process that is just being
+// started hides its mark for a moment, so a single look that finds none is not enough.
 func killMarked(ctx context.Context, mark string) error {
 	for clean := 0; ; {
 		left := 0
@@ -221,7 +222,7 @@ func openTails(folder string, out driver.Output) (*tails, error) {
 	return &tails{stdout, stderr}, nil
 }
 
-// read passes on what is new and reports whether there was something.
+// read passes on new output and reports whether there was any.
 func (t *tails) read() bool {
 	one, two := t.stdout.read(), t.stderr.read()
 	return one || two
@@ -241,8 +242,8 @@ type tail struct {
 	buf     []byte
 }
 
-// punchEvery is after how many bytes what was read is given back to the file
-// system, so that endless output does not fill the disk.
+// punchEvery is the number of bytes after which output that was read is returned to the
+// file system, so that endless output does not fill the disk.
 const punchEvery = 8 << 20
 
 func openTail(path string, from int64, write func([]byte) (int, error)) (*tail, error) {
@@ -253,7 +254,7 @@ func openTail(path string, from int64, write func([]byte) (int, error)) (*tail, 
 	return &tail{f: f, at: from, write: write}, nil
 }
 
-// read takes at most 1 MiB.
+// read reads at most 1 MiB.
 func (t *tail) read() bool {
 	info, err := t.f.Stat()
 	if err != nil || info.Size() <= t.at {
@@ -263,13 +264,13 @@ func (t *tail) read() bool {
 	if int64(len(t.buf)) < size {
 		t.buf = make([]byte, size)
 	}
-	n, _ := t.f.ReadAt(t.buf[:size], t.at) // an end that came early is no harm
+	n, _ := t.f.ReadAt(t.buf[:size], t.at) // an early end of the file does no harm
 	if n == 0 {
 		return false
 	}
 	_, _ = t.write(t.buf[:n]) // an Output never fails
 	t.at += int64(n)
-	// The last of it stays: a later life of the agent may have to read it again.
+	// The last part stays because a later process of the agent may have to read it again.
 	if t.at-t.punched >= 2*punchEvery && punch(t.f, t.at-punchEvery) == nil {
 		t.punched = t.at - punchEvery
 	}

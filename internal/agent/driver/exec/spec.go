@@ -21,7 +21,7 @@ const (
 	stderrFile = "stderr"
 )
 
-// spec is what the keeper is told to start.
+// spec is what the keeper should start.
 type spec struct {
 	ID      uint64   `json:"id"`
 	State   string   `json:"state"`
@@ -32,7 +32,7 @@ type spec struct {
 	Argv    []string `json:"argv"`
 	Env     []string `json:"env"`
 	Dir     string   `json:"dir"`
-	// As is the user to run as; nil: the agent's own.
+	// As is the user to run as; nil means the agent's own.
 	As *account `json:"as,omitempty"`
 }
 
@@ -45,8 +45,8 @@ type account struct {
 	Name   string   `json:"-"`
 }
 
-// answer is what the keeper says: that it is there (ID 0), that work began
-// (PID or Error), or that it ended (Exit).
+// answer is a message of the keeper: that it is ready (ID 0), that work started (PID or
+// Error), or that work ended (Exit).
 type answer struct {
 	ID    uint64  `json:"id"`
 	PID   int     `json:"pid,omitempty"`
@@ -61,19 +61,19 @@ type state struct {
 	Attempt int    `json:"attempt"`
 	Fence   string `json:"fence"`
 	PID     int    `json:"pid"`
-	// Born is when the process began, in the kernel's count: with the pid it
-	// names one process for ever.
+	// Born is when the process started, in the kernel's ticks: together with the pid it
+	// identifies one process uniquely.
 	Born   uint64 `json:"born"`
 	Keeper int    `json:"keeper"`
 }
 
-// cargo is what a process carries of its attempt, in its environment.
+// cargo is what a process carries of its attempt in its environment.
 type cargo struct {
 	task, fence, out string
 	attempt          int
 }
 
-// mark is empty for a process that belongs to no attempt.
+// mark returns the mark, or "" for a process that belongs to no attempt.
 func (c cargo) mark() string {
 	if c.fence == "" {
 		return ""
@@ -87,11 +87,11 @@ func (s state) mark() string { return driver.Mark(s.Task, s.Attempt, s.Fence) }
 type ending struct {
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
-	// Cut: its leash was at its end.
+	// Cut is set if the leash ended the work.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// writeJSON replaces a file whole.
+// writeJSON replaces a file atomically.
 func writeJSON(path string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -112,8 +112,8 @@ func readJSON(path string, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-// writeLeash notes at which uptime the work must be dead. Always as many
-// digits, in one write: whoever reads it sees the old time or the new one.
+// writeLeash records the uptime at which the work must be dead. It always writes the same
+// number of digits, in one write, so that a reader sees the old time or the new one.
 func writeLeash(folder string, until time.Duration) error {
 	f, err := os.OpenFile(filepath.Join(folder, leashFile), os.O_WRONLY|os.O_CREATE, 0o600) // #nosec G304 -- a file of our own folder
 	if err != nil {
@@ -126,7 +126,7 @@ func writeLeash(folder string, until time.Duration) error {
 	return err
 }
 
-// readLeash is that time. Zero: there is none.
+// readLeash returns that time, or zero if there is none.
 func readLeash(folder string) time.Duration {
 	text, err := os.ReadFile(filepath.Join(folder, leashFile)) // #nosec G304 -- a file of our own folder
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// loopback is whom the driver talks to unless the operator says otherwise.
+// loopback are the hosts that the driver may talk to by default.
 var loopback = []string{"localhost", "127.0.0.0/8", "::1"}
 
-// list says whom the driver may talk to.
+// list is the operator's list of allowed hosts.
 type list struct {
 	text  []string
 	rules []rule
@@ -65,17 +65,17 @@ func newRule(entry string) (rule, error) {
 	return r, nil
 }
 
-// canonical is the one way to write a name.
+// canonical returns the canonical form of a name.
 func canonical(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 
-// url reads the address of a service, if the driver may talk to it.
+// url parses the address of a service and checks that the driver may talk to it.
 func (l list) url(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, problem.Refuse("url", "give one, such as http://127.0.0.1:8080/run", "the step names no address")
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		// The address may hold a password, so it is not repeated.
+		// The address may contain a password, so the message does not repeat it.
 		return nil, problem.Refuse("url", "give one, such as http://127.0.0.1:8080/run", "it is no address of a service")
 	}
 	switch {
@@ -107,8 +107,8 @@ func (l list) refusal(host string) error {
 	}
 }
 
-// host tells whether a step may name this host: literally an address of the
-// list, or a name of it.
+// host reports whether a step may name this host: literally an address of the list, or a
+// name of it.
 func (l list) host(host, port string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return l.address(host, address, port)
@@ -116,11 +116,11 @@ func (l list) host(host, port string) bool {
 	return slices.ContainsFunc(l.rules, func(r rule) bool { return r.name == canonical(host) && r.on(port) })
 }
 
-// address tells whether the address that was found for the host may be
-// connected to. Who says where a name leads need not be who put it on the list,
-// so a name alone leads neither back to this machine nor to what only machines
-// of its own network or cloud should reach: such an address must be on the list
-// itself. localhost is this machine and nothing else.
+// address reports whether the driver may connect to the address that was found for the
+// host. The party that controls where a name leads need not be the one that put it on the
+// list, so a name alone leads neither back to this machine nor to addresses that only
+// machines of its own network or cloud should reach: such an address must be on the list
+// itself. localhost means only this machine.
 func (l list) address(host string, address netip.Addr, port string) bool {
 	if address.Zone() != "" {
 		return false
@@ -131,7 +131,7 @@ func (l list) address(host string, address netip.Addr, port string) bool {
 		switch {
 		case !r.on(port):
 		case r.name == "":
-			// A wide range is not meant to hold the addresses of the cloud.
+			// A wide range is not meant to include the addresses of the cloud.
 			if r.prefix.Contains(address) && (!ssrf.Guarded(address) || ssrf.Guarded(r.prefix.Addr())) {
 				return true
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Nothing is sent for any of these.
+// No request is sent for any of these.
 func TestRefusals(t *testing.T) {
 	tests := map[string]struct {
 		url   string
@@ -127,7 +127,7 @@ func TestListThatIsNone(t *testing.T) {
 	}
 }
 
-// A redirect leads where nobody was asked.
+// A redirect may lead to an address that was not checked.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	elsewhere := service(t, func(nethttp.ResponseWriter, *nethttp.Request) { t.Error("the redirect was followed") })
 	for _, status := range []int{301, 302, 303, 307, 308} {

@@ -14,7 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 )
 
-// read takes the answer of a service that did the work.
+// read reads the answer of a service that did the work.
 func (c *call) read(answer *nethttp.Response) driver.Exit {
 	a := &reading{out: c.out.Stdout(), limit: c.driver.cfg.MaxResult, lines: inLines(answer.Header.Get("Content-Type"))}
 	if err := a.all(answer.Body); err != nil {
@@ -27,7 +27,7 @@ func (c *call) read(answer *nethttp.Response) driver.Exit {
 	return driver.Exit{Result: result}
 }
 
-// inLines tells whether the answer is lines of text rather than one document.
+// inLines reports whether the answer is lines of text instead of one document.
 func inLines(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -40,7 +40,7 @@ func inLines(contentType string) bool {
 	return strings.HasPrefix(kind, "text/")
 }
 
-// reading sorts an answer into what is passed on and what is the result.
+// reading splits an answer into lines to pass on and the result.
 type reading struct {
 	out   io.Writer
 	limit int64
@@ -48,15 +48,15 @@ type reading struct {
 
 	// kept is the document, or the line that is being read.
 	kept bytes.Buffer
-	// huge is set when that is over the limit. The rest is still read: the line
-	// protocol in it may hold the result.
+	// huge is set when kept exceeds the limit. The rest is still read, because the line
+	// protocol in it may contain the result.
 	huge bool
 	// object is the last line that was a JSON object.
 	object json.RawMessage
 }
 
-// all reads to the end. Lines are passed on as they arrive, long ones in
-// pieces: the agent knows best what to do with those.
+// all reads to the end. Lines are passed on as they arrive, long ones in pieces, because
+// the agent handles those.
 func (a *reading) all(body io.Reader) error {
 	r := bufio.NewReaderSize(body, 64<<10)
 	begins, command := true, false
@@ -78,7 +78,7 @@ func (a *reading) all(body io.Reader) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			if (a.lines || command) && len(piece) > 0 {
-				_, _ = a.out.Write([]byte("\n")) // the last line may lack its end
+				_, _ = a.out.Write([]byte("\n")) // the last line may lack its newline
 			}
 			a.endLine()
 			return nil
@@ -98,7 +98,7 @@ func (a *reading) keep(piece []byte) {
 	}
 }
 
-// endLine looks at the line that was read, where lines count.
+// endLine handles the line that was read, if the answer is in lines.
 func (a *reading) endLine() {
 	if !a.lines {
 		return
@@ -111,7 +111,7 @@ func (a *reading) endLine() {
 	a.huge = false
 }
 
-// result is the JSON of the answer; nil without any.
+// result returns the JSON of the answer, or nil if there is none.
 func (a *reading) result() (json.RawMessage, error) {
 	text := bytes.TrimSpace(a.kept.Bytes())
 	switch {

@@ -22,23 +22,23 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// call is one post, from its start to the end of its answer.
+// call is one request, from its start to the end of its answer.
 type call struct {
 	driver  *Driver
 	work    driver.Work
 	request *nethttp.Request
 	out     driver.Output
-	// cut ends the request, whatever it does.
+	// cut aborts the request in any state.
 	cut context.CancelFunc
 
 	// done is closed when the call is over; exit is set before, and err if another
-	// attempt would end like this one.
+	// attempt would end in the same way.
 	done chan struct{}
 	exit driver.Exit
 	err  error
 }
 
-// order is the body of the post.
+// order is the body of the request.
 type order struct {
 	Task    string          `json:"task"`
 	Job     string          `json:"job"`
@@ -48,7 +48,7 @@ type order struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// methods that can carry an order.
+// methods are the HTTP methods that can carry an order.
 var methods = []string{nethttp.MethodPost, nethttp.MethodPut, nethttp.MethodPatch}
 
 func newCall(d *Driver, work driver.Work, target *url.URL, out driver.Output) (*call, error) {
@@ -72,7 +72,7 @@ func newCall(d *Driver, work driver.Work, target *url.URL, out driver.Output) (*
 	if err != nil {
 		return nil, problem.Refuse("params", "give valid JSON", "they cannot be sent: %v", err)
 	}
-	// The call outlives the start: its own end is Stop, or the deadline.
+	// The call outlives the start: only Stop or the deadline ends it.
 	ctx, cut := context.WithCancel(context.Background())
 	if !work.Deadline.IsZero() {
 		ctx, cut = context.WithDeadline(context.Background(), work.Deadline)
@@ -87,11 +87,11 @@ func newCall(d *Driver, work driver.Work, target *url.URL, out driver.Output) (*
 	return c, nil
 }
 
-// ours are headers that a step cannot set: they are about the connection.
+// ours are headers that a step cannot set because they concern the connection.
 var ours = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection"}
 
-// headers are those of the step. ${NAME} stands for a variable of its
-// environment, which is how a secret gets there.
+// headers returns those of the step. ${NAME} stands for a variable of its environment,
+// which is how a secret gets there.
 func headers(work driver.Work) (nethttp.Header, error) {
 	all := nethttp.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, application/x-ndjson, text/plain"}, "User-Agent": {"weir-agent"}}
 	for name, text := range work.Run.Headers {
@@ -118,8 +118,8 @@ func headers(work driver.Work) (nethttp.Header, error) {
 	return all, nil
 }
 
-// Wait waits for the end of the answer. A service that refuses the work for good
-// is an error of kind Invalid, beside the exit.
+// Wait waits for the end of the answer. If a service refuses the work permanently, Wait
+// returns an error of kind Invalid in addition to the exit.
 func (c *call) Wait(ctx context.Context) (driver.Exit, error) {
 	select {
 	case <-c.done:
@@ -129,7 +129,7 @@ func (c *call) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// Stop asks the service to stop, if it can be asked, then cuts the call.
+// Stop asks the service to stop, if it supports that, then aborts the call.
 func (c *call) Stop(ctx context.Context, grace time.Duration) error {
 	if c.driver.cfg.Delete {
 		c.ask(ctx)
@@ -141,11 +141,12 @@ func (c *call) Stop(ctx context.Context, grace time.Duration) error {
 		}
 	}
 	c.cut()
-	<-c.done // the request ends with its context, so this is soon
+	<-c.done // this is soon, because the request ends with its context
 	return nil
 }
 
-// ask sends the DELETE. A service that does not take it is cut off like others.
+// ask sends the DELETE. The call of a service that does not accept it is aborted like any
+// other.
 func (c *call) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.driver.cfg.Connect)
 	defer cancel()
@@ -182,7 +183,7 @@ func (c *call) run() driver.Exit {
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
 		return c.refused(answer, "redirects are not followed")
 	}
-	// The beginning of what it says is worth a look, more would be a nuisance.
+	// The beginning of the answer is useful in the log; more would be noise.
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 	if len(text) > 0 {
 		_, _ = c.out.Stderr().Write(append(bytes.TrimRight(text, "\n"), '\n')) // an Output never fails
@@ -190,21 +191,21 @@ func (c *call) run() driver.Exit {
 	return c.refused(answer, firstLine(text))
 }
 
-// refused is the end by a status. It is the exit code, so that a step can name
-// the ones that are worth a retry.
+// refused returns the exit for a status. The status is the exit code, so that a step can
+// list the ones that should be retried.
 func (c *call) refused(answer *nethttp.Response, why string) driver.Exit {
 	reason := "the service answered " + answer.Status
 	if why != "" {
 		reason += ": " + why
 	}
-	// What the step retries on is worth a retry.
+	// A status that the step retries on is not final.
 	if final(answer.StatusCode) && !slices.Contains(c.work.Run.RetryOn, answer.StatusCode) {
 		c.err = problem.New(problem.Invalid, "mend the step, or the service", "%s", reason)
 	}
 	return driver.Exit{Code: answer.StatusCode, Reason: reason}
 }
 
-// final tells whether the same request will always get the same answer.
+// final reports whether the same request will always get the same answer.
 func final(status int) bool {
 	switch status {
 	case nethttp.StatusRequestTimeout, nethttp.StatusTooEarly, nethttp.StatusTooManyRequests:
@@ -221,7 +222,7 @@ func firstLine(text []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// broken is the end without an answer, or with half of one.
+// broken returns the exit of a call without an answer, or with an incomplete one.
 func (c *call) broken(err error) driver.Exit {
 	refusal := new(problem.Problem)
 	ctx := c.request.Context()
@@ -235,7 +236,7 @@ func (c *call) broken(err error) driver.Exit {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return driver.Exit{Code: 1, Reason: "no service at " + c.request.URL.Host + ": connection refused"}
 	}
-	// The library repeats the whole address, which may have a query.
+	// The library repeats the whole address, which may contain a query.
 	if outer := new(url.Error); errors.As(err, &outer) {
 		err = outer.Err
 	}

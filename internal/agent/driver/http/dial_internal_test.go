@@ -9,8 +9,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// The address is judged when it is connected to, so that a name which changes
-// its address after the check gains nothing: here the check is left out.
+// The address is checked when the connection is made, so that a name which changes its
+// address after the first check gains nothing. The first check is left out here.
 func TestDialJudgesTheAddress(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,17 +13,18 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 )
 
-// Config is what the operator of the machine says. The zero value works.
+// Config is set by the operator of the machine. The zero value works.
 type Config struct {
-	// Allow is whom steps may talk to: names, addresses and ranges of addresses,
-	// each with a port or without. Empty: this machine alone.
+	// Allow lists the hosts that steps may talk to: names, addresses and ranges of
+	// addresses, each with or without a port. Empty means only this machine.
 	Allow []string
 	// MaxResult is the size of the largest result in bytes (1 MiB).
 	MaxResult int64
-	// Delete says that services take DELETE url?task=…&attempt=… as the request
-	// to stop. They get the grace to answer the post; then it is cut.
+	// Delete says that services accept DELETE url?task=…&attempt=… as the request to
+	// stop. They have the grace period to answer the original request; then it is
+	// aborted.
 	Delete bool
-	// Connect is the deadline of a connection (10 s), and of the DELETE.
+	// Connect is the timeout of a connection (10 s), and of the DELETE.
 	Connect time.Duration
 }
 
@@ -33,16 +34,16 @@ type Driver struct {
 	allow  list
 	client *nethttp.Client
 	pool   *nethttp.Transport
-	// resolver finds the addresses of names. Nil: that of the machine.
+	// resolver finds the addresses of names. Nil means the resolver of the machine.
 	resolver *net.Resolver
 
 	mu sync.Mutex
-	// live has the calls that have not ended, by task and attempt.
+	// live contains the calls that have not ended, by task and attempt.
 	live map[string]*call
 	busy sync.WaitGroup
 }
 
-// New makes the driver.
+// New returns the driver.
 func New(cfg Config) (*Driver, error) {
 	if len(cfg.Allow) == 0 {
 		cfg.Allow = loopback
@@ -59,14 +60,15 @@ func New(cfg Config) (*Driver, error) {
 	}
 	d := &Driver{cfg: cfg, allow: allow, live: map[string]*call{}}
 	d.pool = &nethttp.Transport{
-		// No proxy of the environment: it would connect for us, unchecked.
+		// A proxy from the environment is not used, because it would connect to addresses
+		// without the check.
 		Proxy:                  nil,
 		DialContext:            d.dial,
 		TLSHandshakeTimeout:    cfg.Connect,
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        time.Minute,
-		// A result that unpacks to a thousand times its size is nobody's friend.
+		// Compression is off because a result could unpack to a thousand times its size.
 		DisableCompression: true,
 	}
 	d.client = &nethttp.Client{
@@ -76,7 +78,7 @@ func New(cfg Config) (*Driver, error) {
 	return d, nil
 }
 
-// Close cuts the calls that are left.
+// Close aborts the calls that are left.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	for _, c := range d.live {
@@ -88,13 +90,13 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// Name is what a definition calls it.
+// Name returns the name of the driver in definitions.
 func (d *Driver) Name() string { return "http" }
 
-// Check has nothing to find out: whether a service is there, its call shows.
+// Check returns nil, because only a call shows whether a service is there.
 func (d *Driver) Check(context.Context) error { return nil }
 
-// Adopt finds nothing: a call ends with the agent that makes it.
+// Adopt finds nothing because a call ends with the agent that makes it.
 func (d *Driver) Adopt(context.Context) ([]driver.Found, error) { return nil, nil }
 
 // Start posts the work to the address that its step names.
@@ -130,7 +132,7 @@ func (d *Driver) Call(work driver.Work, address string, out driver.Output) (driv
 	return c, nil
 }
 
-// Reach tells whether somebody listens at an address that steps may talk to.
+// Reach returns an error unless a service listens at an address that steps may talk to.
 func (d *Driver) Reach(ctx context.Context, address string) error {
 	target, err := d.allow.url(address)
 	if err != nil {
@@ -143,7 +145,7 @@ func (d *Driver) Reach(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// dial connects to what the list allows, whatever the name leads to.
+// dial connects only to addresses that the list allows, wherever the name leads.
 func (d *Driver) dial(ctx context.Context, network, target string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(target)
 	if err != nil {
@@ -152,8 +154,8 @@ func (d *Driver) dial(ctx context.Context, network, target string) (net.Conn, er
 	dialer := net.Dialer{
 		Timeout:  d.cfg.Connect,
 		Resolver: d.resolver,
-		// Control sees each address just before it is connected to, after every
-		// look-up: there is no other look-up in between.
+		// Control sees each address just before the connection is made, after every
+		// lookup, so no other lookup can come in between.
 		Control: func(_, found string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(found)
 			if err != nil || !d.allow.address(host, at.Addr(), strconv.Itoa(int(at.Port()))) {

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testwait.Ended(m.Run())) }
 
-// generous is a deadline that only a hanging test meets.
+// generous is a timeout that only a hanging test reaches.
 const generous = time.Minute
 
 type output struct {
@@ -99,7 +99,7 @@ func wait(t *testing.T, r driver.Running) driver.Exit {
 	return exit
 }
 
-// end tells also whether the service refused the work for good.
+// end also returns whether the service refused the work permanently.
 func end(t *testing.T, r driver.Running) (exit driver.Exit, final bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), generous)
@@ -170,7 +170,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A line is there when it is sent, not when the answer ends.
+// A line arrives when it is sent, not when the answer ends.
 func TestLinesArriveAsTheyAreSent(t *testing.T) {
 	goOn := make(chan struct{})
 	url := service(t, func(w nethttp.ResponseWriter, _ *nethttp.Request) {
@@ -241,7 +241,7 @@ func TestAnswerBreaksOff(t *testing.T) {
 	}
 }
 
-// A post is sent once: the service may have begun when the connection breaks.
+// A POST is sent once, because the service may have started when the connection breaks.
 func TestPostIsNotRepeated(t *testing.T) {
 	var mu sync.Mutex
 	posts := 0
@@ -296,7 +296,7 @@ func TestStopCutsTheCall(t *testing.T) {
 	}
 }
 
-// A service that can be asked ends by itself, with an answer of its own.
+// A service that supports the request to stop ends by itself, with an answer of its own.
 func TestStopAsksFirst(t *testing.T) {
 	begun, asked := make(chan struct{}), make(chan struct{})
 	url := service(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {

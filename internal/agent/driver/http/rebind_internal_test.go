@@ -14,17 +14,16 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// names is a name server that says what the test wants, and something else the
-// next time.
+// names is a name server that returns the addresses of the test, and others at the next
+// lookup.
 type names struct {
 	conn net.PacketConn
 	mu   sync.Mutex
-	// leads has where the name leads, one set of addresses for each time it is
-	// asked; the last stays.
+	// leads are the addresses of the name, one set for each lookup; the last set stays.
 	leads [][]string
 }
 
-// nameServer starts one. Everything leads where it says.
+// nameServer starts a name server that returns the given addresses for every name.
 func nameServer(t *testing.T, leads ...[]string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -72,12 +71,12 @@ func (n *names) serve() {
 		if err != nil {
 			continue
 		}
-		_, _ = n.conn.WriteTo(answer, from) // who asked asks again
+		_, _ = n.conn.WriteTo(answer, from) // the client repeats its question
 	}
 }
 
-// next is the set for this question. A look-up asks for both kinds of addresses
-// at once; the question for those of IPv4 moves on.
+// next returns the set for this question. A lookup asks for both kinds of addresses at
+// once; the question for IPv4 addresses advances to the next set.
 func (n *names) next(kind dnsmessage.Type) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,8 +87,9 @@ func (n *names) next(kind dnsmessage.Type) []string {
 	return now
 }
 
-// A name of the list does not lead where only an address may, whoever answers
-// for it. Nothing listens at most of these: what counts is that nobody asks.
+// A name of the list does not lead to an address that must be listed itself, whatever
+// server answers for the name. Nothing listens at most of these addresses: the point is
+// that no connection is attempted.
 func TestANameLeadsNowhereItShouldNot(t *testing.T) {
 	for _, address := range []string{
 		"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::", "169.254.169.254", "::ffff:169.254.169.254", "169.254.0.1", "fe80::1",
@@ -118,8 +118,7 @@ func refused(t *testing.T, d *Driver, target, why string) {
 	}
 }
 
-// A name that leads to one address now and to another a moment later is judged
-// each time.
+// A name whose address changes from one moment to the next is checked each time.
 func TestRebinding(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -145,9 +144,9 @@ func TestRebinding(t *testing.T) {
 	refused(t, d, "api.example.org:"+port, "the third time")
 }
 
-// Numbers that some programs take for addresses are names here, and lead where
-// names may: nowhere, or to what is judged. That the operator lists them does not
-// change it, whichever way the machine looks names up.
+// Numbers that some programs accept as addresses are names here, and lead only where
+// names may: nowhere, or to an address that is checked. Listing them does not change
+// that, however the machine looks up names.
 func TestNumbersAreNames(t *testing.T) {
 	for _, host := range []string{"2130706433", "0177.0.0.1", "0x7f.1", "127.1", "2852039166"} {
 		d, err := New(Config{Allow: []string{host}})
@@ -166,7 +165,7 @@ func TestNumbersAreNames(t *testing.T) {
 	}
 }
 
-// The addresses of a cloud must be meant: a wide range does not hold them.
+// The addresses of a cloud must be listed explicitly: a wide range does not include them.
 func TestGuardedAddresses(t *testing.T) {
 	tests := []struct {
 		allow, address string
