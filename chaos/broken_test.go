@@ -71,7 +71,7 @@ var brokenBuilds = []struct {
 		run:   oldLeader,
 	}, {
 		name:  "planned without a look at the gate",
-		edits: []edit{{"_planning", `if p.gate is distinct from 'plan' then`, `if p.task is null then`}},
+		edits: []edit{{"_lock_at_plan", `if p.gate is distinct from 'plan' then`, `if p.task is null then`}},
 		run:   latePlan,
 	}, {
 		name: "work without a leash",

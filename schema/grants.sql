@@ -74,7 +74,7 @@ grant execute on function weir.fleet_report, weir.fleet_claim, weir.fleet_fail, 
 grant execute on function weir.fleet_submit, weir.fleet_cancel, weir.fleet_why to weir_client;
 grant execute on function weir._pc_reason, weir._pc_state, weir._pc_slots, weir._device_reason to weir_client;
 -- Reasons are said by whoever reads a view that has one.
-grant execute on function weir._sentence, weir._said, weir._words, weir._span, weir._instant to weir_client, weir_worker;
+grant execute on function weir._sentence, weir._format_argument, weir._words, weir._span, weir._instant to weir_client, weir_worker;
 -- Schema fleet: a client submits and sees all; a worker is the runner of a PC. Both may try what is refused, for triggers say what to use instead.
 revoke all on schema fleet from public;
 revoke all on all tables in schema fleet from public, weir_client, weir_worker;
@@ -88,7 +88,7 @@ grant insert on fleet.execution_logs to weir_worker;
 grant insert, update, delete on fleet.task_devices, fleet.pc_device_summary to weir_client, weir_worker;
 grant execute on function fleet.claim_task_devices_for_pc, fleet.renew_task_device_lease, fleet.complete_task_device, fleet.fail_or_retry_task_device, fleet.fn_timeout_tasks_and_task_devices to weir_worker;
 grant execute on function weir._fleet_timeout to weir_client, weir_worker;
-grant execute on function weir._fleet_words to weir_client;
+grant execute on function weir._fleet_reserved_words to weir_client;
 grant execute on function weir._id_time, weir._pc_reason, weir._device_reason to weir_worker;
 -- Workspaces: who wants what asks a server, which knows who asks. Codes that open one are the server's alone.
 revoke all on weir.workspace_codes from weir_client;

@@ -141,12 +141,12 @@ var engineRows = []Row{
 		engineTests, "TestR3LostReply",
 	},
 	{
-		"a repeated claim gets its own leases", "schema/functions/engine/_claimed.sql",
+		"a repeated claim gets its own leases", "schema/functions/engine/_leases_of_claim.sql",
 		` and r.token = fence`, ``,
 		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
 	},
 	{
-		"a repeated claim gets leases of its worker", "schema/functions/engine/_claimed.sql",
+		"a repeated claim gets leases of its worker", "schema/functions/engine/_leases_of_claim.sql",
 		`r.worker = of_worker and `, ``,
 		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
 	},
@@ -350,7 +350,7 @@ var engineRows = []Row{
 
 	// Jobs.
 	{
-		"a job is locked before its tasks are taken", "schema/functions/engine/_take.sql",
+		"a job is locked before its tasks are taken", "schema/functions/engine/_remove_waiting.sql",
 		`perform from weir.job_live j where j.job = q.job for update;`, ``,
 		engineTests, "TestTheJobIsLockedBeforeItsTasks",
 	},
@@ -385,24 +385,24 @@ var engineRows = []Row{
 		engineTests, "TestGrowRefusals",
 	},
 	{
-		"only a task at the gate plan is planned", "schema/functions/engine/_planning.sql",
+		"only a task at the gate plan is planned", "schema/functions/engine/_lock_at_plan.sql",
 		`if p.gate is distinct from 'plan' then`, `if p.task is null then`,
 		engineTests, "TestPlanTask",
 	},
 	{
-		"a job is locked while a task of it is planned", "schema/functions/engine/_planning.sql",
+		"a job is locked while a task of it is planned", "schema/functions/engine/_lock_at_plan.sql",
 		`perform from weir.job_live j where j.job = q.job for update;`, ``,
 		engineTests, "TestATaskIsPlannedUnderItsJobsLock",
 	},
 
 	// Keys.
 	{
-		"an idempotency key is one task", "schema/functions/engine/_same.sql",
+		"an idempotency key is one task", "schema/functions/engine/_deduplicate.sql",
 		`coalesce(nullif(k.id, x.id), nullif(u.task, x.id))`, `nullif(u.task, x.id)`,
 		engineTests, "TestIdempotency",
 	},
 	{
-		"a unique key is one live task", "schema/functions/engine/_same.sql",
+		"a unique key is one live task", "schema/functions/engine/_deduplicate.sql",
 		`coalesce(nullif(k.id, x.id), nullif(u.task, x.id))`, `nullif(k.id, x.id)`,
 		engineTests, "TestUniqueKey",
 	},

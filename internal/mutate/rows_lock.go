@@ -84,7 +84,7 @@ var lockRows = []Row{
 		engineTests, "TestTheEndOfATaskDoesNotCountItsPool",
 	},
 	{
-		"who is taken out leaves the pool", "schema/functions/engine/_take.sql",
+		"who is taken out leaves the pool", "schema/functions/engine/_remove_waiting.sql",
 		`perform weir._left_pool(p.pool);`, ``,
 		engineTests, "TestWhatIsSaidIsSaidAgainAfterAMark",
 	},
@@ -131,7 +131,7 @@ var lockRows = []Row{
 		engineTests, "TestWhatIsReadIsLocked",
 	},
 	{
-		"who plans a task has its row", "schema/functions/engine/_planning.sql",
+		"who plans a task has its row", "schema/functions/engine/_lock_at_plan.sql",
 		`where x.task = of_task for update;`, `where x.task = of_task;`,
 		engineTests, "TestWhatIsReadIsLocked",
 	},
@@ -146,12 +146,12 @@ var lockRows = []Row{
 		engineTests, "TestLocksAreTakenInOrder",
 	},
 	{
-		"what is due is not waited for", "schema/functions/engine/_due.sql",
+		"what is due is not waited for", "schema/functions/engine/_open_due.sql",
 		`order by p.run_at limit n for update skip locked`, `order by p.run_at limit n`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},
 	{
-		"one that is due is not waited for", "schema/functions/engine/_due.sql",
+		"one that is due is not waited for", "schema/functions/engine/_open_due.sql",
 		`p.run_at <= t for update skip locked`, `p.run_at <= t for update`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},

@@ -100,7 +100,7 @@ var rolloutRows = []Row{
 		rolloutTests, "TestReleasedByHand",
 	},
 	{
-		"the engine's commands leave rollouts alone", "schema/functions/engine/_free.sql",
+		"the engine's commands leave rollouts alone", "schema/functions/engine/_refuse_owned.sql",
 		`if found and owner.kind is distinct from`, `if false and owner.kind is distinct from`,
 		rolloutTests, "TestCommandsOfTheEngineAreRefused",
 	},

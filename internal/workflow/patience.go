@@ -11,7 +11,7 @@ import (
 )
 
 // patience is how long a task waits for a worker: the JSON that
-// weir._be_patient takes.
+// weir._set_wait_limits takes.
 type patience struct {
 	Key    string            `json:"key"`
 	Relax  string            `json:"relax,omitempty"`

@@ -40,7 +40,7 @@ begin
   if want is not null then
     perform weir._invalid('needs', 'task %L names %L twice', jsonb_build_array(bad, want));
   end if;
-  bad := weir._ring(specs);
+  bad := weir._find_cycle(specs);
   if bad is not null then
     perform weir._invalid('needs', 'these tasks wait for one another in a ring: %s', jsonb_build_array(bad),
       hint => 'remove one of the needs');

@@ -1,6 +1,6 @@
 -- Writes terminal rows that were decided one by one: their outcome, their event, and what hangs on it (unique keys, lanes that a failure blocks).
 -- source: who decided, if somebody did. reason: what they failed by, if that is known. The caller has removed the task
--- from where it was and calls weir._after next.
+-- from where it was and calls weir._after_end next.
 create or replace function weir._close(ended weir.finished[], source text default null, reason text default null)
 returns void
 language plpgsql

@@ -14,7 +14,7 @@ declare
   was record;
 begin
   foreach id in array array(select x from unnest(tasks) x order by 1) loop
-    select * into was from weir._take(id);
+    select * into was from weir._remove_waiting(id);
     continue when was.was is null;
     gone := gone || id;
     ended := ended || row(id, t, null, null, (was.p).attempt, _end_waiting.outcome, case when _end_waiting.outcome = 'skipped' then true end,
@@ -25,7 +25,7 @@ begin
   if cardinality(gone) > 0 then
     delete from weir.edges e where e.task = any (gone);
     perform weir._close(ended);
-    perform weir._after(gone, lanes, pools, t);
+    perform weir._after_end(gone, lanes, pools, t);
   end if;
   return cardinality(gone);
 end $$;

@@ -35,7 +35,7 @@ begin
   end loop;
   perform set_config('weir.keys', own::text, true);
   if missed is not null then
-    perform weir._leave_keys(_lock_keys.lane, missed, t, busy => true);
+    perform weir._defer_keys(_lock_keys.lane, missed, t, busy => true);
   end if;
   return got;
 end $$;

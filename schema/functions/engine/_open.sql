@@ -35,10 +35,10 @@ begin
   -- An older snapshot would not see what the lock protects; weir.tend does this work.
   if current_setting('transaction_isolation') <> 'read committed' then
     if cardinality(lanes) > 0 then
-      perform weir._leave_keys(true, lanes, t);
+      perform weir._defer_keys(true, lanes, t);
     end if;
     if cardinality(pools) > 0 then
-      perform weir._leave_keys(false, pools, t);
+      perform weir._defer_keys(false, pools, t);
     end if;
     return 0;
   end if;
@@ -95,7 +95,7 @@ begin
     pools := pools || want;
     todo := todo || more;
     if opened + stepped >= enough and cardinality(todo) > 0 then
-      perform weir._leave_keys(true, todo, t);
+      perform weir._defer_keys(true, todo, t);
       exit;
     end if;
   end loop;

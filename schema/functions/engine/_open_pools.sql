@@ -76,7 +76,7 @@ begin
     exit when names is null;
     heads := null;
     if opened >= enough then
-      perform weir._leave_keys(false, names, t);
+      perform weir._defer_keys(false, names, t);
       exit;
     end if;
   end loop;

@@ -26,7 +26,7 @@ begin
   begin
     specs := array(select r from jsonb_populate_recordset(null::weir.task_spec, tasks) r);
   exception when data_exception then
-    perform weir._blame(tasks);
+    perform weir._refuse_unreadable(tasks);
   end;
   select ordinality, e, case when e ->> 'field' = 'pool' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
   into place, bad, fix

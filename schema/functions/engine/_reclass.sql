@@ -10,7 +10,7 @@ declare
   p weir.pending;
   c weir.classes;
 begin
-  select * into was from weir._take(of_task);
+  select * into was from weir._remove_waiting(of_task);
   if was.was is null then
     if weir._state_of(of_task) is null then
       perform weir._not_found('task', of_task::text);
@@ -26,7 +26,7 @@ begin
   values (t, event, p.attempt, p.job, p.task, by, jsonb_strip_nulls(jsonb_build_object('priority', to_priority, 'labels', to_labels)));
   if was.was = 'pending' then
     insert into weir.pending select p.*;
-    perform weir._after('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
+    perform weir._after_end('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
   else
     perform weir._left_pool(p.pool, -1); -- it has kept its place
     insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool, rank, exclusive)

@@ -25,7 +25,7 @@ begin
   t := date_trunc('milliseconds', t);
   perform pg_current_xact_id();
   -- As weir._id makes them, with the time written once.
-  stem := weir._stem(t);
+  stem := weir._id_prefix(t);
   ids := array(select (stem || lpad(to_hex(g & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid from generate_series(1, cardinality(specs)) g);
 
   select bool_or(c.id is null), bool_or(s.idempotency_key is not null or s.unique_key is not null),
@@ -42,7 +42,7 @@ begin
     on conflict do nothing;
   end if;
   if keyed then
-    same := weir._same(specs, ids);
+    same := weir._deduplicate(specs, ids);
   end if;
 
   -- Most tasks have no gate, no key and no job: for them the statement has fewer parts, and starting it is most of the cost of a single task.

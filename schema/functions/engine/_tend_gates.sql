@@ -28,7 +28,7 @@ begin
     begin
       opened := opened + weir._open(case when k.lane then array[k.key] end, case when not k.lane then array[k.key] end, t, patient => false);
     exception when others then
-      perform weir._leave_keys(k.lane, array[k.key], t, busy => true, error => sqlerrm);
+      perform weir._defer_keys(k.lane, array[k.key], t, busy => true, error => sqlerrm);
     end;
   end loop;
   perform set_config('weir.singly', 'off', true);

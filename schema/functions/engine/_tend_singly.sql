@@ -24,7 +24,7 @@ begin
       if doing = 'expire' then
         select l.total, l.lanes, l.pools, 0 as opened into step from weir._tend_leases(1, t, id) l;
       else
-        select d.total, d.lanes, d.pools, d.opened into step from weir._due(1, t, id) d;
+        select d.total, d.lanes, d.pools, d.opened into step from weir._open_due(1, t, id) d;
       end if;
       total := total + step.total;
       lanes := lanes || step.lanes;

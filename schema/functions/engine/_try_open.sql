@@ -7,8 +7,8 @@ as $$
 begin
   return weir._open(lanes, pools, t);
 exception when others then
-  perform weir._leave_keys(true, lanes, t, busy => true, error => sqlerrm);
-  perform weir._leave_keys(false, pools, t, busy => true, error => sqlerrm);
+  perform weir._defer_keys(true, lanes, t, busy => true, error => sqlerrm);
+  perform weir._defer_keys(false, pools, t, busy => true, error => sqlerrm);
   return 0;
 end $$;
 comment on function weir._try_open is 'Opens keys; an error stops nobody but them.';

@@ -12,7 +12,7 @@ declare
   tasks uuid[];
 begin
   perform weir._check(weir._bad_text('by', cancel_job.by, 500), weir._bad_text('reason', cancel_job.reason, 8000));
-  perform weir._free(cancel_job.job);
+  perform weir._refuse_owned(cancel_job.job);
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then
     perform weir._not_found('job', cancel_job.job::text);
   end if;
@@ -35,6 +35,6 @@ begin
   tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
   canceled := weir._end_waiting(tasks, 'canceled', note, t);
   requested := requested + weir._ask_to_stop(array(select r.task from weir.running r where r.task = any (tasks) and r.cancel_at is null), cancel_job.by, note, true, t);
-  perform weir._abandon(tasks);
+  perform weir._notify_children(tasks);
 end $$;
 comment on function weir.cancel_job is 'Cancels every task of a job that has not ended.';

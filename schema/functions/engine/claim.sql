@@ -56,7 +56,7 @@ begin
     perform pg_advisory_xact_lock(88, w.id);
     select * into w from weir.workers x where x.id = w.id;
     if w.last_claim = claim_id then
-      return query select * from weir._claimed(w.id, fence);
+      return query select * from weir._leases_of_claim(w.id, fence);
       return;
     end if;
   end if;

@@ -19,7 +19,7 @@ begin
   end if;
   perform weir._left_pool(r.pool);
   perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, coalesce(r.cancel_note, confirm_cancel.note))::weir.finished]);
-  perform weir._after(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t, hint);
+  perform weir._after_end(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t, hint);
   return 'ok';
 end $$;
 comment on function weir.confirm_cancel is 'Ends a leased task as canceled after somebody asked for it.';

@@ -20,7 +20,7 @@ begin
   if decide.passes and decide.outcome <> 'skipped' then
     perform weir._invalid('passes', 'only what is skipped can let others pass');
   end if;
-  select * into was from weir._take(decide.task);
+  select * into was from weir._remove_waiting(decide.task);
   if was.was is null then
     if weir._state_of(decide.task) is null then
       perform weir._not_found('task', decide.task::text);
@@ -31,7 +31,7 @@ begin
   perform weir._close(array[row(decide.task, t, null, null, (was.p).attempt + case when decide.outcome = 'skipped' then 0 else 1 end, decide.outcome::weir.state, nullif(decide.passes, false),
     case when was.was = 'available' then (was.p).since end, case when decide.outcome = 'done' then decide.result end, case when decide.outcome <> 'done' then weir._text(decide.cause) end)::weir.finished],
     decide.by);
-  perform weir._after(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform weir._after_end(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
   return true;
 end $$;
 comment on function weir.decide is 'Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.';

@@ -56,7 +56,7 @@ begin
   if hint and step.opened > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t, hint);
+  perform weir._after_end(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t, hint);
   if cardinality(got) < cardinality(fail_many.tasks) then
     return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;

@@ -53,7 +53,7 @@ begin
   if hint and wake is null and cardinality(got) > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t, hint);
+  perform weir._after_end(ended, array_remove(lanes, null), array_remove(pools, null), t, hint);
   if cardinality(got) < cardinality(give_back_many.tasks) then
     return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;

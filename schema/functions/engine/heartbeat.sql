@@ -20,7 +20,7 @@ begin
   if not found then
     perform weir._not_found('worker', heartbeat.worker, hint => 'register it first: weir.register_worker');
   end if;
-  sleep := coalesce(weir._sleepy(nd.id, t), false);
+  sleep := coalesce(weir._sleep_if_idle(nd.id, t), false);
   tended := exists (select from weir.system_locks l where l.lock_name = 'coordinator' and l.expires_at > t);
 end $$;
 comment on function weir.heartbeat is 'Keeps a worker and its node alive.';

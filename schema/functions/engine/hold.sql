@@ -9,11 +9,11 @@ declare
   was record;
   p weir.pending;
 begin
-  perform weir._free((select q.job from weir.tasks q where q.id = hold.task));
+  perform weir._refuse_owned((select q.job from weir.tasks q where q.id = hold.task));
   if coalesce(hold.by, '') = '' then
     perform weir._invalid('by', 'say who must release it');
   end if;
-  select * into was from weir._take(hold.task);
+  select * into was from weir._remove_waiting(hold.task);
   if was.was is null then
     if weir._state_of(hold.task) is null then
       perform weir._not_found('task', hold.task::text);
@@ -30,6 +30,6 @@ begin
   insert into weir.pending select p.*;
   insert into weir.events (at, type, attempt, job, task, source, message, data)
   values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason, case when was.was = 'available' then jsonb_build_object('opened_at', (was.p).since) end);
-  perform weir._after('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
+  perform weir._after_end('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
 end $$;
 comment on function weir.hold is 'Holds a waiting task until it is released.';

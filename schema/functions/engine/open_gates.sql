@@ -8,7 +8,7 @@ declare
   opened int;
 begin
   if lanes is null and pools is null then
-    select * into lanes, pools from weir._waiting();
+    select * into lanes, pools from weir._waiting_keys();
   end if;
   opened := weir._open(lanes, pools, weir._clock(at));
   if hint and opened > 0 then

@@ -20,7 +20,7 @@ begin
   end if;
   perform weir._check(weir._bad_time('run_at', plan_task.run_at));
   perform weir._check_labels(plan_task.labels);
-  p := weir._planning(plan_task.task);
+  p := weir._lock_at_plan(plan_task.task);
   if p.task is null then
     return false;
   end if;
@@ -32,7 +32,7 @@ begin
   where q.id = p.task;
   update weir.pending x set plan = null, class = p.class, hold = coalesce(plan_task.hold, x.hold), run_at = coalesce(plan_task.run_at, x.run_at) where x.task = p.task;
   insert into weir.events (at, type, attempt, job, task) values (t, 'planned', p.attempt, p.job, p.task);
-  perform weir._go_on(array[p.task], t);
+  perform weir._advance_and_open(array[p.task], t);
   return true;
 end $$;
 comment on function weir.plan_task is 'Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.';

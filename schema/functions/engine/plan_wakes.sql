@@ -24,7 +24,7 @@ begin
       perform weir.note_wake(n.name, 'failed', format('not seen within %s', weir._span(weir._wake_timeout(n))), null, null, t);
     end if;
   end loop;
-  for w in select x.* from weir._wanted(soon, t) x order by x.due, x.service, x.labels loop
+  for w in select x.* from weir._unserved_work(soon, t) x order by x.due, x.service, x.labels loop
     select x.* into n from weir.nodes x
     where x.wake_method is not null and not weir._awake(x, t) and weir._serves(x, w.service, w.labels, t) and (x.wake_state = 'waking' or weir._wake_next(x) <= t)
     order by x.wake_state = 'waking' desc, x.wake_tries, x.name limit 1;

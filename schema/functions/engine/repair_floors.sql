@@ -22,7 +22,7 @@ begin
   update weir.pools set held = null, mark = 0;
   perform weir._mark_pools(array(select p.name from weir.pools p));
   if hidden > 0 then
-    perform weir._leave_keys(false, array(select p.name from weir.pools p), weir._clock(null));
+    perform weir._defer_keys(false, array(select p.name from weir.pools p), weir._clock(null));
     perform pg_notify('weir_available', '');
   end if;
   return hidden;

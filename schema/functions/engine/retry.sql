@@ -12,7 +12,7 @@ declare
   name record;
   holder uuid;
 begin
-  perform weir._free((select q.job from weir.tasks q where q.id = retry.task));
+  perform weir._refuse_owned((select q.job from weir.tasks q where q.id = retry.task));
   -- The job comes before its tasks: see weir._settle.
   perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = retry.task) for update;
   with d as (
@@ -39,6 +39,6 @@ begin
     delete from weir.finished x where x.task = any (array(select unnest(q.awaits) from weir.tasks q where q.id = retry.task and q.plan)) and x.outcome in ('failed', 'canceled') returning x.*
   ) select back || coalesce(array_agg(row(d.*)::weir.finished), '{}') into back from d;
   perform weir._revive(back, retry.by, t);
-  perform weir._again(back, t);
+  perform weir._restart_attempts(back, t);
 end $$;
 comment on function weir.retry is 'Runs a task again that ended other than done.';

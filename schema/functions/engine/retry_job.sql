@@ -11,7 +11,7 @@ declare
   l weir.job_live;
   back weir.finished[];
 begin
-  perform weir._free(retry_job.job);
+  perform weir._refuse_owned(retry_job.job);
   select * into l from weir.job_live x where x.job = retry_job.job for update;
   if not found and not exists (select from weir.jobs x where x.id = retry_job.job) then
     perform weir._not_found('job', retry_job.job::text);
@@ -29,7 +29,7 @@ begin
       hint => 'to run all of it again, submit it again');
   end if;
   perform weir._revive(back, retry_job.by, t, true, weir._text(retry_job.reason));
-  perform weir._again(back, t);
+  perform weir._restart_attempts(back, t);
   return cardinality(back);
 end $$;
 comment on function weir.retry_job is 'Runs again what failed or was canceled of a job. Returns how many tasks.';

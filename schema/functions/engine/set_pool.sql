@@ -26,7 +26,7 @@ begin
   perform weir._check(weir._bad_span('per', set_pool.per));
   -- The lock before the row, as weir._open_pools takes them.
   perform weir._hold_keys(array[set_pool.name], false);
-  perform weir._unchanged('pool', set_pool.name, set_pool.seen, (select p.resized_at from weir.pools p where p.name = set_pool.name));
+  perform weir._refuse_stale_edit('pool', set_pool.name, set_pool.seen, (select p.resized_at from weir.pools p where p.name = set_pool.name));
   insert into weir.pools as p (name, size, rate, per, resized_at, note)
   values (set_pool.name, set_pool.size, set_pool.rate, set_pool.per, t, set_pool.note)
   on conflict (name) do update set size = excluded.size, rate = excluded.rate, per = excluded.per, note = coalesce(excluded.note, p.note), resized_at = t

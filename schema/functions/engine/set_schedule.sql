@@ -49,7 +49,7 @@ begin
       jsonb_build_array(jsonb_typeof(set_schedule.options)));
   end if;
   if set_schedule.seen is not null then
-    perform weir._unchanged('schedule', set_schedule.name, set_schedule.seen,
+    perform weir._refuse_stale_edit('schedule', set_schedule.name, set_schedule.seen,
       (select s.changed_at from weir.schedules s where s.name = set_schedule.name for update));
   end if;
   select s.* into was from weir.schedules s where s.name = set_schedule.name;

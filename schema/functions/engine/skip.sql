@@ -11,7 +11,7 @@ declare
   was record;
   f weir.finished;
 begin
-  perform weir._free((select q.job from weir.tasks q where q.id = skip.task));
+  perform weir._refuse_owned((select q.job from weir.tasks q where q.id = skip.task));
   if coalesce(skip.reason, '') = '' then
     perform weir._invalid('reason', 'say why the task need not run');
   end if;
@@ -22,7 +22,7 @@ begin
   if found then
     perform weir._revive(array[f], skip.by, t);
   end if;
-  select * into was from weir._take(skip.task);
+  select * into was from weir._remove_waiting(skip.task);
   if was.was is null then
     if weir._state_of(skip.task) is null then
       perform weir._not_found('task', skip.task::text);
@@ -32,9 +32,9 @@ begin
   end if;
   delete from weir.edges e where e.task = skip.task;
   perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], skip.by);
-  perform weir._after(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform weir._after_end(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
   -- What it was split into need not run either.
   perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q where q.id = skip.task and q.awaits is not null;
-  perform weir._abandon(array[skip.task]);
+  perform weir._notify_children(array[skip.task]);
 end $$;
 comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';

@@ -30,7 +30,7 @@ begin
     -- A run of a workflow is asked for by its options: its tasks and params follow from them and from the newest definition.
     was := weir._take_key(submit_job.idempotency_key, id, case when submit_job.schedule is null then jsonb_build_object('name', submit_job.name, 'kind', submit_job.kind)
       || case when submit_job.definition is not null then jsonb_build_object('options', coalesce(submit_job.options - 'by', '{}'))
-        else jsonb_build_object('priority', submit_job.priority, 'params', submit_job.params, 'tasks', (select jsonb_agg(encode(weir._body(specs[n]), 'hex') order by n) from generate_subscripts(specs, 1) n)) end end);
+        else jsonb_build_object('priority', submit_job.priority, 'params', submit_job.params, 'tasks', (select jsonb_agg(encode(weir._body_hash(specs[n]), 'hex') order by n) from generate_subscripts(specs, 1) n)) end end);
     if was <> id then
       return was;
     end if;

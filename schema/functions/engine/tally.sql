@@ -31,7 +31,7 @@ begin
   end if;
   insert into weir.minutes as m (at, submitted, started, done, failed, canceled, expired, refused, waits, runs, wait_p50, wait_p95, run_p50, run_p95)
   select x.*, weir._percentile(x.waits, 0.5), weir._percentile(x.waits, 0.95), weir._percentile(x.runs, 0.5), weir._percentile(x.runs, 0.95)
-  from weir._happened(was.xid, was.seq, last.xid, last.seq, last.rows) x
+  from weir._count_events(was.xid, was.seq, last.xid, last.seq, last.rows) x
   on conflict (at) do update set submitted = m.submitted + excluded.submitted, started = m.started + excluded.started, done = m.done + excluded.done,
     failed = m.failed + excluded.failed, canceled = m.canceled + excluded.canceled, expired = m.expired + excluded.expired, refused = m.refused + excluded.refused,
     waits = (m.waits || excluded.waits)[:1000], wait_p50 = weir._percentile((m.waits || excluded.waits)[:1000], 0.5), wait_p95 = weir._percentile((m.waits || excluded.waits)[:1000], 0.95),

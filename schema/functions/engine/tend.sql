@@ -29,7 +29,7 @@ begin
   perform weir._raise_floors();
   if sweep then
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
-    for of_job in select j.job from weir.job_live j where j.cancel_at is not null and weir._waits(j.job) limit 20 loop
+    for of_job in select j.job from weir.job_live j where j.cancel_at is not null and weir._has_waiting(j.job) limit 20 loop
       begin
         perform from weir.job_live j where j.job = of_job for update skip locked;
         continue when not found;
@@ -40,7 +40,7 @@ begin
         raise warning 'job % cannot be canceled: %', of_job, sqlerrm;
       end;
     end loop;
-    select * into lanes, pools from weir._waiting();
+    select * into lanes, pools from weir._waiting_keys();
   end if;
   begin
     select * into late from weir._tend_leases(500, t);
@@ -49,7 +49,7 @@ begin
   end;
   select * into chains from weir._tend_chains(t);
   begin
-    select * into due from weir._due(1000, t);
+    select * into due from weir._open_due(1000, t);
   exception when others then
     select * into due from weir._tend_singly('due', 1000, t);
   end;

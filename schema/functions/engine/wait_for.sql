@@ -9,7 +9,7 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(wait_for.at);
-  p weir.pending := weir._planning(wait_for.task);
+  p weir.pending := weir._lock_at_plan(wait_for.task);
   ids uuid[];
   live uuid[];
   bad text;
@@ -20,7 +20,7 @@ begin
   if coalesce(cardinality(wait_for.needs), 0) = 0 then
     perform weir._invalid('needs', 'say which tasks of its job it waits for', hint => 'to end it, use weir.decide');
   end if;
-  ids := weir._with_keys(p.job, wait_for.needs);
+  ids := weir._tasks_by_key(p.job, wait_for.needs);
   select w.key into bad from unnest(wait_for.needs, ids) w (key, id) where w.id is null limit 1;
   if found then
     perform weir._invalid('needs', 'there is no task %L in its job', jsonb_build_array(bad),

@@ -9,12 +9,12 @@ declare
   ended uuid[] := '{}';
 begin
   for r in with x as (delete from weir.running x where x.device = any (ids) returning x.*) select * from x order by x.task loop
-    if weir._fleet_infra(r, reason, false, t) then
+    if weir._fleet_fail_infrastructure(r, reason, false, t) then
       ended := ended || r.task;
     end if;
     task := r.task; attempt := r.attempt; why := reason;
     return next;
   end loop;
-  perform weir._after(ended, '{}', '{}', t);
+  perform weir._after_end(ended, '{}', '{}', t);
 end $$;
 comment on function weir._device_lost is 'Ends attempts whose device is gone.';

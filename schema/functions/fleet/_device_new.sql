@@ -21,7 +21,7 @@ begin
     return;
   end if;
   for j in select * from weir.fleet_jobs x where x.state <> 'ended' and x.planned_at is not null and x.joins and x.stopped is null and not x.spec ? 'any' order by x.job loop
-    perform weir._fleet_join(j, ids, t);
+    perform weir._fleet_add_devices(j, ids, t);
   end loop;
   perform pg_notify('weir_available', 'fleet');
 end $$;

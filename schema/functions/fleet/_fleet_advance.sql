@@ -20,7 +20,7 @@ begin
   if not found then
     return 0;
   end if;
-  lives := weir._fleet_lives(j, checked, t);
+  lives := weir._fleet_can_progress(j, checked, t);
   if lives and j.lingers_at is null or not lives and t < j.lingers_at + j.linger then
     return 0;
   end if;

@@ -29,7 +29,7 @@ begin
     perform weir._fleet_dropout(n, array[old.id], t) where exists (select from weir.devices d where d.id = old.id and d.online and d.missing_at is null);
     update weir.devices d set missing_at = t where d.id = old.id and d.online and d.missing_at is null;
   else
-    perform weir._fleet_sees(new.pc_id, jsonb_build_object('serial', new.serial, 'target', new.target, 'hub', new.hub, 'labels', new.labels), t);
+    perform weir._fleet_report_device(new.pc_id, jsonb_build_object('serial', new.serial, 'target', new.target, 'hub', new.hub, 'labels', new.labels), t);
   end if;
   select * into new from fleet.devices d where d.serial = new.serial;
   -- A retired device is not to be seen.

@@ -11,11 +11,11 @@ begin
     perform weir._invalid(null, '%s of fleet.execution_logs: what happened stays', jsonb_build_array(lower(tg_op)),
       hint => 'history goes by its age');
   end if;
-  if coalesce(new.event_type, '') = '' or length(new.event_type) > 100 or new.event_type = any (weir._fleet_words()) then
+  if coalesce(new.event_type, '') = '' or length(new.event_type) > 100 or new.event_type = any (weir._fleet_reserved_words()) then
     perform weir._invalid('event_type', '%L is not for runners to write', jsonb_build_array(new.event_type),
       hint => 'use ACKED or a name of your own; fleet.complete_task_device and fleet.fail_or_retry_task_device write how an attempt ended');
   end if;
-  select * into has from weir._fleet_holds('log', new.task_device_id, new.pc_id, new.attempt_no, t);
+  select * into has from weir._fleet_find_lease('log', new.task_device_id, new.pc_id, new.attempt_no, t);
   if has.token is null then
     return null;
   end if;

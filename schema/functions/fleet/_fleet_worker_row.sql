@@ -22,7 +22,7 @@ begin
   if slots not between 1 and 1000 then
     perform weir._invalid('max_devices', '1 to 1000');
   end if;
-  perform weir._fleet_alive(weir._fleet_pc(new.pc_id, slots, t), slots, t);
+  perform weir._pc_heartbeat(weir._fleet_pc(new.pc_id, slots, t), slots, t);
   select * into new from fleet.workers w where w.pc_id = new.pc_id;
   return new;
 end $$;

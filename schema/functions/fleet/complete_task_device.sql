@@ -9,7 +9,7 @@ declare
   has record;
   row fleet.task_devices;
 begin
-  select * into has from weir._fleet_holds('complete', task_device_id, complete_task_device.pc, complete_task_device.attempt, weir._clock(complete_task_device.at));
+  select * into has from weir._fleet_find_lease('complete', task_device_id, complete_task_device.pc, complete_task_device.attempt, weir._clock(complete_task_device.at));
   if has.attempt is null then
     return null;
   end if;

@@ -10,7 +10,7 @@ declare
   has record;
   row fleet.task_devices;
 begin
-  select * into has from weir._fleet_holds('fail', task_device_id, fail_or_retry_task_device.pc, fail_or_retry_task_device.attempt, weir._clock(fail_or_retry_task_device.at));
+  select * into has from weir._fleet_find_lease('fail', task_device_id, fail_or_retry_task_device.pc, fail_or_retry_task_device.attempt, weir._clock(fail_or_retry_task_device.at));
   if has.attempt is null then
     return null;
   end if;

@@ -55,7 +55,7 @@ begin
     least(fleet_claim.max, coalesce(p.slots, p.reported_slots, f.slots) - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room
   into s from weir.fleet_policy f, weir.workers x where x.id = w.id;
   if s.again then
-    return query select * from weir._fleet_claimed(n.id, fence);
+    return query select * from weir._fleet_leases_of_claim(n.id, fence);
     return;
   end if;
 
@@ -96,9 +96,9 @@ begin
       picks := weir._fleet_picks(picks, n.id, next, locked.room, s.checked, t);
     end if;
   end if;
-  if cardinality(picks) > 0 and weir._fleet_supply(picks, n, w.id, fence, lease, t) > 0 then
+  if cardinality(picks) > 0 and weir._fleet_lease_picks(picks, n, w.id, fence, lease, t) > 0 then
     update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id;
-    return query select * from weir._fleet_claimed(n.id, fence);
+    return query select * from weir._fleet_leases_of_claim(n.id, fence);
   end if;
 end $$;
 comment on function weir.fleet_claim is 'Leases work to a PC for its idle devices, within its slots. The same claim_id again returns the same leases.';

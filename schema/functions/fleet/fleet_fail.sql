@@ -24,8 +24,8 @@ begin
   if not found then
     return (select x.refusal from weir._refuse('fail', array[fleet_fail.task], array[fleet_fail.attempt], array[fleet_fail.token], null, null, t) x);
   end if;
-  if weir._fleet_infra(r, weir._text(coalesce(fleet_fail.error, 'no reason given')), coalesce(fleet_fail.harmless, false), t) then
-    perform weir._after(array[r.task], '{}', '{}', t);
+  if weir._fleet_fail_infrastructure(r, weir._text(coalesce(fleet_fail.error, 'no reason given')), coalesce(fleet_fail.harmless, false), t) then
+    perform weir._after_end(array[r.task], '{}', '{}', t);
   end if;
   return 'ok';
 end $$;

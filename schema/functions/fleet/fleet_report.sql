@@ -22,7 +22,7 @@ declare
   gone int[];
   twice text[];
 begin
-  perform weir._fleet_seen(fleet_report.devices);
+  perform weir._fleet_check_report(fleet_report.devices);
   if fleet_report.slots not between 1 and 1000 then
     perform weir._invalid('slots', '1 to 1000');
   end if;
@@ -41,7 +41,7 @@ begin
     gone := array(select d.id from weir.devices d where d.node = n.id and d.missing_at <= t - interval '30 s' and d.serial <> all (serials));
     exit when turn = 2;
     if fresh is null and twice is null and coalesce(cardinality(known), 0) + cardinality(absent) + cardinality(gone) = 0 then
-      perform weir._fleet_alive(n, fleet_report.slots, t);
+      perform weir._pc_heartbeat(n, fleet_report.slots, t);
       return;
     end if;
     perform weir._device_valid(fleet_report.devices);
@@ -49,7 +49,7 @@ begin
     perform from weir.nodes x where x.id = n.id or x.id in (select d.node from weir.devices d where d.id = any (moved)) order by x.id for no key update;
   end loop;
 
-  perform weir._fleet_alive(n, fleet_report.slots, t);
+  perform weir._pc_heartbeat(n, fleet_report.slots, t);
   -- Leases and jobs before devices: see weir._device_freed and weir._fleet_stop.
   if cardinality(moved) > 0 then
     perform weir._device_lost(moved, format('it moved to %s', n.name), t);

@@ -10,7 +10,7 @@ declare
   says text := weir._text(nullif(fleet_trouble.trouble, ''));
 begin
   if coalesce(blind, false) then
-    perform weir._fleet_alive(n, null, t);
+    perform weir._pc_heartbeat(n, null, t);
   end if;
   if exists (select from weir.pcs p where p.node = n.id and p.trouble is not distinct from says and (p.blind_at is not null) = coalesce(blind, false)) then
     return false;

@@ -15,7 +15,7 @@ begin
   end if;
   -- A PC before its leases: see weir.fleet_report.
   update weir.nodes n set seen_at = greatest(n.seen_at, t) where n.name = renew_task_device_lease.pc and n.seen_at < t - interval '10 s';
-  select * into has from weir._fleet_holds('renew', task_device_id, renew_task_device_lease.pc, renew_task_device_lease.attempt, t);
+  select * into has from weir._fleet_find_lease('renew', task_device_id, renew_task_device_lease.pc, renew_task_device_lease.attempt, t);
   if has.token is null then
     return null;
   end if;

@@ -1,4 +1,4 @@
--- Builds queued jobs: an array of objects with job, tasks, params, patience (see weir._be_patient) and reuse, the steps that end as they did in the job that this one
+-- Builds queued jobs: an array of objects with job, tasks, params, patience (see weir._set_wait_limits) and reuse, the steps that end as they did in the job that this one
 -- repeats: key, outcome, result, cause. A job that was built, cancelled or ended meanwhile is left alone. The jobs are locked in the order of their ids, as everywhere,
 -- and written together: a thousand schedules may be due at one instant. One that is refused refuses all.
 create or replace function weir.workflow_build(builds jsonb, at timestamptz default null) returns int
@@ -41,12 +41,12 @@ begin
   loop
     perform weir._check_needs(specs[b.first:b.last], most => most);
   end loop;
-  perform weir._join(specs, of, 0, params, '{}', '{}', t);
+  perform weir._add_to_jobs(specs, of, 0, params, '{}', '{}', t);
   for b in select x.* from jsonb_to_recordset(workflow_build.builds) x (job uuid, patience jsonb, reuse jsonb)
     where x.job = any (held) and (x.patience is not null or x.reuse is not null) order by x.job
   loop
     if b.patience is not null then
-      perform weir._be_patient(b.job, b.patience);
+      perform weir._set_wait_limits(b.job, b.patience);
     end if;
     perform weir.decide(q.id, r.outcome, result => r.result, cause => r.cause, passes => r.outcome = 'skipped', by => 'rerun', at => t)
     from jsonb_to_recordset(b.reuse) r (key text, outcome text, result jsonb, cause text) join weir.tasks q on q.job = b.job and q.key = r.key;

@@ -25,7 +25,7 @@ begin
     case p.do
       when 'plan' then
         if p.patience is not null then
-          perform weir._be_patient(p.job, p.patience);
+          perform weir._set_wait_limits(p.job, p.patience);
         end if;
         did := weir.plan_task(p.task, params => p.params, labels => p.labels, run => p.run, hold => p.hold, run_at => t + p.delay, at => t);
       when 'end' then
@@ -35,10 +35,10 @@ begin
         perform weir._map_pools(array(select distinct e ->> 'pool' from jsonb_array_elements(p.tasks) e), t);
         perform from weir.add_tasks(p.job, p.tasks, at => t);
         if p.reuse is not null then
-          perform weir._reuse(p.job, p.reuse, t);
+          perform weir._reuse_outcomes(p.job, p.reuse, t);
         end if;
         if p.patience is not null then
-          perform weir._be_patient(p.job, p.patience);
+          perform weir._set_wait_limits(p.job, p.patience);
         end if;
         did := weir.wait_for(p.task, array(select e ->> 'key' from jsonb_array_elements(p.tasks) e), at => t);
       when 'child' then

@@ -23,7 +23,7 @@ begin
     idempotency_key => workflow_run.idempotency_key, trace => workflow_run.trace, hint => workflow_run.hint, definition => w.id, options => workflow_run.options,
     scheduled_at => workflow_run.scheduled_at, at => workflow_run.at);
   if workflow_run.patience is not null then
-    perform weir._be_patient(job, workflow_run.patience);
+    perform weir._set_wait_limits(job, workflow_run.patience);
   end if;
   return job;
 end $$;

@@ -32,7 +32,7 @@ begin
     ) x where r.job = any (live) and x.n > nullif((r.plan ->> 'parallel')::int, 0)));
 
   return query select * from weir._doctor('the holds of rollouts are what they should be', array(
-    select format('rollout %s: %s tasks have %s instead of %s', w.rollout, w.n, coalesce(quote_literal(w.hold), 'no hold'), coalesce(quote_literal(w.want), 'none')) from weir._rollout_want(facts, stages) w));
+    select format('rollout %s: %s tasks have %s instead of %s', w.rollout, w.n, coalesce(quote_literal(w.hold), 'no hold'), coalesce(quote_literal(w.want), 'none')) from weir._rollout_hold_changes(facts, stages) w));
 
   return query select * from weir._doctor('a run that nobody knows of is asked about', array(
     select format('attempt %s of %s is UNKNOWN, and nobody will look', g.attempt, g.task) from weir.rollout_runs g where g.unknown and g.look_at is null

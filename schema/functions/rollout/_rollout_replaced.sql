@@ -12,7 +12,7 @@ begin
     perform weir._conflict('rollout %s was replaced by %s', jsonb_build_array(r.job, r.replaced_by),
       hint => 'edit that one');
   end if;
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   if r.hash = _rollout_replaced.hash then
     perform weir._conflict('rollout %s has this plan already', jsonb_build_array(r.job),
       hint => 'change something, or leave it');

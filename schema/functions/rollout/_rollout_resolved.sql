@@ -15,9 +15,9 @@ begin
   insert into weir.events (at, type, attempt, job, task, source, message, data)
   values (t, 'resolved', g.attempt, r.job, g.task, _rollout_resolved.by, _rollout_resolved.note, jsonb_build_object('verdict', _rollout_resolved.verdict));
   if _rollout_resolved.verdict = 'applied' then
-    perform weir._rollout_again(r, g.task, _rollout_resolved.by, _rollout_resolved.at);
+    perform weir._rollout_retry_task(r, g.task, _rollout_resolved.by, _rollout_resolved.at);
   else
-    perform weir._rollout_go(r.job, t);
+    perform weir._rollout_settle_and_open(r.job, t);
   end if;
 end $$;
 comment on function weir._rollout_resolved is 'Writes down what became of an unknown run.';

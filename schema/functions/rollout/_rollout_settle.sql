@@ -20,7 +20,7 @@ begin
   changed := 0; lanes := '{}'; pools := '{}';
   select * into r from weir.rollouts x where x.job = _rollout_settle.id;
   facts := weir._rollout_facts(array[r.job]);
-  perform weir._rollout_lost(r, facts, t);
+  perform weir._rollout_mark_lost(r, facts, t);
   if r.aborted_at is not null then
     -- What was given up keeps no version waiting, but for what may have been applied.
     with d as (
@@ -30,11 +30,11 @@ begin
   end if;
   stages := (select coalesce(jsonb_agg(s), '[]') from weir._rollout_stages(facts) s);
 
-  wants := (select jsonb_agg(w) from weir._rollout_want(facts, stages) w);
+  wants := (select jsonb_agg(w) from weir._rollout_hold_changes(facts, stages) w);
   if wants is not null then
     select array_agg(w.task) filter (where w.state = 'waiting' and w.want is not null) as held, array_agg(w.want) filter (where w.state = 'waiting' and w.want is not null) as texts,
       array_agg(w.task) filter (where w.state = 'waiting' and w.want is null) as free, array_agg(w.task) filter (where w.state = 'available') as back,
-      array_agg(w.want) filter (where w.state = 'available') as back_texts into want from weir._rollout_wanted(r.job, wants) w;
+      array_agg(w.want) filter (where w.state = 'available') as back_texts into want from weir._rollout_tasks_to_change(r.job, wants) w;
     if want.held is not null then
       with u as (
         update weir.pending p set hold = w.want, gate = case when p.gate in ('lane', 'pool') then 'hold' else p.gate end, since = case when p.gate in ('lane', 'pool', 'hold') then t else p.since end
@@ -52,7 +52,7 @@ begin
       changed := changed + cardinality(want.free);
     end if;
     for i in 1 .. coalesce(cardinality(want.back), 0) loop
-      select * into was from weir._take(want.back[i]);
+      select * into was from weir._remove_waiting(want.back[i]);
       continue when was.was is null;
       p := was.p;
       insert into weir.events (at, type, attempt, job, task, source, message, data)
@@ -66,6 +66,6 @@ begin
       changed := changed + 1;
     end loop;
   end if;
-  perform weir._rollout_stands(r, stages, t);
+  perform weir._rollout_write_state(r, stages, t);
 end $$;
 comment on function weir._rollout_settle is 'Holds and releases the tasks of a rollout as its gates say. Returns how many changed, and the keys to open.';

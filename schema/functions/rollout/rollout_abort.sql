@@ -17,18 +17,18 @@ begin
     return;
   end if;
   if not exists (select from weir.job_finished f where f.job = r.job and f.outcome <> 'done') then
-    perform weir._rollout_lives(r);
+    perform weir._rollout_refuse_ended(r);
   end if;
   changed := true;
   -- Leases come before the job, and the job before the rollout: see weir._settle.
   if exists (select from weir.job_live l where l.job = r.job) then
-    perform weir._acts('rollout');
+    perform weir._act_as_owner('rollout');
     select * into n from weir.cancel_job(r.job, rollout_abort.by, concat_ws(': ', 'the rollout was aborted', rollout_abort.reason), at => rollout_abort.at);
     answer := format('aborted: %s canceled, %s asked to stop', n.canceled, n.requested);
   end if;
   update weir.rollouts x set aborted_at = t, aborted_by = coalesce(rollout_abort.by, session_user), abort_note = rollout_abort.reason where x.job = r.job;
   insert into weir.events (at, type, kind, subject, job, source, message) values (t, 'aborted', 'rollout', r.job, r.job, rollout_abort.by, rollout_abort.reason);
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := coalesce(answer, 'aborted: what did not succeed keeps no other version from running');
 end $$;
 comment on function weir.rollout_abort is 'Aborts a rollout.';

@@ -13,7 +13,7 @@ begin
   if coalesce(rollout_approve.by, '') = '' then
     perform weir._invalid('by', 'say who approves');
   end if;
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   if rollout_approve.hash <> r.hash then
     perform weir._conflict('rollout %s has another plan than the one you saw', jsonb_build_array(r.job),
       hint => 'look at it again, then approve');
@@ -36,7 +36,7 @@ begin
   on conflict (rollout, stage, by) do update set hash = excluded.hash, note = excluded.note, at = excluded.at;
   insert into weir.events (at, type, kind, subject, job, source, message, data)
   values (t, 'approved', 'rollout', r.job, r.job, rollout_approve.by, concat_ws(': ', s.name, nullif(rollout_approve.note, '')), jsonb_build_object('stage', s.name, 'hash', r.hash));
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := weir._rollout_answer(format('stage %s approved (%s of %s)', s.name, n + 1, s.approvals), r.job);
 end $$;
 comment on function weir.rollout_approve is 'Approves a stage of a rollout.';

@@ -25,7 +25,7 @@ begin
       command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s', x.id) end);
   end if;
   changed := true;
-  perform weir._acts('rollout');
+  perform weir._act_as_owner('rollout');
   answer := case weir.cancel(x.id, rollout_cancel.by, rollout_cancel.reason, at => rollout_cancel.at) when 'requested' then format('%s was asked to stop', x.key) else format('%s canceled', x.key) end;
 end $$;
 comment on function weir.rollout_cancel is 'Cancels a run of a rollout.';

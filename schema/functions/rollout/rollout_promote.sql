@@ -16,7 +16,7 @@ begin
     answer := weir._note(format('stage %s was promoted before', s.name), s.promoted_by, null);
     return;
   end if;
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   if s.n = 1 or not s.manual then
     perform weir._conflict('stage %s needs no promotion: it begins %s',
       jsonb_build_array(s.name, case when s.n = 1 then 'with the rollout' else 'by itself' end),
@@ -41,7 +41,7 @@ begin
   changed := true;
   update weir.rollout_stages x set promoted_at = t, promoted_by = coalesce(rollout_promote.by, session_user) where x.rollout = r.job and x.n = s.n;
   insert into weir.events (at, type, kind, subject, job, source, message) values (t, 'promoted', 'rollout', r.job, r.job, rollout_promote.by, s.name);
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := weir._rollout_answer(format('stage %s promoted', s.name), r.job);
 end $$;
 comment on function weir.rollout_promote is 'Promotes a stage.';

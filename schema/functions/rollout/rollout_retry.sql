@@ -15,7 +15,7 @@ begin
     return;
   end if;
   if x.status in ('FAILED', 'CANCELED') and (r.aborted_at is not null or r.replaced_by is not null) then
-    perform weir._rollout_lives(r);
+    perform weir._rollout_refuse_ended(r);
   elsif x.status not in ('FAILED', 'CANCELED') then
     perform weir._conflict('%s is %s: it cannot be retried', jsonb_build_array(x.key, x.status),
       hint => case x.status when 'UNKNOWN' then 'it may have been applied; say which' when 'DONE' then 'what is applied is not applied again'
@@ -23,7 +23,7 @@ begin
       command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s --applied or --not-applied', x.id) end);
   end if;
   changed := true;
-  perform weir._rollout_again(r, x.id, rollout_retry.by, rollout_retry.at);
+  perform weir._rollout_retry_task(r, x.id, rollout_retry.by, rollout_retry.at);
   select * into x from weir.rollout_task y where y.id = x.id;
   answer := concat_ws(': ', format('%s runs again', x.key), case when x.status = 'PENDING' then x.cause end);
 end $$;

@@ -9,7 +9,7 @@ declare
   r weir.rollouts := weir._rollout(rollout_revoke.id);
   s weir.rollout_stages := weir._rollout_stage(r.job, rollout_revoke.stage);
 begin
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   if not exists (select from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
     perform weir._conflict('%s has not approved stage %s',
       jsonb_build_array(coalesce(nullif(rollout_revoke.by, ''), 'nobody'), s.name),
@@ -25,7 +25,7 @@ begin
   delete from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by;
   insert into weir.events (at, type, kind, subject, job, source, message, data)
   values (t, 'revoked', 'rollout', r.job, r.job, rollout_revoke.by, s.name, jsonb_build_object('stage', s.name));
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := weir._rollout_answer(format('approval of stage %s taken back', s.name), r.job);
 end $$;
 comment on function weir.rollout_revoke is 'Takes an approval back.';

@@ -29,11 +29,11 @@ begin
   end if;
   if x.status = 'CANCELED' then
     -- With its rollout aborted it is given up anyhow.
-    perform weir._rollout_lives(r) where r.aborted_at is not null;
-    perform weir._rollout_again(r, x.id, rollout_skip.by, rollout_skip.at);
+    perform weir._rollout_refuse_ended(r) where r.aborted_at is not null;
+    perform weir._rollout_retry_task(r, x.id, rollout_skip.by, rollout_skip.at);
   end if;
   changed := true;
-  perform weir._acts('rollout');
+  perform weir._act_as_owner('rollout');
   perform weir.skip(x.id, rollout_skip.reason, rollout_skip.by, at => rollout_skip.at);
   answer := format('%s skipped', x.key);
   -- A part of it may be there, and nobody will ever look at it again.

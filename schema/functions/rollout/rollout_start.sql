@@ -8,7 +8,7 @@ declare
   t timestamptz := weir._clock(rollout_start.at);
   r weir.rollouts := weir._rollout(rollout_start.id);
 begin
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   changed := r.started_at is null;
   if not changed then
     answer := weir._note('it was started before', r.started_by, null);
@@ -20,7 +20,7 @@ begin
   -- From here on it keeps higher versions waiting: whoever opens one of its lanes has done so before the event below, or does so after the commit and sees the ranks.
   perform weir._hold_keys(array(select distinct q.lane from weir.rollout_tasks x join weir.tasks q on q.id = x.task where x.rollout = r.job and q.lane is not null), true);
   insert into weir.events (at, type, kind, subject, job, source) values (t, 'started', 'rollout', r.job, r.job, rollout_start.by);
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := weir._rollout_answer('started', r.job);
 end $$;
 comment on function weir.rollout_start is 'Starts a rollout.';

@@ -26,7 +26,7 @@ left join weir.nodes n on n.id = w.node,
     when e.type = 'failed_final' then array['FAILED_FINAL']
     when e.type in ('canceled', 'skipped') then array['CANCELLED']
     when e.type = 'stale' then array['REFUSED']
-    when e.worker is not null and not exists (select from weir.transition y where y.event = e.type) then array[case when o.word = any (weir._fleet_words() || array['ACKED']) then 'log' else o.word end] end) with ordinality k (word, nth)
+    when e.worker is not null and not exists (select from weir.transition y where y.event = e.type) then array[case when o.word = any (weir._fleet_reserved_words() || array['ACKED']) then 'log' else o.word end] end) with ordinality k (word, nth)
 where u.task is not null;
 comment on view fleet.execution_logs is 'The history of attempts. INSERT adds a line of a runner.';
 
