@@ -1593,6 +1593,10 @@ function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::tex
   sql immutable: What is wrong with a value, for weir._check.
 function _find_cycle(specs weir.task_spec[]) returns text
   plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
+function _finished_lease(r weir.running, outcome weir.state, cause text, t timestamp with time zone) returns weir.finished
+  sql immutable: The terminal row of a lease that ended.
+function _finished_row(task uuid, at timestamp with time zone, attempt integer, outcome weir.state, cause text DEFAULT NULL::text, started_at timestamp with time zone DEFAULT NULL::timestamp with time zone, worker integer DEFAULT NULL::integer, passes boolean DEFAULT NULL::boolean, opened_at timestamp with time zone DEFAULT NULL::timestamp with time zone, result jsonb DEFAULT NULL::jsonb) returns weir.finished
+  sql immutable: A terminal row from its columns.
 function _fire(runs jsonb, t timestamp with time zone) returns jsonb
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Submits due runs of schedules exactly once.
 function _fire_fleet(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
@@ -1651,6 +1655,8 @@ function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer
   sql stable: What idle devices of a PC could do next.
 function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
+function _fleet_pick_row(job uuid, unit integer, device integer, task uuid) returns weir.fleet_units
+  sql immutable: A unit that a device could serve.
 function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
   plpgsql volatile set search_path=weir, pg_temp: What a PC takes of a job.
 function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean

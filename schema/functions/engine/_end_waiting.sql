@@ -17,8 +17,9 @@ begin
     select * into was from weir._remove_waiting(id);
     continue when was.was is null;
     gone := gone || id;
-    ended := ended || row(id, t, null, null, (was.p).attempt, _end_waiting.outcome, case when _end_waiting.outcome = 'skipped' then true end,
-      case when was.was = 'available' then (was.p).since end, null, note)::weir.finished;
+    ended := ended || weir._finished_row(id, t, (was.p).attempt, _end_waiting.outcome, note,
+      passes => case when _end_waiting.outcome = 'skipped' then true end,
+      opened_at => case when was.was = 'available' then (was.p).since end);
     lanes := lanes || array_remove(array[(was.p).lane], null);
     pools := pools || array_remove(array[(was.p).pool], null);
   end loop;

@@ -40,9 +40,9 @@ begin
     select w.name into who from weir.workers w where w.id = r.worker;
     if r.orphan_stops or crashed >= 3 then
       perform weir._left_pool(r.pool);
-      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
+      perform weir._close(array[weir._finished_lease(r, 'failed',
         case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
-        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished],
+        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end, t)],
         reason => 'lost');
       ended := ended || r.task;
       lanes := lanes || array_remove(array[r.lane], null);

@@ -9,6 +9,7 @@ as $$
 #variable_conflict use_column
 declare
   q weir.tasks;
+  a weir.available;
 begin
   select * into q from weir.tasks x where x.id = of_task;
   -- The job comes before its tasks: see weir._settle.
@@ -20,10 +21,25 @@ begin
       was := 'pending';
       return;
     end if;
-    delete from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position
-    returning a.task, a.order_seq, q.class, a.position, (select c.priority from weir.classes c where c.id = q.class), a.attempt, 'hold', a.opened_at, 0, false, q.rule, null,
-      null, a.lane, q.rank, case when a.lane is not null then coalesce(q.exclusive, false) end, a.pool, q.job, null into p;
+    delete from weir.available x where x.class in (q.class, -q.class) and x.order_seq = q.order_seq and x.position = q.position
+    returning x.* into a;
     if found then
+      p.task := a.task;
+      p.order_seq := a.order_seq;
+      p.class := q.class;
+      p.position := a.position;
+      p.priority := (select c.priority from weir.classes c where c.id = q.class);
+      p.attempt := a.attempt;
+      p.gate := 'hold';
+      p.since := a.opened_at;
+      p.unmet := 0;
+      p.broken := false;
+      p.rule := q.rule;
+      p.lane := a.lane;
+      p.rank := q.rank;
+      p.exclusive := case when a.lane is not null then coalesce(q.exclusive, false) end;
+      p.pool := a.pool;
+      p.job := q.job;
       perform weir._left_pool(p.pool);
       was := 'available';
       return;

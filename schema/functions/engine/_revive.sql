@@ -59,9 +59,9 @@ begin
     if first and cardinality(jobs) > 0 then
       others := weir._revivable(jobs, given);
       with back as (
-        delete from weir.finished f where f.task = any (others) returning f.*
+        delete from weir.finished f where f.task = any (others) returning f as old
       )
-      select array_agg(row(b.*)::weir.finished order by b.task) into ended from back b;
+      select array_agg(b.old order by (b.old).task) into ended from back b;
     end if;
     -- A dependent begins anew: what it was split into before counts again when it is planned again.
     update weir.tasks q set awaits = null from unnest(ended) e where q.id = e.task and e.outcome = 'skipped' and q.awaits is not null;

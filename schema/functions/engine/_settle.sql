@@ -86,8 +86,8 @@ begin
     end if;
     exit when skip is null;
     perform weir._close(array(
-      select row(p.task, t, null, null, p.attempt, 'skipped', null, null, null,
-        case when p.rule = 'one_failed' then 'no need failed' else format('need %s is %s', coalesce(n.key, d.culprit::text), n.outcome) end)::weir.finished
+      select weir._finished_row(p.task, t, p.attempt, 'skipped',
+        case when p.rule = 'one_failed' then 'no need failed' else format('need %s is %s', coalesce(n.key, d.culprit::text), n.outcome) end)
       from weir.pending p join unnest(skip, culprit) d (task, culprit) on d.task = p.task,
         lateral (select q.key, f.outcome from weir.tasks q, weir.finished f where q.id = d.culprit and f.task = d.culprit offset 0) n
       where p.task = any (skip)));

@@ -77,9 +77,9 @@ begin
   end if;
   if skip is not null then
     perform weir._close(array(
-      select row(p.task, t, null, null, 0, 'skipped', null, null, null,
+      select weir._finished_row(p.task, t, 0, 'skipped',
         coalesce((select format('need %s is %s', coalesce(q.key, q.id::text), f.outcome) from weir.tasks s, unnest(s.needs) n (id), weir.tasks q, weir.finished f
-          where p.rule = 'all_success' and s.id = p.task and q.id = n.id and f.task = n.id and f.outcome <> 'done' and f.passes is not true limit 1), 'no need failed'))::weir.finished
+          where p.rule = 'all_success' and s.id = p.task and q.id = n.id and f.task = n.id and f.outcome <> 'done' and f.passes is not true limit 1), 'no need failed'))
       from weir.pending p where p.task = any (skip)));
     delete from weir.pending p where p.task = any (skip);
     select * into lanes, pools from weir._settle(skip, lanes, pools, t);

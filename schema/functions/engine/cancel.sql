@@ -19,7 +19,8 @@ begin
   select * into was from weir._remove_waiting(cancel.task);
   if was.was is not null then
     delete from weir.edges e where e.task = cancel.task;
-    perform weir._close(array[row(cancel.task, t, null, null, (was.p).attempt, 'canceled', null, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], cancel.by);
+    perform weir._close(array[weir._finished_row(cancel.task, t, (was.p).attempt, 'canceled', note,
+      opened_at => case when was.was = 'available' then (was.p).since end)], cancel.by);
     perform weir._after_end(array[cancel.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
     -- What it was split into is of no use without it.
     parts := array(select unnest(q.awaits) from weir.tasks q where q.id = cancel.task);

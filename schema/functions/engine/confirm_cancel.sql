@@ -18,7 +18,7 @@ begin
     return (select refusal from weir._refuse('confirm_cancel', array[confirm_cancel.task], array[confirm_cancel.attempt], array[confirm_cancel.token], null, null, t));
   end if;
   perform weir._left_pool(r.pool);
-  perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, coalesce(r.cancel_note, confirm_cancel.note))::weir.finished]);
+  perform weir._close(array[weir._finished_lease(r, 'canceled', coalesce(r.cancel_note, confirm_cancel.note), t)]);
   perform weir._after_end(array[r.task], array_remove(array[r.lane], null), array_remove(array[r.pool], null), t, hint);
   return 'ok';
 end $$;

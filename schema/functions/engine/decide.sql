@@ -28,9 +28,12 @@ begin
     return false;
   end if;
   delete from weir.edges e where e.task = decide.task;
-  perform weir._close(array[row(decide.task, t, null, null, (was.p).attempt + case when decide.outcome = 'skipped' then 0 else 1 end, decide.outcome::weir.state, nullif(decide.passes, false),
-    case when was.was = 'available' then (was.p).since end, case when decide.outcome = 'done' then decide.result end, case when decide.outcome <> 'done' then weir._text(decide.cause) end)::weir.finished],
-    decide.by);
+  perform weir._close(array[weir._finished_row(decide.task, t,
+    (was.p).attempt + case when decide.outcome = 'skipped' then 0 else 1 end, decide.outcome::weir.state,
+    cause => case when decide.outcome <> 'done' then weir._text(decide.cause) end,
+    passes => nullif(decide.passes, false),
+    opened_at => case when was.was = 'available' then (was.p).since end,
+    result => case when decide.outcome = 'done' then decide.result end)], decide.by);
   perform weir._after_end(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
   return true;
 end $$;

@@ -42,7 +42,7 @@ begin
     end if;
     if r.cancel_at is not null then
       perform weir._left_pool(r.pool);
-      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+      perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
       ended := ended || r.task;
     elsif wake is null then
       perform weir._give_up_lease(r, 'returned', note, t, counts);

@@ -16,8 +16,8 @@ begin
   -- The job comes before its tasks: see weir._settle.
   perform from weir.job_live j where j.job = (select q.job from weir.tasks q where q.id = retry.task) for update;
   with d as (
-    delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x.*
-  ) select array_agg(row(d.*)::weir.finished) into back from d;
+    delete from weir.finished x where x.task = retry.task and x.outcome in ('failed', 'canceled', 'skipped') returning x as old
+  ) select array_agg(d.old) into back from d;
   if back is null then
     if weir._state_of(retry.task) is null then
       perform weir._not_found('task', retry.task::text);
@@ -36,8 +36,8 @@ begin
       jsonb_build_array(retry.task));
   end if;
   with d as (
-    delete from weir.finished x where x.task = any (array(select unnest(q.awaits) from weir.tasks q where q.id = retry.task and q.plan)) and x.outcome in ('failed', 'canceled') returning x.*
-  ) select back || coalesce(array_agg(row(d.*)::weir.finished), '{}') into back from d;
+    delete from weir.finished x where x.task = any (array(select unnest(q.awaits) from weir.tasks q where q.id = retry.task and q.plan)) and x.outcome in ('failed', 'canceled') returning x as old
+  ) select back || coalesce(array_agg(d.old), '{}') into back from d;
   perform weir._revive(back, retry.by, t);
   perform weir._restart_attempts(back, t);
 end $$;

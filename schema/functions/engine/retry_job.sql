@@ -22,8 +22,8 @@ begin
       hint => case when l.due is not null then 'it has not run yet' else 'wait until it has ended' end);
   end if;
   with d as (
-    delete from weir.finished x where x.task = any (array(select q.id from weir.tasks q where q.job = retry_job.job)) and x.outcome in ('failed', 'canceled') returning x.*
-  ) select array_agg(row(d.*)::weir.finished order by d.task) into back from d;
+    delete from weir.finished x where x.task = any (array(select q.id from weir.tasks q where q.job = retry_job.job)) and x.outcome in ('failed', 'canceled') returning x as old
+  ) select array_agg(d.old order by (d.old).task) into back from d;
   if back is null then
     perform weir._conflict('job %s has no task that failed or was canceled', jsonb_build_array(retry_job.job),
       hint => 'to run all of it again, submit it again');

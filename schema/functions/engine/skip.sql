@@ -31,7 +31,8 @@ begin
       hint => 'only a task that waits or has failed can be skipped');
   end if;
   delete from weir.edges e where e.task = skip.task;
-  perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], skip.by);
+  perform weir._close(array[weir._finished_row(skip.task, t, (was.p).attempt, 'skipped', note, passes => true,
+    opened_at => case when was.was = 'available' then (was.p).since end)], skip.by);
   perform weir._after_end(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
   -- What it was split into need not run either.
   perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q where q.id = skip.task and q.awaits is not null;

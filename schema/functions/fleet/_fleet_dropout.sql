@@ -26,7 +26,7 @@ begin
     loop
       insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
       if r.cancel_at is not null then
-        perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+        perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
         perform weir._after_end(array[r.task], '{}', '{}', t);
       else
         perform weir._give_up_lease(r, 'returned', format('%s %s', n.name, what), t);

@@ -11,7 +11,7 @@ declare
   j weir.fleet_jobs;
 begin
   if r.cancel_at is not null then
-    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+    perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
     return true;
   end if;
   insert into weir.forgiven as g (task, returns) values (r.task, 1) on conflict (task) do update set returns = g.returns + 1;
@@ -23,8 +23,8 @@ begin
   end if;
   select * into j from weir.fleet_jobs x where x.job = u.job;
   if u.infra >= j.infra_attempts then
-    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
-      format('the infrastructure broke it %s times, at last: %s', u.infra, error))::weir.finished],
+    perform weir._close(array[weir._finished_lease(r, 'failed',
+      format('the infrastructure broke it %s times, at last: %s', u.infra, error), t)],
       reason => 'infrastructure');
     return true;
   end if;

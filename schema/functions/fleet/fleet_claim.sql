@@ -64,7 +64,7 @@ begin
     return;
   end if;
   picks := array(
-    select row(x.job, x.unit, x.device, 0, case when x.task is null then 'waiting' else 'retrying' end, x.task, '{}', 0, null, null, null)::weir.fleet_units
+    select weir._fleet_pick_row(x.job, x.unit, x.device, x.task)
     from weir._fleet_pick(n.id, s.active, '{}', s.room, s.checked, t) x);
   if cardinality(picks) = 0 and not exists (select from weir.fleet_units u where u.job = s.active and u.device is null and u.state in ('waiting', 'retrying')) then
     if not s.overlap or weir._fleet_overlap(n.id, s.checked, false, t) is null then

@@ -31,8 +31,11 @@ begin
     perform weir._fleet_span(change -> 'health', 'timeout', '5 min', '1 s', '1 day');
   end if;
   select * into was from weir.fleet_policy for update;
-  has := row(true, coalesce(change ->> 'policy', was.policy), case when change ? 'health' then nullif(change -> 'health', 'null') else was.health end,
-    coalesce((change ->> 'overlap')::boolean, was.overlap), weir._fleet_number(change, 'slots', was.slots, 1, 1000));
+  has := was;
+  has.policy := coalesce(change ->> 'policy', was.policy);
+  has.health := case when change ? 'health' then nullif(change -> 'health', 'null') else was.health end;
+  has.overlap := coalesce((change ->> 'overlap')::boolean, was.overlap);
+  has.slots := weir._fleet_number(change, 'slots', was.slots, 1, 1000);
   if was is distinct from has then
     update weir.fleet_policy f set policy = has.policy, health = has.health, overlap = has.overlap, slots = has.slots;
     insert into weir.events (at, type, kind, subject, source, data) values (t, 'set', 'fleet', 'policy', set_fleet_policy.by, to_jsonb(has) - 'one');

@@ -11,7 +11,7 @@ declare
   origin uuid := (select j.origin from weir.jobs j where j.id = in_job);
   ended weir.finished[];
 begin
-  select array_agg(row(p.task, t, null, null, p.attempt + 1, 'done', null, null, f.result, null)::weir.finished order by p.task) into ended
+  select array_agg(weir._finished_row(p.task, t, p.attempt + 1, 'done', result => f.result) order by p.task) into ended
   from unnest(weir._tasks_by_key(in_job, keys), weir._tasks_by_key(origin, keys)) r (task, old),
     lateral (select p.task, p.attempt from weir.pending p where p.task = r.task and p.gate = 'plan' offset 0) p,
     lateral (select f.result from weir.finished f where f.task = r.old and f.outcome = 'done' offset 0) f;
