@@ -993,6 +993,16 @@ sequence order_seq
 sequence workers_id_seq
 
 -- Views
+view _definition: The definitions that jobs may have.
+  id uuid
+  name text
+  version integer
+  active boolean
+  kept boolean
+view _definition_work: What the steps of definitions need.
+  definition uuid
+  service text
+  labels jsonb
 view _hidden: Tasks that a floor hides.
   task uuid
   order_seq bigint
@@ -1699,6 +1709,8 @@ function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
   plpgsql volatile set search_path=weir, pg_temp: Locks keys, or says who has one.
+function _hook(what text, kind text, arguments text) returns regprocedure
+  sql stable: The function of a domain for a kind; null: there is none.
 function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
   plpgsql volatile: A UUIDv7 of that time; n orders the ids of one batch.
 function _id_at(at timestamp with time zone) returns uuid
@@ -1765,8 +1777,12 @@ function _partitions() returns TABLE(parent text, name text, lo timestamp with t
   sql stable set TimeZone=UTC, search_path=weir, pg_temp: Partitions and their range in time.
 function _pc_heartbeat(n weir.nodes, slots integer, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes that a PC lives.
+function _pc_left() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: A PC leaves with its last worker.
 function _pc_reason(n weir.nodes, p weir.pcs, t timestamp with time zone) returns jsonb
   sql stable: Why a PC gets no work, or null.
+function _pc_resumed() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Ends the pause of a PC.
 function _pc_slots(p weir.pcs) returns integer
   sql stable: The slots of a PC.
 function _pc_state(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
@@ -1805,6 +1821,8 @@ function _revivable(jobs uuid[], given uuid[]) returns uuid[]
   plpgsql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: What ended because of tasks that live again.
 function _revive(ended weir.finished[], by text, t timestamp with time zone, in_order boolean DEFAULT false, note text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what ended because of them.
+function _revive_of_fleet(tasks uuid[]) returns void
+  plpgsql stable set search_path=weir, pg_temp: WR409 for a run of a fleet job.
 function _rollout(id uuid) returns weir.rollouts
   plpgsql volatile set search_path=weir, pg_temp: The row of a rollout, with the lock of its commands, or WR404.
 function _rollout_answer(did text, id uuid) returns text
@@ -1849,8 +1867,12 @@ function _rollout_write_state(r weir.rollouts, stages jsonb, t timestamp with ti
   plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
 function _rollout_wrong_holds(ids uuid[]) returns TABLE(rollout uuid, state text, hold text, n integer, want text)
   plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
+function _run_deferred() returns void
+  plpgsql volatile set search_path=weir, pg_temp: Runs the deferred triggers of this transaction.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
+function _scheduled_task_of_fleet(params jsonb, jitter interval) returns void
+  plpgsql stable set search_path=weir, pg_temp: WR422 for a schedule of a bad fleet job.
 function _seconds(span interval) returns numeric
   sql immutable: A span in a reason.
 function _sentence(reason jsonb) returns text
@@ -1915,16 +1937,24 @@ function _why_ended(of_task uuid) returns TABLE(gate text, open boolean, reason 
   sql stable set search_path=weir, pg_temp: How a task ended.
 function _why_job(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a job is where it is, with reasons for programs.
+function _why_job_of_fleet(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: What a fleet job waits for.
+function _why_job_of_workflow(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: Which nodes are woken for a job.
 function _why_lane(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its lane.
 function _why_name(task uuid, job uuid) returns jsonb
   sql stable set search_path=weir, pg_temp: What people call a task that stands in the way of another.
 function _why_needs(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits for others.
+function _why_of(what text, kind text, id uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: What the domain of a job adds to weir.why.
 function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at the gate plan.
 function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its pool.
+function _why_task_of_rollout(of_task uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: What a run of a rollout waits for.
 function _why_time(q weir.tasks, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   sql stable set search_path=weir, pg_temp: Why a task waits for its time.
 function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
@@ -2289,6 +2319,8 @@ weir_client: usage on schema fleet
 weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
+weir_client: select on table or view _definition
+weir_client: select on table or view _definition_work
 weir_client: select on table or view _hidden
 weir_client: select on table or view _lane_holder
 weir_client: select on table or view _rollout_fact

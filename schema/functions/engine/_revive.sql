@@ -15,11 +15,15 @@ declare
   others uuid[];
   first boolean := true;
   jobs uuid[];
+  hook regprocedure;
 begin
-  if exists (select from weir.fleet_units u where u.task = any (given)) then
-    perform weir._conflict('a run of a fleet job is not run again by itself',
-      hint => 'submit the job again, with those devices as its target');
-  end if;
+  -- A domain may refuse it for its kind of job.
+  for hook in select distinct weir._hook('revive', j.kind, 'uuid[]') from weir.tasks q join weir.jobs j on j.id = q.job
+    where q.id = any (given) loop
+    if hook is not null then
+      execute format('select %s($1)', hook::regproc) using given;
+    end if;
+  end loop;
   while cardinality(ended) > 0 loop
     wave := array(select e.task from unnest(ended) e);
     delete from weir.lane_blocks b where b.task = any (wave);

@@ -12,8 +12,7 @@ begin
   total := late.total;
   if total > 0 then
     select * into lanes, pools from weir._settle(late.ended, late.lanes, late.pools, t);
-    set constraints weir.device_freed, weir.fleet_counted, weir.fleet_closed immediate;
-    set constraints weir.device_freed, weir.fleet_counted, weir.fleet_closed deferred;
+    perform weir._run_deferred();
   end if;
 end $$;
 comment on function weir._tend_leases is 'Ends leases that ran out: how many, and which keys they freed.';

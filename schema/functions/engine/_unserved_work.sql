@@ -8,14 +8,13 @@ as $$
   with flows as (
     (select l.definition, l.due, 'job ' || l.job as what from weir.job_live l where l.due <= t + within and l.cancel_at is null order by l.due limit 1000)
     union all
-    (select w.id, s.next_at, 'schedule ' || s.name from weir.schedules s,
-      lateral (select w.id from weir.workflows w where w.name = split_part(s.workflow, '@', 1) and w.active order by w.version desc limit 1) w
+    (select d.id, s.next_at, 'schedule ' || s.name from weir.schedules s,
+      lateral (select d.id from weir._definition d where d.name = split_part(s.workflow, '@', 1) and d.active order by d.version desc limit 1) d
     where not s.paused and s.next_at <= t + within and s.workflow is not null order by s.next_at limit 1000)
   ), first as materialized (
     select distinct on (f.definition) f.* from flows f where f.definition is not null order by f.definition, f.due
   ), work as (
-    select coalesce(s.value ->> 'service', s.value -> 'run' ->> 'driver') as service, coalesce(w.definition -> 'labels', '{}') || coalesce(s.value -> 'labels', '{}') as labels, f.due, f.what
-    from first f join weir.workflows w on w.id = f.definition, lateral jsonb_array_elements(case when jsonb_typeof(w.definition -> 'steps') = 'array' then w.definition -> 'steps' else '[]' end) s
+    select w.service, w.labels, f.due, f.what from first f join weir._definition_work w on w.definition = f.definition
     union all
     select s.task ->> 'service', coalesce(s.task -> 'labels', '{}'), s.next_at, 'schedule ' || s.name
     from (select * from weir.schedules s where not s.paused and s.next_at <= t + within and s.task is not null order by s.next_at limit 1000) s

@@ -15,13 +15,6 @@ begin
   if not found then
     perform weir._not_found('node', set_node_mode.name, hint => null);
   end if;
-  if set_node_mode.mode = 'active' then
-    -- A PC that was paused because it lost many devices at once: somebody has seen to it.
-    update weir.pcs p set paused_until = null, pause_note = null from weir.nodes n where n.name = set_node_mode.name and p.node = n.id and p.paused_until > t;
-    if found then
-      perform pg_notify('weir_available', 'fleet');
-    end if;
-  end if;
   insert into weir.events (at, type, kind, subject, source, message, data)
   values (t, set_node_mode.mode, 'node', set_node_mode.name, set_node_mode.by, set_node_mode.note, jsonb_strip_nulls(jsonb_build_object('until', set_node_mode.until)));
 end $$;

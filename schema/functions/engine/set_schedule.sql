@@ -12,6 +12,7 @@ as $$
 declare
   t timestamptz := weir._clock(set_schedule.at);
   was weir.schedules;
+  hook regprocedure;
 begin
   if coalesce(set_schedule.name, '') = '' or length(set_schedule.name) > 200 then
     perform weir._invalid('name', '1 to 200 characters');
@@ -29,11 +30,9 @@ begin
   end if;
   if set_schedule.workflow is null then
     perform weir._parse(jsonb_build_array(set_schedule.task));
-    if set_schedule.task ->> 'service' = 'fleet' then
-      perform weir._fleet_spec(set_schedule.task -> 'params');
-      if set_schedule.jitter > interval '0' then
-        perform weir._invalid('jitter', 'a fleet job starts when it is its turn', hint => 'leave it out');
-      end if;
+    hook := weir._hook('scheduled_task', set_schedule.task ->> 'service', 'jsonb, interval');
+    if hook is not null then
+      execute format('select %s($1, $2)', hook::regproc) using set_schedule.task -> 'params', set_schedule.jitter;
     elsif set_schedule.overlap <> 'allow' then
       perform weir._invalid('overlap', 'only the runs of a workflow can wait for one another',
         hint => 'give the task a unique_key, a lane or a pool');
@@ -41,7 +40,7 @@ begin
     if set_schedule.options is not null then
       perform weir._invalid('options', 'only a workflow has options', hint => 'a task has params');
     end if;
-  elsif not exists (select from weir.workflows w where w.name = set_schedule.workflow and w.deleted_at is null) then
+  elsif not exists (select from weir._definition d where d.name = set_schedule.workflow and d.kept) then
     perform weir._invalid('workflow', 'there is no workflow %L', jsonb_build_array(set_schedule.workflow),
       hint => 'put its definition first');
   elsif jsonb_typeof(set_schedule.options) <> 'object' then

@@ -20,7 +20,5 @@ begin
   insert into weir.events (at, type, kind, subject, worker) values (t, 'stopped', 'worker', stop_worker.name, w);
   select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r where r.worker = w;
   perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', at => stop_worker.at);
-  update weir.pcs p set left_at = t from weir.workers x where x.id = w and p.node = x.node and p.left_at is null
-    and not exists (select from weir.workers o where o.node = x.node and o.id <> w and o.stopped_at is null and o.seen_at > t - interval '45 s');
 end $$;
 comment on function weir.stop_worker is 'Ends a worker and hands back what it holds.';
