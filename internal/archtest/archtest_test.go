@@ -38,6 +38,9 @@ func TestRepository(t *testing.T) {
 		"an advisory lock has one owner":   func() []finding { return checkLocks(tr, locks) },
 		"a function file has its one form": func() []finding { return checkFunctions(tr, "schema/functions", "weir", "fleet") },
 	}
+	for _, r := range recipes {
+		checks[r.heading] = func() []finding { return checkRecipe(tr, r) }
+	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range sorted(check()) {

@@ -167,6 +167,32 @@ var domains = wordRule{
 	},
 }
 
+// recipes are what is added most often to the engine. A place that is forgotten and a place
+// that nobody wrote down both fail.
+var recipes = []recipe{
+	{
+		heading: "Add a column to a task",
+		names:   regexp.MustCompile(`(?m)^type task_spec\n((?:  .*\n)+)`),
+		form:    `\b%[1]s\b|\b%[2]s\b`,
+		list:    5,
+		most:    6,
+		but: map[string]string{
+			"schema/functions/engine/submit.sql":           "key needs rule plan run", // of a job, or for an agent
+			"schema/functions/engine/_write_job_tasks.sql": "idempotency_key unique_key",
+			"task.go":                 "plan", // the planner alone sets it
+			"internal/work/submit.go": "plan",
+		},
+	},
+	{
+		heading: "Add a gate",
+		names:   regexp.MustCompile(`(?m)^enum gate: (.*)$`),
+		form:    `['"]%[1]s['"]|\bGate%[2]s\b|"gate\.%[1]s"`,
+		list:    5,
+		most:    10,
+		but:     map[string]string{"schema/functions/engine/_next_gate.sql": "needs"}, // it comes after needs
+	},
+}
+
 // locks are the classes of advisory locks, each with its owner. See decision 0022.
 var locks = []lockRule{
 	{85, []string{"schema/functions/engine"}, "partitions are made and dropped by one at a time"},

@@ -78,6 +78,13 @@ func fixtureFindings(t *tree) []finding {
 	out = append(out, checkSize(t, small)...)
 	out = append(out, checkText(t, textRules{banned: texts.banned})...)
 	for _, x := range t.texts {
+		if x.path == "CONTRIBUTING.md" {
+			few := recipes[0]
+			few.most, few.list = 2, 2
+			out = append(out, checkRecipe(t, few)...)
+		}
+	}
+	for _, x := range t.texts {
 		if strings.HasPrefix(x.path, "schema/functions/lock/") {
 			out = append(out, checkLocks(t, []lockRule{{1, []string{"schema/functions/lock"}, "its own"}, {2, []string{"schema/functions/flow"}, "of another"}, {9, nil, "nobody's"}})...)
 			break

@@ -9,6 +9,7 @@ declare
   bad jsonb;
   place bigint;
   fix text;
+  fields jsonb := to_jsonb(jsonb_populate_record(null::weir.task_spec, '{}'));
 begin
   if jsonb_typeof(_parse.tasks) is distinct from 'array' then
     perform weir._invalid('tasks', 'expected a JSON array of objects, got %s',
@@ -17,8 +18,7 @@ begin
   select case when jsonb_typeof(e) <> 'object' then weir._fault('tasks', 'expected objects, got %s', jsonb_typeof(e))
     else weir._fault(k, 'a task has no such field') end into bad
   from jsonb_array_elements(tasks) e left join lateral jsonb_object_keys(case when jsonb_typeof(e) = 'object' then e else '{}' end) k on true
-  where jsonb_typeof(e) <> 'object' or k not in ('service', 'params', 'key', 'needs', 'rule', 'priority', 'labels', 'run_at', 'hold', 'lane', 'rank', 'exclusive', 'pool',
-    'max_attempts', 'timeout', 'backoff', 'backoff_cap', 'orphan', 'idempotency_key', 'unique_key', 'trace', 'plan', 'run')
+  where jsonb_typeof(e) <> 'object' or not fields ? k
   limit 1;
   if bad is not null then
     perform weir._invalid(bad ->> 'field', bad ->> 'pattern', bad -> 'args', hint => 'the fields are those of type weir.task_spec');

@@ -23,7 +23,8 @@ begin
   end if;
   p := was.p;
   p.hold := concat_ws(': ', hold.by, hold.reason);
-  if p.gate not in ('needs', 'plan', 'time') then
+  -- It stays at a gate that comes before this one.
+  if p.gate >= 'hold' then
     p.gate := 'hold';
     p.since := t;
   end if;
