@@ -49,7 +49,8 @@ var brokenBuilds = []struct {
 		run:   longWork,
 	}, {
 		name:  "pool counted without its lock",
-		edits: []edit{{"_open_pools", `names := held || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``}},
+		edits: []edit{{"_open_pools", `names := held
+    || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``}},
 		run:   racedPool,
 	}, {
 		name:  "lane opened without its lock",

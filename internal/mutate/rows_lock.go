@@ -70,7 +70,8 @@ var lockRows = []Row{
 	},
 	{
 		"what comes under a class is noted", "schema/migrations/0024_marks.sql",
-		`for each row when (new.class < 0) execute`, `for each row when (false) execute`,
+		`for each row when (new.class < 0)
+  execute`, `for each row when (false) execute`,
 		engineTests, "TestWhatIsSaidIsSaidAgainAfterAMark",
 	},
 	{
@@ -147,12 +148,14 @@ var lockRows = []Row{
 	},
 	{
 		"what is due is not waited for", "schema/functions/engine/_open_due.sql",
-		`order by p.run_at limit n for update skip locked`, `order by p.run_at limit n`,
+		`order by p.run_at limit n
+      for update skip locked`, `order by p.run_at limit n`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},
 	{
 		"one that is due is not waited for", "schema/functions/engine/_open_due.sql",
-		`p.run_at <= t for update skip locked`, `p.run_at <= t for update`,
+		`p.run_at <= t
+      for update skip locked`, `p.run_at <= t for update`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},
 	{

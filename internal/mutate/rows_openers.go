@@ -39,7 +39,8 @@ var openerRows = []Row{
 	},
 	{
 		"a retry that somebody has is left", "schema/functions/fleet/_fleet_lease_retries.sql",
-		`and a.position = p.position for update skip locked`, `and a.position = p.position for update`,
+		`and a.position = p.position
+      for update skip locked`, `and a.position = p.position for update`,
 		fleetTests, "TestARetryThatSomebodyHasIsLeft",
 	},
 }

@@ -1,4 +1,5 @@
--- Says for the rest of the transaction that commands come from the owner of a kind of job, who knows its rules (weir._refuse_owned).
+-- Says for the rest of the transaction that commands come from the owner of a kind of job, who knows its rules
+-- (weir._refuse_owned).
 create or replace function weir._act_as_owner(kind text) returns void
 language sql volatile
 as $$ select set_config('weir.acting_owner', kind, true) $$;

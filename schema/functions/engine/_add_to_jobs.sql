@@ -1,6 +1,9 @@
--- Tasks join jobs that the caller holds, after he has checked them: any number of queued jobs, which are built by it (base 0), or one that lives, whose positions end
--- at base. of names the job of each task; params, by job, become those of a job that has none. known are tasks of the one job: see weir._write_job_tasks. Returns the new tasks.
-create or replace function weir._add_to_jobs(specs weir.task_spec[], of uuid[], base int, params jsonb, known_keys text[], known_ids uuid[], t timestamptz) returns uuid[]
+-- Tasks join jobs that the caller holds, after he has checked them: any number of queued jobs, which are built by it
+-- (base 0), or one that lives, whose positions end at base. of names the job of each task; params, by job, become those
+-- of a job that has none. known are tasks of the one job: see weir._write_job_tasks. Returns the new tasks.
+create or replace function weir._add_to_jobs(specs weir.task_spec[], of uuid[], base int, params jsonb,
+  known_keys text[], known_ids uuid[], t timestamptz)
+returns uuid[]
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -19,7 +22,9 @@ begin
   ), l as (
     update weir.job_live x set total = x.total + n.added, due = null, note = null from n where x.job = n.job
   ), j as (
-    update weir.jobs x set total = x.total + n.added, params = coalesce(x.params, nullif(_add_to_jobs.params -> n.job::text, 'null')) from n where x.id = n.job
+    update weir.jobs x
+    set total = x.total + n.added, params = coalesce(x.params, nullif(_add_to_jobs.params -> n.job::text, 'null'))
+    from n where x.id = n.job
   )
   insert into weir.events (at, type, kind, subject, job, message)
   select t, 'built', 'job', n.job, n.job, format('%s tasks', n.added) from n where base = 0 order by n.job;

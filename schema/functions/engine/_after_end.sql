@@ -1,6 +1,8 @@
--- What follows from tasks that ended or stepped aside: needs are counted down, jobs are closed, freed lanes and pools are opened. hint: workers
--- are told at commit that there may be something for them; without it the caller tells them.
-create or replace function weir._after_end(ended uuid[], lanes text[], pools text[], t timestamptz, hint boolean default true) returns int
+-- What follows from tasks that ended or stepped aside: needs are counted down, jobs are closed, freed lanes and pools
+-- are opened. hint: workers are told at commit that there may be something for them; without it the caller tells them.
+create or replace function weir._after_end(ended uuid[], lanes text[], pools text[], t timestamptz,
+  hint boolean default true)
+returns int
 language plpgsql
 set search_path = weir, pg_temp
 as $$

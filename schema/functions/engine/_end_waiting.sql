@@ -1,4 +1,5 @@
--- Ends those of these tasks that nobody works on as canceled or skipped, all at once, so that none of them skips another. What depends on a skipped one goes on.
+-- Ends those of these tasks that nobody works on as canceled or skipped, all at once, so that none of them skips
+-- another. What depends on a skipped one goes on.
 -- The caller holds their job.
 create or replace function weir._end_waiting(tasks uuid[], outcome weir.state, note text, t timestamptz) returns int
 language plpgsql

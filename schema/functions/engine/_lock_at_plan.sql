@@ -1,4 +1,5 @@
--- The row of a task that stands at the gate plan, locked; null when it does not stand there any more. WR404 when there is no such task.
+-- The row of a task that stands at the gate plan, locked; null when it does not stand there any more. WR404 when there
+-- is no such task.
 create or replace function weir._lock_at_plan(of_task uuid) returns weir.pending
 language plpgsql
 set search_path = weir, pg_temp

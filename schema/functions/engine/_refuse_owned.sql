@@ -1,5 +1,5 @@
--- Refuses a command for a task or job that belongs to something with rules and commands of its own: a rollout knows approvals, order and what may have been applied,
--- and the engine does not.
+-- Refuses a command for a task or job that belongs to something with rules and commands of its own: a rollout knows
+-- approvals, order and what may have been applied, and the engine does not.
 create or replace function weir._refuse_owned(job uuid) returns void
 language plpgsql
 set search_path = weir, pg_temp

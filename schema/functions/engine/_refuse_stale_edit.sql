@@ -1,5 +1,7 @@
--- Refuses a change to a definition that somebody else changed since the caller read it. Seen null: the caller does not care.
-create or replace function weir._refuse_stale_edit(what text, name text, seen timestamptz, is_at timestamptz) returns void
+-- Refuses a change to a definition that somebody else changed since the caller read it. Seen null: the caller does not
+-- care.
+create or replace function weir._refuse_stale_edit(what text, name text, seen timestamptz, is_at timestamptz)
+returns void
 language plpgsql
 as $$
 begin

@@ -6,7 +6,8 @@ as $$
 declare
   x record;
 begin
-  for x in select e.n, f.key, f.value from jsonb_array_elements(tasks) with ordinality e (task, n), jsonb_each(e.task) f loop
+  for x in select e.n, f.key, f.value
+    from jsonb_array_elements(tasks) with ordinality e (task, n), jsonb_each(e.task) f loop
     begin
       perform jsonb_populate_record(null::weir.task_spec, jsonb_build_object(x.key, x.value));
     exception when data_exception then

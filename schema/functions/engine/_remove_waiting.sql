@@ -1,5 +1,5 @@
--- Removes a task that nobody works on from pending or available, and waits for whoever is just moving it. Returns where it was, or null
--- when it is running, has ended or never existed. The caller puts it where it belongs.
+-- Removes a task that nobody works on from pending or available, and waits for whoever is just moving it. Returns where
+-- it was, or null when it is running, has ended or never existed. The caller puts it where it belongs.
 create or replace function weir._remove_waiting(of_task uuid, out was weir.state, out p weir.pending)
 language plpgsql
 set search_path = weir, pg_temp
@@ -21,7 +21,8 @@ begin
       was := 'pending';
       return;
     end if;
-    delete from weir.available x where x.class in (q.class, -q.class) and x.order_seq = q.order_seq and x.position = q.position
+    delete from weir.available x
+    where x.class in (q.class, -q.class) and x.order_seq = q.order_seq and x.position = q.position
     returning x.* into a;
     if found then
       p.task := a.task;

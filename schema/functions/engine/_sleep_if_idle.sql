@@ -1,5 +1,6 @@
--- Whether a node is to go to sleep, asked at its heartbeat. True once it has had nothing to do for sleep_after and there is nothing to do for it within five minutes; the node is
--- marked asleep then, and every heartbeat of the next minute hears the same. What it claimed between two heartbeats counts as something to do.
+-- Whether a node is to go to sleep, asked at its heartbeat. True once it has had nothing to do for sleep_after and
+-- there is nothing to do for it within five minutes; the node is marked asleep then, and every heartbeat of the next
+-- minute hears the same. What it claimed between two heartbeats counts as something to do.
 create or replace function weir._sleep_if_idle(node int, t timestamptz) returns boolean
 language plpgsql
 set search_path = weir, pg_temp
@@ -16,8 +17,10 @@ begin
   if n.wake_state = 'asleep' and n.wake_tries = 0 and n.wake_at > t - interval '60 s' then
     return true;
   end if;
-  select string_agg(w.last_claim::text, ' ' order by w.id) into mark from weir.workers w where w.node = n.id and w.seen_at > t - interval '1 day';
-  if n.busy_at is null or mark is distinct from n.busy_mark or exists (select from weir.running r where r.node = n.id) then
+  select string_agg(w.last_claim::text, ' ' order by w.id) into mark from weir.workers w
+  where w.node = n.id and w.seen_at > t - interval '1 day';
+  if n.busy_at is null or mark is distinct from n.busy_mark
+    or exists (select from weir.running r where r.node = n.id) then
     update weir.nodes x set busy_at = t, busy_mark = mark where x.id = n.id;
     return false;
   end if;

@@ -1,6 +1,7 @@
--- The part of weir.tend for leases that ran out: ends them and settles their jobs. What is otherwise decided at commit (deferred triggers) is decided here, so
--- that its errors are here, too. just: this task alone.
-create or replace function weir._tend_leases(n int, t timestamptz, just uuid default null, out total int, out lanes text[], out pools text[])
+-- The part of weir.tend for leases that ran out: ends them and settles their jobs. What is otherwise decided at commit
+-- (deferred triggers) is decided here, so that its errors are here, too. just: this task alone.
+create or replace function weir._tend_leases(n int, t timestamptz, just uuid default null, out total int,
+  out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
 as $$

@@ -1,6 +1,8 @@
--- A part of weir.tend after an error: each task by itself, so that the one to blame is set aside and all others go on. doing: expire or due. A lock that is not
--- free is not waited for, and after twenty of them the rest waits for the next pass.
-create or replace function weir._tend_singly(doing text, n int, t timestamptz, out total int, out lanes text[], out pools text[], out opened int)
+-- A part of weir.tend after an error: each task by itself, so that the one to blame is set aside and all others go on.
+-- doing: expire or due. A lock that is not free is not waited for, and after twenty of them the rest waits for the next
+-- pass.
+create or replace function weir._tend_singly(doing text, n int, t timestamptz, out total int, out lanes text[],
+  out pools text[], out opened int)
 language plpgsql
 set search_path = weir, pg_temp
 set lock_timeout = '20ms'

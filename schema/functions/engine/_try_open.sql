@@ -1,5 +1,5 @@
--- weir._open for those who end tasks: the end counts, whatever stands behind it at a gate. A key that cannot be opened is left to weir.tend, which finds the task
--- that is to blame.
+-- weir._open for those who end tasks: the end counts, whatever stands behind it at a gate. A key that cannot be opened
+-- is left to weir.tend, which finds the task that is to blame.
 create or replace function weir._try_open(lanes text[], pools text[], t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp

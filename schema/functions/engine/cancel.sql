@@ -1,5 +1,8 @@
--- Cancels a task. What waits ends at once (canceled). What runs is asked to stop: its worker hears of it, stops and confirms (requested).
-create or replace function weir.cancel(task uuid, by text default null, reason text default null, at timestamptz default null) returns text
+-- Cancels a task. What waits ends at once (canceled). What runs is asked to stop: its worker hears of it, stops and
+-- confirms (requested).
+create or replace function weir.cancel(task uuid, by text default null, reason text default null,
+  at timestamptz default null)
+returns text
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -21,7 +24,8 @@ begin
     delete from weir.edges e where e.task = cancel.task;
     perform weir._close(array[weir._finished_row(cancel.task, t, (was.p).attempt, 'canceled', note,
       opened_at => case when was.was = 'available' then (was.p).since end)], cancel.by);
-    perform weir._after_end(array[cancel.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+    perform weir._after_end(array[cancel.task], array_remove(array[(was.p).lane], null),
+      array_remove(array[(was.p).pool], null), t);
     -- What it was split into is of no use without it.
     parts := array(select unnest(q.awaits) from weir.tasks q where q.id = cancel.task);
     if cardinality(parts) > 0 then

@@ -1,7 +1,8 @@
--- Ends a task that nobody works on without running it, for somebody who knows how it ends: done with a result, failed, or skipped. What depends on a
--- skipped task is skipped too, unless it passes: then it goes on as if it were done. Done and failed count as an attempt.
-create or replace function weir.decide(task uuid, outcome text, result jsonb default null, cause text default null, passes boolean default false, by text default null,
-  at timestamptz default null) returns boolean
+-- Ends a task that nobody works on without running it, for somebody who knows how it ends: done with a result, failed,
+-- or skipped. What depends on a skipped task is skipped too, unless it passes: then it goes on as if it were done. Done
+-- and failed count as an attempt.
+create or replace function weir.decide(task uuid, outcome text, result jsonb default null, cause text default null,
+  passes boolean default false, by text default null, at timestamptz default null) returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -34,7 +35,9 @@ begin
     passes => nullif(decide.passes, false),
     opened_at => case when was.was = 'available' then (was.p).since end,
     result => case when decide.outcome = 'done' then decide.result end)], decide.by);
-  perform weir._after_end(array[decide.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform weir._after_end(array[decide.task], array_remove(array[(was.p).lane], null),
+    array_remove(array[(was.p).pool], null), t);
   return true;
 end $$;
-comment on function weir.decide is 'Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.';
+comment on function weir.decide is
+  'Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.';

@@ -1,5 +1,6 @@
 -- Stops a task before it starts, until somebody releases it.
-create or replace function weir.hold(task uuid, by text, reason text default null, at timestamptz default null) returns void
+create or replace function weir.hold(task uuid, by text, reason text default null, at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -30,7 +31,8 @@ begin
   end if;
   insert into weir.pending select p.*;
   insert into weir.events (at, type, attempt, job, task, source, message, data)
-  values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason, case when was.was = 'available' then jsonb_build_object('opened_at', (was.p).since) end);
+  values (t, 'held', p.attempt, p.job, p.task, hold.by, hold.reason,
+    case when was.was = 'available' then jsonb_build_object('opened_at', (was.p).since) end);
   perform weir._after_end('{}', array_remove(array[p.lane], null), array_remove(array[p.pool], null), t);
 end $$;
 comment on function weir.hold is 'Holds a waiting task until it is released.';

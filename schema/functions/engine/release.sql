@@ -16,7 +16,8 @@ begin
     end if;
     perform weir._conflict('task %s is %s and not held', jsonb_build_array(release.task, weir._state_of(release.task)));
   end if;
-  insert into weir.events (at, type, attempt, job, task, source) values (t, 'released', p.attempt, p.job, p.task, release.by);
+  insert into weir.events (at, type, attempt, job, task, source)
+  values (t, 'released', p.attempt, p.job, p.task, release.by);
   if p.gate = 'hold' then
     perform weir._advance_and_open(array[release.task], t);
   end if;

@@ -1,6 +1,9 @@
--- Runs every task of a job again that failed or was cancelled, in the order of their needs, and with them what was skipped because of them.
+-- Runs every task of a job again that failed or was cancelled, in the order of their needs, and with them what was
+-- skipped because of them.
 -- What is done stays done.
-create or replace function weir.retry_job(job uuid, by text default null, reason text default null, at timestamptz default null) returns int
+create or replace function weir.retry_job(job uuid, by text default null, reason text default null,
+  at timestamptz default null)
+returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -22,7 +25,10 @@ begin
       hint => case when l.due is not null then 'it has not run yet' else 'wait until it has ended' end);
   end if;
   with d as (
-    delete from weir.finished x where x.task = any (array(select q.id from weir.tasks q where q.job = retry_job.job)) and x.outcome in ('failed', 'canceled') returning x as old
+    delete from weir.finished x
+    where x.task = any (array(select q.id from weir.tasks q where q.job = retry_job.job))
+      and x.outcome in ('failed', 'canceled')
+    returning x as old
   ) select array_agg(d.old order by (d.old).task) into back from d;
   if back is null then
     perform weir._conflict('job %s has no task that failed or was canceled', jsonb_build_array(retry_job.job),
