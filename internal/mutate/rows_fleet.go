@@ -31,7 +31,8 @@ var fleetRows = []Row{
 	},
 	{
 		"a failure by the infrastructure is for the live lease", "schema/functions/fleet/fleet_fail.sql",
-		` and x.token = fleet_fail.token and x.device is not null`, ` and x.device is not null`,
+		` and x.token = fleet_fail.token
+    and x.device is not null`, ` and x.device is not null`,
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
@@ -41,7 +42,8 @@ var fleetRows = []Row{
 	},
 	{
 		"a PC reports of its own attempt", "schema/functions/fleet/_fleet_find_lease.sql",
-		`if r.node = n.id and (of_attempt`, `if (of_attempt`,
+		`if r.node = n.id
+    and (of_attempt`, `if (of_attempt`,
 		fleetTests, "TestAPCReportsOfItsOwnRuns",
 	},
 	{
@@ -123,7 +125,8 @@ var fleetRows = []Row{
 	},
 	{
 		"a device that is back is not lost", "schema/functions/fleet/fleet_tend.sql",
-		`where d.id = any (gone)) order by x.id for no key update;`, `where d.id = any (gone)) order by x.id;`,
+		`where d.id = any (gone)) order by x.id
+    for no key update;`, `where d.id = any (gone)) order by x.id;`,
 		fleetTests, "TestThePassOfTheLeader",
 	},
 	{

@@ -5,7 +5,8 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  joined int[] := array(select d.id from weir.devices d where d.id = any (ids) and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels) order by d.serial);
+  joined int[] := array(select d.id from weir.devices d
+    where d.id = any (ids) and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels) order by d.serial);
   n int := cardinality(joined) * coalesce((j.spec ->> 'repeat')::int, 1);
 begin
   if n = 0 then
@@ -17,8 +18,11 @@ begin
   end if;
   update weir.jobs x set total = x.total + n where x.id = j.job;
   insert into weir.fleet_units (job, unit, device, round)
-  select j.job, (select max(u.unit) from weir.fleet_units u where u.job = j.job) + g, joined[(g - 1) % cardinality(joined) + 1], 1 + (g - 1) / cardinality(joined) from generate_series(1, n) g;
+  select j.job, (select max(u.unit) from weir.fleet_units u where u.job = j.job) + g,
+    joined[(g - 1) % cardinality(joined) + 1], 1 + (g - 1) / cardinality(joined)
+  from generate_series(1, n) g;
   update weir.fleet_jobs x set targeted = x.targeted + n, lingers_at = null where x.job = j.job;
-  insert into weir.events (at, type, kind, subject, job, message) values (t, 'joined', 'fleet', j.job, j.job, format('%s devices', cardinality(joined)));
+  insert into weir.events (at, type, kind, subject, job, message)
+  values (t, 'joined', 'fleet', j.job, j.job, format('%s devices', cardinality(joined)));
 end $$;
 comment on function weir._fleet_add_devices is 'Units for devices that join a running job.';

@@ -1,6 +1,7 @@
 -- Whether an attempt of a task was taken from a PC, and not ended by its report: the lease ran out, the timeout did, or
 -- the device was lost. The PC may not know that yet.
-create or replace function weir._fleet_attempt_revoked(of_task uuid, of_node int, from_attempt int, to_attempt int) returns boolean
+create or replace function weir._fleet_attempt_revoked(of_task uuid, of_node int, from_attempt int, to_attempt int)
+returns boolean
 language sql stable
 set search_path = weir, pg_temp
 as $$

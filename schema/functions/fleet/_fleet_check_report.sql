@@ -1,4 +1,5 @@
--- Refuses a report of devices that is of the wrong form. What each device says of itself is looked at when it is new: see weir._device_valid.
+-- Refuses a report of devices that is of the wrong form. What each device says of itself is looked at when it is new:
+-- see weir._device_valid.
 create or replace function weir._fleet_check_report(devices jsonb) returns void
 language plpgsql stable
 as $$
@@ -13,7 +14,8 @@ begin
   if found then
     perform weir._invalid('devices', '%s is no object with a serial', jsonb_build_array(left(bad.value::text, 60)));
   end if;
-  select x.value ->> 'serial' as serial into bad from jsonb_array_elements(devices) x where x.value ->> 'serial' is not null group by 1 having count(*) > 1 limit 1;
+  select x.value ->> 'serial' as serial into bad from jsonb_array_elements(devices) x
+  where x.value ->> 'serial' is not null group by 1 having count(*) > 1 limit 1;
   if found then
     perform weir._invalid('devices', '%s is there twice', jsonb_build_array(bad.serial),
       hint => 'a serial is one device: look which of the two is wrong');

@@ -1,6 +1,8 @@
--- The infrastructure broke an attempt, whose lease was just removed: no attempt of the test is spent, but one of the infrastructure's own. The retry goes where the job says: to the
--- same device, to another one, or to one of another PC; where it has been is carried along. True: the task ended.
-create or replace function weir._fleet_fail_infrastructure(r weir.running, error text, harmless boolean, t timestamptz) returns boolean
+-- The infrastructure broke an attempt, whose lease was just removed: no attempt of the test is spent, but one of the
+-- infrastructure's own. The retry goes where the job says: to the same device, to another one, or to one of another PC;
+-- where it has been is carried along. True: the task ended.
+create or replace function weir._fleet_fail_infrastructure(r weir.running, error text, harmless boolean, t timestamptz)
+returns boolean
 language plpgsql
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -14,8 +16,10 @@ begin
     perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
     return true;
   end if;
-  insert into weir.forgiven as g (task, returns) values (r.task, 1) on conflict (task) do update set returns = g.returns + 1;
-  update weir.fleet_units x set infra = x.infra + 1, harmless = _fleet_fail_infrastructure.harmless where x.task = r.task returning * into u;
+  insert into weir.forgiven as g (task, returns) values (r.task, 1)
+  on conflict (task) do update set returns = g.returns + 1;
+  update weir.fleet_units x set infra = x.infra + 1, harmless = _fleet_fail_infrastructure.harmless
+  where x.task = r.task returning * into u;
   if not found then
     -- A health task: weir._device_checked sees to it.
     perform weir._give_up_lease(r, 'returned', error, t);
@@ -32,7 +36,8 @@ begin
     reason => 'infrastructure');
   if j.place <> 'same' then
     update weir.fleet_units x set device = null, excluded = array(select distinct e from unnest(x.excluded || array(
-      select d.id from weir.devices d where d.id = r.device or j.place = 'other_pc' and d.node = r.node)) e order by 1) where x.job = u.job and x.unit = u.unit;
+      select d.id from weir.devices d where d.id = r.device or j.place = 'other_pc' and d.node = r.node)) e order by 1)
+      where x.job = u.job and x.unit = u.unit;
   end if;
   return false;
 end $$;

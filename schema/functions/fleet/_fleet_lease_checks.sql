@@ -1,5 +1,8 @@
--- Makes the health tasks of devices and leases them to their PC. One attempt each: when the next is due is the device's matter. They belong to no job.
-create or replace function weir._fleet_lease_checks(devices int[], n weir.nodes, of_worker int, fence uuid, lease interval, t timestamptz) returns int
+-- Makes the health tasks of devices and leases them to their PC. One attempt each: when the next is due is the device's
+-- matter. They belong to no job.
+create or replace function weir._fleet_lease_checks(devices int[], n weir.nodes, of_worker int, fence uuid,
+  lease interval, t timestamptz)
+returns int
 language plpgsql
 set search_path = weir, pg_temp
 set enable_seqscan = off
@@ -16,7 +19,8 @@ declare
 begin
   perform pg_current_xact_id();
   with k as materialized (
-    select d.id as device, d.serial, (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as task
+    select d.id as device, d.serial,
+      (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as task
     from unnest(_fleet_lease_checks.devices) with ordinality p (device) join weir.devices d on d.id = p.device
   ), d as (
     update weir.devices d set check_at = null from k where d.id = k.device
@@ -29,9 +33,13 @@ begin
   ), e as (
     insert into weir.events (at, type, worker, attempt, tasks, data)
     select x.at, x.type, x.worker, x.attempt, x.tasks, x.data from (
-      select 1 as n, born as at, 'submitted' as type, null::int as worker, null::smallint as attempt, array_agg(k.task) as tasks, null::jsonb as data from k having count(*) > 0
+      select 1 as n, born as at, 'submitted' as type, null::int as worker, null::smallint as attempt,
+        array_agg(k.task) as tasks, null::jsonb as data
+      from k having count(*) > 0
       union all
-      select 2, t, 'claimed', of_worker, 1::smallint, array_agg(k.task), jsonb_build_object('devices', jsonb_object_agg(k.task, k.serial)) from k having count(*) > 0
+      select 2, t, 'claimed', of_worker, 1::smallint, array_agg(k.task),
+        jsonb_build_object('devices', jsonb_object_agg(k.task, k.serial))
+      from k having count(*) > 0
     ) x order by x.n
   )
   select count(*) into made from k;

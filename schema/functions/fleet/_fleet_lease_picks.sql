@@ -1,5 +1,8 @@
--- Leases what was picked for the devices of a PC, whose row the caller holds. Retries leave available; all else becomes a task now, and runs at once. Returns how many.
-create or replace function weir._fleet_lease_picks(picks weir.fleet_units[], n weir.nodes, of_worker int, fence uuid, lease interval, t timestamptz) returns int
+-- Leases what was picked for the devices of a PC, whose row the caller holds. Retries leave available; all else becomes
+-- a task now, and runs at once. Returns how many.
+create or replace function weir._fleet_lease_picks(picks weir.fleet_units[], n weir.nodes, of_worker int, fence uuid,
+  lease interval, t timestamptz)
+returns int
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -8,7 +11,9 @@ declare
   made int := 0;
   k record;
 begin
-  select array_agg(p) filter (where p.task is not null) as again, array_agg(p) filter (where p.task is null and p.job is not null) as fresh, array_agg(p.device) filter (where p.job is null) as checks
+  select array_agg(p) filter (where p.task is not null) as again,
+    array_agg(p) filter (where p.task is null and p.job is not null) as fresh,
+    array_agg(p.device) filter (where p.job is null) as checks
   into k from unnest(picks) p;
   if k.checks is not null then
     made := made + weir._fleet_lease_checks(k.checks, n, of_worker, fence, lease, t);

@@ -1,5 +1,5 @@
--- A pick of a PC: a unit with the device that is to serve it, as a row that is not written. Without a job it is a health
--- task. The columns by name, as in weir._finished_row.
+-- A pick of a PC: a unit with the device that is to serve it, as a row that is not written. Without a job it is a
+-- health task. The columns by name, as in weir._finished_row.
 create or replace function weir._fleet_pick_row(job uuid, unit int, device int, task uuid) returns weir.fleet_units
 language sql immutable
 as $$

@@ -1,5 +1,6 @@
--- A PC sees one device; of its others this says nothing. What weir.fleet_report says of a list, this says of one: new, back, moved, or nothing new, and then next to nothing is written. What another PC
--- sees at the same time stays there. Fields that are null stay as they are known.
+-- A PC sees one device; of its others this says nothing. What weir.fleet_report says of a list, this says of one: new,
+-- back, moved, or nothing new, and then next to nothing is written. What another PC sees at the same time stays there.
+-- Fields that are null stay as they are known.
 create or replace function weir._fleet_report_device(pc text, device jsonb, t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
@@ -16,13 +17,17 @@ begin
   for turn in 1..2 loop
     select * into d from weir.devices x where x.serial = device ->> 'serial';
     select * into o from weir.nodes x where x.id = d.node;
-    device := device || jsonb_build_object('target', coalesce(device ->> 'target', d.target), 'hub', coalesce(device ->> 'hub', d.hub), 'labels', coalesce(nullif(device -> 'labels', 'null'), d.labels, '{}'));
+    device := device
+      || jsonb_build_object('target', coalesce(device ->> 'target', d.target), 'hub', coalesce(device ->> 'hub', d.hub),
+        'labels', coalesce(nullif(device -> 'labels', 'null'), d.labels, '{}'));
     if o.id <> n.id and d.online and d.missing_at is null and o.seen_at >= t - interval '45 s' then
       perform weir._conflict('device %s is at %s: %s cannot have it too', jsonb_build_array(d.serial, o.name, n.name),
         hint => 'two devices with one serial, or one that moved: let the first PC say that it is offline');
     end if;
     exit when turn = 2;
-    if d.node = n.id and d.online and d.missing_at is null and (d.target, d.hub, d.labels) is not distinct from (device ->> 'target', device ->> 'hub', device -> 'labels') then
+    if d.node = n.id and d.online and d.missing_at is null
+      and (d.target, d.hub, d.labels) is not distinct from (device ->> 'target', device ->> 'hub',
+        device -> 'labels') then
       perform weir._pc_heartbeat(n, null, t);
       return;
     end if;

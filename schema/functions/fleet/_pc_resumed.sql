@@ -1,5 +1,5 @@
--- The trigger of weir.nodes: a person let a node work again. A PC that was paused because it lost many devices at once is
--- not paused any more.
+-- The trigger of weir.nodes: a person let a node work again. A PC that was paused because it lost many devices at once
+-- is not paused any more.
 create or replace function weir._pc_resumed() returns trigger
 language plpgsql
 set search_path = weir, pg_temp

@@ -1,4 +1,5 @@
--- Refuses the schedule of a fleet job that could not be submitted. Its runs may wait for one another. See weir.set_schedule.
+-- Refuses the schedule of a fleet job that could not be submitted. Its runs may wait for one another. See
+-- weir.set_schedule.
 create or replace function weir._scheduled_task_of_fleet(params jsonb, jitter interval) returns void
 language plpgsql stable
 set search_path = weir, pg_temp
