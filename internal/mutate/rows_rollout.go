@@ -81,7 +81,8 @@ var rolloutRows = []Row{
 	},
 	{
 		"a run needs the text of its checksum", "schema/functions/rollout/rollout_brief.sql",
-		`when sql is null or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then`, `when false then`,
+		`when sql is null
+      or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then`, `when false then`,
 		rolloutTests, "TestARunLooksAgain",
 	},
 	{

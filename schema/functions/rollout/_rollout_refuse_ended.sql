@@ -18,7 +18,10 @@ begin
   if not exists (select from weir.job_live l where l.job = r.job) then
     select f.outcome into ended from weir.job_finished f where f.job = r.job;
     perform weir._conflict('rollout %s has ended: %s', jsonb_build_array(r.job, coalesce(ended, 'long ago')),
-      hint => case when ended in ('failed', 'canceled') then 'retry or skip the tasks that did not succeed, or abort it to give them up' else 'there is nothing left to do' end);
+      hint => case
+        when ended in ('failed', 'canceled') then
+          'retry or skip the tasks that did not succeed, or abort it to give them up'
+        else 'there is nothing left to do' end);
   end if;
 end $$;
 comment on function weir._rollout_refuse_ended is 'WR409 for a rollout that has ended or was aborted.';

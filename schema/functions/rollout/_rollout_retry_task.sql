@@ -5,7 +5,9 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  insert into weir.pools (name, size, resized_at) select 'rollout/' || r.job, (r.plan ->> 'parallel')::int, weir._clock(_rollout_retry_task.at) where (r.plan ->> 'parallel')::int > 0 on conflict do nothing;
+  insert into weir.pools (name, size, resized_at)
+  select 'rollout/' || r.job, (r.plan ->> 'parallel')::int, weir._clock(_rollout_retry_task.at)
+  where (r.plan ->> 'parallel')::int > 0 on conflict do nothing;
   perform weir._act_as_owner('rollout');
   perform weir.retry(_rollout_retry_task.task, _rollout_retry_task.by, at => _rollout_retry_task.at);
 end $$;

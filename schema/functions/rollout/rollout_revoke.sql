@@ -1,5 +1,6 @@
 -- Takes one's own approval back, as long as the stage has not begun.
-create or replace function weir.rollout_revoke(id uuid, stage text, by text, at timestamptz default null, out changed boolean, out answer text)
+create or replace function weir.rollout_revoke(id uuid, stage text, by text, at timestamptz default null,
+  out changed boolean, out answer text)
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -10,7 +11,8 @@ declare
   s weir.rollout_stages := weir._rollout_stage(r.job, rollout_revoke.stage);
 begin
   perform weir._rollout_refuse_ended(r);
-  if not exists (select from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
+  if not exists (select from weir.rollout_approvals a
+    where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
     perform weir._conflict('%s has not approved stage %s',
       jsonb_build_array(coalesce(nullif(rollout_revoke.by, ''), 'nobody'), s.name),
       hint => 'only what was approved can be taken back, by whoever did');
