@@ -1,5 +1,5 @@
--- Ends tasks of a job that stand at the gate plan as those with the same keys ended in the job that this one repeats, all at once. One that was not done there goes on
--- waiting for its plan. The caller holds the job.
+-- Ends tasks of a job that stand at the gate plan as those with the same keys ended in the job that this one repeats,
+-- all at once. One that was not done there goes on waiting for its plan. The caller holds the job.
 create or replace function weir._reuse_outcomes(in_job uuid, keys text[], t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp
