@@ -1,4 +1,5 @@
--- What the mode of a node and the end of a worker mean for a PC is decided by the fleet, not by functions of the engine.
+-- What the mode of a node and the end of a worker mean for a PC is decided by the fleet, not by functions of the
+-- engine.
 -- +goose Up
 
 -- Their bodies are in schema/functions; a trigger needs a function to be there.
