@@ -224,7 +224,8 @@ var vague = allowed{
 var sizes = sizeRules{
 	fileLines: 600,
 	funcLines: 90,
-	made:      []string{"schema/golden.sql"},
+	columns:   map[string]int{"schema": 120},
+	made:      []string{"schema/golden.sql", "schema/functions/engine/_words.sql"},
 	long:      allowed{},
 }
 
