@@ -14,8 +14,8 @@ begin
   if exists (select from unnest(specs) s where s.plan and coalesce(cardinality(s.needs), 0) = 0) then
     perform pg_notify('weir_plan', '');
   end if;
-  select jsonb_build_object('lanes', jsonb_agg(distinct s.lane) filter (where s.lane is not null), 'pools',
-    jsonb_agg(distinct s.pool) filter (where s.pool is not null))::text
+  select jsonb_build_object('lanes', jsonb_agg(distinct s.lane) filter (where s.lane is not null),
+    'pools', jsonb_agg(distinct s.pool) filter (where s.pool is not null))::text
   into keys from unnest(specs) s where s.lane is not null or s.pool is not null having count(*) > 0;
   if keys is not null then
     perform pg_notify('weir_gates', case when octet_length(keys) < 7000 then keys else '' end);

@@ -37,10 +37,9 @@ begin
           else least(case when p.head is not null then array[-(p.head_priority::int), p.head] end,
             m.first) end as first,
         least(
-        p.size
-          - coalesce(p.held + m.held,
-            (select count(*) from weir.available a where a.pool = k.name)
-              + (select count(*) from weir.running r where r.pool = k.name)),
+        p.size - coalesce(p.held + m.held,
+          (select count(*) from weir.available a where a.pool = k.name)
+            + (select count(*) from weir.running r where r.pool = k.name)),
         p.rate - (select count(*) from weir.available a where a.pool = k.name and p.rate is not null)
           - (select coalesce(sum(s.n), 0) from weir.starts s where s.pool = k.name and s.at > t - p.per),
         full_turn)::int as free
@@ -63,8 +62,8 @@ begin
       -- Each pool's room stands first in its window, so that no join has to bring it to the candidates.
       select x.name, x.row, x.nth from (
         select c.name, c.row, max(c.free) over (partition by c.name) as free,
-          row_number() over (partition by c.name order by c.priority desc nulls first, c.order_seq, c.position)
-            - 1 as nth
+          row_number() over (
+            partition by c.name order by c.priority desc nulls first, c.order_seq, c.position) - 1 as nth
         from (
           select room.name, null::tid as row, null::smallint as priority, null::bigint as order_seq,
             null::int as position, room.free

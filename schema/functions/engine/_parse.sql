@@ -38,10 +38,9 @@ begin
     when coalesce(service, '') = '' then weir._fault('service', 'say who does the work')
     when weir._bad_text('service', service) is not null then weir._bad_text('service', service)
     when priority not between -100 and 100 then weir._fault('priority', '%s is outside -100 .. 100', priority::text)
-    when pg_column_size(params) > 16 * 1024 * 1024
-      then
-        weir._fault('params', '%s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key',
-          pg_column_size(params)::text)
+    when pg_column_size(params) > 16 * 1024 * 1024 then
+      weir._fault('params', '%s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key',
+        pg_column_size(params)::text)
     when labels is not null
       and (jsonb_typeof(labels) <> 'object'
         or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string'))

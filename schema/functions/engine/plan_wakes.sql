@@ -37,8 +37,8 @@ begin
       case when w.due > t then ' in ' || weir._span(w.due - t) else ' now' end), null, null, t)
     then
       tasks := tasks
-        || jsonb_build_array(jsonb_build_object('node', n.name, 'method', n.wake_method, 'params', n.wake, 'try',
-            n.wake_tries + 1));
+        || jsonb_build_array(jsonb_build_object('node', n.name, 'method', n.wake_method, 'params', n.wake,
+            'try', n.wake_tries + 1));
     end if;
   end loop;
   return tasks;

@@ -48,8 +48,8 @@ begin
       (select jsonb_object_agg(l.key, l.value) from jsonb_each(register_node.labels) l
         where not has.labels @> jsonb_build_object(l.key, l.value)),
     'capacity',
-    (select jsonb_object_agg(s.key, s.value) from jsonb_each(register_node.capacity) s
-      where has.capacity ->> s.key is distinct from s.value #>> '{}')));
+      (select jsonb_object_agg(s.key, s.value) from jsonb_each(register_node.capacity) s
+        where has.capacity ->> s.key is distinct from s.value #>> '{}')));
   select * into was from weir.nodes n where n.name = register_node.name;
   insert into weir.nodes as n (name, labels, capacity, version, drivers, registered_at, seen_at, registered_by)
   values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers, t, t,
@@ -66,8 +66,8 @@ begin
     values (t, 'registered', 'node', register_node.name, case when withheld <> '{}' then 'warn' end,
       case when withheld <> '{}' then 'it wants to be more than the token it joined with says' end,
       jsonb_build_object('labels', has.labels, 'capacity', has.capacity)
-      || jsonb_strip_nulls(jsonb_build_object('version', register_node.version, 'drivers',
-          to_jsonb(register_node.drivers), 'withheld', nullif(withheld, '{}'))));
+      || jsonb_strip_nulls(jsonb_build_object('version', register_node.version,
+          'drivers', to_jsonb(register_node.drivers), 'withheld', nullif(withheld, '{}'))));
   end if;
   return has.id;
 end $$;

@@ -38,8 +38,8 @@ begin
       || case
         when submit_job.definition is not null then
           jsonb_build_object('options', coalesce(submit_job.options - 'by', '{}'))
-        else jsonb_build_object('priority', submit_job.priority, 'params', submit_job.params, 'tasks',
-          (select jsonb_agg(encode(weir._body_hash(specs[n]), 'hex') order by n)
+        else jsonb_build_object('priority', submit_job.priority, 'params', submit_job.params,
+          'tasks', (select jsonb_agg(encode(weir._body_hash(specs[n]), 'hex') order by n)
             from generate_subscripts(specs, 1) n)) end end);
     if was <> id then
       return was;

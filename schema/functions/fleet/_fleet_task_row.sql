@@ -40,8 +40,8 @@ begin
   end if;
   spec := jsonb_build_object('run', jsonb_build_object('driver', 'runner'), 'target', jsonb_build_object('all', true))
     || coalesce(new.config, '{}')
-    || jsonb_strip_nulls(jsonb_build_object('target', new.target, 'priority', new.priority, 'attempts',
-        new.max_attempts, 'timeout', trim_scale(extract(epoch from new.timeout)) || 's'))
+    || jsonb_strip_nulls(jsonb_build_object('target', new.target, 'priority', new.priority,
+        'attempts', new.max_attempts, 'timeout', trim_scale(extract(epoch from new.timeout)) || 's'))
     || case when new.payload is null then '{}' else jsonb_build_object('params', new.payload) end;
   made := weir.fleet_submit(coalesce(new.name, 'task'), spec, coalesce(new.created_by, session_user::text));
   select * into new from fleet.tasks x where x.id = made;

@@ -7,12 +7,12 @@ language sql immutable
 as $$
   select row_number() over (order by s.ordinality, d.ordinality, c.ordinality), s.ordinality::int, d.value ->> 'name',
     (c.ordinality - 1)::int, x.version, x.name, x.kind, d.ordinality <= coalesce((s.value ->> 'canary')::int, 0), x.key,
-    jsonb_strip_nulls(jsonb_build_object('service', 'rollout', 'key', x.key, 'lane',
-        'database/' || (d.value ->> 'name'), 'rank', (c.value ->> 'rank')::bigint,
+    jsonb_strip_nulls(jsonb_build_object('service', 'rollout', 'key', x.key,
+      'lane', 'database/' || (d.value ->> 'name'), 'rank', (c.value ->> 'rank')::bigint,
       'exclusive', x.kind <> 'data', 'pool', _rollout_specs.pool, 'hold', _rollout_specs.hold, 'max_attempts', 1,
-      'orphan', 'stop', 'run_at', plan ->> 'run_at', 'params',
-      jsonb_build_object('stage', s.value ->> 'name', 'database', d.value ->> 'name', 'change', x.name, 'version',
-        x.version)))
+      'orphan', 'stop', 'run_at', plan ->> 'run_at',
+      'params', jsonb_build_object('stage', s.value ->> 'name', 'database', d.value ->> 'name', 'change', x.name,
+        'version', x.version)))
   from jsonb_array_elements(plan -> 'stages') with ordinality s,
     jsonb_array_elements(s.value -> 'databases') with ordinality d,
     jsonb_array_elements(plan -> 'changes') with ordinality c,

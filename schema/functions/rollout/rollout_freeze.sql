@@ -23,8 +23,8 @@ begin
       perform weir._invalid('stages', 'stage %s names database %s, which is not registered',
         jsonb_build_array(stage ->> 'name', bad), hint => 'register it', command => 'weir database add');
     end if;
-    select jsonb_agg(jsonb_build_object('name', d.name, 'engine', d.engine, 'environment', d.environment, 'identity',
-        d.identity)
+    select jsonb_agg(jsonb_build_object('name', d.name, 'engine', d.engine, 'environment', d.environment,
+        'identity', d.identity)
       order by array_position(named, d.name::text), d.name)
     into chosen from weir.databases d
     where case when cardinality(named) > 0 then d.name = any (named)

@@ -25,11 +25,11 @@ begin
     jsonb_build_array(case when own then mine else every end, case when own then p.per_user else p.in_all end),
     hint => case when own or mine > 0 then 'stop one first'
       else 'try again when one has stopped, or ask who runs this Weir for more' end,
-    data => jsonb_build_object('limit_type', case when own then 'user' else 'all' end, 'current',
-      case when own then mine else every end, 'max', case when own then p.per_user else p.in_all end,
-      'running',
-      (select coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name, 'phase', w.phase) order by w.name),
-          '[]')
+    data => jsonb_build_object('limit_type', case when own then 'user' else 'all' end,
+      'current', case when own then mine else every end, 'max', case when own then p.per_user else p.in_all end,
+      'running', (
+        select coalesce(
+          jsonb_agg(jsonb_build_object('id', w.id, 'name', w.name, 'phase', w.phase) order by w.name), '[]')
         from weir.workspaces w
         where w.owner = of_user and w.deleted_at is null and (w.phase = 'RUNNING' or w.desired = 'RUNNING')
           and w.id is distinct from except_for)));

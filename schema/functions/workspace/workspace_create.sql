@@ -46,10 +46,10 @@ begin
     -- Keys of jobs are other keys, and so are those of other people.
     once := format('workspace/%s/%s', workspace_create.owner, workspace_create.idempotency_key);
     was := weir._take_key(once, made,
-      jsonb_build_object('name', workspace_create.name, 'provider', workspace_create.provider, 'image',
-        workspace_create.image,
-      'description', workspace_create.description, 'desired', workspace_create.desired, 'standby_ttl',
-      workspace_create.standby_ttl, 'archive_ttl', workspace_create.archive_ttl));
+      jsonb_build_object('name', workspace_create.name, 'provider', workspace_create.provider,
+        'image', workspace_create.image,
+      'description', workspace_create.description, 'desired', workspace_create.desired,
+      'standby_ttl', workspace_create.standby_ttl, 'archive_ttl', workspace_create.archive_ttl));
     if was <> made then
       return was;
     end if;
@@ -64,8 +64,8 @@ begin
     workspace_create.by, t, t, 'create', workspace_create.standby_ttl, workspace_create.archive_ttl, t);
   insert into weir.events (at, type, kind, subject, source, message, data)
   values (t, 'created', 'workspace', made, workspace_create.by, workspace_create.name,
-    jsonb_build_object('owner', workspace_create.owner, 'provider', workspace_create.provider, 'desired',
-      workspace_create.desired));
+    jsonb_build_object('owner', workspace_create.owner, 'provider', workspace_create.provider,
+      'desired', workspace_create.desired));
   perform pg_notify('weir_workspace', made::text);
   return made;
 exception

@@ -51,10 +51,10 @@ begin
   values (t, case when workspace_end.reason is null then 'completed' else 'failed' end, 'workspace', w.id,
     case when fatal is not null then 'error' when workspace_end.reason is not null then 'warn' end,
     weir._text(coalesce(workspace_end.message, w.operation)),
-    jsonb_strip_nulls(jsonb_build_object('operation', w.operation, 'op_id', w.op_id, 'reason',
-        coalesce(fatal, workspace_end.reason),
-      'cause', case when fatal = 'RetryExceeded' then workspace_end.reason end, 'try',
-      case when workspace_end.reason is not null and w.op_id is not null then w.error_count + 1 end,
+    jsonb_strip_nulls(jsonb_build_object('operation', w.operation, 'op_id', w.op_id,
+        'reason', coalesce(fatal, workspace_end.reason),
+      'cause', case when fatal = 'RetryExceeded' then workspace_end.reason end,
+      'try', case when workspace_end.reason is not null and w.op_id is not null then w.error_count + 1 end,
       'took', case when w.op_started_at is not null then extract(epoch from t - w.op_started_at) end)));
   return true;
 end $$;

@@ -138,8 +138,8 @@ begin
   end if;
   insert into weir.events (at, type, kind, subject, source, message, data)
   values (t, 'imported', 'workspace', w.id, workspace_import.by, array_to_string(notes, '; '),
-    jsonb_strip_nulls(jsonb_build_object('status', was, 'operation', r ->> 'operation', 'desired_state',
-        r ->> 'desired_state', 'archive_key', r ->> 'archive_key')));
+    jsonb_strip_nulls(jsonb_build_object('status', was, 'operation', r ->> 'operation',
+        'desired_state', r ->> 'desired_state', 'archive_key', r ->> 'archive_key')));
   perform pg_notify('weir_workspace', w.id::text);
   return query select 'imported', array_to_string(notes, '; ');
 end $$;
