@@ -47,9 +47,10 @@ var brokenBuilds = []struct {
 		edits: []edit{{"_expire", `where (x.until < t or x.deadline < t) and (just is null`, `where (just is null`}},
 		run:   longWork,
 	}, {
-		name:  "pool counted without its lock",
-		edits: []edit{{"_open_pools", `names := held || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``}},
-		run:   racedPool,
+		name: "pool counted without its lock",
+		edits: []edit{{"_open_pools", `names := held
+    || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``}},
+		run: racedPool,
 	}, {
 		name:  "lane opened without its lock",
 		edits: []edit{{"_open", `todo := case when locked then lanes else weir._lock_keys(lanes, true, patient, t) end;`, `todo := lanes;`}},
@@ -70,7 +71,7 @@ var brokenBuilds = []struct {
 		run:   oldLeader,
 	}, {
 		name:  "planned without a look at the gate",
-		edits: []edit{{"_planning", `if p.gate is distinct from 'plan' then`, `if p.task is null then`}},
+		edits: []edit{{"_lock_at_plan", `if p.gate is distinct from 'plan' then`, `if p.task is null then`}},
 		run:   latePlan,
 	}, {
 		name: "work without a leash",

@@ -17,9 +17,10 @@ var brokenRollouts = []struct {
 	rule string
 }{
 	{"lane without exclusive", edit{"_rollout_specs", `'exclusive', x.kind <> 'data'`, `'exclusive', false`}, ruleBeside},
-	{"lane that nobody holds alone", edit{"_open", `where (select true from weir.running o where o.lane = h.lane and (h.exclusive or o.exclusive) limit 1) is null
-        and (select true from weir.available o where o.lane = h.lane and (h.exclusive or (select q.exclusive from weir.tasks q where q.id = o.task)) limit 1) is null
-        and (select true from weir.pending o where o.lane = h.lane and o.gate = 'pool' and (h.exclusive or o.exclusive) limit 1) is null
+	{"lane that nobody holds alone", edit{"_open", `where (select h.exclusive or o.exclusive from weir.running o where o.lane = h.lane limit 1) is not true
+        and (select h.exclusive or o.exclusive from weir.available o where o.lane = h.lane limit 1) is not true
+        and (select h.exclusive or o.exclusive from weir.pending o
+          where o.lane = h.lane and o.gate = 'pool' limit 1) is not true
         and `, `where `}, ruleBeside},
 	{"lane without order", edit{"_rollout_specs", `'rank', (c.value ->> 'rank')::bigint`, `'rank', null`}, ruleOrder},
 	{"rollout without its limit", edit{"_rollout_specs", `'pool', _rollout_specs.pool`, `'pool', null`}, ruleParallel},

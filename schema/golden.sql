@@ -993,6 +993,16 @@ sequence order_seq
 sequence workers_id_seq
 
 -- Views
+view _definition: The definitions that jobs may have.
+  id uuid
+  name text
+  version integer
+  active boolean
+  kept boolean
+view _definition_work: What the steps of definitions need.
+  definition uuid
+  service text
+  labels jsonb
 view _hidden: Tasks that a floor hides.
   task uuid
   order_seq bigint
@@ -1473,16 +1483,16 @@ view fleet.workers: PCs. INSERT (pc_id, max_devices) registers one, and is a hea
   trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON fleet.workers FOR EACH ROW EXECUTE FUNCTION weir._fleet_worker_row()
 
 -- Functions
-function _abandon(tasks uuid[]) returns void
-  plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
-function _acts(kind text) returns void
+function _act_as_owner(kind text) returns void
   sql volatile: The commands of this transaction come from the owner of such jobs.
+function _add_to_jobs(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
 function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Steps tasks to their next closed gate.
-function _after(ended uuid[], lanes text[], pools text[], t timestamp with time zone, hint boolean DEFAULT true) returns integer
+function _advance_and_open(ids uuid[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
+function _after_end(ended uuid[], lanes text[], pools text[], t timestamp with time zone, hint boolean DEFAULT true) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
-function _again(ended weir.finished[], t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Starts the count of attempts anew.
 function _ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Marks leases as to be cancelled and tells their workers.
 function _attempt_limit() returns integer
@@ -1499,11 +1509,7 @@ function _bad_text(field text, value text, most integer DEFAULT 200) returns jso
   sql immutable: What is wrong with a text; null: nothing.
 function _bad_time(field text, moment timestamp with time zone) returns jsonb
   sql immutable: What is wrong with a time; null: nothing.
-function _be_patient(in_job uuid, patience jsonb) returns void
-  sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
-function _blame(tasks jsonb) returns void
-  plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
-function _body(spec weir.task_spec) returns bytea
+function _body_hash(spec weir.task_spec) returns bytea
   sql stable set search_path=weir, pg_temp: The hash of what a task asks for.
 function _bound_capacity(says jsonb, most jsonb) returns jsonb
   sql immutable set search_path=weir, pg_temp: The capacity that a node says, within what it may have.
@@ -1523,8 +1529,6 @@ function _check_needs(specs weir.task_spec[], known text[] DEFAULT '{}'::text[],
   plpgsql stable set enable_mergejoin=off, enable_nestloop=off, search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
 function _check_node(labels jsonb, capacity jsonb) returns void
   plpgsql volatile set search_path=weir, pg_temp: Refuses labels and capacity that are of the wrong form.
-function _claimed(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
-  sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
 function _class(of_service text, of_priority integer, of_labels jsonb) returns integer
   plpgsql volatile set search_path=weir, pg_temp: The id of a class.
 function _classes(specs weir.task_spec[], of uuid[]) returns void
@@ -1541,6 +1545,12 @@ function _cluster_identity() returns bigint
   plpgsql stable set search_path=weir, pg_temp: The system identifier of the cluster.
 function _conflict(pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text, field text DEFAULT NULL::text) returns void
   sql volatile: Raises WR409.
+function _count_events(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
+  sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
+function _deduplicate(specs weir.task_spec[], ids uuid[]) returns uuid[]
+  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _defer_keys(lane boolean, keys text[], t timestamp with time zone, busy boolean DEFAULT false, error text DEFAULT NULL::text) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
 function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
@@ -1579,8 +1589,6 @@ function _doctor_timeline(sample uuid[]) returns TABLE(name text, ok boolean, le
   plpgsql stable set enable_nestloop=off, jit=off, search_path=weir, pg_temp: Invariant: state = fold(events).
 function _doctor_workspaces(t timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
   plpgsql stable set jit=off, search_path=weir, pg_temp: Invariants of workspaces.
-function _due(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
-  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
 function _earlier_time(earlier jsonb, field text) returns timestamp with time zone
   sql stable: A time of an earlier schema.
 function _end_waiting(tasks uuid[], outcome weir.state, note text, t timestamp with time zone) returns integer
@@ -1593,24 +1601,30 @@ function _fail(r weir.running, error text, final boolean, retry_at timestamp wit
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
 function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::text[]) returns jsonb
   sql immutable: What is wrong with a value, for weir._check.
+function _find_cycle(specs weir.task_spec[]) returns text
+  plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
+function _finished_lease(r weir.running, outcome weir.state, cause text, t timestamp with time zone) returns weir.finished
+  sql immutable: The terminal row of a lease that ended.
+function _finished_row(task uuid, at timestamp with time zone, attempt integer, outcome weir.state, cause text DEFAULT NULL::text, started_at timestamp with time zone DEFAULT NULL::timestamp with time zone, worker integer DEFAULT NULL::integer, passes boolean DEFAULT NULL::boolean, opened_at timestamp with time zone DEFAULT NULL::timestamp with time zone, result jsonb DEFAULT NULL::jsonb) returns weir.finished
+  sql immutable: A terminal row from its columns.
 function _fire(runs jsonb, t timestamp with time zone) returns jsonb
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Submits due runs of schedules exactly once.
 function _fire_fleet(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=weir, pg_temp: Submits the fleet jobs of due runs.
 function _fire_workflow(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=weir, pg_temp: Opens the jobs of due runs of a workflow.
+function _fleet_add_devices(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
 function _fleet_advance(of_job uuid, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends a fleet job that cannot come further.
-function _fleet_again(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
-  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: available → running for retries on devices.
-function _fleet_alive(n weir.nodes, slots integer, t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Notes that a PC lives.
+function _fleet_attempt_revoked(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
+  sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
+function _fleet_can_progress(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
+  plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
 function _fleet_cancel_units(of_job uuid, why text, t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: Cancels what is left of a fleet job.
-function _fleet_check(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
-  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
-function _fleet_claimed(of_node integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
-  sql stable: What a PC holds from one claim.
+function _fleet_check_report(devices jsonb) returns void
+  plpgsql stable: WR422 unless it is a report of devices.
 function _fleet_closed() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the end of a fleet job makes the next one active.
 function _fleet_counted() returns trigger
@@ -1619,18 +1633,22 @@ function _fleet_device_row() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: A PC sees what is inserted into fleet.devices.
 function _fleet_dropout(n weir.nodes, absent integer[], t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile set search_path=weir, pg_temp: Gives back what ran on devices that were lost together.
+function _fleet_fail_infrastructure(r weir.running, error text, harmless boolean, t timestamp with time zone) returns boolean
+  plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
 function _fleet_failed(u weir.fleet_units, f weir.finished, of_device integer, t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: FAILED_FINAL: the device leaves the schedule, or the job is stopped.
-function _fleet_fresh(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
-  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Units become tasks that run.
-function _fleet_holds(op text, of_task uuid, pc text, of_attempt integer, t timestamp with time zone, OUT attempt integer, OUT token uuid, OUT repeated boolean) returns record
+function _fleet_find_lease(op text, of_task uuid, pc text, of_attempt integer, t timestamp with time zone, OUT attempt integer, OUT token uuid, OUT repeated boolean) returns record
   plpgsql volatile set search_path=weir, pg_temp: The lease that a PC means, or null and a warning.
-function _fleet_infra(r weir.running, error text, harmless boolean, t timestamp with time zone) returns boolean
-  plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: One attempt that the infrastructure broke.
-function _fleet_join(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
-function _fleet_lives(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
-  plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
+function _fleet_lease_checks(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
+function _fleet_lease_picks(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Leases picked units to a PC.
+function _fleet_lease_retries(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: available → running for retries on devices.
+function _fleet_lease_units(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
+  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Units become tasks that run.
+function _fleet_leases_of_claim(of_node integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb, device integer, serial text, target text)
+  sql stable: What a PC holds from one claim.
 function _fleet_log_row() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: A line that is inserted into fleet.execution_logs.
 function _fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
@@ -1647,24 +1665,22 @@ function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer
   sql stable: What idle devices of a PC could do next.
 function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
+function _fleet_pick_row(job uuid, unit integer, device integer, task uuid) returns weir.fleet_units
+  sql immutable: A unit that a device could serve.
 function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
   plpgsql volatile set search_path=weir, pg_temp: What a PC takes of a job.
 function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the units of a fleet job.
-function _fleet_seen(devices jsonb) returns void
-  plpgsql stable: WR422 unless it is a report of devices.
-function _fleet_sees(pc text, device jsonb, t timestamp with time zone) returns void
+function _fleet_report_device(pc text, device jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: A PC sees a device.
+function _fleet_reserved_words() returns text[]
+  sql immutable: Words that runners cannot write.
 function _fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
   plpgsql immutable: A span of a spec, or WR422.
 function _fleet_spec(spec jsonb) returns weir.fleet_jobs
   plpgsql stable set search_path=weir, pg_temp: The row of a fleet job from its spec, or WR422.
 function _fleet_stop(of_job uuid, why text, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Stops a bad job and restores its devices.
-function _fleet_supply(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
-  plpgsql volatile set search_path=weir, pg_temp: Leases picked units to a PC.
-function _fleet_taken(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
-  sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
 function _fleet_task_row() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
 function _fleet_timeout(reason text, allowed interval) returns text
@@ -1673,8 +1689,6 @@ function _fleet_unit_reason(of_device integer, checked boolean, t timestamp with
   sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
 function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
   plpgsql stable set search_path=weir, pg_temp: Why a fleet job is not further, with reasons for programs.
-function _fleet_words() returns text[]
-  sql immutable: Words that runners cannot write.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
   plpgsql volatile set search_path=weir, pg_temp: The worker of a PC.
 function _fleet_worker_row() returns trigger
@@ -1685,24 +1699,24 @@ function _flow_refuse() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Refuses to write to a view, and says what to use.
 function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
-function _free(job uuid) returns void
-  plpgsql volatile set search_path=weir, pg_temp: WR409 for what has commands of its own.
+function _format_argument(value jsonb, form text) returns text
+  plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
-function _go_on(ids uuid[], t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
-function _grow(specs weir.task_spec[], of uuid[], base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
-  plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join jobs.
-function _happened(from_xid bigint, from_seq bigint, to_xid bigint, to_seq bigint, rows bigint) returns TABLE(at timestamp with time zone, submitted bigint, started bigint, done bigint, failed bigint, canceled bigint, expired bigint, refused bigint, waits real[], runs real[])
-  sql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: What happened between two places of the timeline, by minute.
+function _has_waiting(of_job uuid) returns boolean
+  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
   plpgsql volatile set search_path=weir, pg_temp: Locks keys, or says who has one.
+function _hook(what text, kind text, arguments text) returns regprocedure
+  sql stable: The function of a domain for a kind; null: there is none.
 function _id(at timestamp with time zone, n bigint DEFAULT 1) returns uuid
   plpgsql volatile: A UUIDv7 of that time; n orders the ids of one batch.
 function _id_at(at timestamp with time zone) returns uuid
   sql immutable: The lowest UUIDv7 of a time.
+function _id_prefix(at timestamp with time zone) returns text
+  plpgsql stable: The first fifteen characters of a UUIDv7.
 function _id_time(id uuid) returns timestamp with time zone
   sql immutable: The time in a UUIDv7.
 function _instant(at timestamp with time zone) returns text
@@ -1715,18 +1729,18 @@ function _jittered(name text, due timestamp with time zone, jitter interval) ret
   sql immutable: The time of a run, put off by its part of the jitter.
 function _job_places(of_job uuid) returns TABLE(place text, nth integer, n bigint, task uuid, name text, since timestamp with time zone)
   sql stable set search_path=weir, pg_temp: How many tasks of a job stand where.
-function _join(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
-  plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
 function _key_bucket(lane boolean, key text) returns integer
   sql immutable: The bucket of a key.
 function _key_holder(lane boolean, key text) returns jsonb
   sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
-function _leave_keys(lane boolean, keys text[], t timestamp with time zone, busy boolean DEFAULT false, error text DEFAULT NULL::text) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
+function _leases_of_claim(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
+  sql stable set search_path=weir, pg_temp: What a worker holds from one claim.
 function _left_pool(pool text, n integer DEFAULT 1) returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes places of a pool that became free.
+function _lock_at_plan(of_task uuid) returns weir.pending
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _lock_keys(keys text[], lane boolean, patient boolean, t timestamp with time zone) returns text[]
   plpgsql volatile set search_path=weir, pg_temp: Locks keys and returns those that are locked.
 function _make_available(rows tid[], t timestamp with time zone) returns integer
@@ -1745,8 +1759,12 @@ function _note(did text, by text, reason text) returns text
   sql stable: Who did it and why.
 function _note_wake(name text, step text, note text, data jsonb, by text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Notes a step in the waking of a node.
+function _notify_children(tasks uuid[]) returns void
+  plpgsql volatile set search_path=weir, pg_temp: NOTIFY for jobs whose parent ended.
 function _open(lanes text[], pools text[], t timestamp with time zone, patient boolean DEFAULT true, locked boolean DEFAULT false) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the lane and pool gates of these keys as far as they have room. Returns how many tasks became available.
+function _open_due(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
+  plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens time gates that are due: how many, the keys they now stand at, and how many became available.
 function _open_pools(names text[], heads tid[], t timestamp with time zone, patient boolean DEFAULT true, enough integer DEFAULT 2000, held text[] DEFAULT NULL::text[]) returns integer
   plpgsql volatile set enable_bitmapscan=off, enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Opens the pool gate of these pools.
 function _opened_floor(c weir.classes, newest bigint) returns bigint
@@ -1757,8 +1775,14 @@ function _parse(tasks jsonb) returns weir.task_spec[]
   plpgsql stable set search_path=weir, pg_temp: Typed rows from a JSON array of tasks, or WR422.
 function _partitions() returns TABLE(parent text, name text, lo timestamp with time zone, hi timestamp with time zone)
   sql stable set TimeZone=UTC, search_path=weir, pg_temp: Partitions and their range in time.
+function _pc_heartbeat(n weir.nodes, slots integer, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Notes that a PC lives.
+function _pc_left() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: A PC leaves with its last worker.
 function _pc_reason(n weir.nodes, p weir.pcs, t timestamp with time zone) returns jsonb
   sql stable: Why a PC gets no work, or null.
+function _pc_resumed() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Ends the pause of a PC.
 function _pc_slots(p weir.pcs) returns integer
   sql stable: The slots of a PC.
 function _pc_state(n weir.nodes, p weir.pcs, t timestamp with time zone) returns text
@@ -1769,8 +1793,6 @@ function _pick(keys integer[], firsts bigint[], priorities smallint[], of intege
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks the rows of a claim from several classes.
 function _plain_key(key text) returns text
   sql immutable set search_path=weir, pg_temp: An idempotency key without its subject.
-function _planning(of_task uuid) returns weir.pending
-  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Locks a task at the gate plan.
 function _raise(code text, field text, pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text, data jsonb DEFAULT '{}'::jsonb, label text DEFAULT NULL::text) returns void
   plpgsql volatile: Raises a refusal with its field, pattern and arguments.
 function _raise_floors() returns void
@@ -1781,20 +1803,28 @@ function _reclass(of_task uuid, to_priority integer, to_labels jsonb, event text
   plpgsql volatile set search_path=weir, pg_temp: Gives a waiting task another class.
 function _refuse(op text, tasks uuid[], attempts integer[], tokens uuid[], accepted uuid[], accepted_attempts integer[], t timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Why calls were not accepted; each lost lease becomes an event of type stale.
+function _refuse_owned(job uuid) returns void
+  plpgsql volatile set search_path=weir, pg_temp: WR409 for what has commands of its own.
+function _refuse_stale_edit(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
+  plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
+function _refuse_unreadable(tasks jsonb) returns void
+  plpgsql stable set search_path=weir, pg_temp: Raises WR422 for the first field of the wrong type.
+function _remove_waiting(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
+  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
 function _requeue(r weir.running, run_at timestamp with time zone, event text, message text, t timestamp with time zone, counts boolean DEFAULT true, reason text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → pending: retrying or snoozed.
-function _reuse(in_job uuid, keys text[], t timestamp with time zone) returns void
+function _restart_attempts(ended weir.finished[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Starts the count of attempts anew.
+function _reuse_outcomes(in_job uuid, keys text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends tasks as they ended in the job that theirs repeats.
 function _revivable(jobs uuid[], given uuid[]) returns uuid[]
   plpgsql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: What ended because of tasks that live again.
 function _revive(ended weir.finished[], by text, t timestamp with time zone, in_order boolean DEFAULT false, note text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: finished → pending for tasks and what ended because of them.
-function _ring(specs weir.task_spec[]) returns text
-  plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
+function _revive_of_fleet(tasks uuid[]) returns void
+  plpgsql stable set search_path=weir, pg_temp: WR409 for a run of a fleet job.
 function _rollout(id uuid) returns weir.rollouts
   plpgsql volatile set search_path=weir, pg_temp: The row of a rollout, with the lock of its commands, or WR404.
-function _rollout_again(r weir.rollouts, task uuid, by text, at timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Retries a task.
 function _rollout_answer(did text, id uuid) returns text
   sql stable set search_path=weir, pg_temp: What was done, and what comes next.
 function _rollout_counted() returns trigger
@@ -1803,44 +1833,46 @@ function _rollout_database_lock(name text) returns void
   sql volatile: The lock of the name of a database.
 function _rollout_facts(ids uuid[]) returns jsonb
   plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_incremental_sort=off, enable_mergejoin=off, enable_seqscan=off, enable_sort=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks of rollouts as their gates see them, in groups.
-function _rollout_go(id uuid, t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: Settles and opens.
 function _rollout_hash(plan jsonb) returns text
   sql immutable: The hash of a frozen plan.
-function _rollout_lives(r weir.rollouts) returns void
-  plpgsql volatile set search_path=weir, pg_temp: WR409 for a rollout that has ended or was aborted.
-function _rollout_lost(r weir.rollouts, facts jsonb, t timestamp with time zone) returns void
+function _rollout_hold_changes(facts jsonb, stages jsonb) returns TABLE(rollout uuid, stage smallint, canary boolean, state text, hold text, fresh boolean, proven boolean, n integer, want text)
+  plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The holds of rollouts that should be others.
+function _rollout_mark_lost(r weir.rollouts, facts jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Marks runs whose executor was lost, and lanes that they block.
 function _rollout_of(task uuid) returns weir.rollouts
   plpgsql volatile set search_path=weir, pg_temp: The rollout of a task, or WR404.
+function _rollout_refuse_ended(r weir.rollouts) returns void
+  plpgsql volatile set search_path=weir, pg_temp: WR409 for a rollout that has ended or was aborted.
 function _rollout_replaced(id uuid, hash text) returns weir.rollouts
   plpgsql volatile set search_path=weir, pg_temp: The rollout to be edited, or WR409.
 function _rollout_resolved(r weir.rollouts, task uuid, verdict text, note text, by text, at timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Writes down what became of an unknown run.
+function _rollout_retry_task(r weir.rollouts, task uuid, by text, at timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Retries a task.
 function _rollout_settle(id uuid, t timestamp with time zone, OUT changed integer, OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Holds and releases the tasks of a rollout as its gates say. Returns how many changed, and the keys to open.
+function _rollout_settle_and_open(id uuid, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Settles and opens.
 function _rollout_specs(plan jsonb, hold text, pool text) returns TABLE(n bigint, stage integer, database text, change integer, version text, name text, kind text, canary boolean, key text, spec jsonb)
   sql immutable: The tasks of a plan as the engine takes them.
 function _rollout_stage(id uuid, stage text) returns weir.rollout_stages
   plpgsql volatile set search_path=weir, pg_temp: A stage by name, or WR404.
 function _rollout_stages(facts jsonb) returns TABLE(rollout uuid, n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits text, canary_left integer, canary text, stopped text, open integer, left_first integer, active integer)
   plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: How far each stage is and what it waits for.
-function _rollout_stands(r weir.rollouts, stages jsonb, t timestamp with time zone) returns void
-  plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
 function _rollout_start_text(id uuid) returns text
   sql immutable: The hold of a rollout that was not started.
-function _rollout_want(facts jsonb, stages jsonb) returns TABLE(rollout uuid, stage smallint, canary boolean, state text, hold text, fresh boolean, proven boolean, n integer, want text)
-  plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The holds of rollouts that should be others.
-function _rollout_wanted(id uuid, wants jsonb) returns TABLE(task uuid, state text, want text)
+function _rollout_tasks_to_change(id uuid, wants jsonb) returns TABLE(task uuid, state text, want text)
   plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks whose holds should be others.
-function _rollout_wrong(ids uuid[]) returns TABLE(rollout uuid, state text, hold text, n integer, want text)
+function _rollout_write_state(r weir.rollouts, stages jsonb, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
+function _rollout_wrong_holds(ids uuid[]) returns TABLE(rollout uuid, state text, hold text, n integer, want text)
   plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
+function _run_deferred() returns void
+  plpgsql volatile set search_path=weir, pg_temp: Runs the deferred triggers of this transaction.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
-function _said(value jsonb, form text) returns text
-  plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
-function _same(specs weir.task_spec[], ids uuid[]) returns uuid[]
-  plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
+function _scheduled_task_of_fleet(params jsonb, jitter interval) returns void
+  plpgsql stable set search_path=weir, pg_temp: WR422 for a schedule of a bad fleet job.
 function _seconds(span interval) returns numeric
   sql immutable: A span in a reason.
 function _sentence(reason jsonb) returns text
@@ -1851,26 +1883,26 @@ function _set_aside(of_task uuid, doing text, code text, message text, t timesta
   plpgsql volatile set search_path=weir, pg_temp: A task that could not be moved, with the error.
 function _set_clock(at timestamp with time zone) returns timestamp with time zone
   plpgsql stable: A time set by the owner, else WR422.
+function _set_wait_limits(in_job uuid, patience jsonb) returns void
+  sql volatile set search_path=weir, pg_temp: Writes the patience of tasks of a job.
 function _settle(ended uuid[], INOUT lanes text[], INOUT pools text[], t timestamp with time zone, of uuid[] DEFAULT NULL::uuid[], counted boolean DEFAULT false) returns record
   plpgsql volatile set enable_nestloop=on, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Counts dependents down, skips what cannot run, closes jobs. Adds the lanes and pools its tasks now stand at.
-function _sleepy(node integer, t timestamp with time zone) returns boolean
+function _sleep_if_idle(node integer, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: Whether a node is to go to sleep now; marks it asleep.
 function _span(span interval) returns text
   plpgsql immutable: A span of time for people.
 function _state_of(of_task uuid) returns weir.state
   sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
-function _stem(at timestamp with time zone) returns text
-  plpgsql stable: The first fifteen characters of a UUIDv7.
 function _subject_key(key text) returns text
   sql stable set search_path=weir, pg_temp: An idempotency key with the subject that it belongs to.
 function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone, job_priority integer DEFAULT 0, job_trace text DEFAULT NULL::text) returns TABLE(n integer, task uuid, existed boolean)
   plpgsql volatile set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes parsed tasks and their first events.
-function _take(of_task uuid, OUT was weir.state, OUT p weir.pending) returns record
-  plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Takes a pending or available task out of its table.
 function _take_horizon() returns void
   plpgsql volatile set search_path=weir, pg_temp: Notes the last order_seq and a transaction id newer than all that drew one up to it.
 function _take_key(key text, id uuid, body jsonb) returns uuid
   plpgsql volatile set search_path=weir, pg_temp: The job that has an idempotency key: the new one, or an older.
+function _tasks_by_key(of_job uuid, keys text[]) returns uuid[]
+  sql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: Tasks of a job by their keys.
 function _tend_chains(t timestamp with time zone, OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set search_path=weir, pg_temp: Goes on with chains that ended in part.
 function _tend_gates(lanes text[], pools text[], t timestamp with time zone) returns integer
@@ -1885,22 +1917,18 @@ function _tidy_starts(pools text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keeps the starts of pools few.
 function _try_open(lanes text[], pools text[], t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Opens keys; an error stops nobody but them.
-function _unchanged(what text, name text, seen timestamp with time zone, is_at timestamp with time zone) returns void
-  plpgsql volatile: Refuses a change to what somebody else changed meanwhile.
 function _ungranted() returns SETOF text
   sql stable set search_path=weir, pg_temp: The roles and grants that are missing.
+function _unserved_work(within interval, t timestamp with time zone, without integer DEFAULT NULL::integer) returns TABLE(service text, labels jsonb, due timestamp with time zone, what text)
+  sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
 function _wait_for_keys(keys text[], lane boolean, whole boolean, wait text) returns boolean
   plpgsql volatile set lock_timeout=300ms, search_path=weir, pg_temp: Takes the locks of keys, or gives up.
-function _waiting(OUT lanes text[], OUT pools text[]) returns record
+function _waiting_keys(OUT lanes text[], OUT pools text[]) returns record
   plpgsql stable set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keys with tasks waiting at them.
-function _waits(of_job uuid) returns boolean
-  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
 function _wake_next(n weir.nodes) returns timestamp with time zone
   sql immutable: When a node may be tried again.
 function _wake_timeout(n weir.nodes) returns interval
   sql immutable: How long a node may take to wake.
-function _wanted(within interval, t timestamp with time zone, without integer DEFAULT NULL::integer) returns TABLE(service text, labels jsonb, due timestamp with time zone, what text)
-  sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
 function _why(of_task uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits, with reasons for programs.
 function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason jsonb, OUT since timestamp with time zone) returns record
@@ -1909,22 +1937,28 @@ function _why_ended(of_task uuid) returns TABLE(gate text, open boolean, reason 
   sql stable set search_path=weir, pg_temp: How a task ended.
 function _why_job(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a job is where it is, with reasons for programs.
+function _why_job_of_fleet(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: What a fleet job waits for.
+function _why_job_of_workflow(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: Which nodes are woken for a job.
 function _why_lane(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its lane.
 function _why_name(task uuid, job uuid) returns jsonb
   sql stable set search_path=weir, pg_temp: What people call a task that stands in the way of another.
 function _why_needs(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits for others.
+function _why_of(what text, kind text, id uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  plpgsql stable set search_path=weir, pg_temp: What the domain of a job adds to weir.why.
 function _why_plan(q weir.tasks, p weir.pending) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at the gate plan.
 function _why_pool(pool_name text, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits at its pool.
+function _why_task_of_rollout(of_task uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: What a run of a rollout waits for.
 function _why_time(q weir.tasks, p weir.pending, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   sql stable set search_path=weir, pg_temp: Why a task waits for its time.
 function _why_unclaimed(q weir.tasks, c weir.classes, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why an available task has not started.
-function _with_keys(of_job uuid, keys text[]) returns uuid[]
-  sql stable set enable_mergejoin=off, enable_nestloop=off, jit=off, search_path=weir, pg_temp: Tasks of a job by their keys.
 function _words(code text) returns text
   sql immutable: The words of a reason, with places for its arguments.
 function _worker(worker text, services text[], t timestamp with time zone) returns weir.workers
@@ -1933,6 +1967,8 @@ function _workspace_conditions(was jsonb, seen jsonb, t timestamp with time zone
   sql stable set search_path=weir, pg_temp: Conditions with the times of their changes.
 function _workspace_room(of_user uuid, except_for uuid) returns void
   plpgsql volatile set search_path=weir, pg_temp: Refuses a start over a limit.
+function _write_job_tasks(specs weir.task_spec[], of uuid[], base integer, known_keys text[], known_ids uuid[], t timestamp with time zone, OUT ids uuid[], OUT lanes text[], OUT pools text[]) returns record
+  plpgsql volatile set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Writes tasks that join jobs.
 function add_tasks(job uuid, tasks jsonb, params jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(key text, task uuid)
   plpgsql volatile security definer set enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds tasks to a live job, or builds a queued one. Returns the task of each key.
 function adopt_restore(another boolean DEFAULT NULL::boolean) returns bigint
@@ -2234,14 +2270,14 @@ function workspace_want(workspace uuid, want text, by text DEFAULT NULL::text, e
 
 -- Grants
 weir_client: execute on function _device_reason
+weir_client: execute on function _fleet_reserved_words
 weir_client: execute on function _fleet_timeout
-weir_client: execute on function _fleet_words
+weir_client: execute on function _format_argument
 weir_client: execute on function _id_time
 weir_client: execute on function _instant
 weir_client: execute on function _pc_reason
 weir_client: execute on function _pc_slots
 weir_client: execute on function _pc_state
-weir_client: execute on function _said
 weir_client: execute on function _sentence
 weir_client: execute on function _span
 weir_client: execute on function _words
@@ -2283,6 +2319,8 @@ weir_client: usage on schema fleet
 weir_client: usage on schema flow
 weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
+weir_client: select on table or view _definition
+weir_client: select on table or view _definition_work
 weir_client: select on table or view _hidden
 weir_client: select on table or view _lane_holder
 weir_client: select on table or view _rollout_fact
@@ -2364,10 +2402,10 @@ weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
 weir_worker: execute on function _device_reason
 weir_worker: execute on function _fleet_timeout
+weir_worker: execute on function _format_argument
 weir_worker: execute on function _id_time
 weir_worker: execute on function _instant
 weir_worker: execute on function _pc_reason
-weir_worker: execute on function _said
 weir_worker: execute on function _sentence
 weir_worker: execute on function _span
 weir_worker: execute on function _words

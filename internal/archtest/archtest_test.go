@@ -33,10 +33,13 @@ func TestRepository(t *testing.T) {
 		"no text of one machine":           func() []finding { return checkText(tr, texts) },
 		"SQL of the engine has no domain":  func() []finding { return checkWords(tr, domains) },
 		"no sentence decides":              func() []finding { return checkWords(tr, sentences) },
-		"rows are read by name":            func() []finding { return checkWords(tr, positions) },
+		"rows have their names":            func() []finding { return checkWords(tr, positions) },
 		"a refusal has its parts":          func() []finding { return checkWords(tr, refusals) },
 		"an advisory lock has one owner":   func() []finding { return checkLocks(tr, locks) },
 		"a function file has its one form": func() []finding { return checkFunctions(tr, "schema/functions", "weir", "fleet") },
+	}
+	for _, r := range recipes {
+		checks[r.heading] = func() []finding { return checkRecipe(tr, r) }
 	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"go/ast"
 	"path"
+	"strings"
+	"unicode/utf8"
 )
 
 // sizeRules bound what a reader must keep in mind at once.
 type sizeRules struct {
 	fileLines, funcLines int
+	// columns bounds the lines of SQL, by folder.
+	columns map[string]int
 	// made are generated files that cannot say so in their first line.
 	made []string
 	// long names a file, or a function as path:Name or path:Type.Name.
@@ -50,7 +54,25 @@ func checkSize(t *tree, r sizeRules) []finding {
 			out = append(out, finding{x.path, 0, fmt.Sprintf("has %d lines, more than %d: split it by noun, or list it with a reason", n, r.fileLines)})
 		}
 	}
-	return append(out, u.stale("the size rule")...)
+	return append(append(out, checkColumns(t, r, generated)...), u.stale("the size rule")...)
+}
+
+// checkColumns finds lines of SQL that do not fit beside a second window.
+func checkColumns(t *tree, r sizeRules, generated map[string]bool) []finding {
+	var out []finding
+	for dir, most := range r.columns {
+		for _, x := range t.texts {
+			if path.Ext(x.path) != ".sql" || !within(x.path, dir) || generated[x.path] {
+				continue
+			}
+			for i, line := range strings.Split(string(x.data), "\n") {
+				if n := utf8.RuneCountInString(line); n > most {
+					out = append(out, finding{x.path, i + 1, fmt.Sprintf("has %d columns, more than %d: break it at a clause", n, most)})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // funcName returns Name, or Type.Name of a method.

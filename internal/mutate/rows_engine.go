@@ -53,7 +53,8 @@ var engineRows = []Row{
 	},
 	{
 		"confirm_cancel checks the token", "schema/functions/engine/confirm_cancel.sql",
-		` and x.token = confirm_cancel.token and x.cancel_at is not null`, ` and x.cancel_at is not null`,
+		` and x.token = confirm_cancel.token
+    and x.cancel_at is not null`, ` and x.cancel_at is not null`,
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
@@ -141,12 +142,12 @@ var engineRows = []Row{
 		engineTests, "TestR3LostReply",
 	},
 	{
-		"a repeated claim gets its own leases", "schema/functions/engine/_claimed.sql",
+		"a repeated claim gets its own leases", "schema/functions/engine/_leases_of_claim.sql",
 		` and r.token = fence`, ``,
 		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
 	},
 	{
-		"a repeated claim gets leases of its worker", "schema/functions/engine/_claimed.sql",
+		"a repeated claim gets leases of its worker", "schema/functions/engine/_leases_of_claim.sql",
 		`r.worker = of_worker and `, ``,
 		engineTests, "TestARepeatedClaimGetsItsOwnLeases",
 	},
@@ -157,7 +158,9 @@ var engineRows = []Row{
 	},
 	{
 		"a claim counts the capacity of its node", "schema/functions/engine/claim.sql",
-		`least(f, (nd.capacity ->> s)::int -`, `least(f, 1000 -`,
+		`least(f,
+        (nd.capacity ->> s)::int
+          -`, `least(f, 1000 -`,
 		engineTests, "TestNodeCapacity",
 	},
 	{
@@ -244,7 +247,8 @@ var engineRows = []Row{
 	// Gates.
 	{
 		"a pool is counted under its lock", "schema/functions/engine/_open_pools.sql",
-		`names := held || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``,
+		`names := held
+    || weir._lock_keys(array(select n from unnest(names) n where held is null or n <> all (held)), false, patient, t);`, ``,
 		engineTests, "TestR7FourOpeners",
 	},
 	{
@@ -254,7 +258,8 @@ var engineRows = []Row{
 	},
 	{
 		"a key is taken beside whole buckets", "schema/functions/engine/_lock_keys.sql",
-		`pg_try_advisory_xact_lock_shared(87, k.bucket) and `, ``,
+		`pg_try_advisory_xact_lock_shared(87, k.bucket)
+        and `, ``,
 		engineTests, "TestKeysAndBucketsExclude",
 	},
 	{
@@ -294,7 +299,8 @@ var engineRows = []Row{
 	},
 	{
 		"a cursor that is ahead is refused", "schema/functions/engine/events_after.sql",
-		`after_xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint or `, ``,
+		`after_xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    or `, ``,
 		engineTests, "TestADatabaseFromADumpGoesOn",
 	},
 	{
@@ -314,7 +320,8 @@ var engineRows = []Row{
 	},
 	{
 		"a lane holds for who waits at a pool", "schema/functions/engine/_open.sql",
-		`(select h.exclusive or o.exclusive from weir.pending o where o.lane = h.lane and o.gate = 'pool' limit 1) is not true`, `true`,
+		`(select h.exclusive or o.exclusive from weir.pending o
+          where o.lane = h.lane and o.gate = 'pool' limit 1) is not true`, `true`,
 		engineTests, "TestAFailedRankNeedsADecision",
 	},
 	{
@@ -350,7 +357,7 @@ var engineRows = []Row{
 
 	// Jobs.
 	{
-		"a job is locked before its tasks are taken", "schema/functions/engine/_take.sql",
+		"a job is locked before its tasks are taken", "schema/functions/engine/_remove_waiting.sql",
 		`perform from weir.job_live j where j.job = q.job for update;`, ``,
 		engineTests, "TestTheJobIsLockedBeforeItsTasks",
 	},
@@ -385,24 +392,24 @@ var engineRows = []Row{
 		engineTests, "TestGrowRefusals",
 	},
 	{
-		"only a task at the gate plan is planned", "schema/functions/engine/_planning.sql",
+		"only a task at the gate plan is planned", "schema/functions/engine/_lock_at_plan.sql",
 		`if p.gate is distinct from 'plan' then`, `if p.task is null then`,
 		engineTests, "TestPlanTask",
 	},
 	{
-		"a job is locked while a task of it is planned", "schema/functions/engine/_planning.sql",
+		"a job is locked while a task of it is planned", "schema/functions/engine/_lock_at_plan.sql",
 		`perform from weir.job_live j where j.job = q.job for update;`, ``,
 		engineTests, "TestATaskIsPlannedUnderItsJobsLock",
 	},
 
 	// Keys.
 	{
-		"an idempotency key is one task", "schema/functions/engine/_same.sql",
+		"an idempotency key is one task", "schema/functions/engine/_deduplicate.sql",
 		`coalesce(nullif(k.id, x.id), nullif(u.task, x.id))`, `nullif(u.task, x.id)`,
 		engineTests, "TestIdempotency",
 	},
 	{
-		"a unique key is one live task", "schema/functions/engine/_same.sql",
+		"a unique key is one live task", "schema/functions/engine/_deduplicate.sql",
 		`coalesce(nullif(k.id, x.id), nullif(u.task, x.id))`, `nullif(k.id, x.id)`,
 		engineTests, "TestUniqueKey",
 	},
@@ -500,7 +507,8 @@ var engineRows = []Row{
 	},
 	{
 		"a node that is alive stays", "schema/functions/engine/drop_node.sql",
-		`if n.seen_at > t - interval '30 s' and`, `if false and`,
+		`if n.seen_at > t - interval '30 s'
+    and`, `if false and`,
 		"./internal/node", "TestDropNode",
 	},
 	{

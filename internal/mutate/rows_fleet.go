@@ -31,7 +31,8 @@ var fleetRows = []Row{
 	},
 	{
 		"a failure by the infrastructure is for the live lease", "schema/functions/fleet/fleet_fail.sql",
-		` and x.token = fleet_fail.token and x.device is not null`, ` and x.device is not null`,
+		` and x.token = fleet_fail.token
+    and x.device is not null`, ` and x.device is not null`,
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
@@ -40,8 +41,9 @@ var fleetRows = []Row{
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
-		"a PC reports of its own attempt", "schema/functions/fleet/_fleet_holds.sql",
-		`if r.node = n.id and (of_attempt`, `if (of_attempt`,
+		"a PC reports of its own attempt", "schema/functions/fleet/_fleet_find_lease.sql",
+		`if r.node = n.id
+    and (of_attempt`, `if (of_attempt`,
 		fleetTests, "TestAPCReportsOfItsOwnRuns",
 	},
 	{
@@ -87,7 +89,7 @@ var fleetRows = []Row{
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{
-		"slots are reported under the PC's lock", "schema/functions/fleet/_fleet_alive.sql",
+		"slots are reported under the PC's lock", "schema/functions/fleet/_pc_heartbeat.sql",
 		`perform from weir.nodes x where x.id = n.id for no key update;`, ``,
 		fleetTests, "TestThePCIsLockedBeforeItsDevices",
 	},
@@ -97,7 +99,7 @@ var fleetRows = []Row{
 		fleetTests, "TestThePCIsLockedBeforeItsDevices",
 	},
 	{
-		"a PC that sees a device takes its lock", "schema/functions/fleet/_fleet_sees.sql",
+		"a PC that sees a device takes its lock", "schema/functions/fleet/_fleet_report_device.sql",
 		`perform from weir.nodes x where x.id in (n.id, o.id) order by x.id for no key update;`, ``,
 		fleetTests, "TestThePCIsLockedBeforeItsDevices",
 	},
@@ -123,7 +125,8 @@ var fleetRows = []Row{
 	},
 	{
 		"a device that is back is not lost", "schema/functions/fleet/fleet_tend.sql",
-		`where d.id = any (gone)) order by x.id for no key update;`, `where d.id = any (gone)) order by x.id;`,
+		`where d.id = any (gone)) order by x.id
+    for no key update;`, `where d.id = any (gone)) order by x.id;`,
 		fleetTests, "TestThePassOfTheLeader",
 	},
 	{
@@ -167,7 +170,7 @@ var fleetRows = []Row{
 		fleetTests, "TestAJobIsLockedBeforeItLingers",
 	},
 	{
-		"a claim waits for no unit", "schema/functions/fleet/_fleet_fresh.sql",
+		"a claim waits for no unit", "schema/functions/fleet/_fleet_lease_units.sql",
 		`for update skip locked`, `for update`,
 		fleetTests, "TestUnitsThatSomebodyHasAreLeft",
 	},
@@ -182,12 +185,12 @@ var fleetRows = []Row{
 		fleetTests, "TestARepeatedClaimOfAPC",
 	},
 	{
-		"a repeated claim of a PC gets its own leases", "schema/functions/fleet/_fleet_claimed.sql",
+		"a repeated claim of a PC gets its own leases", "schema/functions/fleet/_fleet_leases_of_claim.sql",
 		` and r.token = fence`, ``,
 		fleetTests, "TestARepeatedClaimOfAPC",
 	},
 	{
-		"a PC reports of a lease as it is", "schema/functions/fleet/_fleet_holds.sql",
+		"a PC reports of a lease as it is", "schema/functions/fleet/_fleet_find_lease.sql",
 		`where x.task = of_task for update;`, `where x.task = of_task;`,
 		fleetTests, "TestAReportIsForTheLeaseAsItIs",
 	},

@@ -24,7 +24,8 @@ var flowRows = []Row{
 	},
 	{
 		"schedules are locked in the order of their names", "schema/functions/engine/_fire.sql",
-		` order by x.name for update;`, ` order by x.name;`,
+		` order by x.name
+  for update;`, ` order by x.name;`,
 		engineTests, "TestLocksAreTakenInOrder",
 	},
 	{
@@ -59,7 +60,8 @@ var flowRows = []Row{
 	},
 	{
 		"a plan locks all jobs first", "schema/functions/flow/workflow_plan.sql",
-		`order by l.job for update;`, `order by l.job;`,
+		`order by l.job
+  for update;`, `order by l.job;`,
 		flowTests, "TestJobsAreLockedBeforeTheyArePlanned",
 	},
 }

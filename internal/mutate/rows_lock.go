@@ -70,7 +70,8 @@ var lockRows = []Row{
 	},
 	{
 		"what comes under a class is noted", "schema/migrations/0024_marks.sql",
-		`for each row when (new.class < 0) execute`, `for each row when (false) execute`,
+		`for each row when (new.class < 0)
+  execute`, `for each row when (false) execute`,
 		engineTests, "TestWhatIsSaidIsSaidAgainAfterAMark",
 	},
 	{
@@ -84,7 +85,7 @@ var lockRows = []Row{
 		engineTests, "TestTheEndOfATaskDoesNotCountItsPool",
 	},
 	{
-		"who is taken out leaves the pool", "schema/functions/engine/_take.sql",
+		"who is taken out leaves the pool", "schema/functions/engine/_remove_waiting.sql",
 		`perform weir._left_pool(p.pool);`, ``,
 		engineTests, "TestWhatIsSaidIsSaidAgainAfterAMark",
 	},
@@ -131,7 +132,7 @@ var lockRows = []Row{
 		engineTests, "TestWhatIsReadIsLocked",
 	},
 	{
-		"who plans a task has its row", "schema/functions/engine/_planning.sql",
+		"who plans a task has its row", "schema/functions/engine/_lock_at_plan.sql",
 		`where x.task = of_task for update;`, `where x.task = of_task;`,
 		engineTests, "TestWhatIsReadIsLocked",
 	},
@@ -146,13 +147,15 @@ var lockRows = []Row{
 		engineTests, "TestLocksAreTakenInOrder",
 	},
 	{
-		"what is due is not waited for", "schema/functions/engine/_due.sql",
-		`order by p.run_at limit n for update skip locked`, `order by p.run_at limit n`,
+		"what is due is not waited for", "schema/functions/engine/_open_due.sql",
+		`order by p.run_at limit n
+      for update skip locked`, `order by p.run_at limit n`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},
 	{
-		"one that is due is not waited for", "schema/functions/engine/_due.sql",
-		`p.run_at <= t for update skip locked`, `p.run_at <= t for update`,
+		"one that is due is not waited for", "schema/functions/engine/_open_due.sql",
+		`p.run_at <= t
+      for update skip locked`, `p.run_at <= t for update`,
 		engineTests, "TestWhoTendsWaitsForNobody",
 	},
 	{

@@ -38,8 +38,9 @@ var openerRows = []Row{
 		engineTests, "TestR2AFloorWaitsForOpenSubmitters",
 	},
 	{
-		"a retry that somebody has is left", "schema/functions/fleet/_fleet_again.sql",
-		`and a.position = p.position for update skip locked`, `and a.position = p.position for update`,
+		"a retry that somebody has is left", "schema/functions/fleet/_fleet_lease_retries.sql",
+		`and a.position = p.position
+      for update skip locked`, `and a.position = p.position for update`,
 		fleetTests, "TestARetryThatSomebodyHasIsLeft",
 	},
 }

@@ -81,7 +81,8 @@ var rolloutRows = []Row{
 	},
 	{
 		"a run needs the text of its checksum", "schema/functions/rollout/rollout_brief.sql",
-		`when sql is null or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then`, `when false then`,
+		`when sql is null
+      or change ->> 'checksum' <> encode(sha256(convert_to(replace(sql, E'\r\n', E'\n'), 'UTF8')), 'hex') then`, `when false then`,
 		rolloutTests, "TestARunLooksAgain",
 	},
 	{
@@ -100,7 +101,7 @@ var rolloutRows = []Row{
 		rolloutTests, "TestReleasedByHand",
 	},
 	{
-		"the engine's commands leave rollouts alone", "schema/functions/engine/_free.sql",
+		"the engine's commands leave rollouts alone", "schema/functions/engine/_refuse_owned.sql",
 		`if found and owner.kind is distinct from`, `if false and owner.kind is distinct from`,
 		rolloutTests, "TestCommandsOfTheEngineAreRefused",
 	},

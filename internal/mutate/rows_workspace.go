@@ -6,7 +6,8 @@ const workspaceTests = "./internal/workspace"
 var workspaceRows = []Row{
 	{
 		"an archive counts for its operation", "schema/functions/workspace/workspace_archived.sql",
-		`w.op_id is distinct from workspace_archived.op_id or `, ``,
+		`w.op_id is distinct from workspace_archived.op_id
+    or `, ``,
 		workspaceTests, "TestAnArchiveCountsForItsOperation",
 	},
 	{

@@ -206,6 +206,9 @@ var (
 	literal  = regexp.MustCompile(`'((?:[^']|'')*)'`)
 	usual    = regexp.MustCompile(`hint text default '([^']*)'`)
 	branch   = regexp.MustCompile(`(?:then|else) ('(?:[^']|'')*')`)
+	// goesOn matches where a text continues in the next line, newLine where a statement does.
+	goesOn  = regexp.MustCompile(`'[ \t]*\n\s*'`)
+	newLine = regexp.MustCompile(`\s*\n\s*`)
 	// patternAt maps a function to the argument that is the pattern; for _not_found it is
 	// the noun.
 	patternAt = map[string]int{"_invalid": 1, "_conflict": 0, "_raise": 2, "_fault": 1, "_not_found": 0}
@@ -223,6 +226,7 @@ func (s sentences) ofSQL(t *testing.T) {
 			return err
 		}
 		text, err := fs.ReadFile(schema.FS, path)
+		text = newLine.ReplaceAll(goesOn.ReplaceAll(text, nil), []byte(" "))
 		for _, m := range refusing.FindAllStringSubmatchIndex(string(text), -1) {
 			name, args := string(text[m[2]:m[3]]), arguments(string(text[m[1]:]))
 			if strings.HasSuffix(path, "/"+name+".sql") {

@@ -6,7 +6,7 @@
 //
 //	Create ──► job: task per stage × database × change, each with a hold
 //	              │
-//	Start ────────┤   weir._rollout_want says for every waiting task what it still
+//	Start ────────┤   weir._rollout_hold_changes says for every waiting task what it still
 //	Approve ──────┤   waits for; weir._rollout_settle applies the difference:
 //	Promote ──────┼──►  start → earlier stage → approval → promotion → canary
 //	Pause ────────┤      → a decision about a failure → resume → nothing

@@ -90,7 +90,7 @@ func TestCanariesOneByOne(t *testing.T) {
 		t.Fatal(got)
 	}
 	var wrong int
-	r.scan(&wrong, `select count(*) from weir._rollout_wrong(array[$1::uuid])`, x.ID)
+	r.scan(&wrong, `select count(*) from weir._rollout_wrong_holds(array[$1::uuid])`, x.ID)
 	if wrong != 0 {
 		t.Fatalf("%d holds went stale", wrong)
 	}

@@ -359,7 +359,7 @@ func TestReleasedByHand(t *testing.T) {
 	r.register("test", "a")
 	r.register("prod", "b")
 	x := r.started(Plan{Stages: []Stage{{Name: "test"}, {Name: "prod"}}, Changes: []script.Change{ddl(1)}})
-	r.exec(`with mine as materialized (select weir._acts('rollout')) select weir.release($1, 'eve') from mine`, r.task(x.ID, "prod/b/1").ID)
+	r.exec(`with mine as materialized (select weir._act_as_owner('rollout')) select weir.release($1, 'eve') from mine`, r.task(x.ID, "prod/b/1").ID)
 	r.open()
 	all := r.claims(10)
 	if o := r.brief(all["prod/b/1"]); o.code != CodeDrift || !strings.Contains(o.problem, "released the task by hand") {

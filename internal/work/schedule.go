@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir"
@@ -217,8 +218,9 @@ func (s *TaskSpec) stored() map[string]any {
 	if err != nil || json.Unmarshal(text, &fields) != nil {
 		return nil // it came from JSON, so it encodes as JSON
 	}
-	for name, d := range map[string]op.Period{"timeout": s.Timeout, "backoff": s.Backoff, "backoff_cap": s.BackoffCap} {
-		if d != 0 {
+	for field, value := range reflect.ValueOf(s).Elem().Fields() {
+		if d, ok := value.Interface().(op.Period); ok && d != 0 {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			fields[name] = strconv.FormatInt(time.Duration(d).Microseconds(), 10) + " us"
 		}
 	}

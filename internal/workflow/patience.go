@@ -10,7 +10,8 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// patience is how long a task waits for a worker: the JSON that weir._be_patient takes.
+// patience is how long a task waits for a worker: the JSON that
+// weir._set_wait_limits takes.
 type patience struct {
 	Key    string            `json:"key"`
 	Relax  string            `json:"relax,omitempty"`

@@ -39,11 +39,13 @@ insert into weir.transition (was, event, becomes) values
   ('failed',    'skipped',   'skipped'),
   ('canceled',  'retried',   'pending'),
   ('skipped',   'retried',   'pending');
-comment on table weir.transition is 'The state machine. An event type leads to one state wherever it starts, so the last event of a task is its state.';
+comment on table weir.transition is
+  'The state machine. An event type leads to one state wherever it starts, so the last event of a task is its state.';
 
 -- A class is what a worker can be asked for: a service, the labels it needs, a priority.
 -- Tasks that enter available in the order they were submitted use id; tasks that come back or come late use -id.
--- floor is the lowest order_seq that can still be live under id, so that a claim never walks over dead rows (see weir.tend).
+-- floor is the lowest order_seq that can still be live under id, so that a claim never walks over dead rows (see
+-- weir.tend).
 create table weir.classes (
   id       int generated always as identity primary key,
   service  text collate "C" not null,
@@ -81,7 +83,8 @@ create type weir.task_spec as (
 create sequence weir.order_seq;
 create sequence weir.event_seq;
 
--- What was asked. Written once; only a change of priority touches class. The time it was asked is in its id (weir._id_time).
+-- What was asked. Written once; only a change of priority touches class. The time it was asked is in its id
+-- (weir._id_time).
 create table weir.tasks (
   id           uuid not null,
   order_seq    bigint not null,
@@ -138,8 +141,10 @@ create index pending_pool on weir.pending (pool, priority desc, order_seq, posit
 create index pending_held_lane on weir.pending (lane) where gate = 'pool' and lane is not null;
 create index pending_rank on weir.pending (lane, rank) where rank is not null;
 
--- May start. The primary key is the claim order: order_seq is one per job or task without a job, position one per task of a job.
--- A row here holds its lane and its place in the pool. Eight columns: a ninth would cost eight bytes a row where some are null.
+-- May start. The primary key is the claim order: order_seq is one per job or task without a job, position one per task
+-- of a job.
+-- A row here holds its lane and its place in the pool. Eight columns: a ninth would cost eight bytes a row where some
+-- are null.
 create table weir.available (
   order_seq bigint not null,
   task      uuid not null,
@@ -176,7 +181,8 @@ create table weir.running (
   pool         text collate "C",
   cancel_at    timestamptz,
   cancel_note  text
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_cost_delay = 0);
 comment on column weir.running.class is 'Set with node: what counts against its capacity.';
 create index running_lane on weir.running (lane) where lane is not null;
 create index running_pool on weir.running (pool) where pool is not null;
@@ -199,7 +205,8 @@ alter table weir.finished add primary key (task);
 create index on weir.finished (outcome, task) where outcome <> 'done';
 comment on column weir.finished.passes is 'A person skipped it and said: go on as if it were done.';
 
--- Leases that spent no attempt: crashes of the worker, and returns (drain, shutdown, snooze). Rare, so beside the hot path.
+-- Leases that spent no attempt: crashes of the worker, and returns (drain, shutdown, snooze). Rare, so beside the hot
+-- path.
 create table weir.forgiven (
   task    uuid primary key,
   crashes int not null default 0,
@@ -207,7 +214,8 @@ create table weir.forgiven (
 );
 
 -- The timeline. Moves of the hot path are one row for a whole batch (tasks), all else one row each (task).
--- The time in id, opened_at, started_at and at of a task equals the at of its batch rows: that is how they are found (weir.task_events).
+-- The time in id, opened_at, started_at and at of a task equals the at of its batch rows: that is how they are found
+-- (weir.task_events).
 create table weir.events (
   seq     bigint not null default nextval('weir.event_seq'),
   xid     bigint not null default (pg_current_xact_id()::text::bigint),
@@ -225,7 +233,8 @@ create table weir.events (
   message text,
   data    jsonb
 ) partition by range (at);
-comment on column weir.events.xid is 'The transaction. A reader follows (xid, seq) below the oldest running one, so that late commits are never missed.';
+comment on column weir.events.xid is
+  'The transaction. A reader follows (xid, seq) below the oldest running one, so that late commits are never missed.';
 alter table weir.events alter column tasks set storage external;
 create index on weir.events (xid, seq);
 create index on weir.events using brin (at) with (pages_per_range = 16, autosummarize = on);
@@ -263,7 +272,9 @@ create table weir.pools (
   check (size is not null or rate is not null)
 ) with (fillfactor = 50);
 comment on column weir.pools.size is 'At most so many tasks available or running. Null: no count limit.';
-comment on column weir.pools.next_at is 'Rate limit by a virtual schedule: up to here it is spent. One more may start per / rate later; what was not used for longer than per is lost.';
+comment on column weir.pools.next_at is
+  'Rate limit by a virtual schedule: up to here it is spent. One more may start per / rate later; what was not used '
+  'for longer than per is lost.';
 
 -- Same idempotency key, same answer.
 create table weir.idempotency (
@@ -344,7 +355,8 @@ create table weir.workers (
   seen_at    timestamptz not null,
   stopped_at timestamptz
 ) with (fillfactor = 50);
-comment on column weir.workers.last_claim is 'The id of the last claim that took something. The same claim again returns the same tasks.';
+comment on column weir.workers.last_claim is
+  'The id of the last claim that took something. The same claim again returns the same tasks.';
 create index on weir.workers (node) where node is not null;
 
 create table weir.schedules (
@@ -369,7 +381,8 @@ create table weir.system_locks (
   expires_at  timestamptz not null
 );
 
--- Every order_seq up to order_seq was handed out to a transaction older than xid: once xid is past, none of them can still appear.
+-- Every order_seq up to order_seq was handed out to a transaction older than xid: once xid is past, none of them can
+-- still appear.
 create table weir.horizon (
   one       boolean primary key default true check (one),
   xid       bigint not null,
@@ -385,13 +398,15 @@ create table weir.exports (
   exported_at timestamptz not null
 );
 
--- Rows outside every range land here; no vacuum is due for rows that were only inserted, for they are dropped with their range.
+-- Rows outside every range land here; no vacuum is due for rows that were only inserted, for they are dropped with
+-- their range.
 -- weir.ensure_partitions moves them when it makes the range.
 create table weir.tasks_default partition of weir.tasks default with (autovacuum_vacuum_insert_threshold = -1);
 create table weir.finished_default partition of weir.finished default with (autovacuum_vacuum_insert_threshold = -1);
 create table weir.events_default partition of weir.events default with (autovacuum_vacuum_insert_threshold = -1);
 create table weir.jobs_default partition of weir.jobs default with (autovacuum_vacuum_insert_threshold = -1);
-create table weir.job_finished_default partition of weir.job_finished default with (autovacuum_vacuum_insert_threshold = -1);
+create table weir.job_finished_default partition of weir.job_finished default with
+  (autovacuum_vacuum_insert_threshold = -1);
 
 -- +goose StatementBegin
 do $$

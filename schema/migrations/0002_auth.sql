@@ -1,4 +1,5 @@
--- Who may ask: people, their sessions and tokens, nodes. Nobody but the owner of the schema reads these tables (grants.sql).
+-- Who may ask: people, their sessions and tokens, nodes. Nobody but the owner of the schema reads these tables
+-- (grants.sql).
 -- A secret is never here: hash is its SHA-256, which is enough for 256 random bits, and a password is argon2id.
 -- +goose Up
 
@@ -16,10 +17,13 @@ create table weir.users (
   check ((issuer is null) = (subject is null)),
   unique (issuer, subject)
 );
-comment on column weir.users.password is 'The PHC string of argon2id. Null: no password, only a link or the identity provider.';
-comment on column weir.users.subject is 'With issuer: who it is at the identity provider. Neither name nor e-mail is, for people choose those.';
+comment on column weir.users.password is
+  'The PHC string of argon2id. Null: no password, only a link or the identity provider.';
+comment on column weir.users.subject is
+  'With issuer: who it is at the identity provider. Neither name nor e-mail is, for people choose those.';
 
--- A session ends at expires_at, or when it was idle too long. seen_at moves at most once a minute, so that a page view is no write.
+-- A session ends at expires_at, or when it was idle too long. seen_at moves at most once a minute, so that a page view
+-- is no write.
 create table weir.sessions (
   hash       bytea primary key check (length(hash) = 32),
   id         uuid not null unique,

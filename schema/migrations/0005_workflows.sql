@@ -1,4 +1,5 @@
--- Jobs that grow, workflows, artifacts, secrets, and nodes that sleep. The columns that the engine gains are null for work that does not use them.
+-- Jobs that grow, workflows, artifacts, secrets, and nodes that sleep. The columns that the engine gains are null for
+-- work that does not use them.
 -- +goose Up
 
 -- A task may end without having run: somebody knows how it ends (weir.decide).
@@ -8,19 +9,21 @@ insert into weir.transition (was, event, becomes) values
   ('available', 'done',   'done'),
   ('available', 'failed', 'failed');
 
--- plan: once its needs are met, somebody must say what it is (weir.plan_task) or how it ends (weir.decide). run: how a worker is to run it; the engine only carries it.
+-- plan: once its needs are met, somebody must say what it is (weir.plan_task) or how it ends (weir.decide). run: how a
+-- worker is to run it; the engine only carries it.
 alter type weir.task_spec add attribute plan boolean;
 alter type weir.task_spec add attribute run jsonb;
 alter table weir.tasks add column plan boolean, add column run jsonb, add column awaits uuid[];
 comment on column weir.tasks.plan is 'True: it has yet to be planned. False: it was. Null: it needs no plan.';
-comment on column weir.tasks.awaits is 'Tasks it was split into (weir.wait_for). Once they have ended, however, it stands at the gate plan again.';
+comment on column weir.tasks.awaits is
+  'Tasks it was split into (weir.wait_for). Once they have ended, however, it stands at the gate plan again.';
 alter table weir.pending add column plan boolean;
 comment on column weir.pending.plan is 'It has yet to be planned.';
 create index pending_plan on weir.pending (task) where gate = 'plan';
 
 -- What the job is a run of, for whom, and of what it is a part. definition is opaque to the engine.
-alter table weir.jobs add column definition uuid, add column schedule text collate "C", add column parent uuid, add column origin uuid,
-  add column options jsonb, add column scheduled_at timestamptz;
+alter table weir.jobs add column definition uuid, add column schedule text collate "C", add column parent uuid,
+  add column origin uuid, add column options jsonb, add column scheduled_at timestamptz;
 comment on column weir.jobs.parent is 'The task that waits for this job.';
 comment on column weir.jobs.origin is 'The job that this one repeats.';
 create index on weir.jobs (parent) where parent is not null;
@@ -28,9 +31,11 @@ create index on weir.jobs (origin) where origin is not null;
 create index on weir.jobs (definition, id) where definition is not null;
 create index on weir.jobs (schedule, id) where schedule is not null;
 
--- due is set exactly while the job is queued: it has no tasks yet, and gets them then. note says what else it waits for.
+-- due is set exactly while the job is queued: it has no tasks yet, and gets them then. note says what else it waits
+-- for.
 -- parent is set while that task waits for the job.
-alter table weir.job_live add column due timestamptz, add column note text, add column definition uuid, add column schedule text collate "C", add column parent uuid;
+alter table weir.job_live add column due timestamptz, add column note text, add column definition uuid,
+  add column schedule text collate "C", add column parent uuid;
 create index job_live_due on weir.job_live (due) where due is not null;
 create index job_live_queued on weir.job_live (job) where due is not null;
 create index job_live_definition on weir.job_live (definition) where definition is not null;
@@ -53,7 +58,8 @@ create table weir.workflows (
 comment on column weir.workflows.definition is 'The whole definition as JSON.';
 comment on column weir.workflows.source is 'As somebody wrote it, with its comments. Null: it came as JSON.';
 
--- What the builder does about a task that nobody takes: after relax it may run wherever labels says, after fail it ends.
+-- What the builder does about a task that nobody takes: after relax it may run wherever labels says, after fail it
+-- ends.
 create table weir.patience (
   task   uuid primary key,
   relax  interval,
@@ -91,7 +97,8 @@ create table weir.secrets (
   changed_at timestamptz not null
 );
 
--- How a node that sleeps is woken. asleep and waking are states that somebody set; whether it is awake, its heartbeat says.
+-- How a node that sleeps is woken. asleep and waking are states that somebody set; whether it is awake, its heartbeat
+-- says.
 alter table weir.nodes
   add column wake_method text check (wake_method in ('wol', 'http', 'script')),
   add column wake jsonb,
@@ -108,9 +115,11 @@ alter table weir.schedules alter column task drop not null;
 alter table weir.schedules
   add column workflow text collate "C",
   add column options jsonb,
-  add column overlap text not null default 'allow' check (overlap in ('skip', 'queue_one', 'queue_all', 'cancel_running', 'allow')),
+  add column overlap text not null default 'allow' check (overlap in ('skip', 'queue_one', 'queue_all',
+      'cancel_running', 'allow')),
   add column catch_up interval check (catch_up > interval '0'),
   add column jitter interval check (jitter >= interval '0'),
   add column last_job uuid,
   add constraint schedules_what check ((task is null) <> (workflow is null));
-comment on column weir.schedules.catch_up is 'Runs missed longer ago than this are gone, whatever missed says. Null: no limit.';
+comment on column weir.schedules.catch_up is
+  'Runs missed longer ago than this are gone, whatever missed says. Null: no limit.';

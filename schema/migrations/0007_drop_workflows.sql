@@ -2,4 +2,5 @@
 -- +goose Up
 
 alter table weir.workflows add column deleted_at timestamptz;
-comment on column weir.workflows.deleted_at is 'Deleted: only jobs that are pinned to it still read it. Its number is never used again.';
+comment on column weir.workflows.deleted_at is
+  'Deleted: only jobs that are pinned to it still read it. Its number is never used again.';

@@ -1,11 +1,14 @@
--- Rollouts: changes of databases, in stages. A rollout is a job, and its tasks are tasks of the engine; what is here is what the engine need not know.
+-- Rollouts: changes of databases, in stages. A rollout is a job, and its tasks are tasks of the engine; what is here is
+-- what the engine need not know.
 -- +goose Up
 
--- A trigger on weir.job_live may look at such a job whenever tasks of it were counted, in the same transaction, before the keys they freed are opened.
+-- A trigger on weir.job_live may look at such a job whenever tasks of it were counted, in the same transaction, before
+-- the keys they freed are opened.
 alter table weir.jobs add column watched boolean;
 alter table weir.job_live add column watched boolean;
 create index job_live_watched on weir.job_live (job) where watched;
-comment on column weir.jobs.watched is 'Somebody looks at the job whenever tasks of it have ended, by a trigger on weir.job_live.';
+comment on column weir.jobs.watched is
+  'Somebody looks at the job whenever tasks of it have ended, by a trigger on weir.job_live.';
 
 create table weir.databases (
   name         text collate "C" primary key,
@@ -25,7 +28,8 @@ create table weir.databases (
   changed_at   timestamptz not null
 ) with (fillfactor = 70);
 comment on table weir.databases is 'Databases that rollouts change. The address is a secret of that name.';
-comment on column weir.databases.identity is 'Which database it is, whatever its address is called. Null: nobody has reached it yet.';
+comment on column weir.databases.identity is
+  'Which database it is, whatever its address is called. Null: nobody has reached it yet.';
 comment on column weir.databases.version is 'The newest applied version, as far as known.';
 
 -- The text of a change under its checksum: two rollouts of one file share it, and nobody can change it.
@@ -53,13 +57,16 @@ create table weir.rollouts (
   aborted_at  timestamptz,
   aborted_by  text,
   abort_note  text,
-  state       text not null default 'not_started' check (state in ('not_started', 'running', 'waiting', 'paused', 'failed', 'done', 'canceled')),
+  state       text not null default 'not_started' check (state in ('not_started', 'running', 'waiting', 'paused',
+      'failed', 'done', 'canceled')),
   waits       text,
   look_at     int not null default 0
 ) with (fillfactor = 50);
-comment on column weir.rollouts.plan is 'The frozen plan: stages with their databases as they were, and changes by checksum. hash is that of its text.';
+comment on column weir.rollouts.plan is
+  'The frozen plan: stages with their databases as they were, and changes by checksum. hash is that of its text.';
 comment on column weir.rollouts.state is 'As weir._rollout_settle last saw it, while the job lives.';
-comment on column weir.rollouts.look_at is 'Nothing that holds depend on can change before so many tasks have ended, unless one ends badly.';
+comment on column weir.rollouts.look_at is
+  'Nothing that holds depend on can change before so many tasks have ended, unless one ends badly.';
 
 create table weir.rollout_stages (
   rollout      uuid not null references weir.rollouts on delete cascade,
@@ -80,7 +87,8 @@ create table weir.rollout_stages (
   primary key (rollout, n),
   unique (rollout, name)
 ) with (fillfactor = 50);
-comment on column weir.rollout_stages.begun_at is 'All that people had to say first was said: from here on its approvals stand.';
+comment on column weir.rollout_stages.begun_at is
+  'All that people had to say first was said: from here on its approvals stand.';
 
 -- A yes to a stage of a plan. It counts for the plan of that hash alone.
 create table weir.rollout_approvals (
@@ -108,7 +116,8 @@ create index on weir.rollout_tasks (rollout, stage, task);
 create index on weir.rollout_tasks (database, rollout);
 comment on column weir.rollout_tasks.change is 'The place of the change in the plan, from 0 on.';
 
--- How far an attempt came. The executor writes the phase before it acts, so whoever finds it dead knows the most it can have done.
+-- How far an attempt came. The executor writes the phase before it acts, so whoever finds it dead knows the most it can
+-- have done.
 -- code is null until the attempt is known to have failed: an attempt that ended badly without one was lost.
 create table weir.rollout_runs (
   task        uuid not null references weir.rollout_tasks on delete cascade,
@@ -128,7 +137,8 @@ create table weir.rollout_runs (
   primary key (task, attempt)
 ) with (fillfactor = 50);
 create index rollout_runs_unknown on weir.rollout_runs (look_at) where unknown;
-comment on column weir.rollout_runs.unknown is 'What was sent may or may not have been applied. look_at: when the resolver looks next.';
+comment on column weir.rollout_runs.unknown is
+  'What was sent may or may not have been applied. look_at: when the resolver looks next.';
 
 -- The schema of a database as it was last accepted: drift is the difference to it.
 create table weir.snapshots (
@@ -139,12 +149,15 @@ create table weir.snapshots (
   by       text,
   drifted  boolean not null default false
 );
-comment on column weir.snapshots.drifted is 'An executor found another schema before its run: a person must accept the new one.';
+comment on column weir.snapshots.drifted is
+  'An executor found another schema before its run: a person must accept the new one.';
 
 -- +goose StatementBegin
 -- Its body is schema/functions/_rollout_counted.sql; a trigger needs a function to be there.
 create function weir._rollout_counted() returns trigger language plpgsql as $$ begin return null; end $$;
 -- +goose StatementEnd
 create trigger rollout_counted after update on weir.job_live for each row
-  when (new.watched and (new.done, new.failed, new.canceled, new.skipped) is distinct from (old.done, old.failed, old.canceled, old.skipped))
+  when (new.watched
+    and (new.done, new.failed, new.canceled, new.skipped) is distinct from (old.done, old.failed, old.canceled,
+      old.skipped))
   execute function weir._rollout_counted();

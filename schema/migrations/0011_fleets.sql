@@ -1,4 +1,5 @@
--- Fleets: jobs on devices that hang on PCs. A PC is a node, a fleet job a job of the engine, a run on a device a task of it; what is here is what the engine need not know.
+-- Fleets: jobs on devices that hang on PCs. A PC is a node, a fleet job a job of the engine, a run on a device a task
+-- of it; what is here is what the engine need not know.
 -- +goose Up
 
 -- One lease per device is an index. The column is null for all other work.
@@ -8,7 +9,8 @@ comment on column weir.running.device is 'The device that the task runs on. Null
 
 -- Triggers look at the job of a fleet when it is canceled and when it ends.
 alter table weir.job_live add column fleet boolean;
-comment on column weir.job_live.fleet is 'It is a job of the fleet: its tasks are made one by one, when a PC asks for them.';
+comment on column weir.job_live.fleet is
+  'It is a job of the fleet: its tasks are made one by one, when a PC asks for them.';
 
 create table weir.fleet_policy (
   one     boolean primary key default true check (one),
@@ -19,10 +21,15 @@ create table weir.fleet_policy (
 );
 insert into weir.fleet_policy default values;
 comment on table weir.fleet_policy is 'What holds for all of the fleet. One row.';
-comment on column weir.fleet_policy.policy is 'strict: a run that failed for good puts its device out. evidence: failures of two jobs do, or a failed health task.';
-comment on column weir.fleet_policy.health is 'The health task: run, as a fleet job has it, and timeout. Null: there is none, and a device that nobody knows is taken as good.';
-comment on column weir.fleet_policy.overlap is 'A device that the active job does not need any more may serve the next one.';
-comment on column weir.fleet_policy.slots is 'How many devices of a PC work at once, unless the PC or a person says otherwise.';
+comment on column weir.fleet_policy.policy is
+  'strict: a run that failed for good puts its device out. evidence: failures of two jobs do, or a failed health task.';
+comment on column weir.fleet_policy.health is
+  'The health task: run, as a fleet job has it, and timeout. Null: there is none, and a device that nobody knows is '
+  'taken as good.';
+comment on column weir.fleet_policy.overlap is
+  'A device that the active job does not need any more may serve the next one.';
+comment on column weir.fleet_policy.slots is
+  'How many devices of a PC work at once, unless the PC or a person says otherwise.';
 
 -- A PC is a node that has reported devices.
 create table weir.pcs (
@@ -47,7 +54,8 @@ create table weir.devices (
   online        boolean not null,
   online_at     timestamptz not null,
   missing_at    timestamptz,
-  health        text not null default 'unknown' check (health in ('good', 'unknown', 'suspect', 'quarantined', 'maintenance', 'retired')),
+  health        text not null default 'unknown' check (health in ('good', 'unknown', 'suspect', 'quarantined',
+      'maintenance', 'retired')),
   health_at     timestamptz not null,
   health_note   text,
   health_by     text,
@@ -60,8 +68,10 @@ create table weir.devices (
 create index devices_node on weir.devices (node);
 create index devices_missing on weir.devices (missing_at) where missing_at is not null;
 comment on column weir.devices.online is 'It is there, or was 30 s ago. online_at: since when it is so.';
-comment on column weir.devices.missing_at is 'It is absent from the reports of its PC since then. Set only while online.';
-comment on column weir.devices.health_job is 'The fleet job that made it suspect or put it out. Null: a person or a health task did.';
+comment on column weir.devices.missing_at is
+  'It is absent from the reports of its PC since then. Set only while online.';
+comment on column weir.devices.health_job is
+  'The fleet job that made it suspect or put it out. Null: a person or a health task did.';
 comment on column weir.devices.evidence is 'The tasks that failed on it and speak against it.';
 comment on column weir.devices.checks is 'Health tasks that failed since it was put out.';
 comment on column weir.devices.check_at is 'When its next health task is due. Null: none is; a person decides.';
@@ -94,18 +104,22 @@ create table weir.fleet_jobs (
 create unique index fleet_active on weir.fleet_jobs ((true)) where state = 'active';
 create index fleet_jobs_waiting on weir.fleet_jobs (priority desc, order_seq) where state = 'waiting';
 create index fleet_jobs_created on weir.fleet_jobs (created_at);
-comment on column weir.fleet_jobs.spec is 'The job as it was submitted: a snapshot. What the engine needs of it is in the columns.';
+comment on column weir.fleet_jobs.spec is
+  'The job as it was submitted: a snapshot. What the engine needs of it is in the columns.';
 comment on column weir.fleet_jobs.planned_at is 'Its units exist. With overlap that may be before it is active.';
-comment on column weir.fleet_jobs.lingers_at is 'Since when nothing of it runs or could: once that is so for as long as it lingers, what is left is missed.';
+comment on column weir.fleet_jobs.lingers_at is
+  'Since when nothing of it runs or could: once that is so for as long as it lingers, what is left is missed.';
 comment on column weir.fleet_jobs.stopped is 'Why it was stopped as bad. Null: it was not.';
 
--- What a job wants: one unit per device and round, or so many that any device may serve. A unit has a task from its first claim on.
+-- What a job wants: one unit per device and round, or so many that any device may serve. A unit has a task from its
+-- first claim on.
 create table weir.fleet_units (
   job      uuid not null,
   unit     int not null,
   device   int,
   round    smallint not null,
-  state    text not null default 'waiting' check (state in ('waiting', 'running', 'retrying', 'done', 'failed', 'missed', 'canceled')),
+  state    text not null default 'waiting' check (state in ('waiting', 'running', 'retrying', 'done', 'failed',
+      'missed', 'canceled')),
   task     uuid,
   excluded int[] not null default '{}',
   infra    smallint not null default 0,
@@ -121,8 +135,10 @@ create index fleet_units_open on weir.fleet_units (job, unit) where device is nu
 create index fleet_units_live on weir.fleet_units (job, state) where state in ('waiting', 'running', 'retrying');
 create index fleet_units_failed on weir.fleet_units (job) where state = 'failed';
 create index fleet_units_device on weir.fleet_units (device, job) where device is not null;
-comment on column weir.fleet_units.device is 'The device that it is for, or that serves it. Null: any device of the target that is not excluded may.';
-comment on column weir.fleet_units.infra is 'Attempts that the infrastructure broke. They spend no attempt of the task.';
+comment on column weir.fleet_units.device is
+  'The device that it is for, or that serves it. Null: any device of the target that is not excluded may.';
+comment on column weir.fleet_units.infra is
+  'Attempts that the infrastructure broke. They spend no attempt of the task.';
 comment on column weir.fleet_units.good is 'It failed, and its device was not known to be bad before.';
 
 -- +goose StatementBegin
@@ -135,11 +151,14 @@ create function weir._fleet_counted() returns trigger language plpgsql as $$ beg
 -- +goose StatementBegin
 create function weir._fleet_closed() returns trigger language plpgsql as $$ begin return null; end $$;
 -- +goose StatementEnd
--- Deferred: at commit the trigger sees what became of the task, whichever way its lease ended. Other work pays for the condition alone.
+-- Deferred: at commit the trigger sees what became of the task, whichever way its lease ended. Other work pays for the
+-- condition alone.
 create constraint trigger device_freed after delete on weir.running deferrable initially deferred for each row
   when (old.device is not null) execute function weir._device_freed();
 create constraint trigger fleet_counted after update on weir.job_live deferrable initially deferred for each row
-  when (new.fleet and ((new.canceled, new.skipped) is distinct from (old.canceled, old.skipped) or new.cancel_at is not null and old.cancel_at is null))
+  when (new.fleet
+    and ((new.canceled, new.skipped) is distinct from (old.canceled, old.skipped)
+      or new.cancel_at is not null and old.cancel_at is null))
   execute function weir._fleet_counted();
 create constraint trigger fleet_closed after delete on weir.job_live deferrable initially deferred for each row
   when (old.fleet) execute function weir._fleet_closed();

@@ -1,4 +1,5 @@
--- Workspaces: a home that is kept, and a container that comes and goes. What is true is what was seen; the rows here are the last look, what people want, and what is under way.
+-- Workspaces: a home that is kept, and a container that comes and goes. What is true is what was seen; the rows here
+-- are the last look, what people want, and what is under way.
 -- +goose Up
 
 -- The limits are counted under this row: there is no start over them.
@@ -18,14 +19,18 @@ create table weir.workspace_policy (
 );
 insert into weir.workspace_policy default values;
 comment on table weir.workspace_policy is 'What holds for all workspaces. One row.';
-comment on column weir.workspace_policy.install is 'Tells what is of this installation from what is of another, where both use the same machine.';
+comment on column weir.workspace_policy.install is
+  'Tells what is of this installation from what is of another, where both use the same machine.';
 comment on column weir.workspace_policy.per_user is 'How many workspaces of a user may run at once.';
 comment on column weir.workspace_policy.in_all is 'How many may run at once.';
-comment on column weir.workspace_policy.max_life is 'How long one may run in one piece, whatever is done in it. Null: for ever.';
+comment on column weir.workspace_policy.max_life is
+  'How long one may run in one piece, whatever is done in it. Null: for ever.';
 comment on column weir.workspace_policy.busy_most is 'How long after its last use a workspace may say that it is busy.';
-comment on column weir.workspace_policy.starts is 'Every start that was let in counts here first. So starts follow one another, at any isolation level.';
+comment on column weir.workspace_policy.starts is
+  'Every start that was let in counts here first. So starts follow one another, at any isolation level.';
 comment on column weir.workspace_policy.unknown_of is 'Which providers could not be seen, or bucket.';
-comment on column weir.workspace_policy.unknown_at is 'Since then not everything could be seen; unknown says what. What was seen before stands, and nothing is done.';
+comment on column weir.workspace_policy.unknown_at is
+  'Since then not everything could be seen; unknown says what. What was seen before stands, and nothing is done.';
 
 create table weir.workspaces (
   id                  uuid primary key,
@@ -51,10 +56,12 @@ create table weir.workspaces (
   observed_at         timestamptz,
   observed_generation bigint not null default 0,
   started_generation  bigint not null default 0,
-  phase               text not null default 'PENDING' check (phase in ('PENDING', 'ARCHIVED', 'STANDBY', 'RUNNING', 'ERROR', 'DELETING', 'DELETED')),
+  phase               text not null default 'PENDING' check (phase in ('PENDING', 'ARCHIVED', 'STANDBY', 'RUNNING',
+      'ERROR', 'DELETING', 'DELETED')),
   phase_changed_at    timestamptz not null,
   operation           text not null default 'NONE'
-    check (operation in ('NONE', 'PROVISIONING', 'RESTORING', 'STARTING', 'STOPPING', 'ARCHIVING', 'CREATE_EMPTY_ARCHIVE', 'DELETING')),
+    check (operation in ('NONE', 'PROVISIONING', 'RESTORING', 'STARTING', 'STOPPING', 'ARCHIVING',
+        'CREATE_EMPTY_ARCHIVE', 'DELETING')),
   op_id               uuid,
   op_started_at       timestamptz,
   op_progress_at      timestamptz,
@@ -68,7 +75,8 @@ create table weir.workspaces (
   volume_generation   bigint not null default 0,
   mounted             bigint not null default 0,
   had_home            boolean not null default false,
-  error_reason        text check (error_reason in ('Timeout', 'RetryExceeded', 'ActionFailed', 'DataLost', 'Unreachable', 'ImagePullFailed', 'ContainerWithoutVolume', 'ArchiveCorrupted')),
+  error_reason        text check (error_reason in ('Timeout', 'RetryExceeded', 'ActionFailed', 'DataLost',
+      'Unreachable', 'ImagePullFailed', 'ContainerWithoutVolume', 'ArchiveCorrupted')),
   error_message       text,
   error_count         int not null default 0,
   home_ctx            jsonb,
@@ -77,18 +85,28 @@ create table weir.workspaces (
 ) with (fillfactor = 70);
 create unique index workspaces_name on weir.workspaces (name, owner) where deleted_at is null;
 create index workspaces_owner on weir.workspaces (owner, id);
-create index workspaces_running on weir.workspaces (owner) where deleted_at is null and (phase = 'RUNNING' or desired = 'RUNNING');
-create index workspaces_resting on weir.workspaces (id) where deleted_at is null and operation = 'NONE' and (phase = 'RUNNING' or phase = 'STANDBY');
+create index workspaces_running on weir.workspaces (owner)
+  where deleted_at is null and (phase = 'RUNNING' or desired = 'RUNNING');
+create index workspaces_resting on weir.workspaces (id)
+  where deleted_at is null and operation = 'NONE' and (phase = 'RUNNING' or phase = 'STANDBY');
 create index workspaces_under_way on weir.workspaces (id) where operation <> 'NONE';
 create index workspaces_live on weir.workspaces (id) where phase <> 'DELETED' or operation <> 'NONE';
-comment on column weir.workspaces.generation is 'Counts what people wanted. observed_generation: the last one that the controller has acted on.';
+comment on column weir.workspaces.generation is
+  'Counts what people wanted. observed_generation: the last one that the controller has acted on.';
 comment on column weir.workspaces.started_generation is 'The generation for which it was last started.';
-comment on column weir.workspaces.op_progress_at is 'When the operation was last seen to get on. Time runs out from there, and not from its start.';
-comment on column weir.workspaces.archive_op_id is 'Of the last archive that was begun. It is the same on every try, and its objects are safe from garbage collection.';
-comment on column weir.workspaces.volume_generation is 'Numbers starts and archives, in the order in which they were begun. A volume keeps the number of its last start.';
+comment on column weir.workspaces.op_progress_at is
+  'When the operation was last seen to get on. Time runs out from there, and not from its start.';
+comment on column weir.workspaces.archive_op_id is
+  'Of the last archive that was begun. It is the same on every try, and its objects are safe from garbage collection.';
+comment on column weir.workspaces.volume_generation is
+  'Numbers starts and archives, in the order in which they were begun. A volume keeps the number of its last start.';
 comment on column weir.workspaces.mounted is 'The number that was last seen on the volume.';
-comment on column weir.workspaces.archive_generation is 'The number of the archive. A volume with a lower one is what the archive was made of, or older; after a higher one the archive is not the newest state of the home.';
-comment on column weir.workspaces.archive_of is 'The number on the volume that the archive was made of. If the archive has gone and that volume is still there, it is the home.';
+comment on column weir.workspaces.archive_generation is
+  'The number of the archive. A volume with a lower one is what the archive was made of, or older; after a higher one '
+  'the archive is not the newest state of the home.';
+comment on column weir.workspaces.archive_of is
+  'The number on the volume that the archive was made of. If the archive has gone and that volume is still there, it '
+  'is the home.';
 comment on column weir.workspaces.had_home is 'There has been a home: a volume is not made empty in its place.';
 
 -- Every archive that was verified, and every one that nobody needs any more, until it is collected.
@@ -100,9 +118,11 @@ create table weir.workspace_archives (
   orphan_since timestamptz
 );
 create index workspace_archives_of on weir.workspace_archives (workspace, verified_at desc);
-comment on column weir.workspace_archives.orphan_since is 'Nobody has needed it since then, as far as every look since has seen.';
+comment on column weir.workspace_archives.orphan_since is
+  'Nobody has needed it since then, as far as every look since has seen.';
 
--- One code opens one workspace for one user on one host, once. It is gone with the session or the token that asked for it.
+-- One code opens one workspace for one user on one host, once. It is gone with the session or the token that asked for
+-- it.
 create table weir.workspace_codes (
   hash       bytea primary key check (length(hash) = 32),
   workspace  uuid not null references weir.workspaces on delete cascade,
@@ -116,7 +136,8 @@ create table weir.workspace_codes (
 create index workspace_codes_end on weir.workspace_codes (expires_at);
 comment on column weir.workspace_codes.role is 'That of the user when it was made. With another one it opens nothing.';
 
--- A browser that is inside a workspace, with a cookie of that host. It is gone with the session or the token that let it in.
+-- A browser that is inside a workspace, with a cookie of that host. It is gone with the session or the token that let
+-- it in.
 create table weir.workspace_visits (
   hash       bytea primary key check (length(hash) = 32),
   workspace  uuid not null references weir.workspaces on delete cascade,
@@ -133,4 +154,5 @@ create index workspace_visits_session on weir.workspace_visits (session) where s
 create index workspace_visits_token on weir.workspace_visits (token) where token is not null;
 create index workspace_visits_user on weir.workspace_visits (user_id);
 create index workspace_visits_workspace on weir.workspace_visits (workspace);
-comment on column weir.workspace_visits.role is 'That of the user when they came. With another one they have to come again.';
+comment on column weir.workspace_visits.role is
+  'That of the user when they came. With another one they have to come again.';

@@ -6,7 +6,7 @@ with job as materialized (
     (case when i % 50 = 7 then 'failed' when i % 100 = 33 then 'canceled' else 'done' end)::weir.state as outcome,
     t + interval '1 s' * case when i % 50 = 7 then 15 when i % 100 = 33 then 8.5 else 12 end as ended
   from (
-    select i, t, weir._stem(t) as stem, 3 + i % 13 as total
+    select i, t, weir._id_prefix(t) as stem, 3 + i % 13 as total
     from generate_series($1::int, $2::int) i, lateral (select date_trunc('milliseconds', $4::timestamptz + i * $5::interval) as t) x
   ) x
 ), task as materialized (
@@ -18,7 +18,7 @@ with job as materialized (
     select b, s, t, (case when s % 50 = 1 then 'failed' else 'done' end)::weir.state as outcome,
       -- One class has been used only long ago, and one hardly ever.
       case when b <= 3 then 201 when b % 1000 = 500 and s = 1 then 202 else 1 + (b + s) % 200 end as class,
-      (weir._stem(t) || lpad(to_hex(s), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as id
+      (weir._id_prefix(t) || lpad(to_hex(s), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as id
     from (select i / 100 as b, t from job where i % 100 = 0) x, generate_series(1, 100) s
   ) z
 ), put_jobs as (

@@ -75,7 +75,7 @@ func TestWhatIsReadIsLocked(t *testing.T) {
 		},
 		testdb.Overlap{
 			Name:   "who plans a task has its row",
-			First:  `select weir._planning({plan})`,
+			First:  `select weir._lock_at_plan({plan})`,
 			Second: `select from weir.pending where task = {plan} for update`,
 		},
 	)
@@ -166,7 +166,7 @@ func TestWhoTendsWaitsForNobody(t *testing.T) {
 		testdb.Overlap{
 			Name: "this task that is due", Passes: true,
 			First:  `select from weir.pending where task = {due} for update`,
-			Second: `select weir._due(1, {t}, {due})`,
+			Second: `select weir._open_due(1, {t}, {due})`,
 		},
 		testdb.Overlap{
 			Name: "what is left of a canceled job", Passes: true,
@@ -176,13 +176,13 @@ func TestWhoTendsWaitsForNobody(t *testing.T) {
 		},
 		testdb.Overlap{
 			Name: "a key that was left", Passes: true,
-			First:  `select weir._leave_keys(false, '{p}', {t}); commit; begin; select weir._hold_keys('{p}', false)`,
+			First:  `select weir._defer_keys(false, '{p}', {t}); commit; begin; select weir._hold_keys('{p}', false)`,
 			Second: `select weir.tend(at => {t})`,
 			Then:   `select bool_and(busy) from weir.left_keys where key = 'p'`,
 		},
 		testdb.Overlap{
 			Name: "a lane that was left", Passes: true,
-			First:  `select weir._leave_keys(true, '{p}', {t}); commit; begin; select weir._hold_keys('{p}', true)`,
+			First:  `select weir._defer_keys(true, '{p}', {t}); commit; begin; select weir._hold_keys('{p}', true)`,
 			Second: `select weir.tend(at => {t})`,
 			Then:   `select bool_and(busy) from weir.left_keys where lane and key = 'p'`,
 		},

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func (s *Store) Overview(ctx context.Context) (o Overview, err error) {
 // standing are the gates of weir.pending; atGates counts what stands at each, by its own
 // index.
 var (
-	standing = []weir.Gate{weir.GateNeeds, weir.GatePlan, weir.GateTime, weir.GateHold, weir.GateLane, weir.GatePool}
+	standing = slices.DeleteFunc(slices.Clone(Gates), func(g weir.Gate) bool { return g == weir.GateOrder || g == weir.GateExclusion })
 	atGates  = func() string {
 		counts := make([]string, len(standing))
 		for i, gate := range standing {

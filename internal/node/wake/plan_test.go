@@ -169,7 +169,7 @@ func TestSleep(t *testing.T) {
 		t.Helper()
 		r.exec(`update weir.nodes set seen_at = clock_timestamp() + $1::interval`, later)
 		r.exec(`update weir.workers set seen_at = clock_timestamp() + $1::interval`, later)
-		return one[bool](r, `select weir._sleepy($1, clock_timestamp() + $2)`, node, later)
+		return one[bool](r, `select weir._sleep_if_idle($1, clock_timestamp() + $2)`, node, later)
 	}
 	want := func(what string, later time.Duration, sleeps bool) {
 		t.Helper()

@@ -1,5 +1,5 @@
--- Who called, also inside a security definer function: the role that was set, else the one that logged in. Null for the owner of the schema, who may
--- speak for everybody: a server does.
+-- Who called, also inside a security definer function: the role that was set, else the one that logged in. Null for the
+-- owner of the schema, who may speak for everybody: a server does.
 create or replace function weir._caller() returns text
 language sql stable
 as $$

@@ -1,4 +1,5 @@
--- The key as it is kept: that of a role is another one than the same word of anybody else. A server is the owner of the schema, and puts who asks into the key itself.
+-- The key as it is kept: that of a role is another one than the same word of anybody else. A server is the owner of the
+-- schema, and puts who asks into the key itself.
 create or replace function weir._subject_key(key text) returns text
 language sql stable
 set search_path = weir, pg_temp

@@ -9,6 +9,7 @@ begin
   if not found then
     perform weir._not_found('secret', left(drop_secret.name, 120));
   end if;
-  insert into weir.events (at, type, kind, subject, source) values (weir._clock(drop_secret.at), 'removed', 'secret', drop_secret.name, drop_secret.by);
+  insert into weir.events (at, type, kind, subject, source)
+  values (weir._clock(drop_secret.at), 'removed', 'secret', drop_secret.name, drop_secret.by);
 end $$;
 comment on function weir.drop_secret is 'Removes a secret.';

@@ -1,6 +1,7 @@
--- Stores a secret that the server has sealed for this version: the first one, or the one after that which is stored. False says that somebody else was quicker: seal
--- it again for the next one. The value never gets here.
-create or replace function weir.put_secret(name text, sealed bytea, key_id text, version int, by text default null, note text default null, at timestamptz default null)
+-- Stores a secret that the server has sealed for this version: the first one, or the one after that which is stored.
+-- False says that somebody else was quicker: seal it again for the next one. The value never gets here.
+create or replace function weir.put_secret(name text, sealed bytea, key_id text, version int, by text default null,
+  note text default null, at timestamptz default null)
 returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -17,7 +18,8 @@ begin
     values (put_secret.name, put_secret.sealed, put_secret.key_id, 1, put_secret.by, put_secret.note, t, t)
     on conflict (name) do nothing;
   else
-    update weir.secrets s set sealed = put_secret.sealed, key_id = put_secret.key_id, version = put_secret.version, by = put_secret.by,
+    update weir.secrets s
+    set sealed = put_secret.sealed, key_id = put_secret.key_id, version = put_secret.version, by = put_secret.by,
       note = coalesce(put_secret.note, s.note), changed_at = t
     where s.name = put_secret.name and s.version = put_secret.version - 1;
   end if;

@@ -1,5 +1,8 @@
--- The same version of a secret, sealed with another key. False says that it has changed since it was read: there is nothing to do.
-create or replace function weir.reseal_secret(name text, version int, was_key text, sealed bytea, key_id text, at timestamptz default null) returns boolean
+-- The same version of a secret, sealed with another key. False says that it has changed since it was read: there is
+-- nothing to do.
+create or replace function weir.reseal_secret(name text, version int, was_key text, sealed bytea, key_id text,
+  at timestamptz default null)
+returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -11,7 +14,8 @@ begin
     return false;
   end if;
   insert into weir.events (at, type, kind, subject, data)
-  values (weir._clock(reseal_secret.at), 'resealed', 'secret', reseal_secret.name, jsonb_build_object('key', reseal_secret.key_id));
+  values (weir._clock(reseal_secret.at), 'resealed', 'secret', reseal_secret.name,
+    jsonb_build_object('key', reseal_secret.key_id));
   return true;
 end $$;
 comment on function weir.reseal_secret is 'Replaces the seal of a secret, not its value.';

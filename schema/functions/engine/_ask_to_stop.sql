@@ -1,4 +1,5 @@
--- Asks the workers of running tasks to stop. Asking twice changes nothing. With skip, leases that somebody is just ending are left alone.
+-- Asks the workers of running tasks to stop. Asking twice changes nothing. With skip, leases that somebody is just
+-- ending are left alone.
 -- Returns how many run.
 create or replace function weir._ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamptz) returns int
 language plpgsql
@@ -16,7 +17,8 @@ begin
     n := n + 1;
     continue when r.cancel_at is not null;
     update weir.running x set cancel_at = t, cancel_note = note where x.task = r.task;
-    insert into weir.events (at, type, worker, attempt, job, task, source, message) values (t, 'cancel_requested', r.worker, r.attempt, r.job, r.task, by, note);
+    insert into weir.events (at, type, worker, attempt, job, task, source, message)
+    values (t, 'cancel_requested', r.worker, r.attempt, r.job, r.task, by, note);
     perform pg_notify('weir_cancel', r.task::text);
   end loop;
   return n;

@@ -1,4 +1,5 @@
--- What is wrong with a number of rows that somebody asks for, with the argument's name; null if it is fine or not given.
+-- What is wrong with a number of rows that somebody asks for, with the argument's name; null if it is fine or not
+-- given.
 create or replace function weir._bad_count(field text, n bigint) returns jsonb
 language sql immutable parallel safe
 as $$

@@ -1,4 +1,5 @@
--- The bounds of every span of time that somebody gives, in one place: null if it is fine or not given, else what is wrong, with the field's name.
+-- The bounds of every span of time that somebody gives, in one place: null if it is fine or not given, else what is
+-- wrong, with the field's name.
 -- A hundred years, so that a time plus a span is still a time, also after it was doubled or multiplied.
 create or replace function weir._bad_span(field text, span interval, zero boolean default false) returns jsonb
 language sql immutable parallel safe

@@ -1,5 +1,7 @@
--- The bounds of every time that somebody gives, in one place: null if it is fine or not given, else what is wrong, with the field's name.
--- Infinity is refused because no difference to it exists, and years outside 1 to 9998 because JSON and people cannot read them.
+-- The bounds of every time that somebody gives, in one place: null if it is fine or not given, else what is wrong, with
+-- the field's name.
+-- Infinity is refused because no difference to it exists, and years outside 1 to 9998 because JSON and people cannot
+-- read them.
 create or replace function weir._bad_time(field text, moment timestamptz) returns jsonb
 language sql immutable parallel safe
 as $$

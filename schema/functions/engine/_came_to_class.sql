@@ -1,5 +1,5 @@
--- Says that a task came under -class, so that claims look at its number: the trigger of weir.available. Whoever brings many says it once, because weir.came keeps what
--- this transaction has said last; weir._mark_classes forgets it.
+-- Says that a task came under -class, so that claims look at its number: the trigger of weir.available. Whoever brings
+-- many says it once, because weir.came keeps what this transaction has said last; weir._mark_classes forgets it.
 create or replace function weir._came_to_class() returns trigger
 language plpgsql
 set search_path = weir, pg_temp

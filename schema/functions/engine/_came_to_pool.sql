@@ -1,5 +1,6 @@
--- Says that a task came to wait at a pool, so that the pool looks at its place in the line: the trigger of weir.pending. weir.waits keeps what this transaction has said
--- last, as in weir._came_to_class; weir._mark_pools forgets it.
+-- Says that a task came to wait at a pool, so that the pool looks at its place in the line: the trigger of
+-- weir.pending. weir.waits keeps what this transaction has said last, as in weir._came_to_class; weir._mark_pools
+-- forgets it.
 create or replace function weir._came_to_pool() returns trigger
 language plpgsql
 set search_path = weir, pg_temp
@@ -9,11 +10,13 @@ declare
   place text := (-(new.priority::int)) || ' ' || new.order_seq;
 begin
   if substr(said, strpos(said, '/') + 1) = new.pool
-    and (split_part(said, ' ', 1)::int, split_part(split_part(said, '/', 1), ' ', 2)::bigint) <= (-(new.priority::int), new.order_seq)
+    and (split_part(said, ' ', 1)::int, split_part(split_part(said, '/', 1), ' ', 2)::bigint) <= (-(new.priority::int),
+      new.order_seq)
   then
     return null;
   end if;
-  insert into weir.pool_moves (pool, xid, priority, low) values (new.pool, pg_current_xact_id()::text::bigint, new.priority, new.order_seq);
+  insert into weir.pool_moves (pool, xid, priority, low)
+  values (new.pool, pg_current_xact_id()::text::bigint, new.priority, new.order_seq);
   perform set_config('weir.waits', place || '/' || new.pool, true);
   return null;
 end $$;

@@ -1,4 +1,5 @@
--- Refuses a call if one of these is wrong: what weir._bad_time, weir._bad_span, weir._bad_text and weir._bad_count say of each value.
+-- Refuses a call if one of these is wrong: what weir._bad_time, weir._bad_span, weir._bad_text and weir._bad_count say
+-- of each value.
 create or replace function weir._check(variadic wrong jsonb[]) returns void
 language plpgsql
 set search_path = weir, pg_temp

@@ -3,7 +3,9 @@ create or replace function weir._check_labels(labels jsonb) returns void
 language plpgsql stable
 as $$
 begin
-  if jsonb_typeof(labels) <> 'object' or exists (select from jsonb_each(case when jsonb_typeof(labels) = 'object' then labels end) v where jsonb_typeof(v.value) <> 'string') then
+  if jsonb_typeof(labels) <> 'object'
+    or exists (select from jsonb_each(case when jsonb_typeof(labels) = 'object' then labels end) v
+      where jsonb_typeof(v.value) <> 'string') then
     perform weir._invalid('labels', 'expected an object with string values');
   end if;
 end $$;

@@ -6,7 +6,8 @@ as $$
 declare
   found_id int;
 begin
-  select c.id into found_id from weir.classes c where c.service = of_service and c.priority = of_priority and c.labels = of_labels;
+  select c.id into found_id from weir.classes c
+  where c.service = of_service and c.priority = of_priority and c.labels = of_labels;
   if not found then
     insert into weir.classes as c (service, priority, labels) values (of_service, of_priority, of_labels)
     on conflict (service, priority, labels) do update set priority = excluded.priority returning c.id into found_id;

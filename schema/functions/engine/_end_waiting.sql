@@ -1,4 +1,5 @@
--- Ends those of these tasks that nobody works on as canceled or skipped, all at once, so that none of them skips another. What depends on a skipped one goes on.
+-- Ends those of these tasks that nobody works on as canceled or skipped, all at once, so that none of them skips
+-- another. What depends on a skipped one goes on.
 -- The caller holds their job.
 create or replace function weir._end_waiting(tasks uuid[], outcome weir.state, note text, t timestamptz) returns int
 language plpgsql
@@ -14,18 +15,19 @@ declare
   was record;
 begin
   foreach id in array array(select x from unnest(tasks) x order by 1) loop
-    select * into was from weir._take(id);
+    select * into was from weir._remove_waiting(id);
     continue when was.was is null;
     gone := gone || id;
-    ended := ended || row(id, t, null, null, (was.p).attempt, _end_waiting.outcome, case when _end_waiting.outcome = 'skipped' then true end,
-      case when was.was = 'available' then (was.p).since end, null, note)::weir.finished;
+    ended := ended || weir._finished_row(id, t, (was.p).attempt, _end_waiting.outcome, note,
+      passes => case when _end_waiting.outcome = 'skipped' then true end,
+      opened_at => case when was.was = 'available' then (was.p).since end);
     lanes := lanes || array_remove(array[(was.p).lane], null);
     pools := pools || array_remove(array[(was.p).pool], null);
   end loop;
   if cardinality(gone) > 0 then
     delete from weir.edges e where e.task = any (gone);
     perform weir._close(ended);
-    perform weir._after(gone, lanes, pools, t);
+    perform weir._after_end(gone, lanes, pools, t);
   end if;
   return cardinality(gone);
 end $$;

@@ -1,9 +1,10 @@
 -- Ends leases that ran out, in batches, by anybody, on the database clock. The row itself says which attempt is meant.
--- A dead worker's task goes back to available without spending an attempt, but the third crash ends it (R15), and so does the first one
--- of a task that must not run again by itself. An attempt over its deadline is a failed attempt.
--- The caller goes on with weir._after for what ended and was freed. just: this task alone. A task that is set aside is left alone, and so is one whose job
--- somebody else holds: the next pass takes it.
-create or replace function weir._expire(n int, t timestamptz, just uuid default null, out total int, out ended uuid[], out lanes text[], out pools text[])
+-- A dead worker's task goes back to available without spending an attempt, but the third crash ends it (R15), and so
+-- does the first one of a task that must not run again by itself. An attempt over its deadline is a failed attempt.
+-- The caller goes on with weir._after_end for what ended and was freed. just: this task alone. A task that is set aside
+-- is left alone, and so is one whose job somebody else holds: the next pass takes it.
+create or replace function weir._expire(n int, t timestamptz, just uuid default null, out total int, out ended uuid[],
+  out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
 set jit = off
@@ -36,13 +37,14 @@ begin
       end if;
       continue;
     end if;
-    insert into weir.forgiven as f (task, crashes) values (r.task, 1) on conflict (task) do update set crashes = f.crashes + 1 returning f.crashes into crashed;
+    insert into weir.forgiven as f (task, crashes) values (r.task, 1)
+    on conflict (task) do update set crashes = f.crashes + 1 returning f.crashes into crashed;
     select w.name into who from weir.workers w where w.id = r.worker;
     if r.orphan_stops or crashed >= 3 then
       perform weir._left_pool(r.pool);
-      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null,
+      perform weir._close(array[weir._finished_lease(r, 'failed',
         case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
-        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end)::weir.finished],
+        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end, t)],
         reason => 'lost');
       ended := ended || r.task;
       lanes := lanes || array_remove(array[r.lane], null);

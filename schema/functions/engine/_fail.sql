@@ -14,20 +14,22 @@ declare
 begin
   if r.cancel_at is not null then
     perform weir._left_pool(r.pool);
-    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+    perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
     return true;
   end if;
-  select coalesce(x.max_attempts, 3) as max_attempts, x.backoff, x.backoff_cap, coalesce(g.crashes + g.returns, 0) as forgiven into q
+  select coalesce(x.max_attempts, 3) as max_attempts, x.backoff, x.backoff_cap,
+    coalesce(g.crashes + g.returns, 0) as forgiven
+  into q
   from weir.tasks x left join weir.forgiven g on g.task = x.id where x.id = r.task;
   spent := r.attempt - q.forgiven;
   if final or spent >= q.max_attempts then
     perform weir._left_pool(r.pool);
-    perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'failed', null, r.opened_at, null, error)::weir.finished],
+    perform weir._close(array[weir._finished_lease(r, 'failed', error, t)],
       reason => _fail.reason);
     return true;
   end if;
-  perform weir._requeue(r, coalesce(_fail.retry_at, t + weir._backoff(spent, q.backoff, q.backoff_cap)), 'retrying', error, t,
-    reason => _fail.reason);
+  perform weir._requeue(r, coalesce(_fail.retry_at, t + weir._backoff(spent, q.backoff, q.backoff_cap)), 'retrying',
+    error, t, reason => _fail.reason);
   return false;
 end $$;
 comment on function weir._fail is 'One failed attempt: retry with back-off, or failed.';

@@ -3,6 +3,6 @@ create or replace function weir._id(at timestamptz, n bigint default 1) returns 
 language plpgsql volatile parallel safe
 as $$
 begin
-  return (weir._stem(at) || lpad(to_hex(n & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid;
+  return (weir._id_prefix(at) || lpad(to_hex(n & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid;
 end $$;
 comment on function weir._id is 'A UUIDv7 of that time; n orders the ids of one batch.';

@@ -2,7 +2,7 @@
 create or replace function weir._invalid_task(n bigint, fault jsonb, hint text default null) returns void
 language sql
 as $$
-  select weir._raise('WR422', format('tasks[%s].%s', n - 1, fault ->> 'field'), fault ->> 'pattern', fault -> 'args', hint,
-    label => format('task %s: %s', n, fault ->> 'field'))
+  select weir._raise('WR422', format('tasks[%s].%s', n - 1, fault ->> 'field'), fault ->> 'pattern', fault -> 'args',
+    hint, label => format('task %s: %s', n, fault ->> 'field'))
 $$;
 comment on function weir._invalid_task is 'Raises WR422 for one of several tasks.';

@@ -4,9 +4,8 @@ returns table (place text, nth int, n bigint, task uuid, name text, since timest
 language sql stable
 set search_path = weir, pg_temp
 as $$
-  select x.place, array_position(array['running', 'available', 'needs', 'plan', 'time', 'hold', 'lane', 'pool'],
-    x.place), count(*),
-    (array_agg(x.id order by x.position))[1], (array_agg(coalesce(x.key, x.id::text) order by x.position))[1],
+  select x.place, array_position(array['running', 'available'] || enum_range(null::weir.gate)::text[], x.place),
+    count(*), (array_agg(x.id order by x.position))[1], (array_agg(coalesce(x.key, x.id::text) order by x.position))[1],
       min(x.since)
   from (
     select q.id, q.key, q.position, coalesce(p.gate::text, case when r.task is not null then 'running'

@@ -1,6 +1,7 @@
--- Moves pending tasks whose last gate has opened. They use the class beside the ordered one, so that no floor hides them.
--- The caller holds the rows, so their ctids are still true. With the setting weir.singly, which weir.tend makes after an error, each task is moved by itself,
--- and the one that cannot be is set aside.
+-- Moves pending tasks whose last gate has opened. They use the class beside the ordered one, so that no floor hides
+-- them.
+-- The caller holds the rows, so their ctids are still true. With the setting weir.singly, which weir.tend makes after
+-- an error, each task is moved by itself, and the one that cannot be is set aside.
 create or replace function weir._make_available(rows tid[], t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
@@ -31,9 +32,11 @@ begin
     insert into weir.available (order_seq, task, class, position, attempt, opened_at, lane, pool, rank, exclusive)
     select d.order_seq, d.task, -d.class, d.position, d.attempt, t, d.lane, d.pool, d.rank, d.exclusive from d
   ), h as (
-    insert into weir.pool_moves (pool, xid, held) select d.pool, pg_current_xact_id()::text::bigint, count(*) from d where d.pool is not null group by d.pool
+    insert into weir.pool_moves (pool, xid, held)
+    select d.pool, pg_current_xact_id()::text::bigint, count(*) from d where d.pool is not null group by d.pool
   ), e as (
-    insert into weir.events (at, type, attempt, job, tasks) select t, 'opened', d.attempt, d.job, array_agg(d.task) from d group by d.attempt, d.job
+    insert into weir.events (at, type, attempt, job, tasks)
+    select t, 'opened', d.attempt, d.job, array_agg(d.task) from d group by d.attempt, d.job
   )
   select count(*) into moved from d;
   return moved;

@@ -1,5 +1,8 @@
--- The first closed gate after needs, or null when a task may be available. Lane and pool count as closed: only weir._open opens them.
-create or replace function weir._next_gate(plan boolean, run_at timestamptz, hold text, lane text, pool text, at timestamptz) returns weir.gate
+-- The first closed gate after needs, or null when a task may be available. Lane and pool count as closed: only
+-- weir._open opens them.
+create or replace function weir._next_gate(plan boolean, run_at timestamptz, hold text, lane text, pool text,
+  at timestamptz)
+returns weir.gate
 language sql immutable parallel safe
 as $$
   select case

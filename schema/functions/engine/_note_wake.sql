@@ -1,6 +1,8 @@
--- One step in the waking of a node, with its event: waking (a try begins), called (its means have done their part), awake (it was seen since), failed (the try came to nothing), asleep (it was told to sleep).
+-- One step in the waking of a node, with its event: waking (a try begins), called (its means have done their part),
+-- awake (it was seen since), failed (the try came to nothing), asleep (it was told to sleep).
 -- False: the node is not in a state in which that can happen, so somebody else was first.
-create or replace function weir._note_wake(name text, step text, note text, data jsonb, by text, t timestamptz) returns boolean
+create or replace function weir._note_wake(name text, step text, note text, data jsonb, by text, t timestamptz)
+returns boolean
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -26,14 +28,16 @@ begin
       if weir._awake(was, t) or was.wake_state = 'waking' then
         return false;
       end if;
-      update weir.nodes n set wake_state = 'waking', wake_at = t, wake_tries = n.wake_tries + 1, wake_note = said where n.id = was.id;
+      update weir.nodes n set wake_state = 'waking', wake_at = t, wake_tries = n.wake_tries + 1, wake_note = said
+      where n.id = was.id;
     when 'called' then
       null;
     when 'awake' then
       if was.wake_state = 'awake' then
         return false;
       end if;
-      said := coalesce(said, case when was.wake_state = 'waking' then format('after %s', weir._span(t - was.wake_at)) end);
+      said := coalesce(said,
+        case when was.wake_state = 'waking' then format('after %s', weir._span(t - was.wake_at)) end);
       update weir.nodes n set wake_state = 'awake', wake_at = t, wake_tries = 0, wake_note = null where n.id = was.id;
     when 'failed' then
       if was.wake_state <> 'waking' then
@@ -44,9 +48,14 @@ begin
       update weir.nodes n set wake_state = 'asleep', wake_at = t, wake_tries = 0, wake_note = null where n.id = was.id;
   end case;
   insert into weir.events (at, type, kind, subject, source, level, message, data)
-  values (t, case _note_wake.step when 'failed' then 'wake_failed' when 'called' then 'wake_called' else _note_wake.step end, 'node', was.name, _note_wake.by,
-    case when _note_wake.step = 'failed' then 'warn' end, said,
-    nullif(coalesce(_note_wake.data, '{}') || case when _note_wake.step in ('waking', 'called', 'failed') then jsonb_build_object('method', was.wake_method, 'try', was.wake_tries + (_note_wake.step = 'waking')::int) else '{}' end, '{}'));
+  values (t,
+    case _note_wake.step when 'failed' then 'wake_failed' when 'called' then 'wake_called' else _note_wake.step end,
+    'node', was.name, _note_wake.by, case when _note_wake.step = 'failed' then 'warn' end, said,
+    nullif(coalesce(_note_wake.data, '{}')
+      || case
+        when _note_wake.step in ('waking', 'called', 'failed') then
+          jsonb_build_object('method', was.wake_method, 'try', was.wake_tries + (_note_wake.step = 'waking')::int)
+        else '{}' end, '{}'));
   return true;
 end $$;
 comment on function weir._note_wake is 'Notes a step in the waking of a node.';

@@ -9,6 +9,7 @@ declare
   bad jsonb;
   place bigint;
   fix text;
+  fields jsonb := to_jsonb(jsonb_populate_record(null::weir.task_spec, '{}'));
 begin
   if jsonb_typeof(_parse.tasks) is distinct from 'array' then
     perform weir._invalid('tasks', 'expected a JSON array of objects, got %s',
@@ -16,28 +17,33 @@ begin
   end if;
   select case when jsonb_typeof(e) <> 'object' then weir._fault('tasks', 'expected objects, got %s', jsonb_typeof(e))
     else weir._fault(k, 'a task has no such field') end into bad
-  from jsonb_array_elements(tasks) e left join lateral jsonb_object_keys(case when jsonb_typeof(e) = 'object' then e else '{}' end) k on true
-  where jsonb_typeof(e) <> 'object' or k not in ('service', 'params', 'key', 'needs', 'rule', 'priority', 'labels', 'run_at', 'hold', 'lane', 'rank', 'exclusive', 'pool',
-    'max_attempts', 'timeout', 'backoff', 'backoff_cap', 'orphan', 'idempotency_key', 'unique_key', 'trace', 'plan', 'run')
+  from jsonb_array_elements(tasks) e
+  left join lateral jsonb_object_keys(case when jsonb_typeof(e) = 'object' then e else '{}' end) k on true
+  where jsonb_typeof(e) <> 'object' or not fields ? k
   limit 1;
   if bad is not null then
-    perform weir._invalid(bad ->> 'field', bad ->> 'pattern', bad -> 'args', hint => 'the fields are those of type weir.task_spec');
+    perform weir._invalid(bad ->> 'field', bad ->> 'pattern', bad -> 'args',
+      hint => 'the fields are those of type weir.task_spec');
   end if;
   begin
     specs := array(select r from jsonb_populate_recordset(null::weir.task_spec, tasks) r);
   exception when data_exception then
-    perform weir._blame(tasks);
+    perform weir._refuse_unreadable(tasks);
   end;
-  select ordinality, e, case when e ->> 'field' = 'pool' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
+  select ordinality, e,
+    case when e ->> 'field' = 'pool' then format('create it first: select weir.set_pool(%L, size => 10)', pool) end
   into place, bad, fix
   from unnest(specs) with ordinality s,
   lateral (select case
     when coalesce(service, '') = '' then weir._fault('service', 'say who does the work')
     when weir._bad_text('service', service) is not null then weir._bad_text('service', service)
     when priority not between -100 and 100 then weir._fault('priority', '%s is outside -100 .. 100', priority::text)
-    when pg_column_size(params) > 16 * 1024 * 1024
-      then weir._fault('params', '%s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key', pg_column_size(params)::text)
-    when labels is not null and (jsonb_typeof(labels) <> 'object' or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string'))
+    when pg_column_size(params) > 16 * 1024 * 1024 then
+      weir._fault('params', '%s bytes are over the limit of 16 MiB; put the data in a bucket and pass its key',
+        pg_column_size(params)::text)
+    when labels is not null
+      and (jsonb_typeof(labels) <> 'object'
+        or exists (select from jsonb_each(labels) v where jsonb_typeof(v.value) <> 'string'))
       then weir._fault('labels', 'expected an object with string values')
     when weir._bad_time('run_at', run_at) is not null then weir._bad_time('run_at', run_at)
     when hold = '' then weir._fault('hold', 'say who must release it or what it waits for')
@@ -49,7 +55,8 @@ begin
       then weir._fault('max_attempts', '%s is outside 1 .. 10000', max_attempts::text)
     when weir._bad_span('timeout', timeout) is not null then weir._bad_span('timeout', timeout)
     when weir._bad_span('backoff', backoff, true) is not null then weir._bad_span('backoff', backoff, true)
-    when weir._bad_span('backoff_cap', backoff_cap, true) is not null then weir._bad_span('backoff_cap', backoff_cap, true)
+    when weir._bad_span('backoff_cap', backoff_cap, true) is not null then
+      weir._bad_span('backoff_cap', backoff_cap, true)
     when orphan not in ('requeue', 'stop') then weir._fault('orphan', 'requeue or stop')
     when idempotency_key = '' or length(idempotency_key) > 500
       then weir._fault('idempotency_key', '1 to 500 characters')

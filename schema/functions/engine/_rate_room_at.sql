@@ -1,5 +1,5 @@
--- When a pool with a rate has room again at the earliest: when its oldest start no longer counts. Null: none counts, so either nothing holds it back or all that
--- it may start is open, and only a start tells more.
+-- When a pool with a rate has room again at the earliest: when its oldest start no longer counts. Null: none counts, so
+-- either nothing holds it back or all that it may start is open, and only a start tells more.
 create or replace function weir._rate_room_at(of_pool text, per interval, t timestamptz) returns timestamptz
 language sql stable
 set search_path = weir, pg_temp

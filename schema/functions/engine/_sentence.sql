@@ -18,7 +18,7 @@ begin
     piece := '';
     for token in select regexp_matches(coalesce(section[1], section[2]), '\{(\w+)(?::(\w+))?\}|([^{]+)', 'g') loop
       piece := piece || coalesce(token[3], case when token[1] = 'command' then weir._words('command.' || code)
-        else weir._said(reason -> token[1], token[2]) end,
+        else weir._format_argument(reason -> token[1], token[2]) end,
         case when section[1] is null then '?' end);
     end loop;
     said := said || coalesce(piece, '');

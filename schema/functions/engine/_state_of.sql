@@ -7,7 +7,9 @@ set enable_seqscan = off
 as $$
   select case
     when exists (select from weir.pending p where p.task = q.id) then 'pending'
-    when exists (select from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position) then 'available'
+    when exists (select from weir.available a
+      where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position) then
+      'available'
     when exists (select from weir.running r where r.task = q.id) then 'running'
     else (select f.outcome from weir.finished f where f.task = q.id)
   end

@@ -1,5 +1,6 @@
--- Takes an idempotency key for a new job, or says which job has it. body is what is asked for: the same key with another one is refused, for one of the
--- two would be dropped in silence. Null: whatever it is, as for the runs of a schedule, which anybody may make up for.
+-- Takes an idempotency key for a new job, or says which job has it. body is what is asked for: the same key with
+-- another one is refused, for one of the two would be dropped in silence. Null: whatever it is, as for the runs of a
+-- schedule, which anybody may make up for.
 create or replace function weir._take_key(key text, id uuid, body jsonb) returns uuid
 language plpgsql
 set search_path = weir, pg_temp

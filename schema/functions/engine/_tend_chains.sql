@@ -1,5 +1,6 @@
--- The part of weir.tend for chains that were too long for the transaction that ended their first task: follows each on for so many steps. A job that somebody else
--- holds waits for the next pass, and one that cannot be settled is set aside.
+-- The part of weir.tend for chains that were too long for the transaction that ended their first task: follows each on
+-- for so many steps. A job that somebody else holds waits for the next pass, and one that cannot be settled is set
+-- aside.
 create or replace function weir._tend_chains(t timestamptz, out lanes text[], out pools text[])
 language plpgsql
 set search_path = weir, pg_temp
@@ -12,7 +13,8 @@ declare
 begin
   lanes := '{}'; pools := '{}';
   for of_job in
-    select distinct u.job from weir.unsettled u where (select true from weir.set_aside s where s.task = u.task and s.next_at > t) is null limit 5
+    select distinct u.job from weir.unsettled u
+    where (select true from weir.set_aside s where s.task = u.task and s.next_at > t) is null limit 5
   loop
     ended := array(select u.task from weir.unsettled u where u.job = of_job);
     begin

@@ -1,6 +1,8 @@
--- A part of weir.tend after an error: each task by itself, so that the one to blame is set aside and all others go on. doing: expire or due. A lock that is not
--- free is not waited for, and after twenty of them the rest waits for the next pass.
-create or replace function weir._tend_singly(doing text, n int, t timestamptz, out total int, out lanes text[], out pools text[], out opened int)
+-- A part of weir.tend after an error: each task by itself, so that the one to blame is set aside and all others go on.
+-- doing: expire or due. A lock that is not free is not waited for, and after twenty of them the rest waits for the next
+-- pass.
+create or replace function weir._tend_singly(doing text, n int, t timestamptz, out total int, out lanes text[],
+  out pools text[], out opened int)
 language plpgsql
 set search_path = weir, pg_temp
 set lock_timeout = '20ms'
@@ -24,7 +26,7 @@ begin
       if doing = 'expire' then
         select l.total, l.lanes, l.pools, 0 as opened into step from weir._tend_leases(1, t, id) l;
       else
-        select d.total, d.lanes, d.pools, d.opened into step from weir._due(1, t, id) d;
+        select d.total, d.lanes, d.pools, d.opened into step from weir._open_due(1, t, id) d;
       end if;
       total := total + step.total;
       lanes := lanes || step.lanes;

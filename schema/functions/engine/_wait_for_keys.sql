@@ -1,5 +1,5 @@
--- Waits for the locks of lanes or pools (weir._lock_keys), but not for long: who has one may be a person in an open transaction. Returns whether it got them all; whole: with
--- their buckets.
+-- Waits for the locks of lanes or pools (weir._lock_keys), but not for long: who has one may be a person in an open
+-- transaction. Returns whether it got them all; whole: with their buckets.
 create or replace function weir._wait_for_keys(keys text[], lane boolean, whole boolean, wait text) returns boolean
 language plpgsql
 set search_path = weir, pg_temp

@@ -57,10 +57,7 @@ begin
       'until', weir._instant(r.until),
       'stopping', case when r.cancel_at is not null then '{"code": "stopping"}'::jsonb end), null::uuid, r.claimed_at
     from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
-    return query select 'database', false, jsonb_build_object('code', 'run_waits', 'says', g.says), null::uuid,
-      g.says_since
-    from weir.running r join weir.rollout_runs g on g.task = r.task and g.attempt = r.attempt
-    where r.task = q.id and g.says is not null;
+    return query select * from weir._why_of('task', (select j.kind from weir.jobs j where j.id = q.job), q.id, t);
   end if;
 end $$;
 comment on function weir._why is 'Why a task waits, with reasons for programs.';

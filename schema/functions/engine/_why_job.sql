@@ -20,9 +20,8 @@ begin
     from weir.job_finished f where f.job = j.id;
     return;
   end if;
-  if l.fleet and l.due is not null then
-    return query select 'fleet', false, w.reason, null::uuid, j.created_at
-    from weir._fleet_why(j.id, 1, t) w where w.device is null limit 1;
+  if l.due is not null and l.fleet then
+    return query select * from weir._why_of('job', j.kind, j.id, t);
     return;
   end if;
   if l.due is not null then
@@ -33,14 +32,7 @@ begin
       jsonb_build_object('code', 'job_note', 'note', l.note)
       else jsonb_build_object('code', case when l.due <= t then 'build_due' else 'build_later' end) end,
       null::uuid, greatest(l.due, j.created_at);
-    return query select 'worker', false, jsonb_build_object('code', 'node_waking', 'name', n.name, 'for',
-      weir._seconds(t - n.wake_at)),
-      null::uuid, n.wake_at
-    from weir.nodes n
-    where n.wake_state = 'waking' and exists (
-      select from weir.workflows w, jsonb_array_elements(w.definition -> 'steps') step
-      where w.id = j.definition and n.capacity ? (step ->> 'service'))
-    order by n.wake_at;
+    return query select * from weir._why_of('job', j.kind, j.id, t);
     return;
   end if;
   return query select g.gate, s.place = 'running' or coalesce(w.open, true),

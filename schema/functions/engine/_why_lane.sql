@@ -18,7 +18,8 @@ begin
         where o.lane = q.lane and o.rank < q.rank
       order by 2 limit 1) x where waits;
     return query select 'order', b.task is null, jsonb_build_object('lane', q.lane,
-      'code', case when b.task is null then 'lane_first' else 'lane_behind' end, 'task', weir._why_name(b.task, q.job), 'state', b.state), b.task, b.since;
+      'code', case when b.task is null then 'lane_first' else 'lane_behind' end, 'task', weir._why_name(b.task, q.job),
+      'state', b.state), b.task, b.since;
   end if;
   select o.task, o.state, o.since into b from weir._lane_holder o
   where waits and o.lane = q.lane and o.task <> q.id and (q.exclusive or o.exclusive) order by o.since limit 1;

@@ -1,6 +1,9 @@
--- Tasks join a job that lives. The first call builds a queued job. needs may name tasks that are there already, whether they have ended or not.
--- params become those of the job, if it has none. Each task has a key; one that is there already is returned as it is, so that a repeated call is harmless.
-create or replace function weir.add_tasks(job uuid, tasks jsonb, params jsonb default null, at timestamptz default null) returns table (key text, task uuid)
+-- Tasks join a job that lives. The first call builds a queued job. needs may name tasks that are there already, whether
+-- they have ended or not.
+-- params become those of the job, if it has none. Each task has a key; one that is there already is returned as it is,
+-- so that a repeated call is harmless.
+create or replace function weir.add_tasks(job uuid, tasks jsonb, params jsonb default null, at timestamptz default null)
+returns table (key text, task uuid)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -31,8 +34,9 @@ begin
   end if;
   if l.due is null then
     known := array(select distinct k from unnest(keys || array(select n from unnest(specs) s, unnest(s.needs) n)) k);
-    known_ids := weir._with_keys(add_tasks.job, known);
-    select coalesce(array_agg(k.key), '{}'), coalesce(array_agg(k.id), '{}') into known, known_ids from unnest(known, known_ids) k (key, id) where k.id is not null;
+    known_ids := weir._tasks_by_key(add_tasks.job, known);
+    select coalesce(array_agg(k.key), '{}'), coalesce(array_agg(k.id), '{}') into known, known_ids
+    from unnest(known, known_ids) k (key, id) where k.id is not null;
     new_specs := array(select s from unnest(specs) s where s.key not in (select unnest(known)));
     base := coalesce((select max(q.position) from weir.tasks q where q.job = add_tasks.job), 0);
   end if;
@@ -47,9 +51,12 @@ begin
         hint => 'give parts of the work to jobs of their own');
     end if;
     perform weir._check_needs(new_specs, known, most);
-    known_ids := known_ids || weir._join(new_specs, array_fill(l.job, array[cardinality(new_specs)]), base, jsonb_build_object(l.job, add_tasks.params), known, known_ids, t);
+    known_ids := known_ids
+      || weir._add_to_jobs(new_specs, array_fill(l.job, array[cardinality(new_specs)]), base,
+        jsonb_build_object(l.job, add_tasks.params), known, known_ids, t);
     known := known || array(select s.key from unnest(new_specs) s);
   end if;
-  return query select k.key, x.id from unnest(keys) with ordinality k (key, n) join unnest(known, known_ids) x (key, id) on x.key = k.key order by k.n;
+  return query select k.key, x.id from unnest(keys) with ordinality k (key, n)
+  join unnest(known, known_ids) x (key, id) on x.key = k.key order by k.n;
 end $$;
 comment on function weir.add_tasks is 'Adds tasks to a live job, or builds a queued one. Returns the task of each key.';

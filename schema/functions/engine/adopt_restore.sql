@@ -1,8 +1,11 @@
--- Makes a database go on that finds itself in another cluster, because a dump of it was loaded there: transaction ids of the timeline mean nothing in it. Whatever this
--- cluster has not reached gets the id of this transaction, so that it comes before everything that is written from now on, in the order of seq, and readers and
--- floors do not wait for it. Events with a higher seq come along: within a task, seq is the order.
--- Whether it is another cluster is decided by its identity, once. Everywhere else it reads one row and returns 0. another: true says so where nobody can tell.
--- Writers of events wait meanwhile, and those under way are waited for; only then the transaction gets its id. So no event of this cluster has a higher one.
+-- Makes a database go on that finds itself in another cluster, because a dump of it was loaded there: transaction ids
+-- of the timeline mean nothing in it. Whatever this cluster has not reached gets the id of this transaction, so that it
+-- comes before everything that is written from now on, in the order of seq, and readers and floors do not wait for it.
+-- Events with a higher seq come along: within a task, seq is the order.
+-- Whether it is another cluster is decided by its identity, once. Everywhere else it reads one row and returns 0.
+-- another: true says so where nobody can tell.
+-- Writers of events wait meanwhile, and those under way are waited for; only then the transaction gets its id. So no
+-- event of this cluster has a higher one.
 -- Numbers of events leave a gap, by which weir.events_after knows cursors of the other cluster.
 create or replace function weir.adopt_restore(another boolean default null) returns bigint
 language plpgsql security definer
@@ -43,7 +46,10 @@ begin
   update weir.pools p set mark = 0 where p.mark > 0;
   -- What was not added up yet is left out.
   update weir.tallied x set xid = now_xid, seq = 9223372036854775807 where x.xid >= now_xid or first is not null;
-  update weir.cluster set identity = here, since_xid = now_xid, since_seq = setval('weir.event_seq', (select s.last_value from weir.event_seq s) + 1000000);
+  update weir.cluster
+  set identity = here, since_xid = now_xid,
+    since_seq = setval('weir.event_seq', (select s.last_value from weir.event_seq s) + 1000000);
   return moved;
 end $$;
-comment on function weir.adopt_restore is 'Makes a database that was loaded from a dump go on in another cluster. Returns how many events it moved.';
+comment on function weir.adopt_restore is
+  'Makes a database that was loaded from a dump go on in another cluster. Returns how many events it moved.';

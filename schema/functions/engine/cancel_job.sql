@@ -1,6 +1,8 @@
--- Cancels all that is left of a job: what waits ends at once, what runs is asked to stop; a queued job ends. A job cancelled before answers the same again.
+-- Cancels all that is left of a job: what waits ends at once, what runs is asked to stop; a queued job ends. A job
+-- cancelled before answers the same again.
 -- What slips through because it was just changing hands is caught by the sweep (weir.tend).
-create or replace function weir.cancel_job(job uuid, by text default null, reason text default null, at timestamptz default null, out canceled int, out requested int)
+create or replace function weir.cancel_job(job uuid, by text default null, reason text default null,
+  at timestamptz default null, out canceled int, out requested int)
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -12,7 +14,7 @@ declare
   tasks uuid[];
 begin
   perform weir._check(weir._bad_text('by', cancel_job.by, 500), weir._bad_text('reason', cancel_job.reason, 8000));
-  perform weir._free(cancel_job.job);
+  perform weir._refuse_owned(cancel_job.job);
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then
     perform weir._not_found('job', cancel_job.job::text);
   end if;
@@ -34,7 +36,9 @@ begin
   -- Again: some may have joined before the job was ours.
   tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
   canceled := weir._end_waiting(tasks, 'canceled', note, t);
-  requested := requested + weir._ask_to_stop(array(select r.task from weir.running r where r.task = any (tasks) and r.cancel_at is null), cancel_job.by, note, true, t);
-  perform weir._abandon(tasks);
+  requested := requested
+    + weir._ask_to_stop(array(select r.task from weir.running r where r.task = any (tasks) and r.cancel_at is null),
+      cancel_job.by, note, true, t);
+  perform weir._notify_children(tasks);
 end $$;
 comment on function weir.cancel_job is 'Cancels every task of a job that has not ended.';

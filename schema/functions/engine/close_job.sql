@@ -1,5 +1,7 @@
 -- Ends a queued job that will not be built, with the reason. A job that has tasks ends with them.
-create or replace function weir.close_job(job uuid, outcome text, cause text, by text default null, at timestamptz default null) returns void
+create or replace function weir.close_job(job uuid, outcome text, cause text, by text default null,
+  at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off

@@ -1,6 +1,8 @@
--- The invariants, executable. Each is a row: what must hold, whether it holds, and what breaks it. deep reads everything; without it, history is
--- judged by its newest 10,000 tasks. Rows of level health are not invariants: they say what an operator should look at.
-create or replace function weir.doctor(deep boolean default false, at timestamptz default null) returns table (name text, ok boolean, level text, detail text)
+-- The invariants, executable. Each is a row: what must hold, whether it holds, and what breaks it. deep reads
+-- everything; without it, history is judged by its newest 10,000 tasks. Rows of level health are not invariants: they
+-- say what an operator should look at.
+create or replace function weir.doctor(deep boolean default false, at timestamptz default null)
+returns table (name text, ok boolean, level text, detail text)
 language plpgsql stable security definer
 set search_path = weir, pg_temp
 set jit = off

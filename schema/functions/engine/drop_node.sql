@@ -1,6 +1,7 @@
--- Forgets a node that is gone for good: its row, how it is woken, and its credential. What it did stays in the timeline under the name of its worker.
--- A node that lives would only come back, and one with leases is not gone, so both are refused. Should its agent start again after all, it registers anew,
--- or has to join again.
+-- Forgets a node that is gone for good: its row, how it is woken, and its credential. What it did stays in the timeline
+-- under the name of its worker.
+-- A node that lives would only come back, and one with leases is not gone, so both are refused. Should its agent start
+-- again after all, it registers anew, or has to join again.
 create or replace function weir.drop_node(name text, by text default null, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -17,7 +18,9 @@ begin
   if not found then
     perform weir._not_found('node', drop_node.name, hint => null);
   end if;
-  if n.seen_at > t - interval '30 s' and exists (select from weir.workers w where w.node = n.id and w.stopped_at is null and w.seen_at > t - interval '30 s') then
+  if n.seen_at > t - interval '30 s'
+    and exists (select from weir.workers w
+      where w.node = n.id and w.stopped_at is null and w.seen_at > t - interval '30 s') then
     perform weir._conflict('node %s is alive', jsonb_build_array(n.name),
       hint => format('stop its agent first; to keep it from working, weir node drain %s', n.name));
   end if;

@@ -1,6 +1,9 @@
--- Retention: drops partitions that ended before keep, never deletes history row by row. A range of tasks stays while one of them or its job still lives, or
--- ended later than that; a range of events stays, with need_export, until it was exported. Returns the names of those dropped.
-create or replace function weir.drop_partitions(keep interval, need_export boolean default false, at timestamptz default null) returns text[]
+-- Retention: drops partitions that ended before keep, never deletes history row by row. A range of tasks stays while
+-- one of them or its job still lives, or ended later than that; a range of events stays, with need_export, until it was
+-- exported. Returns the names of those dropped.
+create or replace function weir.drop_partitions(keep interval, need_export boolean default false,
+  at timestamptz default null)
+returns text[]
 language plpgsql security definer
 set search_path = weir, pg_temp
 set timezone = 'UTC'
@@ -24,12 +27,18 @@ begin
       continue when need_export and not exists (select from weir.exports e where e.partition = p.name);
     else
       if p.parent in ('tasks', 'finished') then
-        execute format('select exists (select from weir.finished f where f.task >= %1$L and f.task < %2$L and f.at > %3$L)
-          or exists (select from weir.pending x where x.task >= %1$L and x.task < %2$L) or exists (select from weir.available x where x.task >= %1$L and x.task < %2$L)
+        execute format('select exists (
+            select from weir.finished f where f.task >= %1$L and f.task < %2$L and f.at > %3$L)
+          or exists (select from weir.pending x where x.task >= %1$L and x.task < %2$L)
+          or exists (select from weir.available x where x.task >= %1$L and x.task < %2$L)
           or exists (select from weir.running x where x.task >= %1$L and x.task < %2$L)
-          or exists (select from weir.job_live l where l.job < %2$L and exists (select from weir.tasks q where q.job = l.job and q.id >= %1$L and q.id < %2$L))', weir._id_at(p.lo), weir._id_at(p.hi), cut) into young;
+          or exists (select from weir.job_live l where l.job < %2$L
+            and exists (select from weir.tasks q where q.job = l.job and q.id >= %1$L and q.id < %2$L))',
+          weir._id_at(p.lo), weir._id_at(p.hi), cut) into young;
       else
-        execute format('select exists (select from weir.job_finished f where f.job >= %1$L and f.job < %2$L and f.at > %3$L) or exists (select from weir.job_live x where x.job >= %1$L and x.job < %2$L)',
+        execute format('select exists (
+            select from weir.job_finished f where f.job >= %1$L and f.job < %2$L and f.at > %3$L)
+          or exists (select from weir.job_live x where x.job >= %1$L and x.job < %2$L)',
           weir._id_at(p.lo), weir._id_at(p.hi), cut) into young;
       end if;
       continue when young;
@@ -39,7 +48,9 @@ begin
     if p.parent = 'tasks' then
       delete from weir.forgiven f where f.task < weir._id_at(p.hi) and f.task >= weir._id_at(p.lo);
       delete from weir.patience x where x.task < weir._id_at(p.hi) and x.task >= weir._id_at(p.lo);
-      delete from weir.idempotency k where k.id < weir._id_at(p.hi) and k.id >= weir._id_at(p.lo) and not exists (select from weir.job_live l where l.job = k.id);
+      delete from weir.idempotency k
+      where k.id < weir._id_at(p.hi) and k.id >= weir._id_at(p.lo)
+        and not exists (select from weir.job_live l where l.job = k.id);
       delete from weir.lane_blocks b where b.task < weir._id_at(p.hi) and b.task >= weir._id_at(p.lo);
     end if;
   end loop;

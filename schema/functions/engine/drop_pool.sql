@@ -1,6 +1,8 @@
--- Deletes a pool. Refused while tasks use it, unless force: a pool that is gone limits nothing, so they go on. A new pool of the same name
--- counts those that still run.
-create or replace function weir.drop_pool(name text, force boolean default false, by text default null, at timestamptz default null) returns void
+-- Deletes a pool. Refused while tasks use it, unless force: a pool that is gone limits nothing, so they go on. A new
+-- pool of the same name counts those that still run.
+create or replace function weir.drop_pool(name text, force boolean default false, by text default null,
+  at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -15,7 +17,9 @@ begin
   end if;
   perform weir._hold_keys(array[drop_pool.name], false);
   select count(*) into waits from weir.pending p where p.pool = drop_pool.name;
-  select (select count(*) from weir.available a where a.pool = drop_pool.name) + (select count(*) from weir.running r where r.pool = drop_pool.name) into holds;
+  select (select count(*) from weir.available a where a.pool = drop_pool.name)
+    + (select count(*) from weir.running r where r.pool = drop_pool.name)
+  into holds;
   if waits + holds > 0 and not force then
     perform weir._conflict('pool %L is in use: %s tasks wait for it, %s hold it',
       jsonb_build_array(drop_pool.name, waits, holds),

@@ -9,6 +9,7 @@ begin
   if not found then
     perform weir._not_found('schedule', drop_schedule.name);
   end if;
-  insert into weir.events (at, type, kind, subject, source) values (weir._clock(drop_schedule.at), 'dropped', 'schedule', drop_schedule.name, drop_schedule.by);
+  insert into weir.events (at, type, kind, subject, source)
+  values (weir._clock(drop_schedule.at), 'dropped', 'schedule', drop_schedule.name, drop_schedule.by);
 end $$;
 comment on function weir.drop_schedule is 'Deletes a schedule.';

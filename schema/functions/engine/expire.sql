@@ -9,7 +9,7 @@ declare
 begin
   perform weir._check(weir._bad_count('n', n));
   select * into x from weir._expire(n, t);
-  perform weir._after(x.ended, x.lanes, x.pools, t);
+  perform weir._after_end(x.ended, x.lanes, x.pools, t);
   if x.total > 0 then
     perform pg_notify('weir_available', '');
   end if;

@@ -1,6 +1,7 @@
 -- One attempt; reason as in weir.fail_many. Returns ok, or why it was not accepted: repeated, lease_lost, unknown.
-create or replace function weir.fail(task uuid, attempt int, token uuid, error text, final boolean default false, retry_at timestamptz default null,
-  hint boolean default true, reason text default null, at timestamptz default null) returns text
+create or replace function weir.fail(task uuid, attempt int, token uuid, error text, final boolean default false,
+  retry_at timestamptz default null, hint boolean default true, reason text default null, at timestamptz default null)
+returns text
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$

@@ -1,10 +1,10 @@
 -- Ends attempts that failed. final: do not try again. retry_at: when to try again, instead of the back-off.
--- reasons: what they failed by, where that is known: timeout, start_timeout, heartbeat_timeout, or refused, because what
--- was asked cannot be done. hint as in weir.finish_many. Returns a row for every one that was not
+-- reasons: what they failed by, where that is known: timeout, start_timeout, heartbeat_timeout, or refused, because
+-- what was asked cannot be done. hint as in weir.finish_many. Returns a row for every one that was not
 -- accepted, as weir.finish_many does.
-create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens uuid[], errors text[], final boolean[] default null,
-  retry_at timestamptz[] default null, hint boolean default true, reasons text[] default null,
-  at timestamptz default null)
+create or replace function weir.fail_many(tasks uuid[], attempts int[], tokens uuid[], errors text[],
+  final boolean[] default null, retry_at timestamptz[] default null, hint boolean default true,
+  reasons text[] default null, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -56,9 +56,12 @@ begin
   if hint and step.opened > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._after(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t, hint);
+  perform weir._after_end(ended, array_remove(lanes || step.lanes, null), array_remove(pools || step.pools, null), t,
+    hint);
   if cardinality(got) < cardinality(fail_many.tasks) then
     return query select * from weir._refuse('fail', fail_many.tasks, attempts, tokens, got, got_attempts, t);
   end if;
 end $$;
-comment on function weir.fail_many is 'Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were refused.';
+comment on function weir.fail_many is
+  'Ends leased attempts as failed: retried with back-off while attempts are left. Returns only those that were '
+  'refused.';

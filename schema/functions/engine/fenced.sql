@@ -1,5 +1,6 @@
--- Holds the line for a leader's write: call it first in the transaction. An older epoch is refused (WR410), and no other term can
--- begin before this transaction ends. The leader itself may renew meanwhile: weir.lead takes the stronger lock only to take over.
+-- Holds the line for a leader's write: call it first in the transaction. An older epoch is refused (WR410), and no
+-- other term can begin before this transaction ends. The leader itself may renew meanwhile: weir.lead takes the
+-- stronger lock only to take over.
 create or replace function weir.fenced(lock_name text, epoch bigint) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp

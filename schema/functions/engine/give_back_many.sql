@@ -1,7 +1,8 @@
--- Hands leases back without spending an attempt: drain, shutdown, or (with until) snooze. A task handed back keeps its lane and its place
--- in the pool; a snoozed one frees them and waits. hint as in weir.finish_many. A task that was handed back very often keeps its attempt (weir._attempt_limit).
-create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[], until timestamptz default null, note text default null,
-  hint boolean default true, at timestamptz default null)
+-- Hands leases back without spending an attempt: drain, shutdown, or (with until) snooze. A task handed back keeps its
+-- lane and its place in the pool; a snoozed one frees them and waits. hint as in weir.finish_many. A task that was
+-- handed back very often keeps its attempt (weir._attempt_limit).
+create or replace function weir.give_back_many(tasks uuid[], attempts int[], tokens uuid[],
+  until timestamptz default null, note text default null, hint boolean default true, at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -26,8 +27,10 @@ begin
   perform weir._check(weir._bad_time('until', wake));
   for r in
     with d as (
-      delete from weir.running r using (select * from unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
-      where r.task = any (give_back_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*
+      delete from weir.running r
+      using (select * from unnest(give_back_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
+      where r.task = any (give_back_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
+      returning r.*
     ) select * from d order by d.task
   loop
     got := got || r.task;
@@ -38,11 +41,12 @@ begin
     end if;
     counts := r.attempt <= weir._attempt_limit();
     if counts then
-      insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
+      insert into weir.forgiven as f (task, returns) values (r.task, 1)
+      on conflict (task) do update set returns = f.returns + 1;
     end if;
     if r.cancel_at is not null then
       perform weir._left_pool(r.pool);
-      perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
+      perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
       ended := ended || r.task;
     elsif wake is null then
       perform weir._give_up_lease(r, 'returned', note, t, counts);
@@ -53,9 +57,13 @@ begin
   if hint and wake is null and cardinality(got) > 0 then
     perform pg_notify('weir_available', '');
   end if;
-  perform weir._after(ended, array_remove(lanes, null), array_remove(pools, null), t, hint);
+  perform weir._after_end(ended, array_remove(lanes, null), array_remove(pools, null), t, hint);
   if cardinality(got) < cardinality(give_back_many.tasks) then
-    return query select * from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens, got, got_attempts, t);
+    return query select *
+    from weir._refuse(case when wake is null then 'give_back' else 'snooze' end, give_back_many.tasks, attempts, tokens,
+      got, got_attempts, t);
   end if;
 end $$;
-comment on function weir.give_back_many is 'Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.';
+comment on function weir.give_back_many is
+  'Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were '
+  'refused.';

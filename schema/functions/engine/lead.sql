@@ -1,6 +1,8 @@
--- Takes or renews a leader's term. A term ends by the database clock; whoever takes it over gets the next epoch, and no write of an older epoch
--- is accepted (weir.fenced). Returns the epoch, or null while somebody else leads.
-create or replace function weir.lead(lock_name text, holder text, ttl interval default '15 s', at timestamptz default null) returns bigint
+-- Takes or renews a leader's term. A term ends by the database clock; whoever takes it over gets the next epoch, and no
+-- write of an older epoch is accepted (weir.fenced). Returns the epoch, or null while somebody else leads.
+create or replace function weir.lead(lock_name text, holder text, ttl interval default '15 s',
+  at timestamptz default null)
+returns bigint
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -19,14 +21,16 @@ begin
     -- Waits for what the old leader still writes (weir.fenced).
     perform from weir.system_locks l where l.lock_name = lead.lock_name for update;
   end if;
-  insert into weir.system_locks as l (lock_name, holder_id, epoch, acquired_at, expires_at) values (lead.lock_name, holder, 1, t, t + ttl)
+  insert into weir.system_locks as l (lock_name, holder_id, epoch, acquired_at, expires_at)
+  values (lead.lock_name, holder, 1, t, t + ttl)
   on conflict (lock_name) do update set holder_id = holder, expires_at = t + ttl,
     epoch = case when l.holder_id = holder and l.expires_at > t then l.epoch else l.epoch + 1 end,
     acquired_at = case when l.holder_id = holder and l.expires_at > t then l.acquired_at else t end
   where l.holder_id = holder or l.expires_at <= t
   returning l.epoch into now_epoch;
   if now_epoch is distinct from was.epoch and now_epoch is not null then
-    insert into weir.events (at, type, kind, subject, source, data) values (t, 'leads', 'lock', lead.lock_name, holder, jsonb_build_object('epoch', now_epoch));
+    insert into weir.events (at, type, kind, subject, source, data)
+    values (t, 'leads', 'lock', lead.lock_name, holder, jsonb_build_object('epoch', now_epoch));
   end if;
   return now_epoch;
 end $$;

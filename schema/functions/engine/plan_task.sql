@@ -1,7 +1,9 @@
--- Says what a task at the gate plan is, now that its needs have ended: what it is called with, where and how it may run. It goes on to its next gate.
+-- Says what a task at the gate plan is, now that its needs have ended: what it is called with, where and how it may
+-- run. It goes on to its next gate.
 -- Null leaves a field as it was submitted.
-create or replace function weir.plan_task(task uuid, params jsonb default null, labels jsonb default null, run jsonb default null, hold text default null,
-  run_at timestamptz default null, at timestamptz default null) returns boolean
+create or replace function weir.plan_task(task uuid, params jsonb default null, labels jsonb default null,
+  run jsonb default null, hold text default null, run_at timestamptz default null, at timestamptz default null)
+returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -20,19 +22,25 @@ begin
   end if;
   perform weir._check(weir._bad_time('run_at', plan_task.run_at));
   perform weir._check_labels(plan_task.labels);
-  p := weir._planning(plan_task.task);
+  p := weir._lock_at_plan(plan_task.task);
   if p.task is null then
     return false;
   end if;
   if plan_task.labels is not null then
     p.class := (select weir._class(c.service, c.priority, plan_task.labels) from weir.classes c where c.id = p.class);
   end if;
-  update weir.tasks q set plan = false, class = p.class, params = coalesce(plan_task.params, q.params), run = coalesce(plan_task.run, q.run),
-    hold = coalesce(plan_task.hold, q.hold), run_at = coalesce(plan_task.run_at, q.run_at)
+  update weir.tasks q
+  set plan = false, class = p.class, params = coalesce(plan_task.params, q.params),
+    run = coalesce(plan_task.run, q.run), hold = coalesce(plan_task.hold, q.hold),
+    run_at = coalesce(plan_task.run_at, q.run_at)
   where q.id = p.task;
-  update weir.pending x set plan = null, class = p.class, hold = coalesce(plan_task.hold, x.hold), run_at = coalesce(plan_task.run_at, x.run_at) where x.task = p.task;
+  update weir.pending x
+  set plan = null, class = p.class, hold = coalesce(plan_task.hold, x.hold),
+    run_at = coalesce(plan_task.run_at, x.run_at)
+  where x.task = p.task;
   insert into weir.events (at, type, attempt, job, task) values (t, 'planned', p.attempt, p.job, p.task);
-  perform weir._go_on(array[p.task], t);
+  perform weir._advance_and_open(array[p.task], t);
   return true;
 end $$;
-comment on function weir.plan_task is 'Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.';
+comment on function weir.plan_task is
+  'Gives a task at the gate plan its final form and lets it go on. False: it does not stand there any more.';

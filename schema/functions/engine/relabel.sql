@@ -1,5 +1,7 @@
--- Changes the labels that a waiting task asks of its worker, so that others may take it: what waited too long for the best node runs on any that can.
-create or replace function weir.relabel(task uuid, labels jsonb, by text default null, at timestamptz default null) returns boolean
+-- Changes the labels that a waiting task asks of its worker, so that others may take it: what waited too long for the
+-- best node runs on any that can.
+create or replace function weir.relabel(task uuid, labels jsonb, by text default null, at timestamptz default null)
+returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off

@@ -8,7 +8,7 @@ declare
   t timestamptz := weir._clock(release.at);
   p weir.pending;
 begin
-  perform weir._free((select q.job from weir.tasks q where q.id = release.task));
+  perform weir._refuse_owned((select q.job from weir.tasks q where q.id = release.task));
   update weir.pending x set hold = null where x.task = release.task and x.hold is not null returning x.* into p;
   if not found then
     if weir._state_of(release.task) is null then
@@ -16,9 +16,10 @@ begin
     end if;
     perform weir._conflict('task %s is %s and not held', jsonb_build_array(release.task, weir._state_of(release.task)));
   end if;
-  insert into weir.events (at, type, attempt, job, task, source) values (t, 'released', p.attempt, p.job, p.task, release.by);
+  insert into weir.events (at, type, attempt, job, task, source)
+  values (t, 'released', p.attempt, p.job, p.task, release.by);
   if p.gate = 'hold' then
-    perform weir._go_on(array[release.task], t);
+    perform weir._advance_and_open(array[release.task], t);
   end if;
 end $$;
 comment on function weir.release is 'Releases a held task.';

@@ -1,5 +1,8 @@
--- Brings back tasks that a floor hides, which weir.doctor names, and counts the pools again. Available ones come to stand under -class, in the same place of the order.
--- Returns how many there were. While it waits for the locks of all pools, up to 5 s, others leave theirs to the next pass of weir.tend. It repairs what should not happen, so it is the operator's to call, and a second call finds nothing.
+-- Brings back tasks that a floor hides, which weir.doctor names, and counts the pools again. Available ones come to
+-- stand under -class, in the same place of the order.
+-- Returns how many there were. While it waits for the locks of all pools, up to 5 s, others leave theirs to the next
+-- pass of weir.tend. It repairs what should not happen, so it is the operator's to call, and a second call finds
+-- nothing.
 create or replace function weir.repair_floors() returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -22,7 +25,7 @@ begin
   update weir.pools set held = null, mark = 0;
   perform weir._mark_pools(array(select p.name from weir.pools p));
   if hidden > 0 then
-    perform weir._leave_keys(false, array(select p.name from weir.pools p), weir._clock(null));
+    perform weir._defer_keys(false, array(select p.name from weir.pools p), weir._clock(null));
     perform pg_notify('weir_available', '');
   end if;
   return hidden;

@@ -1,5 +1,8 @@
--- Moves a job that is queued to another time, or gives it another priority. Null leaves as is. Its place among jobs of the same priority stays.
-create or replace function weir.reschedule_job(job uuid, due timestamptz default null, priority int default null, by text default null, at timestamptz default null) returns void
+-- Moves a job that is queued to another time, or gives it another priority. Null leaves as is. Its place among jobs of
+-- the same priority stays.
+create or replace function weir.reschedule_job(job uuid, due timestamptz default null, priority int default null,
+  by text default null, at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -21,9 +24,13 @@ begin
       hint => 'its tasks that wait: weir.set_priority, weir.hold; the whole job: weir.cancel_job');
   end if;
   update weir.job_live l set due = coalesce(reschedule_job.due, l.due), note = null where l.job = reschedule_job.job;
-  update weir.jobs j set priority = coalesce(reschedule_job.priority, j.priority), scheduled_at = coalesce(reschedule_job.due, j.scheduled_at) where j.id = reschedule_job.job;
+  update weir.jobs j
+  set priority = coalesce(reschedule_job.priority, j.priority),
+    scheduled_at = coalesce(reschedule_job.due, j.scheduled_at)
+  where j.id = reschedule_job.job;
   insert into weir.events (at, type, kind, subject, job, source, data)
-  values (t, 'rescheduled', 'job', reschedule_job.job, reschedule_job.job, reschedule_job.by, jsonb_strip_nulls(jsonb_build_object('due', reschedule_job.due, 'priority', reschedule_job.priority)));
+  values (t, 'rescheduled', 'job', reschedule_job.job, reschedule_job.job, reschedule_job.by,
+    jsonb_strip_nulls(jsonb_build_object('due', reschedule_job.due, 'priority', reschedule_job.priority)));
   if reschedule_job.due <= t then
     perform pg_notify('weir_plan', '');
   end if;

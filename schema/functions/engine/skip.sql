@@ -1,5 +1,7 @@
--- A person decides that a task need not run: what depends on it goes on as if it were done. Also the decision that lets a lane go on after a failure.
-create or replace function weir.skip(task uuid, reason text, by text default null, at timestamptz default null) returns void
+-- A person decides that a task need not run: what depends on it goes on as if it were done. Also the decision that lets
+-- a lane go on after a failure.
+create or replace function weir.skip(task uuid, reason text, by text default null, at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 set jit = off
@@ -11,7 +13,7 @@ declare
   was record;
   f weir.finished;
 begin
-  perform weir._free((select q.job from weir.tasks q where q.id = skip.task));
+  perform weir._refuse_owned((select q.job from weir.tasks q where q.id = skip.task));
   if coalesce(skip.reason, '') = '' then
     perform weir._invalid('reason', 'say why the task need not run');
   end if;
@@ -22,19 +24,23 @@ begin
   if found then
     perform weir._revive(array[f], skip.by, t);
   end if;
-  select * into was from weir._take(skip.task);
+  select * into was from weir._remove_waiting(skip.task);
   if was.was is null then
     if weir._state_of(skip.task) is null then
       perform weir._not_found('task', skip.task::text);
     end if;
-    perform weir._conflict('task %s is %s: it cannot be skipped', jsonb_build_array(skip.task, weir._state_of(skip.task)),
+    perform weir._conflict('task %s is %s: it cannot be skipped',
+      jsonb_build_array(skip.task, weir._state_of(skip.task)),
       hint => 'only a task that waits or has failed can be skipped');
   end if;
   delete from weir.edges e where e.task = skip.task;
-  perform weir._close(array[row(skip.task, t, null, null, (was.p).attempt, 'skipped', true, case when was.was = 'available' then (was.p).since end, null, note)::weir.finished], skip.by);
-  perform weir._after(array[skip.task], array_remove(array[(was.p).lane], null), array_remove(array[(was.p).pool], null), t);
+  perform weir._close(array[weir._finished_row(skip.task, t, (was.p).attempt, 'skipped', note, passes => true,
+    opened_at => case when was.was = 'available' then (was.p).since end)], skip.by);
+  perform weir._after_end(array[skip.task], array_remove(array[(was.p).lane], null),
+    array_remove(array[(was.p).pool], null), t);
   -- What it was split into need not run either.
-  perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q where q.id = skip.task and q.awaits is not null;
-  perform weir._abandon(array[skip.task]);
+  perform weir._end_waiting(q.awaits, 'skipped', note, t) from weir.tasks q
+  where q.id = skip.task and q.awaits is not null;
+  perform weir._notify_children(array[skip.task]);
 end $$;
 comment on function weir.skip is 'Ends a waiting or failed task as skipped; its dependents go on.';

@@ -1,4 +1,5 @@
--- A worker says that it has begun. Optional: it separates waiting at the worker from running. Returns the tasks whose lease is lost.
+-- A worker says that it has begun. Optional: it separates waiting at the worker from running. Returns the tasks whose
+-- lease is lost.
 create or replace function weir.start_many(tasks uuid[], attempts int[], tokens uuid[], at timestamptz default null)
 returns table (task uuid, refusal text, attempt int)
 language plpgsql security definer
@@ -16,10 +17,13 @@ declare
   got_attempts int[];
 begin
   with u as (
-    update weir.running r set started = true from (select * from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
-    where r.task = any (start_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token returning r.*, (select o.started from weir.running o where o.task = r.task) as was
+    update weir.running r set started = true
+    from (select * from unnest(start_many.tasks, attempts, tokens) g (task, attempt, token) order by g.task) g
+    where r.task = any (start_many.tasks) and r.task = g.task and r.attempt = g.attempt and r.token = g.token
+    returning r.*, (select o.started from weir.running o where o.task = r.task) as was
   ), e as (
-    insert into weir.events (at, type, worker, attempt, job, task) select t, 'started', u.worker, u.attempt, u.job, u.task from u where u.was is null
+    insert into weir.events (at, type, worker, attempt, job, task)
+    select t, 'started', u.worker, u.attempt, u.job, u.task from u where u.was is null
   )
   select array_agg(u.task), array_agg(u.attempt) into got, got_attempts from u;
   return query select * from weir._refuse('start', start_many.tasks, attempts, tokens, got, got_attempts, t);

@@ -1,6 +1,8 @@
--- A worker says goodbye. What it still holds goes back at once instead of waiting for the leases to run out. With holder (see weir.register_worker) only the
--- process that has the name ends it: one that lost it would hand back what its successor runs.
-create or replace function weir.stop_worker(name text, holder text default null, at timestamptz default null) returns void
+-- A worker says goodbye. What it still holds goes back at once instead of waiting for the leases to run out. With
+-- holder (see weir.register_worker) only the process that has the name ends it: one that lost it would hand back what
+-- its successor runs.
+create or replace function weir.stop_worker(name text, holder text default null, at timestamptz default null)
+returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -12,15 +14,16 @@ declare
   attempts int[];
   tokens uuid[];
 begin
-  update weir.workers x set stopped_at = t where x.name = stop_worker.name and (stop_worker.holder is null or x.holder is not distinct from stop_worker.holder) returning x.id into w;
+  update weir.workers x set stopped_at = t
+  where x.name = stop_worker.name and (stop_worker.holder is null or x.holder is not distinct from stop_worker.holder)
+  returning x.id into w;
   if not found then
     return;
   end if;
   perform weir._own_node((select n.name from weir.workers x join weir.nodes n on n.id = x.node where x.id = w));
   insert into weir.events (at, type, kind, subject, worker) values (t, 'stopped', 'worker', stop_worker.name, w);
-  select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r where r.worker = w;
+  select array_agg(r.task), array_agg(r.attempt), array_agg(r.token) into tasks, attempts, tokens from weir.running r
+  where r.worker = w;
   perform weir.give_back_many(tasks, attempts, tokens, null, 'the worker stopped', at => stop_worker.at);
-  update weir.pcs p set left_at = t from weir.workers x where x.id = w and p.node = x.node and p.left_at is null
-    and not exists (select from weir.workers o where o.node = x.node and o.id <> w and o.stopped_at is null and o.seen_at > t - interval '45 s');
 end $$;
 comment on function weir.stop_worker is 'Ends a worker and hands back what it holds.';

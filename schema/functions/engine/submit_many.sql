@@ -18,4 +18,6 @@ begin
     perform weir._hint(specs);
   end if;
 end $$;
-comment on function weir.submit_many is 'Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: a task with that key was there already.';
+comment on function weir.submit_many is
+  'Submits an array of tasks, each an object with the fields of weir.task_spec. Returns their ids in order; existed: '
+  'a task with that key was there already.';

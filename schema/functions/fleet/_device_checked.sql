@@ -1,6 +1,8 @@
--- The health task of a device has ended. Passed: the device is good. Failed: it is put out, or stays out; the next try is 5 min after it was put out, then after 1 h, then a
--- person decides. A health task that was cut off says nothing: it is made again in a minute.
-create or replace function weir._device_checked(of_device int, of_task uuid, f weir.finished, t timestamptz) returns void
+-- The health task of a device has ended. Passed: the device is good. Failed: it is put out, or stays out; the next try
+-- is 5 min after it was put out, then after 1 h, then a person decides. A health task that was cut off says nothing: it
+-- is made again in a minute.
+create or replace function weir._device_checked(of_device int, of_task uuid, f weir.finished, t timestamptz)
+returns void
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -24,10 +26,14 @@ begin
     n := d.checks + 1;
     update weir.devices x set checks = n, check_at = case when n = 1 then t + interval '1 h' end where x.id = of_device;
     insert into weir.events (at, type, kind, subject, level, message, data)
-    values (t, 'check_failed', 'device', d.serial, 'warn', concat_ws(': ', case when n = 1 then 'its health task failed, the next one is due in 1h' else 'its health task failed again, a person decides' end, f.cause),
+    values (t, 'check_failed', 'device', d.serial, 'warn',
+      concat_ws(': ',
+        case when n = 1 then 'its health task failed, the next one is due in 1h'
+          else 'its health task failed again, a person decides' end, f.cause),
       jsonb_build_object('evidence', jsonb_build_array(of_task)));
   else
-    perform weir._device_health(of_device, 'quarantined', concat_ws(': ', 'its health task failed', f.cause), null, null, d.evidence || of_task, t);
+    perform weir._device_health(of_device, 'quarantined', concat_ws(': ', 'its health task failed', f.cause), null,
+      null, d.evidence || of_task, t);
   end if;
 end $$;
 comment on function weir._device_checked is 'What a health task means for its device.';

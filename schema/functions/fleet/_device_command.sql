@@ -1,6 +1,9 @@
--- A person changes the health of a device. The PC's row comes first, so that no claim takes the device at this moment. from_states: where the command makes sense; elsewhere it is refused.
+-- A person changes the health of a device. The PC's row comes first, so that no claim takes the device at this moment.
+-- from_states: where the command makes sense; elsewhere it is refused.
 -- True: something changed.
-create or replace function weir._device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamptz) returns boolean
+create or replace function weir._device_command(serial text, health text, from_states text[], did text, by text,
+  reason text, t timestamptz)
+returns boolean
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -13,7 +16,8 @@ begin
   end if;
   select * into d from weir.devices x where x.serial = _device_command.serial;
   if not found then
-    perform weir._not_found('device', _device_command.serial, hint => 'see what there is', command => 'weir device list');
+    perform weir._not_found('device', _device_command.serial, hint => 'see what there is',
+      command => 'weir device list');
   end if;
   perform from weir.nodes n where n.id = d.node for no key update;
   select * into d from weir.devices x where x.id = d.id for update;
@@ -22,9 +26,12 @@ begin
   end if;
   if d.health <> all (from_states) then
     perform weir._conflict('device %s is %s: it cannot be %s', jsonb_build_array(d.serial, d.health, did),
-      hint => case d.health when 'good' then 'nothing keeps it from working' when 'retired' then 'release it first, if it is back' when 'suspect' then 'it works; a success clears it' else 'release it first' end);
+      hint => case d.health when 'good' then 'nothing keeps it from working'
+        when 'retired' then 'release it first, if it is back' when 'suspect' then 'it works; a success clears it'
+        else 'release it first' end);
   end if;
-  perform weir._device_health(d.id, _device_command.health, weir._note(did, _device_command.by, _device_command.reason), coalesce(nullif(_device_command.by, ''), session_user::text), null, null, t);
+  perform weir._device_health(d.id, _device_command.health, weir._note(did, _device_command.by, _device_command.reason),
+    coalesce(nullif(_device_command.by, ''), session_user::text), null, null, t);
   if _device_command.health in ('good', 'unknown') then
     perform pg_notify('weir_available', 'fleet');
   end if;

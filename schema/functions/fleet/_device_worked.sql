@@ -1,4 +1,5 @@
--- A run on a device ended well: whoever suspected it was wrong, and who did not know it knows now. Most are known to be good, and nothing is written.
+-- A run on a device ended well: whoever suspected it was wrong, and who did not know it knows now. Most are known to be
+-- good, and nothing is written.
 create or replace function weir._device_worked(of_device int, t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp

@@ -1,5 +1,6 @@
--- Looks whether a fleet job can still come further: something of it runs, or a device that it wants is eligible, or soon will be. If that is not so for as long as the job lingers,
--- what is left is missed, each unit with the reason, and the job ends: it must not keep others waiting for devices that are away. Returns how many were missed.
+-- Looks whether a fleet job can still come further: something of it runs, or a device that it wants is eligible, or
+-- soon will be. If that is not so for as long as the job lingers, what is left is missed, each unit with the reason,
+-- and the job ends: it must not keep others waiting for devices that are away. Returns how many were missed.
 create or replace function weir._fleet_advance(of_job uuid, t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
@@ -20,7 +21,7 @@ begin
   if not found then
     return 0;
   end if;
-  lives := weir._fleet_lives(j, checked, t);
+  lives := weir._fleet_can_progress(j, checked, t);
   if lives and j.lingers_at is null or not lives and t < j.lingers_at + j.linger then
     return 0;
   end if;
@@ -39,16 +40,28 @@ begin
   if cardinality(again) > 0 then
     late := weir._end_waiting(again, 'skipped', 'missed: its device did not come back in time', t);
     -- Those that ended here; the trigger on job_live would do it too, without the reason.
-    update weir.fleet_units u set state = 'missed', cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)), 'no device of its target could serve it')
+    update weir.fleet_units u
+    set state = 'missed',
+      cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)),
+        'no device of its target could serve it')
     where u.job = of_job and u.state = 'retrying' and exists (select from weir.finished f where f.task = u.task);
   end if;
-  update weir.fleet_units u set state = 'missed', cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)), 'no device of its target could serve it') where u.job = of_job and u.state = 'waiting';
+  update weir.fleet_units u
+  set state = 'missed',
+    cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)),
+      'no device of its target could serve it')
+  where u.job = of_job and u.state = 'waiting';
   get diagnostics n = row_count;
   if n + late = 0 then
     return 0;
   end if;
-  insert into weir.events (at, type, kind, subject, job, level, message) values (t, 'missed', 'fleet', of_job, of_job, 'warn', format('%s of %s units: no device could serve them for %s', n + late, j.targeted, weir._span(j.linger)));
-  update weir.job_live l set skipped = l.skipped + n, cause = case when l.done + l.failed + l.canceled = 0 then 'no device could serve it' else l.cause end where l.job = of_job returning l.done + l.failed + l.canceled + l.skipped = l.total into over;
+  insert into weir.events (at, type, kind, subject, job, level, message)
+  values (t, 'missed', 'fleet', of_job, of_job, 'warn',
+    format('%s of %s units: no device could serve them for %s', n + late, j.targeted, weir._span(j.linger)));
+  update weir.job_live l
+  set skipped = l.skipped + n,
+    cause = case when l.done + l.failed + l.canceled = 0 then 'no device could serve it' else l.cause end
+  where l.job = of_job returning l.done + l.failed + l.canceled + l.skipped = l.total into over;
   if over then
     perform weir._close_jobs(array[of_job], t);
   end if;

@@ -13,7 +13,8 @@ begin
     return null;
   end if;
   update weir.fleet_jobs j set state = 'ended', ended_at = t, lingers_at = null,
-    missed = (select count(*) from weir.fleet_units u where u.job = old.job and u.state = 'missed') where j.job = old.job;
+    missed = (select count(*) from weir.fleet_units u where u.job = old.job and u.state = 'missed')
+    where j.job = old.job;
   if was = 'active' then
     perform weir._fleet_next(t);
   end if;

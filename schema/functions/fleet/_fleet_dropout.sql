@@ -1,7 +1,9 @@
--- Devices of a PC are absent from its report. One alone is missing, and offline if that stays so. But two or more that are a fifth of the PC, or of one of its hubs, did not all
--- break at once: the PC is paused for 2 min, and what runs on them is given back. Those that went missing in the last 30 s count: a hub may die over two reports.
+-- Devices of a PC are absent from its report. One alone is missing, and offline if that stays so. But two or more that
+-- are a fifth of the PC, or of one of its hubs, did not all break at once: the PC is paused for 2 min, and what runs on
+-- them is given back. Those that went missing in the last 30 s count: a hub may die over two reports.
 -- Leases and jobs come before devices: the caller marks those as missing.
-create or replace function weir._fleet_dropout(n weir.nodes, absent int[], t timestamptz) returns table (task uuid, attempt int, why text)
+create or replace function weir._fleet_dropout(n weir.nodes, absent int[], t timestamptz)
+returns table (task uuid, attempt int, why text)
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -12,22 +14,29 @@ declare
   r weir.running;
 begin
   with d as materialized (
-    select d.id, d.hub, d.id = any (absent) or d.missing_at is not null as away from weir.devices d where d.node = n.id and d.online
+    select d.id, d.hub, d.id = any (absent) or d.missing_at is not null as away from weir.devices d
+    where d.node = n.id and d.online
   ), g as (
-    select 1 as nth, format('%s of %s devices', count(*) filter (where d.away), count(*)) as what, array_agg(d.id) filter (where d.away) as ids, count(*) filter (where d.away) as away, count(*) as total from d
+    select 1 as nth, format('%s of %s devices', count(*) filter (where d.away), count(*)) as what,
+      array_agg(d.id) filter (where d.away) as ids, count(*) filter (where d.away) as away, count(*) as total
+    from d
     union all
-    select 2, format('%s of %s devices of hub %s', count(*) filter (where d.away), count(*), d.hub), array_agg(d.id) filter (where d.away), count(*) filter (where d.away), count(*) from d where d.hub is not null group by d.hub
+    select 2, format('%s of %s devices of hub %s', count(*) filter (where d.away), count(*), d.hub),
+      array_agg(d.id) filter (where d.away), count(*) filter (where d.away), count(*)
+    from d where d.hub is not null group by d.hub
   )
-  select g.ids, g.what into lost, what from g where g.away >= 2 and g.away >= 0.2 * g.total order by g.nth, g.away desc limit 1;
+  select g.ids, g.what into lost, what from g where g.away >= 2 and g.away >= 0.2 * g.total
+  order by g.nth, g.away desc limit 1;
   if lost is not null then
     what := format('lost %s at once', what);
     for r in
       with x as (delete from weir.running x where x.device = any (lost) returning x.*) select * from x order by x.task
     loop
-      insert into weir.forgiven as f (task, returns) values (r.task, 1) on conflict (task) do update set returns = f.returns + 1;
+      insert into weir.forgiven as f (task, returns) values (r.task, 1)
+      on conflict (task) do update set returns = f.returns + 1;
       if r.cancel_at is not null then
-        perform weir._close(array[row(r.task, t, r.claimed_at, r.worker, r.attempt, 'canceled', null, r.opened_at, null, r.cancel_note)::weir.finished]);
-        perform weir._after(array[r.task], '{}', '{}', t);
+        perform weir._close(array[weir._finished_lease(r, 'canceled', r.cancel_note, t)]);
+        perform weir._after_end(array[r.task], '{}', '{}', t);
       else
         perform weir._give_up_lease(r, 'returned', format('%s %s', n.name, what), t);
       end if;
@@ -35,7 +44,9 @@ begin
       return next;
     end loop;
     update weir.pcs p set paused_until = t + interval '2 min', pause_note = what where p.node = n.id;
-    insert into weir.events (at, type, kind, subject, level, message, data) values (t, 'paused', 'pc', n.name, 'warn', what, jsonb_build_object('until', t + interval '2 min', 'devices', cardinality(lost)));
+    insert into weir.events (at, type, kind, subject, level, message, data)
+    values (t, 'paused', 'pc', n.name, 'warn', what,
+      jsonb_build_object('until', t + interval '2 min', 'devices', cardinality(lost)));
   end if;
 end $$;
 comment on function weir._fleet_dropout is 'Gives back what ran on devices that were lost together.';

@@ -2,7 +2,8 @@
 create or replace function weir._fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
 language sql immutable parallel safe
 as $$
-  select (target -> 'devices' is null or target -> 'devices' ? serial) and (target -> 'labels' is null or labels @> (target -> 'labels'))
+  select (target -> 'devices' is null or target -> 'devices' ? serial)
+    and (target -> 'labels' is null or labels @> (target -> 'labels'))
     and (target -> 'tag' is null or labels -> 'tag' = target -> 'tag')
 $$;
 comment on function weir._fleet_matches is 'Is the device in the target?';

@@ -6,7 +6,8 @@ begin
   if spec -> field is null or spec -> field = 'null' then
     return usual;
   end if;
-  if jsonb_typeof(spec -> field) <> 'number' or spec ->> field !~ '^-?[0-9]{1,9}$' or (spec ->> field)::int not between lowest and highest then
+  if jsonb_typeof(spec -> field) <> 'number' or spec ->> field !~ '^-?[0-9]{1,9}$'
+    or (spec ->> field)::int not between lowest and highest then
     perform weir._invalid(field, '%s is no whole number between %s and %s',
       jsonb_build_array((spec -> field)::text, lowest, highest));
   end if;

@@ -1,5 +1,6 @@
--- The fleet job after the active one, for a PC with an idle device that the active job does not need. Null: there is none. plan: the caller holds the PC's row, so a job that has
--- no units yet gets them; without it the job alone is an answer.
+-- The fleet job after the active one, for a PC with an idle device that the active job does not need. Null: there is
+-- none. plan: the caller holds the PC's row, so a job that has no units yet gets them; without it the job alone is an
+-- answer.
 create or replace function weir._fleet_overlap(of_node int, checked boolean, plan boolean, t timestamptz) returns uuid
 language plpgsql
 set search_path = weir, pg_temp
@@ -9,7 +10,10 @@ declare
   next weir.fleet_jobs;
 begin
   select * into next from weir.fleet_jobs j where j.state = 'waiting' order by j.priority desc, j.order_seq limit 1;
-  if not found or not exists (select from weir.devices d where d.node = of_node and weir._device_reason(d, checked) is null and not exists (select from weir.running r where r.device = d.id)) then
+  if not found
+    or not exists (select from weir.devices d
+      where d.node = of_node and weir._device_reason(d, checked) is null
+        and not exists (select from weir.running r where r.device = d.id)) then
     return null;
   end if;
   if next.planned_at is null then
@@ -26,7 +30,9 @@ begin
       return null;
     end if;
   end if;
-  if exists (select from weir._fleet_pick(of_node, next.job, '{}', 1, checked, t)) or exists (select from weir.fleet_units u where u.job = next.job and u.device is null and u.state in ('waiting', 'retrying')) then
+  if exists (select from weir._fleet_pick(of_node, next.job, '{}', 1, checked, t))
+    or exists (select from weir.fleet_units u
+      where u.job = next.job and u.device is null and u.state in ('waiting', 'retrying')) then
     return next.job;
   end if;
   return null;

@@ -12,11 +12,14 @@ begin
     if coalesce(_fleet_pc.pc, '') = '' or length(_fleet_pc.pc) > 200 then
       perform weir._invalid('pc', 'a PC has a name of 1 to 200 characters');
     end if;
-    insert into weir.nodes as x (name, registered_at, seen_at, registered_by) values (_fleet_pc.pc, t, t, coalesce(weir._caller(), session_user)) on conflict (name) do update set seen_at = excluded.seen_at returning * into n;
+    insert into weir.nodes as x (name, registered_at, seen_at, registered_by)
+    values (_fleet_pc.pc, t, t, coalesce(weir._caller(), session_user))
+    on conflict (name) do update set seen_at = excluded.seen_at returning * into n;
     insert into weir.events (at, type, kind, subject) values (t, 'registered', 'node', _fleet_pc.pc);
   end if;
   perform weir._own_node(n.name);
-  insert into weir.pcs (node, reported_slots, reported_at) select n.id, _fleet_pc.slots, t where not exists (select from weir.pcs p where p.node = n.id) on conflict do nothing;
+  insert into weir.pcs (node, reported_slots, reported_at)
+  select n.id, _fleet_pc.slots, t where not exists (select from weir.pcs p where p.node = n.id) on conflict do nothing;
   return n;
 end $$;
 comment on function weir._fleet_pc is 'The node of a PC.';

@@ -1,4 +1,5 @@
--- Gives units that any device may serve to idle devices of a PC, and locks them: PCs ask for the same ones, and who comes later takes the next.
+-- Gives units that any device may serve to idle devices of a PC, and locks them: PCs ask for the same ones, and who
+-- comes later takes the next.
 create or replace function weir._fleet_pick_open(of_node int, serves uuid, taken int[], room int, checked boolean)
 returns table (device int, job uuid, unit int, task uuid)
 language plpgsql
@@ -15,12 +16,16 @@ declare
   d record;
 begin
   for d in
-    select x.id from weir.devices x where x.node = of_node and weir._device_reason(x, checked) is null and x.id <> all (taken) and weir._fleet_matches(wants, x.serial, x.labels)
-      and not exists (select from weir.running r where r.device = x.id) and not exists (select from weir.fleet_units o where o.device = x.id and o.state = 'retrying')
+    select x.id from weir.devices x
+    where x.node = of_node and weir._device_reason(x, checked) is null and x.id <> all (taken)
+      and weir._fleet_matches(wants, x.serial, x.labels)
+      and not exists (select from weir.running r where r.device = x.id)
+        and not exists (select from weir.fleet_units o where o.device = x.id and o.state = 'retrying')
     order by x.id limit room
   loop
     select d.id, u.job, u.unit, u.task into device, job, unit, task from weir.fleet_units u
-    where u.job = serves and u.device is null and u.state in ('waiting', 'retrying') and d.id <> all (u.excluded) and u.unit <> all (got)
+    where u.job = serves and u.device is null and u.state in ('waiting', 'retrying') and d.id <> all (u.excluded)
+      and u.unit <> all (got)
       and (u.task is null or not exists (select from weir.pending p where p.task = u.task))
     order by u.unit limit 1 for update skip locked;
     continue when not found;

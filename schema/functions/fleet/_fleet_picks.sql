@@ -1,6 +1,8 @@
--- Adds to what a PC takes: what its devices are wanted for, then units of the job that any device may serve. Each pick is a unit with the device that is to serve it; without a
--- job it is a health task.
-create or replace function weir._fleet_picks(picks weir.fleet_units[], of_node int, serves uuid, room int, checked boolean, t timestamptz) returns weir.fleet_units[]
+-- Adds to what a PC takes: what its devices are wanted for, then units of the job that any device may serve. Each pick
+-- is a unit with the device that is to serve it; without a job it is a health task.
+create or replace function weir._fleet_picks(picks weir.fleet_units[], of_node int, serves uuid, room int,
+  checked boolean, t timestamptz)
+returns weir.fleet_units[]
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -9,12 +11,14 @@ declare
   taken int[] := array(select p.device from unnest(picks) p);
 begin
   picks := picks || array(
-    select row(x.job, x.unit, x.device, 0, case when x.task is null then 'waiting' else 'retrying' end, x.task, '{}', 0, null, null, null)::weir.fleet_units
+    select weir._fleet_pick_row(x.job, x.unit, x.device, x.task)
     from weir._fleet_pick(of_node, serves, taken, room - cardinality(picks), checked, t) x);
-  if cardinality(picks) < room and exists (select from weir.fleet_units u where u.job = serves and u.device is null and u.state in ('waiting', 'retrying')) then
+  if cardinality(picks) < room
+    and exists (select from weir.fleet_units u
+      where u.job = serves and u.device is null and u.state in ('waiting', 'retrying')) then
     taken := array(select p.device from unnest(picks) p);
     picks := picks || array(
-      select row(x.job, x.unit, x.device, 0, case when x.task is null then 'waiting' else 'retrying' end, x.task, '{}', 0, null, null, null)::weir.fleet_units
+      select weir._fleet_pick_row(x.job, x.unit, x.device, x.task)
       from weir._fleet_pick_open(of_node, serves, taken, room - cardinality(picks), checked) x);
   end if;
   return picks;

@@ -1,5 +1,6 @@
--- Freezes what a fleet job wants: its units, from the devices that there are now. From here on the engine counts it: its total is the number of units, and it ends with the last
--- of them. The caller holds its row in job_live. False: there is nothing to do, and it has ended.
+-- Freezes what a fleet job wants: its units, from the devices that there are now. From here on the engine counts it:
+-- its total is the number of units, and it ends with the last of them. The caller holds its row in job_live. False:
+-- there is nothing to do, and it has ended.
 create or replace function weir._fleet_plan(of_job uuid, t timestamptz) returns boolean
 language plpgsql
 set search_path = weir, pg_temp
@@ -19,21 +20,27 @@ begin
   if j.spec ->> 'any' is not null then
     n := (j.spec ->> 'any')::int * rounds;
   else
-    found_devices := array(select d.id from weir.devices d where d.health <> 'retired' and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels) order by d.serial);
+    found_devices := array(select d.id from weir.devices d
+      where d.health <> 'retired' and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels) order by d.serial);
     n := cardinality(found_devices) * rounds;
   end if;
   if n = 0 or n > most then
-    why := case when n = 0 then 'no device is in its target' else format('%s runs are over the limit of %s for one job', n, most) end;
+    why := case when n = 0 then 'no device is in its target'
+      else format('%s runs are over the limit of %s for one job', n, most) end;
     perform weir._close_queued(of_job, 'failed', why, null, t);
     update weir.fleet_jobs x set state = 'ended', ended_at = t where x.job = of_job;
     return false;
   end if;
   insert into weir.fleet_units (job, unit, device, round)
-  select of_job, g, case when found_devices is not null then found_devices[(g - 1) % cardinality(found_devices) + 1] end, 1 + (g - 1) / (n / rounds) from generate_series(1, n) g;
+  select of_job, g,
+    case when found_devices is not null then found_devices[(g - 1) % cardinality(found_devices) + 1] end,
+    1 + (g - 1) / (n / rounds)
+  from generate_series(1, n) g;
   update weir.job_live l set total = n, due = null, note = null where l.job = of_job;
   update weir.jobs x set total = n where x.id = of_job;
   update weir.fleet_jobs x set planned_at = t, targeted = n where x.job = of_job;
-  insert into weir.events (at, type, kind, subject, job, message) values (t, 'built', 'job', of_job, of_job, format('%s units', n));
+  insert into weir.events (at, type, kind, subject, job, message)
+  values (t, 'built', 'job', of_job, of_job, format('%s units', n));
   return true;
 end $$;
 comment on function weir._fleet_plan is 'Makes the units of a fleet job.';

@@ -1,5 +1,6 @@
 -- A span of time in the spec of a fleet job, within bounds; the default when the field is absent.
-create or replace function weir._fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
+create or replace function weir._fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval)
+returns interval
 language plpgsql immutable
 as $$
 declare

@@ -30,7 +30,8 @@ begin
     perform weir._invalid('target', 'say on which devices',
       hint => 'for example {"all": true}, {"devices": ["SERIAL"]}, {"labels": {"model": "x"}} or {"tag": "x"}');
   end if;
-  if target ? 'all' and jsonb_typeof(target -> 'all') <> 'boolean' or target ? 'tag' and (jsonb_typeof(target -> 'tag') <> 'string' or target ->> 'tag' = '') then
+  if target ? 'all' and jsonb_typeof(target -> 'all') <> 'boolean'
+    or target ? 'tag' and (jsonb_typeof(target -> 'tag') <> 'string' or target ->> 'tag' = '') then
     perform weir._invalid('target', 'all is true, tag is text');
   end if;
   if target ? 'labels' then
@@ -41,7 +42,8 @@ begin
       or exists (select from jsonb_array_elements(target -> 'devices') d where jsonb_typeof(d) <> 'string') then
       perform weir._invalid('target.devices', 'expected 1 to 100,000 serials');
     end if;
-    select d into bad from jsonb_array_elements_text(target -> 'devices') d where not exists (select from weir.devices x where x.serial = d and x.health <> 'retired') limit 1;
+    select d into bad from jsonb_array_elements_text(target -> 'devices') d
+    where not exists (select from weir.devices x where x.serial = d and x.health <> 'retired') limit 1;
     if bad is not null then
       perform weir._invalid('target.devices', 'there is no device %s', jsonb_build_array(bad),
         hint => 'see what there is', command => 'weir device list');
@@ -59,7 +61,8 @@ begin
   end if;
   perform weir._fleet_number(spec, 'any', null, 1, 100000), weir._fleet_number(spec, 'repeat', 1, 1, 10000);
   if infra ? 'exit' then
-    if jsonb_typeof(infra -> 'exit') <> 'array' or exists (select from jsonb_array_elements(infra -> 'exit') e where e::text !~ '^[0-9]{1,3}$') then
+    if jsonb_typeof(infra -> 'exit') <> 'array'
+      or exists (select from jsonb_array_elements(infra -> 'exit') e where e::text !~ '^[0-9]{1,3}$') then
       perform weir._invalid('infra.exit', 'expected an array of exit codes');
     end if;
     -- The agent knows them by this name.

@@ -1,4 +1,5 @@
--- The worker that claims for a PC; made if it is new, as a script that never registered is. A worker of another node is refused.
+-- The worker that claims for a PC; made if it is new, as a script that never registered is. A worker of another node is
+-- refused.
 create or replace function weir._fleet_worker(worker text, n weir.nodes, t timestamptz) returns weir.workers
 language plpgsql
 set search_path = weir, pg_temp

@@ -18,11 +18,14 @@ begin
     perform weir._invalid('status', '%L follows from the heartbeats of the PC, and from what people say of it',
       jsonb_build_array(new.status), hint => 'leave it out; to drain a PC', command => 'weir node drain NAME');
   end if;
-  slots := case when tg_op = 'INSERT' or new.max_devices is distinct from old.max_devices then coalesce(new.max_devices, new.device_capacity) when new.device_capacity is distinct from old.device_capacity then new.device_capacity end;
+  slots := case
+    when tg_op = 'INSERT'
+      or new.max_devices is distinct from old.max_devices then coalesce(new.max_devices, new.device_capacity)
+    when new.device_capacity is distinct from old.device_capacity then new.device_capacity end;
   if slots not between 1 and 1000 then
     perform weir._invalid('max_devices', '1 to 1000');
   end if;
-  perform weir._fleet_alive(weir._fleet_pc(new.pc_id, slots, t), slots, t);
+  perform weir._pc_heartbeat(weir._fleet_pc(new.pc_id, slots, t), slots, t);
   select * into new from fleet.workers w where w.pc_id = new.pc_id;
   return new;
 end $$;

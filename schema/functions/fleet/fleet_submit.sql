@@ -1,6 +1,8 @@
--- Submits a fleet job. It waits, as a queued job of the engine, until it is the oldest and no other is active; its devices are those that there are by then. The spec is a
--- snapshot: nothing that changes later changes it. The same idempotency key again returns the same job. schedule: the schedule it is a run of.
-create or replace function weir.fleet_submit(name text, spec jsonb, by text default null, idempotency_key text default null, schedule text default null, at timestamptz default null)
+-- Submits a fleet job. It waits, as a queued job of the engine, until it is the oldest and no other is active; its
+-- devices are those that there are by then. The spec is a snapshot: nothing that changes later changes it. The same
+-- idempotency key again returns the same job. schedule: the schedule it is a run of.
+create or replace function weir.fleet_submit(name text, spec jsonb, by text default null,
+  idempotency_key text default null, schedule text default null, at timestamptz default null)
 returns uuid
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -17,7 +19,10 @@ begin
   end if;
   j.job := weir._id(t);
   if fleet_submit.idempotency_key is not null then
-    was := weir._take_key(fleet_submit.idempotency_key, j.job, case when fleet_submit.schedule is null then jsonb_build_object('name', fleet_submit.name, 'kind', 'fleet', 'spec', fleet_submit.spec) end);
+    was := weir._take_key(fleet_submit.idempotency_key, j.job,
+      case
+        when fleet_submit.schedule is null then
+          jsonb_build_object('name', fleet_submit.name, 'kind', 'fleet', 'spec', fleet_submit.spec) end);
     if was <> j.job then
       return was;
     end if;
@@ -26,11 +31,16 @@ begin
   perform pg_current_xact_id();
   j.order_seq := nextval('weir.order_seq');
   insert into weir.jobs (id, created_at, order_seq, kind, name, priority, total, params, schedule)
-  values (j.job, t, j.order_seq, 'fleet', fleet_submit.name, j.priority, 0, nullif(j.spec -> 'params', 'null'), fleet_submit.schedule);
-  insert into weir.job_live (job, total, due, schedule, fleet, note) values (j.job, 0, 'infinity', fleet_submit.schedule, true, 'waits until it is the oldest fleet job');
-  insert into weir.fleet_jobs (job, order_seq, priority, spec, by, max_attempts, timeout, backoff, infra_attempts, place, breaker, linger, joins, created_at)
-  values (j.job, j.order_seq, j.priority, j.spec, fleet_submit.by, j.max_attempts, j.timeout, j.backoff, j.infra_attempts, j.place, j.breaker, j.linger, j.joins, t);
-  insert into weir.events (at, type, kind, subject, job, source, message) values (t, 'queued', 'job', j.job, j.job, fleet_submit.by, fleet_submit.name);
+  values (j.job, t, j.order_seq, 'fleet', fleet_submit.name, j.priority, 0, nullif(j.spec -> 'params', 'null'),
+    fleet_submit.schedule);
+  insert into weir.job_live (job, total, due, schedule, fleet, note)
+  values (j.job, 0, 'infinity', fleet_submit.schedule, true, 'waits until it is the oldest fleet job');
+  insert into weir.fleet_jobs (job, order_seq, priority, spec, by, max_attempts, timeout, backoff, infra_attempts,
+    place, breaker, linger, joins, created_at)
+  values (j.job, j.order_seq, j.priority, j.spec, fleet_submit.by, j.max_attempts, j.timeout, j.backoff,
+    j.infra_attempts, j.place, j.breaker, j.linger, j.joins, t);
+  insert into weir.events (at, type, kind, subject, job, source, message)
+  values (t, 'queued', 'job', j.job, j.job, fleet_submit.by, fleet_submit.name);
   perform weir._fleet_next(t, patient => false);
   return j.job;
 end $$;

@@ -6,7 +6,10 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(fleet_tidy.at);
-  old uuid[] := array(select o.job from weir.fleet_jobs o where o.state = 'ended' and o.created_at < t - interval '1 day' and not exists (select from weir.jobs j where j.id = o.job) order by o.created_at limit 20);
+  old uuid[] := array(select o.job from weir.fleet_jobs o
+    where o.state = 'ended' and o.created_at < t - interval '1 day'
+      and not exists (select from weir.jobs j where j.id = o.job)
+    order by o.created_at limit 20);
 begin
   delete from weir.fleet_units u where u.job = any (old);
   delete from weir.fleet_jobs j where j.job = any (old);

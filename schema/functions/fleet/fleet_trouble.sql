@@ -1,5 +1,8 @@
--- What a PC says of its look for devices. blind: it could not look, and trouble says why. Without both all is well again. Writes only what is new.
-create or replace function weir.fleet_trouble(pc text, trouble text default null, blind boolean default false, at timestamptz default null) returns boolean
+-- What a PC says of its look for devices. blind: it could not look, and trouble says why. Without both all is well
+-- again. Writes only what is new.
+create or replace function weir.fleet_trouble(pc text, trouble text default null, blind boolean default false,
+  at timestamptz default null)
+returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -10,14 +13,17 @@ declare
   says text := weir._text(nullif(fleet_trouble.trouble, ''));
 begin
   if coalesce(blind, false) then
-    perform weir._fleet_alive(n, null, t);
+    perform weir._pc_heartbeat(n, null, t);
   end if;
-  if exists (select from weir.pcs p where p.node = n.id and p.trouble is not distinct from says and (p.blind_at is not null) = coalesce(blind, false)) then
+  if exists (select from weir.pcs p
+    where p.node = n.id and p.trouble is not distinct from says
+      and (p.blind_at is not null) = coalesce(blind, false)) then
     return false;
   end if;
   update weir.pcs p set trouble = says, blind_at = case when blind then coalesce(p.blind_at, t) end where p.node = n.id;
   insert into weir.events (at, type, kind, subject, level, message)
-  values (t, case when blind then 'blind' when says is not null then 'trouble' else 'sees' end, 'pc', n.name, case when says is not null then 'warn' end, coalesce(says, 'it sees its devices'));
+  values (t, case when blind then 'blind' when says is not null then 'trouble' else 'sees' end, 'pc', n.name,
+    case when says is not null then 'warn' end, coalesce(says, 'it sees its devices'));
   perform pg_notify('weir_available', 'fleet');
   return true;
 end $$;

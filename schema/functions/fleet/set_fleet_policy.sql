@@ -1,5 +1,7 @@
--- Changes what holds for all of the fleet: an object with policy, health, overlap and slots. What it does not name stays; health null means that there is no health task. Returns all of it.
-create or replace function weir.set_fleet_policy(change jsonb, by text default null, at timestamptz default null) returns jsonb
+-- Changes what holds for all of the fleet: an object with policy, health, overlap and slots. What it does not name
+-- stays; health null means that there is no health task. Returns all of it.
+create or replace function weir.set_fleet_policy(change jsonb, by text default null, at timestamptz default null)
+returns jsonb
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -24,18 +26,23 @@ begin
     perform weir._invalid('overlap', 'true or false');
   end if;
   if change ? 'health' and change -> 'health' <> 'null' then
-    if jsonb_typeof(change -> 'health') <> 'object' or jsonb_typeof(change -> 'health' -> 'run') is distinct from 'object' or change -> 'health' -> 'run' = '{}' then
+    if jsonb_typeof(change -> 'health') <> 'object'
+      or jsonb_typeof(change -> 'health' -> 'run') is distinct from 'object' or change -> 'health' -> 'run' = '{}' then
       perform weir._invalid('health.run', 'say what the health task runs',
         hint => 'for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}; null: there is none');
     end if;
     perform weir._fleet_span(change -> 'health', 'timeout', '5 min', '1 s', '1 day');
   end if;
   select * into was from weir.fleet_policy for update;
-  has := row(true, coalesce(change ->> 'policy', was.policy), case when change ? 'health' then nullif(change -> 'health', 'null') else was.health end,
-    coalesce((change ->> 'overlap')::boolean, was.overlap), weir._fleet_number(change, 'slots', was.slots, 1, 1000));
+  has := was;
+  has.policy := coalesce(change ->> 'policy', was.policy);
+  has.health := case when change ? 'health' then nullif(change -> 'health', 'null') else was.health end;
+  has.overlap := coalesce((change ->> 'overlap')::boolean, was.overlap);
+  has.slots := weir._fleet_number(change, 'slots', was.slots, 1, 1000);
   if was is distinct from has then
     update weir.fleet_policy f set policy = has.policy, health = has.health, overlap = has.overlap, slots = has.slots;
-    insert into weir.events (at, type, kind, subject, source, data) values (t, 'set', 'fleet', 'policy', set_fleet_policy.by, to_jsonb(has) - 'one');
+    insert into weir.events (at, type, kind, subject, source, data)
+    values (t, 'set', 'fleet', 'policy', set_fleet_policy.by, to_jsonb(has) - 'one');
     perform pg_notify('weir_available', 'fleet');
   end if;
   return to_jsonb(has) - 'one';

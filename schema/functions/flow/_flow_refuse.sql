@@ -1,4 +1,5 @@
--- Most views of the schemas flow and fleet are for reading. Whoever writes to one hears which functions do what they want.
+-- Most views of the schemas flow and fleet are for reading. Whoever writes to one hears which functions do what they
+-- want.
 create or replace function weir._flow_refuse() returns trigger
 language plpgsql security definer
 set search_path = weir, pg_temp

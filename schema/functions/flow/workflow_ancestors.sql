@@ -7,7 +7,8 @@ as $$
   with recursive up as (
     select q.job, 1 as depth from weir.jobs j join weir.tasks q on q.id = j.parent where j.id = workflow_ancestors.job
     union all
-    select q.job, up.depth + 1 from up join weir.jobs j on j.id = up.job join weir.tasks q on q.id = j.parent where up.depth < 20
+    select q.job, up.depth + 1 from up join weir.jobs j on j.id = up.job join weir.tasks q on q.id = j.parent
+    where up.depth < 20
   )
   select j.id, j.name, up.depth from up join weir.jobs j on j.id = up.job
 $$;

@@ -1,4 +1,5 @@
--- The rollout that a command is about. Commands about one rollout follow one another: of two clicks the second finds what the first did.
+-- The rollout that a command is about. Commands about one rollout follow one another: of two clicks the second finds
+-- what the first did.
 -- The lock comes before all others: nobody who holds a row of the engine waits for it.
 create or replace function weir._rollout(id uuid) returns weir.rollouts
 language plpgsql

@@ -1,6 +1,7 @@
--- Tasks of a rollout have ended or live again. In this transaction, and before the keys they freed are opened, its holds become what they should be: after a failure nothing
--- of a stopped stage starts. Most ends change no gate, and then there is nothing to look at. The transaction may hold lanes and pools by now or want them later, so what
--- may open is left to whoever hears the hint.
+-- Tasks of a rollout have ended or live again. In this transaction, and before the keys they freed are opened, its
+-- holds become what they should be: after a failure nothing of a stopped stage starts. Most ends change no gate, and
+-- then there is nothing to look at. The transaction may hold lanes and pools by now or want them later, so what may
+-- open is left to whoever hears the hint.
 create or replace function weir._rollout_counted() returns trigger
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -11,7 +12,8 @@ declare
   x record;
 begin
   if new.failed = old.failed and new.canceled = old.canceled and new.skipped >= old.skipped
-    and new.done + new.failed + new.canceled + new.skipped < (select r.look_at from weir.rollouts r where r.job = new.job) then
+    and new.done + new.failed + new.canceled
+      + new.skipped < (select r.look_at from weir.rollouts r where r.job = new.job) then
     return null;
   end if;
   select * into x from weir._rollout_settle(new.job, clock_timestamp());

@@ -1,5 +1,6 @@
--- The tasks of rollouts as their gates see them, in groups that are held and released together: by stage, canary, state, hold, whether they are fresh (no run is over) and
--- proven. However many tasks wait, the groups are few. bad names the tasks of a group that ended badly, task the first of them.
+-- The tasks of rollouts as their gates see them, in groups that are held and released together: by stage, canary,
+-- state, hold, whether they are fresh (no run is over) and proven. However many tasks wait, the groups are few. bad
+-- names the tasks of a group that ended badly, task the first of them.
 create or replace function weir._rollout_facts(ids uuid[]) returns jsonb
 language plpgsql stable
 set search_path = weir, pg_temp
@@ -15,7 +16,8 @@ as $$
 #variable_conflict use_column
 begin
   return (select coalesce(jsonb_agg(g), '[]') from (
-    select x.rollout, x.stage, x.canary, x.state, x.outcome, x.hold, x.attempt = 0 as fresh, x.proven, count(*)::int as n, min(x.task::text) filter (where x.state = 'bad') as task,
+    select x.rollout, x.stage, x.canary, x.state, x.outcome, x.hold, x.attempt = 0 as fresh, x.proven,
+      count(*)::int as n, min(x.task::text) filter (where x.state = 'bad') as task,
       min(x.database) as database, array_agg(x.task) filter (where x.state = 'bad') as bad
     from weir._rollout_fact x where x.rollout = any (ids) group by 1, 2, 3, 4, 5, 6, 7, 8
   ) g);

@@ -12,13 +12,16 @@ begin
     perform weir._conflict('rollout %s was replaced by %s', jsonb_build_array(r.job, r.replaced_by),
       hint => 'edit that one');
   end if;
-  perform weir._rollout_lives(r);
+  perform weir._rollout_refuse_ended(r);
   if r.hash = _rollout_replaced.hash then
     perform weir._conflict('rollout %s has this plan already', jsonb_build_array(r.job),
       hint => 'change something, or leave it');
   end if;
-  select k.key into ran from weir.rollout_tasks x, lateral (select q.key from weir.tasks q where q.id = x.task offset 0) k
-  where x.rollout = r.job and (exists (select from weir.running g where g.task = x.task) or exists (select from weir.rollout_runs g where g.task = x.task)) limit 1;
+  select k.key into ran
+  from weir.rollout_tasks x, lateral (select q.key from weir.tasks q where q.id = x.task offset 0) k
+  where x.rollout = r.job
+    and (exists (select from weir.running g where g.task = x.task)
+      or exists (select from weir.rollout_runs g where g.task = x.task)) limit 1;
   if ran is not null then
     perform weir._conflict('rollout %s has begun: %s has run', jsonb_build_array(r.job, ran),
       hint => 'abort it and create another; what is applied already is not applied again');

@@ -11,7 +11,8 @@ begin
   if not found then
     perform weir._raise('WR404', null, 'rollout %s has no stage %s',
       jsonb_build_array(_rollout_stage.id, _rollout_stage.stage),
-      hint => format('it has: %s', (select string_agg(x.name, ', ' order by x.n) from weir.rollout_stages x where x.rollout = _rollout_stage.id)));
+      hint => format('it has: %s',
+        (select string_agg(x.name, ', ' order by x.n) from weir.rollout_stages x where x.rollout = _rollout_stage.id)));
   end if;
   return s;
 end $$;

@@ -1,5 +1,6 @@
 -- Cancels the run of a task: what waits ends at once, what runs is asked to stop and ends when its session is gone.
-create or replace function weir.rollout_cancel(task uuid, by text default null, reason text default null, at timestamptz default null, out changed boolean, out answer text)
+create or replace function weir.rollout_cancel(task uuid, by text default null, reason text default null,
+  at timestamptz default null, out changed boolean, out answer text)
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -14,7 +15,9 @@ begin
     answer := format('%s was %s before', x.key, case when x.stopping then 'asked to stop' else 'canceled' end);
     return;
   end if;
-  if x.status in ('PENDING', 'AVAILABLE') and exists (select from weir.rollout_runs g where g.task = x.id and g.attempt = x.attempt and g.code = 'applied') then
+  if x.status in ('PENDING', 'AVAILABLE')
+    and exists (select from weir.rollout_runs g
+      where g.task = x.id and g.attempt = x.attempt and g.code = 'applied') then
     perform weir._conflict('%s was applied: it cannot be canceled', jsonb_build_array(x.key),
       hint => 'it ends as DONE by itself, nothing is run');
   end if;
@@ -25,7 +28,8 @@ begin
       command => case x.status when 'UNKNOWN' then format('weir rollout resolve %s', x.id) end);
   end if;
   changed := true;
-  perform weir._acts('rollout');
-  answer := case weir.cancel(x.id, rollout_cancel.by, rollout_cancel.reason, at => rollout_cancel.at) when 'requested' then format('%s was asked to stop', x.key) else format('%s canceled', x.key) end;
+  perform weir._act_as_owner('rollout');
+  answer := case weir.cancel(x.id, rollout_cancel.by, rollout_cancel.reason, at => rollout_cancel.at)
+    when 'requested' then format('%s was asked to stop', x.key) else format('%s canceled', x.key) end;
 end $$;
 comment on function weir.rollout_cancel is 'Cancels a run of a rollout.';

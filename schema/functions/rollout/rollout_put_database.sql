@@ -1,6 +1,9 @@
--- Registers a database, or changes what is known of it. Of a database that rollouts wait for, the engine stays; if it moves to another environment, they find out.
--- moved: the transaction gives its secret a new address, so that what was found at the old one counts no more. Whoever puts or drops a database of this name waits until it ends.
-create or replace function weir.rollout_put_database(name text, engine text, environment text, secret text, labels jsonb default '{}', note text default null, by text default null, moved boolean default false,
+-- Registers a database, or changes what is known of it. Of a database that rollouts wait for, the engine stays; if it
+-- moves to another environment, they find out.
+-- moved: the transaction gives its secret a new address, so that what was found at the old one counts no more. Whoever
+-- puts or drops a database of this name waits until it ends.
+create or replace function weir.rollout_put_database(name text, engine text, environment text, secret text,
+  labels jsonb default '{}', note text default null, by text default null, moved boolean default false,
   at timestamptz default null)
 returns boolean
 language plpgsql security definer
@@ -32,12 +35,18 @@ begin
       hint => 'register another engine under another name');
   end if;
   insert into weir.databases as d (name, engine, environment, labels, secret, note, by, created_at, changed_at)
-  values (rollout_put_database.name, rollout_put_database.engine, rollout_put_database.environment, coalesce(rollout_put_database.labels, '{}'), rollout_put_database.secret, rollout_put_database.note, rollout_put_database.by, t, t)
-  on conflict on constraint databases_pkey do update set environment = excluded.environment, labels = excluded.labels, secret = excluded.secret, note = excluded.note, by = excluded.by, changed_at = t
-  where rollout_put_database.moved or (d.environment, d.labels, d.secret, d.note) is distinct from (excluded.environment, excluded.labels, excluded.secret, excluded.note);
+  values (rollout_put_database.name, rollout_put_database.engine, rollout_put_database.environment,
+    coalesce(rollout_put_database.labels, '{}'), rollout_put_database.secret, rollout_put_database.note,
+    rollout_put_database.by, t, t)
+  on conflict on constraint databases_pkey do update set environment = excluded.environment, labels = excluded.labels,
+    secret = excluded.secret, note = excluded.note, by = excluded.by, changed_at = t
+  where rollout_put_database.moved
+    or (d.environment, d.labels, d.secret, d.note) is distinct from (excluded.environment, excluded.labels,
+      excluded.secret, excluded.note);
   if found then
     insert into weir.events (at, type, kind, subject, source, data)
-    values (t, case when was.name is null then 'registered' else 'changed' end, 'database', rollout_put_database.name, rollout_put_database.by,
+    values (t, case when was.name is null then 'registered' else 'changed' end, 'database', rollout_put_database.name,
+      rollout_put_database.by,
       jsonb_build_object('engine', rollout_put_database.engine, 'environment', rollout_put_database.environment));
   end if;
   return was.name is null;

@@ -1,5 +1,6 @@
 -- Takes one's own approval back, as long as the stage has not begun.
-create or replace function weir.rollout_revoke(id uuid, stage text, by text, at timestamptz default null, out changed boolean, out answer text)
+create or replace function weir.rollout_revoke(id uuid, stage text, by text, at timestamptz default null,
+  out changed boolean, out answer text)
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -9,8 +10,9 @@ declare
   r weir.rollouts := weir._rollout(rollout_revoke.id);
   s weir.rollout_stages := weir._rollout_stage(r.job, rollout_revoke.stage);
 begin
-  perform weir._rollout_lives(r);
-  if not exists (select from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
+  perform weir._rollout_refuse_ended(r);
+  if not exists (select from weir.rollout_approvals a
+    where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by) then
     perform weir._conflict('%s has not approved stage %s',
       jsonb_build_array(coalesce(nullif(rollout_revoke.by, ''), 'nobody'), s.name),
       hint => 'only what was approved can be taken back, by whoever did');
@@ -25,7 +27,7 @@ begin
   delete from weir.rollout_approvals a where a.rollout = r.job and a.stage = s.n and a.by = rollout_revoke.by;
   insert into weir.events (at, type, kind, subject, job, source, message, data)
   values (t, 'revoked', 'rollout', r.job, r.job, rollout_revoke.by, s.name, jsonb_build_object('stage', s.name));
-  perform weir._rollout_go(r.job, t);
+  perform weir._rollout_settle_and_open(r.job, t);
   answer := weir._rollout_answer(format('approval of stage %s taken back', s.name), r.job);
 end $$;
 comment on function weir.rollout_revoke is 'Takes an approval back.';

@@ -1,4 +1,5 @@
--- The floor under all hints and triggers: settles a live rollout whose holds are not what they should be. It writes nothing where nothing is wrong. Returns how many tasks changed.
+-- The floor under all hints and triggers: settles a live rollout whose holds are not what they should be. It writes
+-- nothing where nothing is wrong. Returns how many tasks changed.
 create or replace function weir.rollout_sweep(at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -9,11 +10,12 @@ declare
   id uuid;
   x record;
 begin
-  for id in select distinct w.rollout from weir._rollout_wrong(array(select l.job from weir.job_live l where l.watched)) w order by 1 loop
+  for id in select distinct w.rollout
+    from weir._rollout_wrong_holds(array(select l.job from weir.job_live l where l.watched)) w order by 1 loop
     perform from weir.job_live l where l.job = id for update skip locked;
     continue when not found;
     select * into x from weir._rollout_settle(id, t);
-    perform weir._after('{}', x.lanes, x.pools, t);
+    perform weir._after_end('{}', x.lanes, x.pools, t);
     -- One in a turn: its lanes are open, and a job comes before lanes.
     return x.changed;
   end loop;

@@ -1,6 +1,9 @@
--- A workspace is busy although nobody touches it, such as with a build: it is not stopped before then. That lasts as long as was asked for, but not longer than the policy allows after
--- its last use, so that what keeps itself busy ends, too. Zero gives it back. Returns until when.
-create or replace function weir.workspace_busy(workspace uuid, lasts interval, by text default null, reason text default null, at timestamptz default null) returns timestamptz
+-- A workspace is busy although nobody touches it, such as with a build: it is not stopped before then. That lasts as
+-- long as was asked for, but not longer than the policy allows after its last use, so that what keeps itself busy ends,
+-- too. Zero gives it back. Returns until when.
+create or replace function weir.workspace_busy(workspace uuid, lasts interval, by text default null,
+  reason text default null, at timestamptz default null)
+returns timestamptz
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -14,7 +17,8 @@ begin
     perform weir._invalid('lasts', 'how long it is busy, or 0 to give that back');
   end if;
   perform weir._check(weir._bad_span('lasts', lasts, true));
-  select * into w from weir.workspaces x where x.id = workspace_busy.workspace and x.deleted_at is null for no key update;
+  select * into w from weir.workspaces x where x.id = workspace_busy.workspace and x.deleted_at is null
+  for no key update;
   if not found then
     perform weir._not_found('workspace', workspace_busy.workspace::text);
   end if;
@@ -25,7 +29,8 @@ begin
       hint => 'use it, or let the policy allow more: busy_most');
   end if;
   update weir.workspaces x set busy_until = case when lasts > interval '0 s' then ends end where x.id = w.id;
-  insert into weir.events (at, type, kind, subject, source, message, data) values (t, 'busy', 'workspace', w.id, workspace_busy.by, weir._text(workspace_busy.reason),
+  insert into weir.events (at, type, kind, subject, source, message, data)
+  values (t, 'busy', 'workspace', w.id, workspace_busy.by, weir._text(workspace_busy.reason),
     jsonb_strip_nulls(jsonb_build_object('until', case when lasts > interval '0 s' then ends end)));
   return ends;
 end $$;

@@ -1,4 +1,5 @@
--- A new leader goes on with what is under way. While nobody led, nothing could get on: time begins to run again. Returns how many.
+-- A new leader goes on with what is under way. While nobody led, nothing could get on: time begins to run again.
+-- Returns how many.
 create or replace function weir.workspace_resume(at timestamptz default null) returns int
 language sql security definer
 set search_path = weir, pg_temp

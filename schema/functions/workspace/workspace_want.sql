@@ -1,6 +1,9 @@
--- The one way to want something else of a workspace. While an operation is under way nothing else can be wanted: WR409, try again. expected: what was wanted when the caller looked;
--- if that has changed, WR409. One in error can be told to rest if its container was not seen last: it keeps its error, and no place of the limit. Returns whether it changed anything.
-create or replace function weir.workspace_want(workspace uuid, want text, by text default null, expected text default null, reason text default null, at timestamptz default null)
+-- The one way to want something else of a workspace. While an operation is under way nothing else can be wanted: WR409,
+-- try again. expected: what was wanted when the caller looked; if that has changed, WR409. One in error can be told to
+-- rest if its container was not seen last: it keeps its error, and no place of the limit. Returns whether it changed
+-- anything.
+create or replace function weir.workspace_want(workspace uuid, want text, by text default null,
+  expected text default null, reason text default null, at timestamptz default null)
 returns boolean
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -36,13 +39,17 @@ begin
   if want = 'RUNNING' then
     perform weir._workspace_room(w.owner, w.id);
   end if;
-  update weir.workspaces x set desired = want, desired_by = workspace_want.by, desired_at = t, generation = x.generation + 1, deleted_at = case want when 'DELETED' then t end,
+  update weir.workspaces x
+  set desired = want, desired_by = workspace_want.by, desired_at = t, generation = x.generation + 1,
+    deleted_at = case want when 'DELETED' then t end,
     last_access_at = case want when 'RUNNING' then greatest(x.last_access_at, t) else x.last_access_at end,
     last_activity = case want when 'RUNNING' then 'start' else x.last_activity end
   where x.id = w.id;
   insert into weir.events (at, type, kind, subject, source, message, data)
-  values (t, 'wanted', 'workspace', w.id, workspace_want.by, weir._text(workspace_want.reason), jsonb_build_object('was', w.desired, 'desired', want));
+  values (t, 'wanted', 'workspace', w.id, workspace_want.by, weir._text(workspace_want.reason),
+    jsonb_build_object('was', w.desired, 'desired', want));
   perform pg_notify('weir_workspace', w.id::text);
   return true;
 end $$;
-comment on function weir.workspace_want is 'Wants another phase of a workspace. Refused while an operation is under way.';
+comment on function weir.workspace_want is
+  'Wants another phase of a workspace. Refused while an operation is under way.';

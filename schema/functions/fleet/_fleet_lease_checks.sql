@@ -1,0 +1,48 @@
+-- Makes the health tasks of devices and leases them to their PC. One attempt each: when the next is due is the device's
+-- matter. They belong to no job.
+create or replace function weir._fleet_lease_checks(devices int[], n weir.nodes, of_worker int, fence uuid,
+  lease interval, t timestamptz)
+returns int
+language plpgsql
+set search_path = weir, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  made int;
+  health jsonb := (select f.health from weir.fleet_policy f);
+  lasts interval := weir._fleet_span(health, 'timeout', '5 min', '1 s', '1 day');
+  born timestamptz := date_trunc('milliseconds', t);
+  stem text := weir._id_prefix(born);
+  class int := weir._class('fleet', 0, jsonb_build_object('node', n.name));
+begin
+  perform pg_current_xact_id();
+  with k as materialized (
+    select d.id as device, d.serial,
+      (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as task
+    from unnest(_fleet_lease_checks.devices) with ordinality p (device) join weir.devices d on d.id = p.device
+  ), d as (
+    update weir.devices d set check_at = null from k where d.id = k.device
+  ), q as (
+    insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, run)
+    select k.task, nextval('weir.order_seq'), class, 0, 1, 'health ' || k.serial, '{}', lasts, health -> 'run' from k
+  ), r as (
+    insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, device)
+    select k.task, fence, t, t + lease, of_worker, 1, t + lasts, n.id, class, k.device from k
+  ), e as (
+    insert into weir.events (at, type, worker, attempt, tasks, data)
+    select x.at, x.type, x.worker, x.attempt, x.tasks, x.data from (
+      select 1 as n, born as at, 'submitted' as type, null::int as worker, null::smallint as attempt,
+        array_agg(k.task) as tasks, null::jsonb as data
+      from k having count(*) > 0
+      union all
+      select 2, t, 'claimed', of_worker, 1::smallint, array_agg(k.task),
+        jsonb_build_object('devices', jsonb_object_agg(k.task, k.serial))
+      from k having count(*) > 0
+    ) x order by x.n
+  )
+  select count(*) into made from k;
+  return made;
+end $$;
+comment on function weir._fleet_lease_checks is 'Health tasks that run.';

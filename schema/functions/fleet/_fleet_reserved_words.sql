@@ -1,0 +1,9 @@
+-- The words of the history of attempts that are Weir's to write. A runner adds others, and must not say of itself that
+-- it succeeded.
+create or replace function weir._fleet_reserved_words() returns text[]
+language sql immutable parallel safe
+as $$
+  select array['CREATED', 'SENT', 'SUCCEEDED', 'FAILED', 'TIMEOUT', 'RETRY_SCHEDULED', 'FAILED_FINAL', 'CANCELLED',
+    'REFUSED']
+$$;
+comment on function weir._fleet_reserved_words is 'Words that runners cannot write.';
