@@ -2,7 +2,7 @@
 // as application/problem+json. It holds no rules and no SQL: it calls the stores and the
 // SDK, and passes the subject on.
 //
-//	request ─► id, log, recover ─► Door: who asks ─► route ─► Allow(subject, verb, kind)
+//	request ─► id, log, recover ─► Door: identity ─► route ─► Allow(subject, verb, kind)
 //	                                                            │ no: 401, 403, 404
 //	                                                            ▼
 //	            JSON answer ◄── handler ◄── fields checked ◄── size, depth, UTF-8

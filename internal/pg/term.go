@@ -13,7 +13,7 @@ type Term interface {
 	QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error
 }
 
-// Querier is what a pool and a transaction have in common.
+// Querier is implemented by a pool and by a transaction.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)

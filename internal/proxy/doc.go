@@ -2,7 +2,7 @@
 // ws-{id}.{domain}, so that no workspace shares an origin with another or with the
 // dashboard.
 //
-//	browser ──▶ which host? ──▶ from this origin? ──▶ who is inside? ──▶ what phase?
+//	browser ──▶ which host? ──▶ from this origin? ──▶ a valid visit? ──▶ what phase?
 //	              │ 421             │ 403               │ 401, or off to     │
 //	              ▼                 ▼                   ▼ the dashboard      ├─ RUNNING ──▶ provider.Dial, and nothing else
 //	                                                                        ├─ STANDBY, ARCHIVED ──▶ woken once, a page that waits

@@ -62,7 +62,7 @@ func New(pool *pgxpool.Pool, keys Keys, log *slog.Logger) *Vault {
 	return &Vault{pool: pool, keys: keys, log: log}
 }
 
-// querier is what a pool and a transaction have in common.
+// querier is implemented by a pool and by a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }

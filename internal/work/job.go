@@ -65,7 +65,7 @@ type DecidingJob struct {
 	Body *op.DecisionBody
 }
 
-// CancelJobOutput counts the canceled tasks.
+// CancelJobOutput counts the tasks that are canceled and those that were asked to stop.
 type CancelJobOutput struct {
 	Ended int `json:"ended" doc:"Tasks that are canceled now."`
 	Asked int `json:"asked" doc:"Tasks that run and were asked to stop."`

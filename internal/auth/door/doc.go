@@ -1,6 +1,6 @@
 // Package door is the HTTP side of auth, shared by the API and the dashboard.
 //
-//	request ──► Host known? ──► who asks? ──► from this site? ──► handler, with the subject in its context
+//	request ──► Host known? ──► identity? ──► from this site? ──► handler, with the subject in its context
 //	              │ 421           │ 401           │ 403
 //
 // [Door.Guard] is the first of these steps alone, for content that is open to everyone.
