@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// Words splits a command that a person wrote into its words, as a shell does: space
+// SplitCommand splits a command that a person wrote into its words, as a shell does: space
 // separates, quotes keep together, a backslash takes the next sign as it is. Nothing is
 // expanded: no shell will see it.
-func Words(line string) (argv []string, err error) {
+func SplitCommand(line string) (argv []string, err error) {
 	var word strings.Builder
 	var quote rune
 	begun, taken := false, false
