@@ -32,7 +32,7 @@ begin
     ) x where r.job = any (live) and x.n > nullif((r.plan ->> 'parallel')::int, 0)));
 
   return query select * from weir._doctor('the holds of rollouts are what they should be', array(
-    select format('rollout %s: %s tasks have %s instead of %s', w.rollout, w.n, coalesce(quote_literal(w.hold), 'no hold'), coalesce(quote_literal(w.want), 'none')) from weir._rollout_want(facts, stages) w));
+    select format('rollout %s: %s tasks have %s instead of %s', w.rollout, w.n, coalesce(quote_literal(weir._sentence(w.hold)), 'no hold'), coalesce(quote_literal(weir._sentence(w.want)), 'none')) from weir._rollout_want(facts, stages) w));
 
   return query select * from weir._doctor('a run that nobody knows of is asked about', array(
     select format('attempt %s of %s is UNKNOWN, and nobody will look', g.attempt, g.task) from weir.rollout_runs g where g.unknown and g.look_at is null
@@ -42,7 +42,7 @@ begin
 
   return query select * from weir._doctor('a rollout stands as its tasks do', array(
     select format('rollout %s is %s, its tasks say %s', r.job, r.state, array_to_string(x.states, ' or ')) from weir.rollouts r
-    left join lateral (select s.stopped from jsonb_to_recordset(stages) s (rollout uuid, n smallint, complete boolean, stopped text) where s.rollout = r.job and not s.complete order by s.n limit 1) s on true,
+    left join lateral (select s.stopped from jsonb_to_recordset(stages) s (rollout uuid, n smallint, complete boolean, stopped jsonb) where s.rollout = r.job and not s.complete order by s.n limit 1) s on true,
     lateral (select case when r.aborted_at is not null then '{canceled}' when r.started_at is null then '{not_started}' when r.paused_at is not null then '{paused,done}'
       when s.stopped is not null then '{failed}' else '{running,waiting,done}' end::text[] as states) x
     where r.job = any (live) and r.state <> all (x.states)));
