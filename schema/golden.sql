@@ -1018,9 +1018,10 @@ view _rollout_fact: The tasks of rollouts as their gates see them.
   canary boolean
   state text
   outcome text
-  hold jsonb
+  hold text
   attempt integer
   proven boolean
+  reason jsonb
 view _rollout_status: Tasks of rollouts with their status.
   task uuid
   rollout uuid

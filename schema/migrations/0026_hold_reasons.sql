@@ -7,5 +7,3 @@ alter table weir.rollouts add column reason jsonb;
 comment on column weir.rollouts.reason is 'What waits says, as a code with arguments.';
 alter table weir.rollout_stages add column reason jsonb;
 comment on column weir.rollout_stages.reason is 'What waits says, as a code with arguments.';
--- The type of one of its columns changes. It is made anew with the functions.
-drop view if exists weir._rollout_fact;

@@ -14,7 +14,7 @@ begin
   return query select x.task, x.state, w.want, w.said
   from weir._rollout_fact x
     join jsonb_to_recordset(wants) w (stage smallint, canary boolean, state text, hold jsonb, fresh boolean, proven boolean, want jsonb, said text)
-      on (w.stage, w.canary, w.state, w.fresh, w.proven) = (x.stage, x.canary, x.state, x.attempt = 0, x.proven) and w.hold is not distinct from x.hold
+      on (w.stage, w.canary, w.state, w.fresh, w.proven) = (x.stage, x.canary, x.state, x.attempt = 0, x.proven) and w.hold is not distinct from x.reason
   where x.rollout = _rollout_wanted.id order by x.task;
 end $$;
 comment on function weir._rollout_wanted is 'The tasks whose holds should be others.';

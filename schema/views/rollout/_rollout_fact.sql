@@ -3,8 +3,9 @@
 create or replace view weir._rollout_fact as
 select x.task, x.rollout, x.stage, x.database, x.canary,
   case when p.task is not null then 'waiting' when r.task is not null then 'running' when f.outcome is null then 'available' when f.outcome = 'done' or f.passes then 'passed' else 'bad' end as state,
-  f.outcome::text as outcome, case when p.hold is not null then coalesce(p.hold_reason, '{}') end as hold, n.attempt,
-  n.attempt > 0 and f.outcome is null and exists (select from weir.rollout_runs g where g.task = x.task and g.attempt = n.attempt and g.code = 'applied') as proven
+  f.outcome::text as outcome, p.hold, n.attempt,
+  n.attempt > 0 and f.outcome is null and exists (select from weir.rollout_runs g where g.task = x.task and g.attempt = n.attempt and g.code = 'applied') as proven,
+  case when p.hold is not null then coalesce(p.hold_reason, '{}') end as reason
 from weir.rollout_tasks x
 left join lateral (select p.task, p.hold, p.hold_reason, p.attempt from weir.pending p where p.task = x.task offset 0) p on true
 left join lateral (select r.task, r.attempt - 1 as attempt from weir.running r where p.task is null and r.task = x.task offset 0) r on true
