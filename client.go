@@ -95,9 +95,9 @@ func Open(ctx context.Context, url string, config *Config) (*Client, error) {
 // that leads through a pooler in transaction mode needs
 // default_query_exec_mode=cache_describe in its URL.
 //
-// A worker needs up to four connections of it at a time. If handlers use the
-// same pool, leave it room: a worker that cannot reach the database loses its
-// leases.
+// A worker needs up to four connections of it at a time, and a client that tends the
+// engine up to three more. If handlers use the same pool, leave it room: a worker that
+// cannot reach the database loses its leases.
 func New(pool *pgxpool.Pool, config *Config) (*Client, error) { return newClient(pool, config) }
 
 func newClient(pool *pgxpool.Pool, config *Config) (*Client, error) {
@@ -125,7 +125,7 @@ func newClient(pool *pgxpool.Pool, config *Config) (*Client, error) {
 		_, err := pool.Exec(ctx, `select pg_notify($1, $2)`, channelAvailable, payload)
 		return err
 	})
-	c.tender = &tender{client: c, kick: make(chan struct{}, 1)}
+	c.tender = &tender{client: c}
 	c.waiters = &waiters{client: c, kick: make(chan struct{}, 1)}
 	return c, nil
 }
@@ -164,14 +164,19 @@ func (c *Client) subscribe(channels ...string) *listen.Subscription {
 // say tells workers that there may be work of these services; none means all.
 // Those of this client hear it at once.
 func (c *Client) say(services ...string) {
+	c.wake(services...)
+	c.hints.say(services...)
+}
+
+// wake wakes the workers of this client alone.
+func (c *Client) wake(services ...string) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	for w := range c.workers {
 		if w.serves(services) {
 			w.wake()
 		}
 	}
-	c.mu.Unlock()
-	c.hints.say(services...)
 }
 
 // shortestLease is that of the workers that run; the longest there is if none.

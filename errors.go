@@ -131,6 +131,3 @@ func answered(op, answer string) error {
 // transient reports whether the same call may succeed later: the connection is
 // gone, the server restarts, or it has no room at the moment.
 func transient(err error) bool { return blame.Transient(err) }
-
-// denied reports whether the database user has no right to do it.
-func denied(err error) bool { return blame.Denied(err) }

@@ -19,8 +19,6 @@ const (
 	channelAvailable = "weir_available"
 	// channelCancel carries the id of a running task that should stop.
 	channelCancel = "weir_cancel"
-	// channelGates carries {"lanes": […], "pools": […]} that may have room.
-	channelGates = "weir_gates"
 )
 
 // hinter tells workers everywhere that there may be work, which must be committed

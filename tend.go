@@ -2,232 +2,120 @@ package weir
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/weirhq/weir/internal/coordinator"
+	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/tending"
 )
 
 const (
-	tendEvery  = time.Second
-	sweepEvery = 15 * time.Second
 	// tendLeast and tendMost bound how long one client has the duty before
 	// another may take it; see term.
 	tendLeast, tendMost = 2 * time.Second, 15 * time.Second
 	// tendLock is the name of that duty in weir.system_locks.
 	tendLock = "library"
+	// tendGap is short, because a task that a handler put off by a moment is waited for.
+	tendGap = 5 * time.Millisecond
 	// untendedFor is how long the word of a heartbeat counts: longer than the
 	// time to the next.
 	untendedFor = 25 * time.Second
 )
 
-// tender does what time alone brings about, as long as no coordinator does:
-// tasks that are due, leases that ran out, gates that opened unheard. So a
-// program that only uses this package needs no server. Of all such programs on
-// a database one has the duty.
+// tender tends the engine (see internal/tending) as long as no coordinator of a server
+// does. So a program that only uses this package needs no server. Of all such programs on
+// a database one has the duty, or each if the database user may not lead, as role
+// weir_worker.
 type tender struct {
 	client *Client
-	kick   chan struct{}
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// active says that run runs.
 	active bool
-	// wanted is until when we know of no coordinator.
+	// wanted is until when we know of no coordinator, and idle the timer that calls stop
+	// then. stop ends the lead that run has or waits for.
 	wanted time.Time
-	// next is when a task is due that we know of; zero: none.
-	next time.Time
-	// fireAt is when to look at schedules again, isolate that a pass must say its
-	// isolation. Only run uses them.
-	fireAt  time.Time
-	isolate bool
+	idle   *time.Timer
+	stop   context.CancelFunc
+	// length is that of its terms.
+	length time.Duration
+	// passes are those of the last term; nil: there was none.
+	passes atomic.Pointer[tending.Tender]
 }
 
-// want says that nobody tends the engine.
+// want says that no coordinator tends the engine.
 func (t *tender) want() {
+	length := term(t.client.shortestLease())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wanted = time.Now().Add(untendedFor)
-	if !t.active {
+	switch {
+	case !t.active:
 		t.active = t.client.background(t.run)
+	case t.idle != nil:
+		t.idle.Reset(untendedFor)
+		if length < t.length {
+			t.stop() // and begins again with shorter terms
+		}
 	}
 }
 
 // due says that a task will be due in d. Only who tends need know.
 func (t *tender) due(d time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	at := time.Now().Add(d)
-	if !t.active || !t.next.IsZero() && t.next.Before(at) {
-		return
+	if passes := t.passes.Load(); passes != nil {
+		passes.Expect(time.Now().Add(d))
 	}
-	t.next = at
-	select {
-	case t.kick <- struct{}{}:
-	default:
-	}
-}
-
-func (t *tender) run(ctx context.Context) {
-	name := newToken().String()
-	gates := t.client.subscribe(channelGates)
-	defer gates.Close()
-	var epoch int64
-	var led, swept time.Time
-	for t.stillWanted() {
-		// The term is renewed well before it ends; who has it not asks as rarely.
-		length := term(t.client.shortestLease())
-		if time.Since(led) > length/2 {
-			led = time.Now()
-			epoch = t.lead(ctx, name, length)
-		}
-		wait := length / 2
-		if epoch > 0 {
-			sweep := time.Since(swept) >= sweepEvery
-			if sweep {
-				swept = time.Now()
-			}
-			wait = t.tend(ctx, sweep)
-		}
-		if !t.wait(ctx, wait, gates.C(), epoch > 0) {
-			break
-		}
-		if hint := gates.Take(); epoch > 0 {
-			for _, note := range hint.Notes {
-				t.open(ctx, note.Payload)
-			}
-		}
-	}
-	if epoch > 0 {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_, _ = t.client.pool.Exec(ctx, `select weir.resign($1, $2, $3)`, tendLock, name, epoch) // else the term ends by itself
-	}
-}
-
-func (t *tender) stillWanted() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.active = t.client.life.Err() == nil && time.Now().Before(t.wanted)
-	return t.active
 }
 
 // term is how long a client keeps the duty that is not heard of any more: half
 // a lease of its workers, so that what it leaves behind runs again within two.
 func term(lease time.Duration) time.Duration { return min(max(lease/2, tendLeast), tendMost) }
 
-// lead asks for the duty and returns its epoch, or 0 while another has it.
-func (t *tender) lead(ctx context.Context, name string, length time.Duration) (epoch int64) {
-	err := t.client.pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0)`, tendLock, name, length).Scan(&epoch)
-	switch {
-	case denied(err):
-		return 1 // role weir_worker may tend but not lead: a second one at it does no harm
-	case err != nil && ctx.Err() == nil:
-		t.client.log.Warn("nobody tends the engine, and we cannot either", "error", wrap("tend", err))
+func (t *tender) run(life context.Context) {
+	c := t.client
+	gates := c.subscribe(tending.GatesChannel)
+	defer gates.Close()
+	for {
+		ctx, length := t.begin(life)
+		if ctx == nil {
+			return
+		}
+		coordinator.New(coordinator.Config{
+			Pool: c.pool, Lock: tendLock, TTL: length, Unled: true, Quiet: true, Log: c.log,
+			Loops: func(term *coordinator.Term) []loop.Loop {
+				config := tending.Config{Pool: c.pool, Term: term, Gates: gates, Gap: tendGap, Due: dueRuns, Ready: func() { c.wake() }, Log: c.log}
+				passes := tending.New(config)
+				t.passes.Store(passes)
+				if term.Epoch() == 0 {
+					return []loop.Loop{passes.Loop()} // who may not lead may not fire schedules either
+				}
+				return []loop.Loop{passes.Loop(), tending.Schedules(config)}
+			},
+		}).Run(ctx)
 	}
-	return epoch
 }
 
-// tend makes one pass and returns how long to wait before the next.
-func (t *tender) tend(ctx context.Context, sweep bool) time.Duration {
+// begin is the context of a lead and the length of its terms; nil: it is not wanted
+// any more.
+func (t *tender) begin(life context.Context) (context.Context, time.Duration) {
+	length := term(t.client.shortestLease())
 	t.mu.Lock()
-	wasDue := !t.next.IsZero() && !time.Now().Before(t.next)
-	t.next = time.Time{}
-	t.mu.Unlock()
-
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	var opened, expired int
-	var more bool
-	var next *float64
-	err := t.pass(ctx, sweep, &opened, &expired, &more, &next)
-	switch {
-	case err != nil:
-		if ctx.Err() == nil {
-			t.client.log.Warn("a pass over the engine failed; the next one does its work", "error", wrap("tend", err))
-		}
-		return tendEvery
-	case opened > 0 || expired > 0 || wasDue:
-		t.client.say()
+	defer t.mu.Unlock()
+	if t.idle != nil {
+		t.idle.Stop()
 	}
-	t.fire(ctx)
-	if more {
-		return 0
+	left := time.Until(t.wanted)
+	if t.active = life.Err() == nil && left > 0; !t.active {
+		t.idle = nil
+		return nil, 0
 	}
-	if next != nil {
-		t.due(time.Duration(*next * float64(time.Second)))
-	}
-	return tendEvery
+	ctx, stop := context.WithCancel(life)
+	t.stop, t.length, t.idle = stop, length, time.AfterFunc(left, stop)
+	return ctx, length
 }
 
-// pass makes one pass. Where transactions are not READ COMMITTED by default, the
-// database refuses it, and from then on the pass says what it needs.
-func (t *tender) pass(ctx context.Context, sweep bool, into ...any) error {
-	const sql = `select opened, expired, more, extract(epoch from next_at - clock_timestamp())::float8 from weir.tend($1)`
-	if !t.isolate {
-		err := t.client.pool.QueryRow(ctx, sql, sweep).Scan(into...)
-		if !errors.Is(wrap("tend", err), ErrConflict) {
-			return err
-		}
-		t.isolate = true
-	}
-	return pgx.BeginTxFunc(ctx, t.client.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, sql, sweep).Scan(into...)
-	})
-}
-
-// fire looks after schedules, as long as the database user may: role weir_worker
-// may not, and then a coordinator must.
-func (t *tender) fire(ctx context.Context) {
-	if time.Now().Before(t.fireAt) {
-		return
-	}
-	next, err := t.client.fireSchedules(ctx)
-	switch {
-	case denied(err):
-		next = untendedFor
-	case err != nil && ctx.Err() == nil:
-		t.client.log.Warn("schedules were not fired; it is tried again", "error", err)
-	}
-	t.fireAt = time.Now().Add(next)
-}
-
-// wait waits for d, a hint, or for a task that is due before; but not so short
-// that passes follow one another without a break.
-func (t *tender) wait(ctx context.Context, d time.Duration, hint <-chan struct{}, leads bool) bool {
-	if !leads {
-		return pause(ctx, d)
-	}
-	for start := time.Now(); ; {
-		t.mu.Lock()
-		left := d - time.Since(start)
-		if !t.next.IsZero() {
-			left = min(left, max(time.Until(t.next), 5*time.Millisecond-time.Since(start)))
-		}
-		t.mu.Unlock()
-		timer := time.NewTimer(left)
-		select {
-		case <-t.kick:
-			timer.Stop()
-			continue
-		case <-timer.C:
-		case <-hint:
-			timer.Stop()
-		case <-ctx.Done():
-			timer.Stop()
-		}
-		return ctx.Err() == nil
-	}
-}
-
-// open opens the keys that a transaction of somebody else named when it
-// submitted. The empty note means any.
-func (t *tender) open(ctx context.Context, note string) {
-	var keys struct{ Lanes, Pools []string }
-	if note == "" || json.Unmarshal([]byte(note), &keys) != nil {
-		keys.Lanes, keys.Pools = nil, nil // null and null: sweep
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	t.client.openGates(ctx, keys.Lanes, keys.Pools)
+func dueRuns(s tending.Schedule) (runs []time.Time, next time.Time, err error) {
+	return Schedule{Spec: s.Spec, Zone: s.Zone, Missed: Missed(s.Missed), CatchUp: s.CatchUp}.Due(s.NextAt, s.Now)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
@@ -27,7 +28,7 @@ func conduct(ctx context.Context, o Orders) error {
 	}
 	defer terms.Close()
 	hints := listen.New(pool.Config().ConnConfig, nil)
-	gates, plans := hints.Listen(engine.GatesChannel), hints.Listen(engine.PlanChannel)
+	gates, plans := hints.Listen(tending.GatesChannel), hints.Listen(engine.PlanChannel)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

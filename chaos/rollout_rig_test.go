@@ -28,6 +28,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	changes "github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/vault"
 )
 
@@ -185,7 +186,7 @@ func (c *campaign) serve(name string) {
 	worker := weir.NewWorker(client, weir.WorkerConfig{Name: name, Concurrency: 4, PollFloor: time.Second, Grace: 5 * time.Second})
 	rollout.Handle(worker, rollout.ExecutorConfig{Store: store, Concurrency: 4})
 	hints := listen.New(pool.Config().ConnConfig, nil)
-	gates, lost := hints.Listen(engine.GatesChannel), hints.Listen(rollout.Channel)
+	gates, lost := hints.Listen(tending.GatesChannel), hints.Listen(rollout.Channel)
 	leader := coordinator.New(coordinator.Config{Pool: pool, Holder: name, Loops: func(term *coordinator.Term) []loop.Loop {
 		return append(engine.Loops(engine.Config{Pool: pool, Gates: gates}, term), rollout.Loops(rollout.Config{Pool: pool, Store: store, Hints: lost.C()}, term)...)
 	}})

@@ -502,6 +502,7 @@ table pending with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacu
   pool text
   job uuid
   plan boolean
+  hold_reason jsonb
   constraint PRIMARY KEY (task)
   index pending_held_lane btree (lane) WHERE ((gate = 'pool'::weir.gate) AND (lane IS NOT NULL))
   index pending_lane btree (lane, rank, priority DESC, order_seq, "position") WHERE (gate = 'lane'::weir.gate)
@@ -580,6 +581,7 @@ table rollout_stages with (fillfactor=50)
   begun_at timestamp with time zone
   state text not null default 'not_started'::text
   waits text
+  reason jsonb
   constraint UNIQUE (rollout, name)
   constraint PRIMARY KEY (rollout, n)
   constraint FOREIGN KEY (rollout) REFERENCES weir.rollouts(job) ON DELETE CASCADE
@@ -620,6 +622,7 @@ table rollouts with (fillfactor=50)
   state text not null default 'not_started'::text
   waits text
   look_at integer not null default 0
+  reason jsonb
   constraint PRIMARY KEY (job)
   constraint CHECK ((state = ANY (ARRAY['not_started'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'failed'::text, 'done'::text, 'canceled'::text])))
 table running with (fillfactor=80, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
@@ -1028,6 +1031,7 @@ view _rollout_fact: The tasks of rollouts as their gates see them.
   hold text
   attempt integer
   proven boolean
+  reason jsonb
 view _rollout_status: Tasks of rollouts with their status.
   task uuid
   rollout uuid
@@ -1219,6 +1223,7 @@ view rollout: Every rollout with its state.
   total integer
   warnings jsonb
   plan jsonb
+  reason jsonb
 view rollout_database: Databases that rollouts change.
   name text
   engine text
@@ -1260,6 +1265,7 @@ view rollout_task: Every task of a rollout with its status and cause.
   started_at timestamp with time zone
   finished_at timestamp with time zone
   stopping boolean
+  reason jsonb
 view task: Every task with its state.
   id uuid
   state weir.state
@@ -1831,11 +1837,13 @@ function _rollout_counted() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the holds of a rollout follow the ends of its tasks.
 function _rollout_database_lock(name text) returns void
   sql volatile: The lock of the name of a database.
+function _rollout_did(code text, by text, note text) returns jsonb
+  sql stable: A reason that is a command of somebody.
 function _rollout_facts(ids uuid[]) returns jsonb
   plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_incremental_sort=off, enable_mergejoin=off, enable_seqscan=off, enable_sort=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks of rollouts as their gates see them, in groups.
 function _rollout_hash(plan jsonb) returns text
   sql immutable: The hash of a frozen plan.
-function _rollout_hold_changes(facts jsonb, stages jsonb) returns TABLE(rollout uuid, stage smallint, canary boolean, state text, hold text, fresh boolean, proven boolean, n integer, want text)
+function _rollout_hold_changes(facts jsonb, stages jsonb) returns TABLE(rollout uuid, stage smallint, canary boolean, state text, hold jsonb, fresh boolean, proven boolean, n integer, want jsonb)
   plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The holds of rollouts that should be others.
 function _rollout_mark_lost(r weir.rollouts, facts jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Marks runs whose executor was lost, and lanes that they block.
@@ -1857,15 +1865,15 @@ function _rollout_specs(plan jsonb, hold text, pool text) returns TABLE(n bigint
   sql immutable: The tasks of a plan as the engine takes them.
 function _rollout_stage(id uuid, stage text) returns weir.rollout_stages
   plpgsql volatile set search_path=weir, pg_temp: A stage by name, or WR404.
-function _rollout_stages(facts jsonb) returns TABLE(rollout uuid, n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits text, canary_left integer, canary text, stopped text, open integer, left_first integer, active integer)
+function _rollout_stages(facts jsonb) returns TABLE(rollout uuid, n smallint, name text, earlier text, complete boolean, begins boolean, gate text, waits jsonb, canary_left integer, canary jsonb, stopped jsonb, open integer, left_first integer, active integer)
   plpgsql stable set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: How far each stage is and what it waits for.
-function _rollout_start_text(id uuid) returns text
-  sql immutable: The hold of a rollout that was not started.
-function _rollout_tasks_to_change(id uuid, wants jsonb) returns TABLE(task uuid, state text, want text)
+function _rollout_tasks_to_change(id uuid, wants jsonb) returns TABLE(task uuid, state text, want jsonb, said text)
   plpgsql stable set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The tasks whose holds should be others.
+function _rollout_waits_start(id uuid) returns jsonb
+  sql immutable: The hold of a rollout that was not started.
 function _rollout_write_state(r weir.rollouts, stages jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: The state of a rollout and of its stages.
-function _rollout_wrong_holds(ids uuid[]) returns TABLE(rollout uuid, state text, hold text, n integer, want text)
+function _rollout_wrong_holds(ids uuid[]) returns TABLE(rollout uuid, state text, hold jsonb, n integer, want jsonb)
   plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
 function _run_deferred() returns void
   plpgsql volatile set search_path=weir, pg_temp: Runs the deferred triggers of this transaction.

@@ -28,6 +28,8 @@ grant execute on function weir.submit, weir.submit_many, weir.submit_job, weir.o
   weir.drop_schedule, weir.set_node_mode, weir.why, weir.task_events, weir.events_after, weir.events_tail
   to weir_client;
 grant execute on function weir._id_time to weir_client;
+-- Views say reasons in words.
+grant execute on function weir._sentence, weir._words, weir._format_argument, weir._instant, weir._span to weir_client;
 grant select on all tables in schema weir to weir_client;
 -- Who may log in, and with what, is nobody's business but the server's.
 revoke all on weir.users, weir.sessions, weir.tokens, weir.links, weir.joins, weir.node_credentials,

@@ -25,6 +25,7 @@ import (
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/timeline/redishint"
 	"github.com/weirhq/weir/internal/workflow"
@@ -49,7 +50,7 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 		}
 	}
 	hints := listen.New(p.pool.Config().ConnConfig, s.log)
-	gates := hints.Listen(engine.GatesChannel)
+	gates := hints.Listen(tending.GatesChannel)
 	plans := hints.Listen(engine.PlanChannel)
 	lost := hints.Listen(rollout.Channel)
 	p.houses.listenTo(hints)

@@ -37,7 +37,11 @@ func rolloutReasons(r rollout.Rollout) []work.Reason {
 		since = r.CreatedAt
 	}
 	if r.Waits != "" {
-		reasons = append(reasons, work.Reason{Gate: "rollout", Open: r.State == rollout.StateRunning || r.FinishedAt != nil, Text: r.Waits, Since: since})
+		one := work.Reason{Gate: "rollout", Open: r.State == rollout.StateRunning || r.FinishedAt != nil, Text: r.Waits, Since: since}
+		if r.Reason != nil {
+			one.Code, one.Args = r.Reason.Code, r.Reason.Args
+		}
+		reasons = append(reasons, one)
 	}
 	if r.FinishedAt != nil {
 		return reasons

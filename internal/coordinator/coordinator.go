@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,11 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/weirhq/weir/internal/blame"
 	"github.com/weirhq/weir/internal/loop"
 )
 
 const (
-	// Lock is the name of the lead in weir.system_locks.
+	// Lock is the name of the lead of servers in weir.system_locks.
 	Lock = "coordinator"
 	// Channel is where a leader that resigns says so.
 	Channel = "weir_lead"
@@ -28,6 +30,8 @@ const (
 
 // Config says who leads and what it does. Pool and Loops are needed.
 type Config struct {
+	// Lock is the name of the lead. Empty: that of servers.
+	Lock string
 	// Pool must have a connection free for a renewal at any time: a pool of its
 	// own is best.
 	Pool *pgxpool.Pool
@@ -42,8 +46,15 @@ type Config struct {
 	// Wake hears of a leader that resigned (see Channel). Nil: a candidate
 	// looks at a third of the ttl, and when the term of the leader should end.
 	Wake <-chan struct{}
-	Log  *slog.Logger
+	// Unled lets the loops run in a term without an epoch where the database user may
+	// not lead. It is for what any number of processes may do at once.
+	Unled bool
+	// Quiet: a change of the lead concerns no operator.
+	Quiet bool
+	Log   *slog.Logger
 }
+
+func (c Config) lock() string { return cmp.Or(c.Lock, Lock) }
 
 // Coordinator leads whenever it may.
 type Coordinator struct {
@@ -99,6 +110,10 @@ func (c *Coordinator) Run(ctx context.Context) {
 		epoch, left, err := lead(attempt, c.config)
 		cancel()
 		switch {
+		case c.config.Unled && blame.Denied(err):
+			term := newTerm(ctx, c.config, 0, start)
+			c.loops.Run(ctx, c.config.Loops(term)...)
+			term.beside.Wait()
 		case err != nil:
 			wait = c.config.TTL / 15
 			if ctx.Err() == nil && err.Error() != told {
@@ -125,11 +140,7 @@ func (c *Coordinator) Run(ctx context.Context) {
 func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time, waited bool) {
 	term := newTerm(ctx, c.config, epoch, start)
 	c.setTerm(term)
-	level := slog.LevelInfo
-	if waited {
-		level = slog.LevelWarn
-	}
-	c.config.Log.Log(ctx, level, "leads", "holder", c.config.Holder, "epoch", epoch)
+	c.config.Log.Log(ctx, c.level(waited), "leads", "holder", c.config.Holder, "epoch", epoch)
 	var keeper sync.WaitGroup
 	keeper.Go(term.renew)
 	keeper.Go(term.watch)
@@ -141,11 +152,18 @@ func (c *Coordinator) serve(ctx context.Context, epoch int64, start time.Time, w
 	if !errors.Is(context.Cause(term.ctx), ErrTermOver) {
 		term.resign()
 	}
-	level = slog.LevelWarn
-	if ctx.Err() != nil {
-		level = slog.LevelInfo
+	c.config.Log.Log(ctx, c.level(ctx.Err() == nil), "leads no longer", "holder", c.config.Holder, "epoch", epoch, "cause", context.Cause(term.ctx))
+}
+
+func (c *Coordinator) level(news bool) slog.Level {
+	switch {
+	case c.config.Quiet:
+		return slog.LevelDebug
+	case news:
+		return slog.LevelWarn
+	default:
+		return slog.LevelInfo
 	}
-	c.config.Log.Log(ctx, level, "leads no longer", "holder", c.config.Holder, "epoch", epoch, "cause", context.Cause(term.ctx))
 }
 
 func (c *Coordinator) setTerm(t *Term) {

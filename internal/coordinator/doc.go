@@ -1,7 +1,8 @@
-// Package coordinator makes one of many servers the leader, and runs what only
-// a leader may.
+// Package coordinator makes one of many processes the leader, and runs what only
+// a leader may. Servers have one lead, clients of the SDK that tend the engine
+// without a server another; see internal/tending.
 //
-// The lead is a row of weir.system_locks: holder, epoch, expires_at. It is a
+// A lead is a row of weir.system_locks: holder, epoch, expires_at. It is a
 // lease, not a session lock: a leader that is paused or cut off loses it by the
 // database clock, and the next one gets epoch + 1.
 //
@@ -22,6 +23,10 @@
 //     refuses an older epoch (WR410, [ErrTermOver]) and locks the row, so that
 //     no other term can begin before the transaction ends. It holds whatever
 //     happens to this process: paused, swapped out, cut off.
+//
+// A database user that may not lead can still do what any number of processes may do
+// at once: [Config.Unled] lets the loops run in a term whose epoch is 0, without a
+// fence.
 //
 // A leader that stops resigns, and tells the others on the channel
 // [Channel]: one of them leads at once.

@@ -38,7 +38,8 @@ func newTerm(ctx context.Context, config Config, epoch int64, start time.Time) *
 	return t
 }
 
-// Epoch is the number of the term. A later one is higher.
+// Epoch is the number of the term. A later one is higher. 0: nobody leads, see
+// [Config.Unled].
 func (t *Term) Epoch() int64 { return t.epoch }
 
 // Go runs f beside the loops, for what takes longer than a tick may. Its context ends with
@@ -55,7 +56,7 @@ func (t *Term) Go(f func(ctx context.Context)) {
 func (t *Term) Tx(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		silence := fmt.Sprint((t.config.TTL / 5).Milliseconds())
-		_, err := tx.Exec(ctx, `select set_config('idle_in_transaction_session_timeout', $1, true), weir.fenced($2, $3)`, silence, Lock, t.epoch)
+		_, err := tx.Exec(ctx, `select set_config('idle_in_transaction_session_timeout', $1, true), weir.fenced($2, $3)`, silence, t.config.lock(), t.epoch)
 		if err != nil {
 			return t.judge(err)
 		}
@@ -70,11 +71,13 @@ func (t *Term) Tx(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error
 func (t *Term) QueryRow(ctx context.Context, pool *pgxpool.Pool, sql string, args []any, into ...any) error {
 	var all pgx.Batch
 	all.Queue(`begin isolation level read committed`)
-	all.Queue(`select weir.fenced($1, $2)`, Lock, t.epoch)
+	if t.epoch > 0 {
+		all.Queue(`select weir.fenced($1, $2)`, t.config.lock(), t.epoch)
+	}
 	all.Queue(sql, args...)
 	all.Queue(`commit`)
 	results := pool.SendBatch(ctx, &all)
-	for range 2 {
+	for range all.Len() - 2 {
 		if _, err := results.Exec(); err != nil {
 			_ = results.Close() // says the same
 			return t.judge(err)
@@ -143,7 +146,7 @@ func (t *Term) watch() {
 func (t *Term) resign() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), t.config.TTL/5)
 	defer cancel()
-	_, err := t.config.Pool.Exec(ctx, `select weir.resign($1, $2, $3), pg_notify($4, '')`, Lock, t.config.Holder, t.epoch, Channel)
+	_, err := t.config.Pool.Exec(ctx, `select weir.resign($1, $2, $3), pg_notify($4, '')`, t.config.lock(), t.config.Holder, t.epoch, Channel)
 	if err != nil {
 		t.config.Log.Warn("cannot resign; the term ends by itself", "epoch", t.epoch, "error", err)
 	}
@@ -155,7 +158,7 @@ func lead(ctx context.Context, c Config) (epoch int64, left time.Duration, err e
 	var seconds float64
 	err = c.Pool.QueryRow(ctx, `select coalesce(weir.lead($1, $2, $3), 0),
 		coalesce((select extract(epoch from greatest(l.expires_at, clock_timestamp()) - clock_timestamp()) from weir.system_locks l where l.lock_name = $1), 0)::float8`,
-		Lock, c.Holder, c.TTL).Scan(&epoch, &seconds)
+		c.lock(), c.Holder, c.TTL).Scan(&epoch, &seconds)
 	if err != nil {
 		return 0, 0, fmt.Errorf("ask for the lead: %w", err)
 	}

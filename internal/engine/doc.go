@@ -55,12 +55,12 @@
 //
 // weir.doctor() checks them. The loops here keep none of them up: each may be
 // late, run twice or on two servers, and nothing breaks. They carry the epoch of
-// the leader all the same ([Term]), so that one server acts at a time.
+// the leader all the same, so that one server acts at a time.
 //
 // # Loops
 //
-//	tend        1 s, weir_gates, and when a task is due: times, leases, gates; all keys every 15 s
-//	schedules   3 s, and when one is due
+//	tend        package tending
+//	schedules   package tending
 //	partitions  1 h: made ahead, dropped after the retention
 //	tally       5 s, 15 s when nothing happens: what each minute brought, for charts
 //	analyze     5 min, if an hour has passed or the tables have doubled

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"log/slog"
 	"time"
+	_ "time/tzdata" // a small container has no time zones of its own
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/tending"
 )
 
 // PlanChannel says that a task or a job may wait for a plan: a task came to the
@@ -20,13 +23,9 @@ const PlanChannel = "weir_plan"
 // zero value of all else works.
 type Config struct {
 	Pool *pgxpool.Pool
-	// Gates hears of [GatesChannel]. Nil: lanes and pools wait for the next sweep.
-	Gates *listen.Subscription
-	// TendEvery is the longest time between two looks at what is due. Zero: 1 s.
-	TendEvery time.Duration
-	// TendGap is the shortest one, so that a storm of hints stays few passes.
-	// Zero: 50 ms.
-	TendGap time.Duration
+	// Gates, TendEvery and TendGap are those of package tending.
+	Gates              *listen.Subscription
+	TendEvery, TendGap time.Duration
 	// PartitionDays is how many days one partition of the history spans. Zero: 7.
 	PartitionDays int
 	// Keep is how long history is kept. Zero: for ever.
@@ -39,26 +38,25 @@ type Config struct {
 // Loops are what the leader does for the engine during one term.
 func Loops(config Config, term pg.Term) []loop.Loop {
 	config = config.withDefaults()
-	tend := &tender{config: config, term: term}
-	schedules := &scheduler{config: config, term: term, broken: map[string]time.Time{}}
+	tend := tending.Config{
+		Pool: config.Pool, Term: term, Gates: config.Gates, Every: config.TendEvery, Gap: config.TendGap, Due: due, Log: config.Log,
+	}
 	tally := &tallier{config: config, term: term}
 	analyze := &analyzer{pool: config.Pool}
-	var gates <-chan struct{}
-	if config.Gates != nil {
-		gates = config.Gates.C()
-	}
 	return []loop.Loop{
-		{Name: "tend", Tick: tend.tick, Every: config.TendEvery, Next: tend.due, Wake: gates, Gap: config.TendGap, Timeout: 30 * time.Second},
-		{Name: "schedules", Tick: schedules.tick, Every: schedulesEvery, Next: schedules.due},
+		tending.New(tend).Loop(),
+		tending.Schedules(tend),
 		{Name: "partitions", Tick: partitions(config, term), Every: time.Hour, Timeout: 10 * time.Minute},
 		{Name: "tally", Tick: tally.tick, Every: tallyIdle, Next: tally.due},
 		{Name: "analyze", Tick: analyze.tick, Every: 5 * time.Minute, Timeout: 30 * time.Minute},
 	}
 }
 
+func due(s tending.Schedule) (runs []time.Time, next time.Time, err error) {
+	return weir.Schedule{Spec: s.Spec, Zone: s.Zone, Missed: weir.Missed(s.Missed), CatchUp: s.CatchUp}.Due(s.NextAt, s.Now)
+}
+
 func (c Config) withDefaults() Config {
-	c.TendEvery = cmp.Or(c.TendEvery, time.Second)
-	c.TendGap = cmp.Or(c.TendGap, 50*time.Millisecond)
 	c.PartitionDays = cmp.Or(c.PartitionDays, 7)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -8,12 +11,21 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/testwait"
 )
 
-func newScheduler(db *testdb.DB, term pg.Term) *scheduler {
-	return &scheduler{config: Config{Pool: db.Pool}.withDefaults(), term: term, broken: map[string]time.Time{}}
+func newScheduler(db *testdb.DB, term pg.Term) loop.Loop {
+	s, _ := watchedScheduler(db, term)
+	return s
+}
+
+// watchedScheduler also counts the schedules that were left alone.
+func watchedScheduler(db *testdb.DB, term pg.Term) (s loop.Loop, leftAlone func() int) {
+	var log bytes.Buffer
+	s = tending.Schedules(tending.Config{Pool: db.Pool, Term: term, Due: due, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	return s, func() int { return strings.Count(log.String(), "a schedule cannot run") }
 }
 
 func TestASchedulesRunsComeExactlyOnce(t *testing.T) {
@@ -28,7 +40,7 @@ func TestASchedulesRunsComeExactlyOnce(t *testing.T) {
 		all.Go(func() {
 			for more := true; more; {
 				var err error
-				if more, err = s.tick(t.Context(), time.Now()); err != nil {
+				if more, err = s.Tick(t.Context(), time.Now()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -55,19 +67,20 @@ func TestABrokenScheduleFailsAlone(t *testing.T) {
 		exec(t, db, `select weir.set_schedule($1, $2, $3, date_trunc('hour', clock_timestamp()))`, name, line[0], line[1])
 	}
 	exec(t, db, `select weir.drop_pool('gone')`)
-	s, now := newScheduler(db, leadOnly(t, db.Pool)), time.Now()
+	s, leftAlone := watchedScheduler(db, leadOnly(t, db.Pool))
+	now := time.Now()
 	for range 3 {
-		if _, err := s.tick(t.Context(), now); err != nil {
+		if _, err := s.Tick(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := scan[int](t, db, `select count(*) from weir.task`); got != 1 || len(s.broken) != 2 {
-		t.Fatalf("%d tasks, broken %v", got, s.broken)
+	if got := scan[int](t, db, `select count(*) from weir.task`); got != 1 || leftAlone() != 2 {
+		t.Fatalf("%d tasks, %d schedules are left alone", got, leftAlone())
 	}
 	// The pool is back: nothing was lost. A new line counts from its own next time.
 	exec(t, db, `select weir.set_pool('gone', 1)`)
 	exec(t, db, `select weir.set_schedule('cron', '@daily', '{"service": "s"}', date_trunc('day', clock_timestamp()))`)
-	if _, err := s.tick(t.Context(), now.Add(2*brokenFor)); err != nil {
+	if _, err := s.Tick(t.Context(), now.Add(2*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if got := scan[int](t, db, `select count(*) from weir.task`); got != 3 {
@@ -80,7 +93,7 @@ func TestAPausedScheduleWaits(t *testing.T) {
 	exec(t, db, `select weir.set_schedule('s', '@hourly', '{"service": "s"}', clock_timestamp() - interval '1 h', paused => true)`)
 	exec(t, db, `select weir.set_schedule('never', '@hourly', '{"service": "s"}', '-infinity')`)
 	s := newScheduler(db, leadOnly(t, db.Pool))
-	if more, err := s.tick(t.Context(), time.Now()); more || err != nil {
+	if more, err := s.Tick(t.Context(), time.Now()); more || err != nil {
 		t.Fatal(more, err)
 	}
 	if got := scan[int](t, db, `select count(*) from weir.task`); got != 0 {
@@ -93,7 +106,7 @@ func TestR9ASchedulerOfAnOldTermFiresNothing(t *testing.T) {
 	term := leadOnly(t, db.Pool)
 	exec(t, db, `select weir.set_schedule('s', '@hourly', '{"service": "s"}', clock_timestamp() - interval '1 h')`)
 	exec(t, db, `update weir.system_locks set holder_id = 'another', epoch = epoch + 1`)
-	if _, err := newScheduler(db, term).tick(t.Context(), time.Now()); err == nil {
+	if _, err := newScheduler(db, term).Tick(t.Context(), time.Now()); err == nil {
 		t.Error("an old term fired")
 	}
 	if got := scan[int](t, db, `select count(*) from weir.task`); got != 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/testdb"
 )
 
@@ -16,11 +17,11 @@ func putWorkflow(t *testing.T, db *testdb.DB, name string) {
 }
 
 // fire runs ticks until there is nothing due.
-func fire(t *testing.T, s *scheduler) {
+func fire(t *testing.T, s loop.Loop) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.tick(t.Context(), time.Now()); err != nil {
+		if more, err = s.Tick(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,8 +108,8 @@ func TestASingleRunComesOnce(t *testing.T) {
 	if !scan[bool](t, db, `select next_at = 'infinity' from weir.schedules`) {
 		t.Error("it is due again")
 	}
-	if !s.due().IsZero() {
-		t.Errorf("the loop waits for %s", s.due())
+	if !s.Next().IsZero() {
+		t.Errorf("the loop waits for %s", s.Next())
 	}
 }
 
@@ -159,10 +160,10 @@ func TestAScheduleWithoutAnActiveVersionFailsAlone(t *testing.T) {
 		exec(t, db, `select weir.set_schedule($1, '@every 1h', null, clock_timestamp() - interval '1 min', workflow => $1)`, name)
 	}
 	exec(t, db, `select weir.set_workflow('gone', 1, false)`)
-	s := newScheduler(db, leadOnly(t, db.Pool))
+	s, leftAlone := watchedScheduler(db, leadOnly(t, db.Pool))
 	fire(t, s)
-	if got := scan[int](t, db, `select count(*) from weir.jobs`); got != 1 || len(s.broken) != 1 {
-		t.Errorf("%d jobs, broken %v", got, s.broken)
+	if got := scan[int](t, db, `select count(*) from weir.jobs`); got != 1 || leftAlone() != 1 {
+		t.Errorf("%d jobs, %d schedules are left alone", got, leftAlone())
 	}
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/weirhq/weir/internal/coordinator"
-	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/testwait"
 )
@@ -23,7 +22,7 @@ const stateOf = `select state::text from weir.task where id = $1`
 
 func TestTendStartsTasksWhenTheyAreDue(t *testing.T) {
 	db := testdb.New(t)
-	available := hear(t, db, availableChannel)
+	available := hear(t, db, "weir_available")
 	_, c := lead(t, db.Pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: db.Pool}, term) })
 	testwait.Until(t, "the first pass", func() bool { return ticks(c, "tend") > 0 })
 	available.Take()
@@ -68,13 +67,13 @@ func TestTendEndsLeasesThatRanOut(t *testing.T) {
 
 func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
 	db := testdb.New(t)
-	gates := hear(t, db, GatesChannel)
+	gates := hear(t, db, tending.GatesChannel)
 	exec(t, db, `select weir.set_pool('p', 10)`)
-	tend := &tender{config: Config{Pool: db.Pool, Gates: gates}.withDefaults(), term: leadOnly(t, db.Pool)}
+	tend := tending.New(tending.Config{Pool: db.Pool, Gates: gates, Term: leadOnly(t, db.Pool)}).Loop()
 	now := time.Now()
 	tick := func(after time.Duration) {
 		t.Helper()
-		if _, err := tend.tick(t.Context(), now.Add(after)); err != nil {
+		if _, err := tend.Tick(t.Context(), now.Add(after)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,9 +98,51 @@ func TestAHintOpensItsKeysBeforeTheSweep(t *testing.T) {
 	if got := scan[string](t, db, stateOf, other); got != "pending" {
 		t.Errorf("before the sweep, the task without a hint is %s", got)
 	}
-	tick(sweepEvery + time.Second)
+	tick(16 * time.Second)
 	if got := scan[string](t, db, stateOf, other); got != "available" {
 		t.Errorf("after the sweep, the task without a hint is %s", got)
+	}
+}
+
+func TestATaskThatIsExpectedCallsThePass(t *testing.T) {
+	db := testdb.New(t)
+	var ready int
+	tender := tending.New(tending.Config{Pool: db.Pool, Gates: hear(t, db, tending.GatesChannel), Term: leadOnly(t, db.Pool), Ready: func() { ready++ }})
+	l, now := tender.Loop(), time.Now()
+	tick := func(after time.Duration) {
+		t.Helper()
+		if more, err := l.Tick(t.Context(), now.Add(after)); more || err != nil {
+			t.Fatal(more, err)
+		}
+	}
+	called := func() bool {
+		select {
+		case <-l.Wake:
+			return true
+		default:
+			return false
+		}
+	}
+	called() // listening has begun
+	tick(0)
+	if at := l.Next(); !at.Equal(now.Add(l.Every)) || called() {
+		t.Errorf("nothing is expected, and the next pass is at %s", at.Sub(now))
+	}
+	tender.Expect(now.Add(300 * time.Millisecond))
+	if !called() {
+		t.Error("a task that is due soon does not call the loop")
+	}
+	tender.Expect(now.Add(400 * time.Millisecond))
+	if called() {
+		t.Error("a task that is due later calls the loop")
+	}
+	tick(10 * time.Millisecond) // called before the time, it waits
+	if at := l.Next(); !at.Equal(now.Add(300*time.Millisecond)) || ready != 0 {
+		t.Errorf("the next pass is at %s, and workers were called %d times", at.Sub(now), ready)
+	}
+	tick(300 * time.Millisecond)
+	if at := l.Next(); !at.Equal(now.Add(300*time.Millisecond+l.Every)) || ready != 1 {
+		t.Errorf("when it is due the next pass is at %s, and workers were called %d times", at.Sub(now), ready)
 	}
 }
 
@@ -109,46 +150,19 @@ func TestALimitThatIsFullDoesNotSpin(t *testing.T) {
 	db := testdb.New(t)
 	exec(t, db, `select weir.set_pool('p', 1, 1000, '1 s')`)
 	exec(t, db, `select weir.submit('s', pool => 'p') from generate_series(1, 3)`)
-	tend := &tender{config: Config{Pool: db.Pool}.withDefaults(), term: leadOnly(t, db.Pool)}
-	if _, err := tend.tick(t.Context(), time.Now()); err != nil {
+	tend := tending.New(tending.Config{Pool: db.Pool, Term: leadOnly(t, db.Pool)}).Loop()
+	if _, err := tend.Tick(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, db, `select weir.claim('w', '{s}')`)
 	start := time.Now()
 	testwait.Until(t, "the start in the full pool is old", func() bool {
-		if _, err := tend.tick(t.Context(), start.Add(time.Hour)); err != nil {
+		start = start.Add(time.Hour)
+		if _, err := tend.Tick(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
-		start = start.Add(time.Hour)
-		return scan[bool](t, db, `select max(at) < clock_timestamp() - interval '1 s' from weir.starts`) && tend.due().IsZero()
+		return scan[bool](t, db, `select max(at) < clock_timestamp() - interval '1 s' from weir.starts`) && tend.Next().Equal(start.Add(tend.Every))
 	})
-}
-
-func TestParseGates(t *testing.T) {
-	note := func(payloads ...string) (hint listen.Hint) {
-		for _, p := range payloads {
-			hint.Notes = append(hint.Notes, listen.Note{Channel: GatesChannel, Payload: p})
-		}
-		return hint
-	}
-	for _, c := range []struct {
-		name         string
-		hint         listen.Hint
-		lanes, pools []string
-		all          bool
-	}{
-		{"nothing", listen.Hint{}, nil, nil, false},
-		{"listening began", listen.Hint{All: true}, nil, nil, true},
-		{"keys", note(`{"lanes":["a"],"pools":null}`, `{"lanes":["b"],"pools":["p"]}`), []string{"a", "b"}, []string{"p"}, false},
-		{"too many keys", note(``), nil, nil, true},
-		{"no keys", note(`{"lanes":null,"pools":null}`), nil, nil, true},
-		{"not ours", note(`[]`, `{"pools":["p"]}`), nil, []string{"p"}, true},
-	} {
-		k := parseGates(c.hint)
-		if !slices.Equal(k.Lanes, c.lanes) || !slices.Equal(k.Pools, c.pools) || k.all != c.all || k.Lanes == nil || k.Pools == nil {
-			t.Errorf("%s: %+v", c.name, k)
-		}
-	}
 }
 
 // counter counts statements, but for the begin and commit that travel with them.
@@ -178,7 +192,7 @@ func TestAnIdleCoordinatorAsksLessThanThreeQueriesASecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	gates := hear(t, db, GatesChannel)
+	gates := hear(t, db, tending.GatesChannel)
 	exec(t, db, `select weir.set_schedule('rare', '@yearly', '{"service": "s"}', clock_timestamp() + interval '100 days')`)
 	_, c := lead(t, pool, func(term *coordinator.Term) []loop.Loop { return Loops(Config{Pool: pool, Gates: gates}, term) })
 	testwait.Until(t, "all have begun", func() bool { return ticks(c, "analyze") > 0 && ticks(c, "partitions") > 0 && ticks(c, "tend") > 2 })

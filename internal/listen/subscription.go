@@ -43,6 +43,9 @@ func (s *Subscription) Take() Hint {
 	return hint
 }
 
+// Wake calls the reader although nothing was heard.
+func (s *Subscription) Wake() { s.signal() }
+
 // Close ends the subscription. C stays open and silent.
 func (s *Subscription) Close() {
 	s.listener.mu.Lock()

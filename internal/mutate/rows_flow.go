@@ -30,7 +30,7 @@ var flowRows = []Row{
 	},
 	{
 		"a leader of an old term builds nothing", "internal/coordinator/term.go",
-		"all.Queue(`select weir.fenced($1, $2)`, Lock, t.epoch)", "all.Queue(`select $1::text, $2::bigint`, Lock, t.epoch)",
+		"all.Queue(`select weir.fenced($1, $2)`, t.config.lock(), t.epoch)", "all.Queue(`select $1::text, $2::bigint`, t.config.lock(), t.epoch)",
 		flowTests, "TestALeaderOfAnOldTermBuildsNothing",
 	},
 	{

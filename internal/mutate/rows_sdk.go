@@ -41,5 +41,18 @@ var sdkRows = []Row{
 		`	guard.Go(func() { k.guard(ctx) })`, `	guard.Go(func() {})`,
 		"./internal/leasing", "TestGuardLooksWhileARenewalHangs",
 	},
+	{
+		"who may not lead tends", "internal/coordinator/coordinator.go",
+		`c.config.Unled && blame.Denied(err)`, `c.config.Unled && blame.Denied(err) && ctx.Err() != nil`,
+		".", "TestRolesAreEnough",
+	},
+	{
+		"a task that is due is expected", "internal/tending/tend.go",
+		`		t.config.Gates.Wake()
+`,
+		`		_ = t.config.Gates.Wake
+`,
+		"./internal/engine", "TestATaskThatIsExpectedCallsThePass",
+	},
 	{"a handler has its limit", "claimer.go", `min(h.limit-h.running, d.n)`, `d.n`, ".", "TestConcurrencyOfAHandlerHolds"},
 }

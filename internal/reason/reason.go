@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -66,6 +67,16 @@ func Of(code *string, args map[string]any) *Coded {
 	return &Coded{*code, args}
 }
 
+// Without is a reason without one of its arguments.
+func (r *Coded) Without(name string) *Coded {
+	if r == nil {
+		return nil
+	}
+	args := maps.Clone(r.Args)
+	delete(args, name)
+	return &Coded{r.Code, args}
+}
+
 // In is the sentence in a language, or the text if there is no reason or no table has its
 // code: a newer database may give one.
 func (r *Coded) In(language, text string) string {
@@ -73,6 +84,13 @@ func (r *Coded) In(language, text string) string {
 		return text
 	}
 	return cmp.Or(Say(language, r.Code, r.Args), text)
+}
+
+// Nested is a reason as an argument of another one.
+func (r Coded) Nested() map[string]any {
+	out := map[string]any{"code": r.Code}
+	maps.Copy(out, r.Args)
+	return out
 }
 
 // Say is the sentence of a reason in a language. It is empty for a code that no table has:

@@ -97,7 +97,7 @@ func (s *Store) mark(ctx context.Context, by string, task weir.ID, applied bool,
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.reach(ctx, m.engine, m.secret)
+	t, err := s.connect(ctx, m.engine, m.secret)
 	if err == nil {
 		defer t.Close()
 		err = isOne(ctx, t, m.database, m.identity)
@@ -110,10 +110,10 @@ func (s *Store) mark(ctx context.Context, by string, task weir.ID, applied bool,
 		}
 	}
 	if err == nil {
-		s.renew(ctx, t, m)
+		s.renewBaseline(ctx, t, m)
 	}
 	if err != nil && applied {
-		return nil, unreached(err)
+		return nil, connectProblem(err)
 	}
-	return unreached(err), nil
+	return connectProblem(err), nil
 }

@@ -71,7 +71,7 @@ func (s *Store) PutDatabase(ctx context.Context, by string, d Database, dsn stri
 			return d, &problem.Problem{Kind: problem.Invalid, Field: "dsn", What: f.What, Next: f.Next, Err: err}
 		}
 		if err != nil {
-			return d, unreached(err)
+			return d, connectProblem(err)
 		}
 		t.Close()
 		if s.vault == nil {
@@ -232,17 +232,17 @@ func (s *Store) with(ctx context.Context, name string, do func(target.Target) er
 	if err != nil {
 		return err
 	}
-	t, err := s.reach(ctx, d.Engine, d.Secret)
+	t, err := s.connect(ctx, d.Engine, d.Secret)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	return unreached(do(t))
+	return connectProblem(do(t))
 }
 
 // look asks a database which it is, and what is applied.
 func (s *Store) look(ctx context.Context, d Database) (f found, err error) {
-	t, err := s.reach(ctx, d.Engine, d.Secret)
+	t, err := s.connect(ctx, d.Engine, d.Secret)
 	if err != nil {
 		return f, err
 	}
@@ -251,14 +251,14 @@ func (s *Store) look(ctx context.Context, d Database) (f found, err error) {
 	defer cancel()
 	id, err := t.Identity(ctx)
 	if err != nil {
-		return f, unreached(err)
+		return f, connectProblem(err)
 	}
 	if err := t.Rights(ctx); err != nil {
-		return f, unreached(err)
+		return f, connectProblem(err)
 	}
 	entries, err := t.History(ctx)
 	if err != nil {
-		return f, unreached(err)
+		return f, connectProblem(err)
 	}
 	f.identity, f.server = id.String(), id.Version
 	f.version, f.rank = newest(entries)

@@ -91,7 +91,7 @@ func (e *executor) run(ctx context.Context, l lease) (any, error) {
 	}
 	result, err := e.apply(ctx, l, &o)
 	if err != nil {
-		e.reached(ctx, o.database, err)
+		e.noteReachable(ctx, o.database, err)
 		return e.fail(ctx, l, &o, err)
 	}
 	return e.done(ctx, l, &o, result)
@@ -109,7 +109,7 @@ func (e *executor) apply(ctx context.Context, l lease, o *order) (target.Result,
 		o.alone = o.alone || !step.Transaction
 		o.patient = o.patient || !step.Transaction && strings.Contains(strings.ToLower(step.Statements[0].Text), "concurrently")
 	}
-	t, err := e.reachWith(ctx, o.engine, o.secret, e.options)
+	t, err := e.connectWith(ctx, o.engine, o.secret, e.options)
 	if err != nil {
 		return target.Result{}, e.before(err)
 	}
@@ -119,7 +119,7 @@ func (e *executor) apply(ctx context.Context, l lease, o *order) (target.Result,
 			return target.Result{}, e.before(err)
 		}
 	}
-	e.compare(ctx, t, l, o)
+	e.compareBaseline(ctx, t, l, o)
 	result, err := t.Apply(ctx, target.Run{
 		Rollout: o.rollout.String(), Task: l.task.String(), Attempt: l.attempt, Token: l.token.String(), Change: change, Steps: steps, Identity: o.identity, OutOfOrder: o.outOfOrder, By: o.by,
 	}, &watch{executor: e, lease: l, soon: !o.patient && change.LockTimeout <= soon})
@@ -154,7 +154,7 @@ func (e *executor) done(ctx context.Context, l lease, o *order, result target.Re
 		e.log.Warn("a run was applied and could not say so; the resolver will find out", "task", l.task, "error", err)
 	}
 	if err == nil && answer != "lost" && (!result.Replayed || o.base == "") {
-		e.keep(last, o)
+		e.keepBaseline(last, o)
 	}
 	return weir.Committed(report{Replayed: result.Replayed, Note: note, Statements: result.Statements, Skipped: result.Skipped, Took: result.Took.Milliseconds()}), nil
 }
@@ -212,7 +212,7 @@ func (e *executor) fail(ctx context.Context, l lease, o *order, err error) (any,
 	}
 	// It may have left a part of the change behind.
 	if err == nil && answer != "lost" && !f.Unknown && f.Steps > 0 && (o.alone || f.Done > 0) {
-		e.keep(last, o)
+		e.keepBaseline(last, o)
 	}
 	if handBack {
 		return nil, errors.New(text)

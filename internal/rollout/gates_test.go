@@ -45,10 +45,18 @@ func TestStagesComeInOrder(t *testing.T) {
 	if out := r.state(x.ID, StateWaiting); !strings.HasPrefix(out.Waits, "waits for approval of stage prod (0 of 1): weir rollout approve ") {
 		t.Fatal(out.Waits)
 	}
-	var why string
-	r.scan(&why, `select reason from weir.why($1) where gate = 'hold'`, r.task(x.ID, "prod/c/1").ID)
-	if want := "waits for approval of stage prod (0 of 1): weir rollout approve " + x.ID.String() + " prod"; why != want {
-		t.Fatalf("why says %q", why)
+	held := r.task(x.ID, "prod/c/1")
+	var why, code string
+	r.scan(&why, `select reason from weir.why($1) where gate = 'hold'`, held.ID)
+	if want := "waits for approval of stage prod (0 of 1): weir rollout approve " + x.ID.String() + " prod"; why != want || held.Cause != want {
+		t.Fatalf("why says %q, and the task %q", why, held.Cause)
+	}
+	r.scan(&code, `select code from weir.why($1) where gate = 'hold'`, held.ID)
+	if stage := r.state(x.ID, StateWaiting).Stages[1]; code != "rollout_approval" || held.Reason.Code != code || stage.Reason.Code != code {
+		t.Fatalf("why says %s, the task %v and its stage %v", code, held.Reason, stage.Reason)
+	}
+	if got := held.Reason.Without("do").In("ko", ""); got != "단계 prod: 승인을 기다립니다 (1건 중 0건)" {
+		t.Errorf("in Korean: %s", got)
 	}
 	r.refused(r.store.Promote(t.Context(), "bob", x.ID, "prod"))
 	r.must(r.store.Approve(t.Context(), "bob", x.ID, "prod", "looks right"))

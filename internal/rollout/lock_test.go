@@ -78,7 +78,7 @@ func TestTheSweepWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	id := r.create(r.own("x")).ID
-	r.exec(`update weir.pending set hold = 'wrong' where job = $1`, id)
+	r.exec(`update weir.pending set hold = 'wrong', hold_reason = null where job = $1`, id)
 	r.db.Play(t, strings.NewReplacer("{id}", "'"+id.String()+"'"), testdb.Overlap{
 		Name:   "command, sweep",
 		Passes: true,

@@ -149,26 +149,26 @@ func (l *leader) judge(ctx context.Context, m mystery) error {
 func (l *leader) ask(ctx context.Context, m mystery) (target.Verdict, string) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	t, err := l.reach(ctx, m.engine, m.secret)
+	t, err := l.connect(ctx, m.engine, m.secret)
 	if err != nil {
 		return target.CannotTell, said(err)
 	}
 	defer t.Close()
 	if err := isOne(ctx, t, m.database, m.identity); err != nil {
-		l.reached(ctx, m.database, err)
-		return target.CannotTell, said(unreached(err))
+		l.noteReachable(ctx, m.database, err)
+		return target.CannotTell, said(connectProblem(err))
 	}
 	run, err := m.run()
 	if err != nil {
 		return target.CannotTell, said(err)
 	}
 	verdict, sentence, err := t.Resolve(ctx, run)
-	l.reached(ctx, m.database, err)
+	l.noteReachable(ctx, m.database, err)
 	if err != nil {
-		return target.CannotTell, said(unreached(err))
+		return target.CannotTell, said(connectProblem(err))
 	}
 	if verdict == target.Applied || verdict == target.Partial {
-		l.renew(ctx, t, m)
+		l.renewBaseline(ctx, t, m)
 	}
 	return verdict, sentence
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/tending"
 )
 
 // led runs the loops of a leader as a server does, until the test ends.
 func (r *rig) led() {
 	r.Helper()
 	hints := listen.New(r.db.Pool.Config().ConnConfig, r.store.log)
-	gates, wakes := hints.Listen(engine.GatesChannel), hints.Listen(Channel)
+	gates, wakes := hints.Listen(tending.GatesChannel), hints.Listen(Channel)
 	c := coordinator.New(coordinator.Config{Pool: r.db.Pool, Loops: func(term *coordinator.Term) []loop.Loop {
 		return append(engine.Loops(engine.Config{Pool: r.db.Pool, Gates: gates}, term), Loops(Config{Pool: r.db.Pool, Store: r.store, Hints: wakes.C()}, term)...)
 	}})

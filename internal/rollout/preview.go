@@ -296,7 +296,7 @@ func (s *Store) learn(ctx context.Context, d frozenDatabase) *known {
 			return err
 		}
 		if refused := t.Rights(ctx); refused != nil {
-			k.denied = said(unreached(refused))
+			k.denied = said(connectProblem(refused))
 			return nil
 		}
 		if k.history, err = t.History(ctx); err != nil {

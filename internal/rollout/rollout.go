@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // The states of a rollout.
@@ -33,6 +34,8 @@ type Rollout struct {
 	State string  `json:"state"`
 	// Waits says what it waits for, or why it stopped; empty: nothing to say.
 	Waits string `json:"waits,omitempty"`
+	// Reason is Waits for programs.
+	Reason *reason.Coded `json:"reason,omitempty"`
 	// Hash is that of the frozen plan: approvals hold for it alone.
 	Hash string `json:"hash"`
 	// Revision counts edits. An edit is a rollout of its own, linked both ways.
@@ -83,17 +86,19 @@ type StageState struct {
 	Environment string `json:"environment,omitempty"`
 	Databases   int    `json:"databases"`
 	// State is one of States but canceled: waiting says which gate in Waits.
-	State       string     `json:"state"`
-	Waits       string     `json:"waits,omitempty"`
-	Approvals   int        `json:"approvals"`
-	Approved    []Approval `json:"approved,omitempty"`
-	Promote     string     `json:"promote"`
-	PromotedAt  *time.Time `json:"promoted_at,omitempty"`
-	PromotedBy  string     `json:"promoted_by,omitempty"`
-	OnFailure   string     `json:"on_failure"`
-	MaxFailures int        `json:"max_failures,omitempty"`
-	Canary      int        `json:"canary,omitempty"`
-	Counts      Counts     `json:"counts"`
+	State string `json:"state"`
+	Waits string `json:"waits,omitempty"`
+	// Reason is Waits for programs.
+	Reason      *reason.Coded `json:"reason,omitempty"`
+	Approvals   int           `json:"approvals"`
+	Approved    []Approval    `json:"approved,omitempty"`
+	Promote     string        `json:"promote"`
+	PromotedAt  *time.Time    `json:"promoted_at,omitempty"`
+	PromotedBy  string        `json:"promoted_by,omitempty"`
+	OnFailure   string        `json:"on_failure"`
+	MaxFailures int           `json:"max_failures,omitempty"`
+	Canary      int           `json:"canary,omitempty"`
+	Counts      Counts        `json:"counts"`
 }
 
 // Approval is one person's yes to a stage of a plan.

@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 	"github.com/weirhq/weir/internal/refusal"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
@@ -199,7 +200,7 @@ func (s *Store) create(ctx context.Context, by string, plan json.RawMessage, tex
 // --- rollouts
 
 const rolloutColumns = `r.id, r.name, r.state, coalesce(r.waits, ''), r.hash, r.revision, r.replaces, r.replaced_by, r.parallel, r.out_of_order, r.run_at, coalesce(r.note, ''), coalesce(r.by, ''), r.created_at,
-	r.started_at, coalesce(r.started_by, ''), r.paused_at, coalesce(r.paused_by, ''), coalesce(r.pause_note, ''), r.aborted_at, coalesce(r.aborted_by, ''), coalesce(r.abort_note, ''), r.finished_at, `
+	r.started_at, coalesce(r.started_by, ''), r.paused_at, coalesce(r.paused_by, ''), coalesce(r.pause_note, ''), r.aborted_at, coalesce(r.aborted_by, ''), coalesce(r.abort_note, ''), r.finished_at, r.reason ->> 'code', r.reason - 'code', `
 
 // countColumns are the columns of Counts, from tasks t that have a status.
 const countColumns = `count(*)::int, count(*) filter (where t.status = 'NOT_STARTED')::int, count(*) filter (where t.status = 'PENDING')::int, count(*) filter (where t.status = 'AVAILABLE')::int,
@@ -218,11 +219,13 @@ func (s *Store) rollouts(ctx context.Context, rest string, args ...any) ([]Rollo
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Rollout, err error) {
 		var replaces, replacedBy *weir.ID
+		var code *string
+		var args map[string]any
 		err = row.Scan(append([]any{
 			&r.ID, &r.Name, &r.State, &r.Waits, &r.Hash, &r.Revision, &replaces, &replacedBy, &r.Parallel, &r.OutOfOrder, &r.RunAt, &r.Note, &r.By, &r.CreatedAt,
-			&r.StartedAt, &r.StartedBy, &r.PausedAt, &r.PausedBy, &r.PauseNote, &r.AbortedAt, &r.AbortedBy, &r.AbortNote, &r.FinishedAt,
+			&r.StartedAt, &r.StartedBy, &r.PausedAt, &r.PausedBy, &r.PauseNote, &r.AbortedAt, &r.AbortedBy, &r.AbortNote, &r.FinishedAt, &code, &args,
 		}, r.Counts.into()...)...)
-		r.Replaces, r.ReplacedBy = orZero(replaces), orZero(replacedBy)
+		r.Replaces, r.ReplacedBy, r.Reason = orZero(replaces), orZero(replacedBy), reason.Of(code, args)
 		return r, err
 	})
 }
@@ -233,7 +236,7 @@ const rolloutFilter = `where ($1::uuid is null or r.id < $1) and ($2 = '' or r.s
 const rolloutOf = `where r.id = $1`
 
 func (s *Store) stages(ctx context.Context, id weir.ID) ([]StageState, error) {
-	rows, err := s.pool.Query(ctx, `select s.name, coalesce(s.environment, ''), s.databases, s.state, coalesce(s.waits, ''), s.approvals, case when s.manual then 'manual' else 'auto' end, s.promoted_at, coalesce(s.promoted_by, ''),
+	rows, err := s.pool.Query(ctx, `select s.name, coalesce(s.environment, ''), s.databases, s.state, coalesce(s.waits, ''), s.reason ->> 'code', s.reason - 'code', s.approvals, case when s.manual then 'manual' else 'auto' end, s.promoted_at, coalesce(s.promoted_by, ''),
 			s.on_failure, s.max_failures, s.canary, coalesce((select jsonb_agg(jsonb_build_object('by', a.by, 'note', a.note, 'at', a.at, 'hash', a.hash) order by a.at)
 				from weir.rollout_approvals a join weir.rollouts r on r.job = a.rollout where a.rollout = s.rollout and a.stage = s.n and a.hash = r.hash), '[]'), n.*
 		from weir.rollout_stages s, lateral (select `+countColumns+` from weir._rollout_status t where t.rollout = s.rollout and t.stage = s.n) n where s.rollout = $1 order by s.n`, id)
@@ -241,9 +244,12 @@ func (s *Store) stages(ctx context.Context, id weir.ID) ([]StageState, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (x StageState, err error) {
+		var code *string
+		var args map[string]any
 		err = row.Scan(append([]any{
-			&x.Name, &x.Environment, &x.Databases, &x.State, &x.Waits, &x.Approvals, &x.Promote, &x.PromotedAt, &x.PromotedBy, &x.OnFailure, &x.MaxFailures, &x.Canary, &x.Approved,
+			&x.Name, &x.Environment, &x.Databases, &x.State, &x.Waits, &code, &args, &x.Approvals, &x.Promote, &x.PromotedAt, &x.PromotedBy, &x.OnFailure, &x.MaxFailures, &x.Canary, &x.Approved,
 		}, x.Counts.into()...)...)
+		x.Reason = reason.Of(code, args)
 		return x, err
 	})
 }
@@ -316,7 +322,7 @@ func (s *Store) texts(ctx context.Context, id weir.ID) (map[string]string, error
 // --- tasks and runs
 
 const rolloutTaskColumns = `t.id, t.rollout, t.key, t.stage, t.database, t.change, coalesce(t.version, ''), t.kind, t.canary, t.status, coalesce(t.cause, ''), t.blocker, t.since, t.attempt, coalesce(t.phase, ''), coalesce(t.code, ''),
-	coalesce(t.error, ''), coalesce(t.worker, ''), t.started_at, t.finished_at, coalesce(t.stopping, false)`
+	coalesce(t.error, ''), coalesce(t.worker, ''), t.started_at, t.finished_at, coalesce(t.stopping, false), t.reason ->> 'code', t.reason - 'code'`
 
 func (s *Store) tasks(ctx context.Context, from string, args ...any) ([]Task, error) {
 	rows, err := s.pool.Query(ctx, `select `+rolloutTaskColumns+` `+from, args...)
@@ -326,9 +332,11 @@ func (s *Store) tasks(ctx context.Context, from string, args ...any) ([]Task, er
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Task, err error) {
 		var blocker *weir.ID
 		var since *time.Time
+		var code *string
+		var args map[string]any
 		err = row.Scan(&t.ID, &t.Rollout, &t.Key, &t.Stage, &t.Database, &t.Change, &t.Version, &t.Kind, &t.Canary, &t.Status, &t.Cause, &blocker, &since, &t.Attempt, &t.Phase, &t.Code,
-			&t.Error, &t.Worker, &t.StartedAt, &t.FinishedAt, &t.Stopping)
-		t.Blocker = orZero(blocker)
+			&t.Error, &t.Worker, &t.StartedAt, &t.FinishedAt, &t.Stopping, &code, &args)
+		t.Blocker, t.Reason = orZero(blocker), reason.Of(code, args)
 		if since != nil {
 			t.Since = *since
 		}

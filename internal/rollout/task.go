@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/reason"
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
@@ -48,6 +49,8 @@ type Task struct {
 	// Cause says why a task waits, how it failed, why it was skipped, or why nothing
 	// had to be run. RUNNING has one while it waits for a lock; AVAILABLE has none.
 	Cause string `json:"cause,omitempty"`
+	// Reason is what a task waits for, for programs.
+	Reason *reason.Coded `json:"reason,omitempty"`
 	// Blocker is the task that it waits for, if it is one.
 	Blocker weir.ID   `json:"blocker,omitzero"`
 	Since   time.Time `json:"since"`

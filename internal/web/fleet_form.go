@@ -77,7 +77,7 @@ func (f *fleetForm) spec(r *Request) fleet.Spec {
 		f.blame("name", say(ctx, "new.fault.name"))
 	}
 	var err error
-	if s.Run.Argv, err = node.Words(f.command); err != nil {
+	if s.Run.Argv, err = node.SplitCommand(f.command); err != nil {
 		f.blame("run", say(ctx, "newfleet.fault.quote"))
 	} else if len(s.Run.Argv) == 0 {
 		f.blame("run", say(ctx, "newfleet.fault.command"))

@@ -10,12 +10,12 @@ import (
 
 // toRollout goes back to a rollout, and says what was done.
 func toRollout(_ *Request, did rollout.Commanded) Done {
-	return Done{To: rolloutPath(did.ID), Say: waitsSaid(did.Text)}
+	return Done{To: rolloutPath(did.ID), Say: answerSaid(did.Text)}
 }
 
 // toRun goes back to the run of a task, and says what was done.
 func toRun(r *Request, did rollout.Commanded) Done {
-	return Done{To: ui.Path("rollouts", r.PathValue("rollout"), "tasks", did.ID.String()), Say: waitsSaid(did.Text)}
+	return Done{To: ui.Path("rollouts", r.PathValue("rollout"), "tasks", did.ID.String()), Say: answerSaid(did.Text)}
 }
 
 // askRollout makes a question about the rollout of the path.

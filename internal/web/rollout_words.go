@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"strings"
 
+	reasons "github.com/weirhq/weir/internal/reason"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -42,10 +44,20 @@ func lookOf(looks map[string]look, word string) look {
 	return look{"info", "is-pending"}
 }
 
-// waitsSaid is what a store says about a wait or an end, as a page says it: the
-// command that it advises is a button here, and the key of a task is no word.
-func waitsSaid(text string) string {
+// waitsSaid is what something waits for in the language of the page. The command that a
+// reason advises is a button here.
+func waitsSaid(ctx context.Context, r *reasons.Coded, text string) string {
+	return sentenceOfKey(because(ctx, r.Without("do"), text))
+}
+
+// answerSaid is what a command says that it did.
+func answerSaid(text string) string {
 	text, _, _ = strings.Cut(plain(text), ": weir ")
+	return sentenceOfKey(text)
+}
+
+// sentenceOfKey begins with a capital unless the first word is the key of a task.
+func sentenceOfKey(text string) string {
 	if first, _, _ := strings.Cut(text, " "); strings.Contains(first, "/") {
 		return text
 	}

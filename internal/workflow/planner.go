@@ -70,7 +70,7 @@ type sight struct {
 // cannot be read.
 type step struct {
 	waiting
-	book    *book
+	parsed  *parsed
 	options jobOptions
 	params  map[string]any
 	fault   error
@@ -122,7 +122,7 @@ func (l *leader) look(ctx context.Context, waits []waiting) (sight, error) {
 			return seen, err
 		}
 		if s.fault == nil {
-			reads, err := s.book.Reads(w.key)
+			reads, err := s.parsed.Reads(w.key)
 			s.fault = err
 			for _, key := range reads {
 				jobs[w.job.ID], keys[key] = true, true
@@ -160,9 +160,9 @@ func (l *leader) look(ctx context.Context, waits []waiting) (sight, error) {
 // openStep reads the definition and the options of a step's job.
 func (l *leader) openStep(ctx context.Context, w waiting) (s step, err error) {
 	s.waiting = w
-	if s.book, err = l.load(ctx, w.job.Definition); err == nil {
+	if s.parsed, err = l.load(ctx, w.job.Definition); err == nil {
 		if s.options, err = w.job.optionsOf(); err == nil {
-			s.params, s.fault = s.book.Input(s.options.Options)
+			s.params, s.fault = s.parsed.Input(s.options.Options)
 		}
 	}
 	if p := (*problem.Problem)(nil); errors.As(err, &p) {
@@ -186,7 +186,7 @@ func (l *leader) decide(ctx context.Context, s *step, seen sight) (plan, error) 
 	case s.split:
 		return s.itemsEnded(seen.items[s.job.ID]), nil
 	}
-	r, err := s.book.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: seen.needs[s.job.ID], Own: s.waiting.params})
+	r, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: seen.needs[s.job.ID], Own: s.waiting.params})
 	switch {
 	case err != nil:
 		return s.fail(said(err)), nil
@@ -219,7 +219,7 @@ func (s *step) mapped(items []definition.Task, kept []string) plan {
 	if len(items) == 0 {
 		return s.end(plan{Outcome: "done", Result: json.RawMessage(`{"items": [], "failed": 0}`)})
 	}
-	if s.book.Step(s.key).Map.Limit > 0 {
+	if s.parsed.Step(s.key).Map.Limit > 0 {
 		for i := range items {
 			items[i].Pool = mapPool(s.task)
 		}
@@ -245,8 +245,8 @@ func (s *step) itemsEnded(all []taskRow) plan {
 			failed = append(failed, t.ID)
 		}
 	}
-	bound := s.book.Step(s.key).Map.Limit > 0
-	done, result, cause := s.book.Outcome(s.key, items)
+	bound := s.parsed.Step(s.key).Map.Limit > 0
+	done, result, cause := s.parsed.Outcome(s.key, items)
 	if !done {
 		return s.end(plan{Outcome: "failed", Cause: cause, bound: bound})
 	}

@@ -90,7 +90,7 @@ func (s *Store) Rerun(ctx context.Context, job weir.ID, r RerunRequest) (weir.ID
 
 // reuse returns the steps of a rerun that need not run: those that were done, or were
 // skipped with their dependents continuing, and that depend on no step that runs again.
-func (s *Store) reuse(ctx context.Context, b *book, origin weir.ID, r RerunBody) ([]reused, error) {
+func (s *Store) reuse(ctx context.Context, b *parsed, origin weir.ID, r RerunBody) ([]reused, error) {
 	if r.From == "" && !r.Failed {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (t *taskRow) fine() bool { return t.State == "done" || t.State == "skipped"
 
 // keep returns the steps that do not run again: fine as they were, not from, and with no
 // need that runs again. Each comes after its needs.
-func (b *book) keep(from string, old map[string]taskRow) []string {
+func (b *parsed) keep(from string, old map[string]taskRow) []string {
 	keeps, seen := map[string]bool{}, map[string]bool{}
 	var order []string
 	var visit func(key string) bool
@@ -146,15 +146,15 @@ func (b *book) keep(from string, old map[string]taskRow) []string {
 // come from a step that ran again.
 func (l *leader) keepItems(ctx context.Context, s *step, items []definition.Task) ([]string, error) {
 	r := s.options.Rerun
-	if r == nil || r.From == "" && !r.Failed || s.job.Origin.IsZero() || r.From != "" && s.book.follows(s.key, r.From) {
+	if r == nil || r.From == "" && !r.Failed || s.job.Origin.IsZero() || r.From != "" && s.parsed.follows(s.key, r.From) {
 		return nil, nil
 	}
 	old, err := l.outcomes(ctx, s.job.Origin)
 	if err != nil {
 		return nil, err
 	}
-	kept := s.book.keep(r.From, old)
-	for _, in := range s.book.Step(s.key).Inputs {
+	kept := s.parsed.keep(r.From, old)
+	for _, in := range s.parsed.Step(s.key).Inputs {
 		if !slices.Contains(kept, in.From) {
 			return nil, nil
 		}
@@ -175,7 +175,7 @@ func (l *leader) keepItems(ctx context.Context, s *step, items []definition.Task
 // sameItems reports whether the step would produce these items too if its needs had ended
 // as they did in the origin.
 func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task) (bool, error) {
-	reads, err := s.book.Reads(s.key)
+	reads, err := s.parsed.Reads(s.key)
 	if err != nil {
 		return false, nil // it has no items then
 	}
@@ -187,7 +187,7 @@ func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task
 	for i := range rows {
 		needs[rows[i].Key] = rows[i].facts()
 	}
-	was, err := s.book.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: needs})
+	was, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: needs})
 	if err != nil {
 		return false, nil // its needs were different
 	}
@@ -197,7 +197,7 @@ func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task
 }
 
 // follows reports whether a step is another one, or comes after it.
-func (b *book) follows(key, other string) bool {
+func (b *parsed) follows(key, other string) bool {
 	seen := map[string]bool{}
 	var visit func(key string) bool
 	visit = func(key string) bool {

@@ -113,7 +113,7 @@ func (s *Store) runSome(ctx context.Context, r RunRequest, options []definition.
 }
 
 // runNow plans jobs here and submits them.
-func (s *Store) runNow(ctx context.Context, b *book, r RunRequest, options []definition.Options) ([]weir.ID, error) {
+func (s *Store) runNow(ctx context.Context, b *parsed, r RunRequest, options []definition.Options) ([]weir.ID, error) {
 	list := make([]submission, len(options))
 	now := time.Now().UTC()
 	for i, o := range options {
@@ -167,7 +167,7 @@ func (s *Store) queue(ctx context.Context, r RunRequest, options []definition.Op
 
 // opening returns a job of the workflow with these options, which are checked here so
 // that the caller gets the error.
-func (b *book) opening(o jobOptions) (opening, error) {
+func (b *parsed) opening(o jobOptions) (opening, error) {
 	params, err := b.Input(o.Options)
 	if err != nil {
 		return opening{}, err

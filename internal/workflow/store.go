@@ -28,7 +28,7 @@ type Options struct {
 type Store struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
-	known *shelf
+	known *cache
 }
 
 // New returns a store on a pool that the caller owns.
@@ -36,7 +36,7 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{pool: pool, log: o.Log, known: newShelf()}
+	return &Store{pool: pool, log: o.Log, known: newCache()}
 }
 
 // refused reports whether the database refused the request, as opposed to a failure of

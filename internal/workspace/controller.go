@@ -97,8 +97,8 @@ type Controller struct {
 	acts map[weir.ID]*act
 	// queued are operations that wait for a place: their time does not run.
 	queued map[weir.ID]bool
-	// tidied is when to try again to take away what somebody left behind. Only Tick uses it.
-	tidied map[weir.ID]time.Time
+	// leftovers is when to try again to take away what somebody left behind. Only Tick uses it.
+	leftovers map[weir.ID]time.Time
 	// kept are archives that were noted since the last look began, which may not have
 	// seen them.
 	kept    map[string]bool
@@ -110,7 +110,7 @@ func NewController(config Config, term Term) *Controller {
 	config = config.filled()
 	c := &Controller{
 		config: config, store: New(config.Pool), leads: leads{config.Pool, term, config.Now}, providers: map[string]provider.Provider{}, wake: make(chan struct{}, 1),
-		places: map[string]chan struct{}{}, acts: map[weir.ID]*act{}, queued: map[weir.ID]bool{}, tidied: map[weir.ID]time.Time{}, kept: map[string]bool{},
+		places: map[string]chan struct{}{}, acts: map[weir.ID]*act{}, queued: map[weir.ID]bool{}, leftovers: map[weir.ID]time.Time{}, kept: map[string]bool{},
 	}
 	for _, p := range config.Providers {
 		c.providers[p.Name()] = p
@@ -230,7 +230,7 @@ func (c *Controller) follow(ctx context.Context, w *Workspace, step ladder.Step,
 		c.stop(w.ID)
 		return true, err
 	case ladder.Tidy:
-		c.tidy(w, seen, now)
+		c.removeLeftover(w, seen, now)
 	}
 	return false, nil
 }

@@ -132,7 +132,7 @@ func (m Importer) marked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return mark(ctx, m.Bucket, archived)
+	return markBucket(ctx, m.Bucket, archived)
 }
 
 // opOf is the folder that an object is in.

@@ -1,13 +1,43 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/reason"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
+
+// args are the arguments of a reason. Text that is empty and a time of none are left out.
+type args map[string]any
+
+// because is a reason. Its sentences stand in package reason.
+func because(code string, with args) reason.Coded {
+	out := map[string]any{}
+	for name, value := range with {
+		switch v := value.(type) {
+		case string:
+			if v != "" {
+				out[name] = v
+			}
+		case time.Duration:
+			if v > 0 {
+				out[name] = v.Seconds()
+			}
+		case time.Time:
+			out[name] = v.UTC().Format(time.RFC3339)
+		case reason.Coded:
+			out[name] = v.Nested()
+		default:
+			out[name] = value
+		}
+	}
+	return reason.Coded{Code: code, Args: out}
+}
+
+func english(r reason.Coded) string { return r.In(reason.Default, "") }
 
 // Next is what happens to a workspace by itself, if nobody does anything.
 type Next struct {
@@ -16,8 +46,14 @@ type Next struct {
 	At   time.Time `json:"at"`
 	// Because says what the time is counted from.
 	Because string `json:"because"`
-	// Says is all of that in words, such as "stops in 7m0s".
+	// Says is all of that in words, such as "stops in 7m".
 	Says string `json:"says"`
+	// Cause is Because for programs.
+	Cause reason.Coded `json:"cause"`
+}
+
+func (n *Next) coded(now time.Time) reason.Coded {
+	return because("workspace_"+n.What, args{"in": max(n.At.Sub(now), 0).Round(time.Second)})
 }
 
 // Next says what happens next, and when. Nil: nothing does. unknown: what is there cannot
@@ -29,42 +65,36 @@ func (w *Workspace) Next(now time.Time, unknown bool) *Next {
 		return nil
 	case w.Operation != ladder.None:
 		if w.OpRetry != nil && w.OpRetry.After(now) {
-			n = &Next{What: "retries", At: *w.OpRetry, Because: fmt.Sprintf("%s failed: %s", w.Operation, w.ErrorSays)}
+			n = &Next{What: "retries", At: *w.OpRetry, Cause: because("operation_failed", args{"operation": string(w.Operation), "says": w.ErrorSays})}
 		}
 	case w.Phase == ladder.Running && w.Desired == ladder.Running:
 		n = w.stops()
 	case w.Phase == ladder.Standby && w.Desired == ladder.Standby:
-		n = &Next{What: "archives", At: w.PhaseAt.Add(time.Duration(w.ArchiveTTL)), Because: fmt.Sprintf("it stands by for %s", time.Duration(w.ArchiveTTL))}
+		n = &Next{What: "archives", At: w.PhaseAt.Add(time.Duration(w.ArchiveTTL)), Cause: because("workspace_idle", args{"for": time.Duration(w.ArchiveTTL)})}
 	}
 	if n != nil {
-		n.Says = fmt.Sprintf("%s in %s", n.What, max(n.At.Sub(now), 0).Round(time.Second))
+		n.Says, n.Because = english(n.coded(now)), english(n.Cause)
 	}
 	return n
 }
 
 // stops is when one that runs is stopped: for want of use, or because it ran long enough.
 func (w *Workspace) stops() *Next {
-	n := &Next{What: "stops", At: w.LastAccess.Add(time.Duration(w.StandbyTTL)), Because: fmt.Sprintf("nobody uses it for %s; last: %s", time.Duration(w.StandbyTTL), orNothing(w.LastUse))}
+	n := &Next{What: "stops", At: w.LastAccess.Add(time.Duration(w.StandbyTTL)), Cause: because("workspace_unused", args{"for": time.Duration(w.StandbyTTL), "use": cmp.Or(w.LastUse, "nothing")})}
 	if w.BusyUntil != nil && w.BusyUntil.After(n.At) {
-		n.At, n.Because = *w.BusyUntil, "it has said that it is busy until then"
+		n.At, n.Cause = *w.BusyUntil, because("workspace_busy", nil)
 	}
 	if end := w.PhaseAt.Add(time.Duration(w.MaxLife)); w.MaxLife > 0 && end.Before(n.At) {
-		n = &Next{What: "ends", At: end, Because: fmt.Sprintf("none may run for longer than %s in one piece", time.Duration(w.MaxLife))}
+		n = &Next{What: "ends", At: end, Cause: because("workspace_limit", args{"for": time.Duration(w.MaxLife)})}
 	}
 	return n
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
 }
 
 // Why says why a workspace is as it is.
 type Why struct {
 	// Summary is one line.
 	Summary string `json:"summary"`
+	reason.Coded
 	// Parts are what it consists of.
 	Parts []Part `json:"parts,omitempty"`
 	Next  *Next  `json:"next,omitempty"`
@@ -73,8 +103,9 @@ type Why struct {
 // Part is one reason.
 type Part struct {
 	// What is wanted, operation, error, unknown, provider, limit or one of the conditions.
-	What  string     `json:"what"`
-	Text  string     `json:"text"`
+	What string `json:"what"`
+	Text string `json:"text"`
+	reason.Coded
 	Since *time.Time `json:"since,omitempty"`
 }
 
@@ -94,15 +125,15 @@ func (s *Store) Why(ctx context.Context, id weir.ID) (Why, error) {
 func (w *Workspace) why(p Policy, now time.Time) Why {
 	unknown := p.Unseen(w.Provider)
 	y := Why{Next: w.Next(now, unknown)}
-	y.add("wanted", &w.DesiredAt, "%s is wanted%s", w.Desired, by(w.DesiredBy))
+	y.add("wanted", &w.DesiredAt, because("workspace_wanted", args{"desired": string(w.Desired), "by": w.DesiredBy}))
 	if unknown {
-		y.add("unknown", p.UnknownAt, "what is there cannot be seen: %s. Nothing is done until it can, and what was seen before stands", p.Unknown)
+		y.add("unknown", p.UnknownAt, because("workspace_unseen", args{"trouble": p.Unknown}))
 	}
 	if w.Operation != ladder.None {
-		y.add("operation", w.OpStarted, "%s is under way%s", w.Operation, after(w.OpSays, ": "))
+		y.add("operation", w.OpStarted, because("operation_runs", args{"operation": string(w.Operation), "says": w.OpSays}))
 	}
 	if w.Error != "" {
-		y.add("error", nil, "%s%s", w.Error, after(w.ErrorSays, ": "))
+		y.add("error", nil, because("workspace_fault", args{"error": string(w.Error), "says": w.ErrorSays}))
 	}
 	c := w.Seen()
 	for _, one := range []struct {
@@ -110,68 +141,60 @@ func (w *Workspace) why(p Policy, now time.Time) Why {
 		ladder.Condition
 	}{{"volume", c.Volume}, {"archive", c.Archive}, {"container", c.Container}, {"healthy", c.Healthy}} {
 		if !one.Status && one.Message != "" && w.ObservedAt != nil {
-			y.add(one.name, nil, "%s", one.Message)
+			y.add(one.name, nil, because("workspace_seen", args{"says": one.Message}))
 		}
 	}
-	y.Summary = w.summary(unknown, p, now)
+	y.Coded = w.summary(unknown, p, now)
 	if y.Next != nil {
-		y.Summary += ". It " + y.Next.Says + ": " + y.Next.Because
+		y.Coded = because("workspace_then", args{"state": y.Coded, "next": y.Next.coded(now), "because": y.Next.Cause})
 	}
+	y.Summary = english(y.Coded)
 	return y
 }
 
-func (y *Why) add(what string, since *time.Time, format string, args ...any) {
-	y.Parts = append(y.Parts, Part{What: what, Text: fmt.Sprintf(format, args...), Since: since})
+func (y *Why) add(what string, since *time.Time, r reason.Coded) {
+	y.Parts = append(y.Parts, Part{What: what, Text: english(r), Coded: r, Since: since})
 }
 
 // summary is what holds it where it is.
-func (w *Workspace) summary(unknown bool, p Policy, now time.Time) string {
+func (w *Workspace) summary(unknown bool, p Policy, now time.Time) reason.Coded {
 	switch {
 	case w.Phase == ladder.Deleted:
-		return "It is deleted; its archives go when nobody has needed them for a while"
+		return because("workspace_deleted", nil)
 	case unknown && w.ObservedAt == nil:
-		return "Nobody could look at it yet: " + p.Unknown
+		return because("workspace_never_seen", args{"trouble": p.Unknown})
 	case unknown:
-		return fmt.Sprintf("It was %s when it could last be seen; since %s it cannot: %s", w.Phase, p.UnknownAt.UTC().Format(time.RFC3339), p.Unknown)
+		return because("workspace_out_of_sight", args{"phase": string(w.Phase), "since": *p.UnknownAt, "trouble": p.Unknown})
 	case w.Phase == ladder.Error:
-		return fmt.Sprintf("It is in error, and a person has to see to it: %s%s. %s", w.Error, after(w.ErrorSays, ": "), w.remedy())
+		return because("workspace_error", args{"error": string(w.Error), "says": w.ErrorSays, "remedy": w.remedy()})
 	case w.Operation != ladder.None && w.OpRetry != nil && w.OpRetry.After(now):
-		return fmt.Sprintf("%s failed %d of 3 times: %s", w.Operation, w.Errors, w.ErrorSays)
+		return because("operation_tried", args{"operation": string(w.Operation), "tries": float64(w.Errors), "says": w.ErrorSays})
 	case w.Operation != ladder.None:
-		return fmt.Sprintf("%s is under way since %s%s", w.Operation, w.OpStarted.UTC().Format(time.RFC3339), after(w.OpSays, ": "))
+		return because("operation_since", args{"operation": string(w.Operation), "since": *w.OpStarted, "says": w.OpSays})
 	case w.ObservedAt == nil:
-		return fmt.Sprintf("Nobody has looked at it yet: a server that leads and has the provider %s will", w.Provider)
+		return because("workspace_unobserved", args{"provider": w.Provider})
 	case w.Phase != w.Desired:
-		return fmt.Sprintf("It is %s and will be %s%s", w.Phase, w.Desired, by(w.DesiredBy))
+		return because("workspace_becomes", args{"phase": string(w.Phase), "desired": string(w.Desired), "by": w.DesiredBy})
 	}
-	return fmt.Sprintf("It is %s, as is wanted%s", w.Phase, by(w.DesiredBy))
+	return because("workspace_is", args{"phase": string(w.Phase), "by": w.DesiredBy})
 }
 
 // remedy is what a person can do about an error.
-func (w *Workspace) remedy() string {
+func (w *Workspace) remedy() reason.Coded {
 	recover := "weir workspace recover " + w.Name
+	commands := args{"recover": recover, "take": recover + " --archive KEY", "fresh": recover + " --fresh"}
 	switch w.Error {
 	case ladder.DataLost:
 		if w.ArchiveKey != "" && !w.Seen().Archive.Status {
-			return "Bring the archive back into the bucket and say " + recover + ", bring the volume back and say the same, take another archive with " + recover + " --archive KEY, or give up what is lost with " + recover + " --fresh"
+			return because("remedy_archive_lost", commands)
 		}
-		return "Bring the volume back and say " + recover + ", take an archive with " + recover + " --archive KEY, or give up what is lost with " + recover + " --fresh"
+		return because("remedy_data_lost", commands)
 	case ladder.ArchiveCorrupted:
-		return "Mend the archive in the bucket and say " + recover + ", take another one with " + recover + " --archive KEY, or give it up with " + recover + " --fresh"
+		return because("remedy_archive_corrupted", commands)
 	case ladder.ImagePullFailed:
-		return "Let the image be had, or choose another one with weir workspace set " + w.Name + " --image IMAGE, then say " + recover
+		return because("remedy_image", args{"recover": recover, "set": "weir workspace set " + w.Name + " --image IMAGE"})
 	case ladder.ContainerWithoutVolume:
-		return "See where its volume is, then say " + recover
+		return because("remedy_volume", args{"recover": recover})
 	}
-	return "See to it, then say " + recover
-}
-
-func by(who string) string { return after(who, " by ") }
-
-// after is text with something before it; nothing, if there is no text.
-func after(text, before string) string {
-	if text == "" {
-		return ""
-	}
-	return before + text
+	return because("remedy", args{"recover": recover})
 }

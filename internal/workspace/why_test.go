@@ -29,15 +29,15 @@ func TestNext(t *testing.T) {
 		says    string
 		because string
 	}{
-		"runs":             {running, false, "stops in 7m0s", "last: terminal"},
-		"runs, late":       {with(func(w *workspace.Workspace) { w.LastAccess = now.Add(-time.Hour) }), false, "stops in 0s", "nobody uses it"},
-		"busy":             {with(func(w *workspace.Workspace) { w.BusyUntil = new(now.Add(time.Hour)) }), false, "stops in 1h0m0s", "busy"},
-		"busy no longer":   {with(func(w *workspace.Workspace) { w.BusyUntil = new(now.Add(time.Minute)) }), false, "stops in 7m0s", "last: terminal"},
-		"runs too long":    {with(func(w *workspace.Workspace) { w.MaxLife = node.Span(61 * time.Minute) }), false, "ends in 1m0s", "in one piece"},
-		"runs long enough": {with(func(w *workspace.Workspace) { w.MaxLife = node.Span(2 * time.Hour) }), false, "stops in 7m0s", "last"},
+		"runs":             {running, false, "stops in 7m", "last: terminal"},
+		"runs, late":       {with(func(w *workspace.Workspace) { w.LastAccess = now.Add(-time.Hour) }), false, "stops", "nobody uses it"},
+		"busy":             {with(func(w *workspace.Workspace) { w.BusyUntil = new(now.Add(time.Hour)) }), false, "stops in 1h", "busy"},
+		"busy no longer":   {with(func(w *workspace.Workspace) { w.BusyUntil = new(now.Add(time.Minute)) }), false, "stops in 7m", "last: terminal"},
+		"runs too long":    {with(func(w *workspace.Workspace) { w.MaxLife = node.Span(61 * time.Minute) }), false, "ends in 1m", "in one piece"},
+		"runs long enough": {with(func(w *workspace.Workspace) { w.MaxLife = node.Span(2 * time.Hour) }), false, "stops in 7m", "last"},
 		"stands by": {with(func(w *workspace.Workspace) {
 			w.Phase, w.Desired, w.PhaseAt = ladder.Standby, ladder.Standby, now.Add(-29*time.Minute)
-		}), false, "archives in 1m0s", "stands by for 30m0s"},
+		}), false, "archives in 1m", "stands by for 30m"},
 		"is about to start": {with(func(w *workspace.Workspace) { w.Phase = ladder.Standby }), false, "", ""},
 		"archived":          {with(func(w *workspace.Workspace) { w.Phase, w.Desired = ladder.Archived, ladder.Archived }), false, "", ""},
 		"under way":         {with(func(w *workspace.Workspace) { w.Operation = ladder.Stopping }), false, "", ""},
@@ -92,7 +92,7 @@ func TestWhy(t *testing.T) {
 	}
 	d.see(id, ladder.Standby, 0)
 	d.end(id, op, "", "")
-	if y = why(); y.Summary != "It is STANDBY and will be RUNNING by ann" {
+	if y = why(); y.Summary != "It is STANDBY and will be RUNNING by ann" || y.In("ko", "") != "지금 상태: 대기, 될 상태: 실행 중 (요청: ann)" {
 		t.Errorf("%+v", y)
 	}
 	d.through(id, ladder.Starting, ladder.Running, 1)

@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/tending"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/schema"
 )
@@ -59,7 +60,7 @@ func Open(ctx context.Context, url string) (*Side, error) {
 	worker := weir.NewWorker(client, weir.WorkerConfig{Concurrency: 8})
 	rollout.Handle(worker, rollout.ExecutorConfig{Store: s.store, Log: log})
 	hints := listen.New(pool.Config().ConnConfig, log)
-	gates, lost := hints.Listen(engine.GatesChannel), hints.Listen(rollout.Channel)
+	gates, lost := hints.Listen(tending.GatesChannel), hints.Listen(rollout.Channel)
 	leader := coordinator.New(coordinator.Config{Pool: pool, Log: log, Loops: func(term *coordinator.Term) []loop.Loop {
 		return append(engine.Loops(engine.Config{Pool: pool, Gates: gates, Log: log}, term), rollout.Loops(rollout.Config{Pool: pool, Store: s.store, Hints: lost.C(), Log: log}, term)...)
 	}})

@@ -51,7 +51,7 @@ func Open(text string) (Source, error) {
 	if isFile(text) {
 		return OpenFile(text)
 	}
-	argv, err := node.Words(text)
+	argv, err := node.SplitCommand(text)
 	if err != nil {
 		return nil, problem.Refuse("devices", "close the quote", "%s", err)
 	}

@@ -39,9 +39,8 @@ begin
     return query select * from weir._why_time(q, p, t);
   end if;
   if p.hold is not null or q.hold is not null then
-    return query select 'hold', p.hold is null, jsonb_build_object('hold', p.hold, 'code', case
-        when p.hold is null then 'released'
-        when exists (select from weir.jobs j where j.id = q.job and j.watched) then 'held_job' else 'held' end),
+    return query select 'hold', p.hold is null, coalesce(p.hold_reason,
+        jsonb_build_object('hold', p.hold, 'code', case when p.hold is null then 'released' else 'held' end)),
       null::uuid, case when p.hold is not null then p.since end;
   end if;
   if q.lane is not null then

@@ -40,7 +40,8 @@ begin
 
   return query select * from weir._doctor('the holds of rollouts are what they should be', array(
     select format('rollout %s: %s tasks have %s instead of %s', w.rollout, w.n,
-      coalesce(quote_literal(w.hold), 'no hold'), coalesce(quote_literal(w.want), 'none'))
+      coalesce(quote_literal(weir._sentence(w.hold)), 'no hold'),
+      coalesce(quote_literal(weir._sentence(w.want)), 'none'))
     from weir._rollout_hold_changes(facts, stages) w));
 
   return query select * from weir._doctor('a run that nobody knows of is asked about', array(
@@ -55,7 +56,7 @@ begin
     select format('rollout %s is %s, its tasks say %s', r.job, r.state, array_to_string(x.states, ' or '))
     from weir.rollouts r
     left join lateral (select s.stopped
-      from jsonb_to_recordset(stages) s (rollout uuid, n smallint, complete boolean, stopped text)
+      from jsonb_to_recordset(stages) s (rollout uuid, n smallint, complete boolean, stopped jsonb)
       where s.rollout = r.job and not s.complete order by s.n limit 1) s
       on true,
     lateral (select case when r.aborted_at is not null then '{canceled}' when r.started_at is null then '{not_started}'

@@ -34,20 +34,24 @@ begin
   end if;
   stages := (select coalesce(jsonb_agg(s), '[]') from weir._rollout_stages(facts) s);
 
-  wants := (select jsonb_agg(w) from weir._rollout_hold_changes(facts, stages) w);
+  wants := (select jsonb_agg(to_jsonb(w) || jsonb_build_object('said', weir._sentence(w.want)))
+    from weir._rollout_hold_changes(facts, stages) w);
   if wants is not null then
     select array_agg(w.task) filter (where w.state = 'waiting' and w.want is not null) as held,
-      array_agg(w.want) filter (where w.state = 'waiting' and w.want is not null) as texts,
+      array_agg(w.want) filter (where w.state = 'waiting' and w.want is not null) as reasons,
+      array_agg(w.said) filter (where w.state = 'waiting' and w.want is not null) as texts,
       array_agg(w.task) filter (where w.state = 'waiting' and w.want is null) as free,
       array_agg(w.task) filter (where w.state = 'available') as back,
-      array_agg(w.want) filter (where w.state = 'available') as back_texts
+      array_agg(w.want) filter (where w.state = 'available') as back_reasons,
+      array_agg(w.said) filter (where w.state = 'available') as back_texts
       into want from weir._rollout_tasks_to_change(r.job, wants) w;
     if want.held is not null then
       with u as (
         update weir.pending p
-        set hold = w.want, gate = case when p.gate in ('lane', 'pool') then 'hold' else p.gate end,
+        set hold = w.said, hold_reason = w.want,
+          gate = case when p.gate in ('lane', 'pool') then 'hold' else p.gate end,
           since = case when p.gate in ('lane', 'pool', 'hold') then t else p.since end
-        from unnest(want.held, want.texts) w (task, want),
+        from unnest(want.held, want.reasons, want.texts) w (task, want, said),
           lateral (select o.gate from weir.pending o where o.task = w.task offset 0) o
         where p.task = w.task returning p.lane, p.pool, o.gate
       )
@@ -57,7 +61,7 @@ begin
           into lanes, pools, changed from u;
     end if;
     if want.free is not null then
-      update weir.pending p set hold = null where p.task = any (want.free);
+      update weir.pending p set hold = null, hold_reason = null where p.task = any (want.free);
       free := array(select p.task from weir.pending p where p.task = any (want.free) and p.gate = 'hold' order by 1);
       select * into step from weir._advance(free, t);
       lanes := lanes || coalesce(step.lanes, '{}');
@@ -72,6 +76,7 @@ begin
       values (t, 'held', p.attempt, r.job, p.task, 'rollout', want.back_texts[i],
         case when was.was = 'available' then jsonb_build_object('opened_at', p.since) end);
       p.hold := want.back_texts[i];
+      p.hold_reason := want.back_reasons[i];
       p.gate := 'hold';
       p.since := t;
       insert into weir.pending select p.*;

@@ -1,11 +1,11 @@
 -- The stages of rollouts as they stand: which are complete, and what keeps the others. facts are those of
 -- weir._rollout_facts.
--- earlier is the first stage before it that is not complete, canary what its other databases wait for: the same words
+-- earlier is the first stage before it that is not complete, canary what its other databases wait for: the same
 -- until all of it is through, so that no hold goes stale in between. A stage is complete when nothing of it is left and
 -- its failures are allowed.
 create or replace function weir._rollout_stages(facts jsonb)
 returns table (rollout uuid, n smallint, name text, earlier text, complete boolean, begins boolean, gate text,
-  waits text, canary_left int, canary text, stopped text, open int, left_first int, active int)
+  waits jsonb, canary_left int, canary jsonb, stopped jsonb, open int, left_first int, active int)
 language plpgsql stable
 set search_path = weir, pg_temp
 set jit = off
@@ -29,8 +29,8 @@ begin
     select s.*, r.hash, r.started_at, f.open, f.active, f.canary_left, f.canary_open,
       case
         when least(s.canary, s.databases) > 1 then
-          format('canaries %s and %s more', f.canary, least(s.canary, s.databases) - 1)
-        else format('canary %s', f.canary) end as canary_name,
+          jsonb_build_object('code', 'rollout_canaries', 'canary', f.canary, 'more', least(s.canary, s.databases) - 1)
+        else jsonb_build_object('code', 'rollout_canary', 'canary', f.canary) end as canary_waits,
       (select count(*)::int from weir.rollout_approvals a
         where a.rollout = s.rollout and a.stage = s.n and a.hash = r.hash) as approved,
       case
@@ -52,15 +52,18 @@ begin
       when e.manual and e.n > 1 and e.promoted_at is null then 'promotion' end,
     case
       when e.approved < e.approvals then
-        format('waits for approval of stage %s (%s of %s): weir rollout approve %s %s', e.name, e.approved, e.approvals,
-          e.rollout, e.name)
+        jsonb_build_object('code', 'rollout_approval', 'stage', e.name,
+          'approved', e.approved, 'approvals', e.approvals,
+        'do',
+        format(' weir rollout approve %s %s', e.rollout, e.name))
       when e.manual and e.n > 1
         and e.promoted_at is null then
-          format('waits for promotion of stage %s: weir rollout promote %s %s', e.name, e.rollout, e.name) end,
-    e.canary_left, e.canary_name,
-    (select format('waits for a decision: %s %s or abort', q.key,
-        case when g.unknown then 'is UNKNOWN; resolve' when o.outcome = 'canceled' then 'was canceled; retry, skip'
-          else 'failed; retry, skip' end)
+          jsonb_build_object('code', 'rollout_promotion', 'stage', e.name, 'do',
+          format(' weir rollout promote %s %s', e.rollout, e.name)) end,
+    e.canary_left, e.canary_waits,
+    (select jsonb_build_object('code',
+        case when g.unknown then 'rollout_unknown' when o.outcome = 'canceled' then 'rollout_canceled'
+          else 'rollout_failed' end, 'task', q.key)
       from weir.tasks q join weir.finished o on o.task = q.id
       left join weir.rollout_runs g on g.task = q.id and g.attempt = o.attempt where q.id = e.culprit),
     e.open, case when e.canary_open > 0 then e.canary_open else e.open end, e.active

@@ -1,7 +1,7 @@
 -- What weir._rollout_settle would change in these rollouts: the groups of tasks whose holds are not what they should
 -- be. No row while all is well. One look at all of them together, for a look at each costs more than what it sees.
 create or replace function weir._rollout_wrong_holds(ids uuid[])
-returns table (rollout uuid, state text, hold text, n int, want text)
+returns table (rollout uuid, state text, hold jsonb, n int, want jsonb)
 language plpgsql stable
 set search_path = weir, pg_temp
 as $$

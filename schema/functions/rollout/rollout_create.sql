@@ -72,14 +72,17 @@ begin
   end if;
   insert into weir.rollout_tasks (task, rollout, stage, database, change, version, name, kind, canary)
   select k.task, id, x.stage, x.database, x.change, x.version, x.name, x.kind, x.canary
-  from weir._rollout_specs(frozen, weir._rollout_start_text(id), case when size is not null then pool end) x
+  from weir._rollout_specs(frozen, weir._sentence(weir._rollout_waits_start(id)),
+      case when size is not null then pool end) x
     join weir.add_tasks(id,
       (select jsonb_agg(y.spec order by y.n)
-        from weir._rollout_specs(frozen, weir._rollout_start_text(id), case when size is not null then pool end) y),
+        from weir._rollout_specs(frozen, weir._sentence(weir._rollout_waits_start(id)),
+          case when size is not null then pool end) y),
       at => rollout_create.at) k
       on k.key = x.key;
   -- What was not started keeps nobody waiting: it has its rank from the start on.
   update weir.pending p set rank = null
+  , hold_reason = weir._rollout_waits_start(id)
   where p.task = any (array(select x.task from weir.rollout_tasks x where x.rollout = id));
   update weir.jobs j set watched = true where j.id = made;
   update weir.job_live j set watched = true where j.job = made;

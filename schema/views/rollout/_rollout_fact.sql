@@ -10,8 +10,12 @@ select x.task, x.rollout, x.stage, x.database, x.canary,
   n.attempt > 0 and f.outcome is null
     and exists (select from weir.rollout_runs g
       where g.task = x.task and g.attempt = n.attempt and g.code = 'applied') as proven
+,
+  case when p.hold is not null then coalesce(p.hold_reason, '{}') end as reason
 from weir.rollout_tasks x
-left join lateral (select p.task, p.hold, p.attempt from weir.pending p where p.task = x.task offset 0) p on true
+left join lateral (select p.task, p.hold, p.hold_reason, p.attempt from weir.pending p
+  where p.task = x.task offset 0) p
+  on true
 left join lateral (select r.task, r.attempt - 1 as attempt from weir.running r
   where p.task is null and r.task = x.task offset 0) r
   on true

@@ -11,14 +11,8 @@ select x.task as id, x.rollout, q.key, s.name as stage, x.stage as stage_n, x.da
     when r.task is not null then 'RUNNING' when f.outcome is null then 'AVAILABLE' when f.outcome = 'done' then 'DONE'
       when f.outcome = 'skipped' then 'SKIPPED'
     when g.unknown then 'UNKNOWN' else upper(f.outcome::text) end as status,
-  case when p.task is not null then case p.gate
-      when 'time' then
-        coalesce(p.hold, format('not before %s', to_char(p.run_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')))
-        when 'hold' then p.hold
-      when 'lane' then coalesce(b.cause, 'waits for its turn at the database')
-        when 'pool' then
-          format('waits for room: at most %s runs of this rollout at once',
-            (select l.size from weir.pools l where l.name = p.pool)) end
+  case when p.task is not null then
+      case when p.hold is not null and p.gate in ('time', 'hold') then p.hold else weir._sentence(y.reason) end
     when f.outcome in ('failed', 'canceled') then
       coalesce(case when g.unknown then 'nobody knows whether it was applied: ' end, '') || coalesce(g.note, f.cause)
       when f.outcome = 'skipped' then f.cause
@@ -29,7 +23,7 @@ select x.task as id, x.rollout, q.key, s.name as stage, x.stage as stage_n, x.da
   coalesce(p.attempt, r.attempt, f.attempt, a.attempt, 0)::int as attempt, g.phase, g.code,
   case when f.outcome in ('failed', 'canceled') then coalesce(g.note, f.cause) end as error,
   w.name as worker, coalesce(r.claimed_at, f.started_at) as started_at, f.at as finished_at,
-  r.cancel_at is not null as stopping
+  r.cancel_at is not null as stopping, y.reason
 from weir.rollout_tasks x
 join weir.rollout_stages s on s.rollout = x.rollout and s.n = x.stage
 join lateral (select q.key, q.position, q.class, q.order_seq, q.lane, q.rank, q.exclusive from weir.tasks q
@@ -46,24 +40,31 @@ left join lateral (select * from weir.rollout_runs g
   where g.task = x.task and g.attempt = coalesce(r.attempt, f.attempt) offset 0) g
   on true
 left join lateral (
-  select l.task, l.since, format('waits for %s, which %s', coalesce(k.key, l.task::text), l.does) as cause from (
-    select l.task, l.rank, 'comes first and waits' as does, l.since, 1 as nth
+  select l.task, l.since, jsonb_build_object('code', l.code, 'task', coalesce(k.key, l.task::text)) as reason from (
+    select l.task, l.rank, 'rollout_behind_waiting' as code, l.since, 1 as nth
     from (select * from weir.pending l where p.gate = 'lane' and l.lane = q.lane and l.rank < q.rank
       order by l.rank limit 1) l
     union all select l.task, l.rank,
-      'comes first and ' || case when l.state = 'running' then 'runs' else 'may start' end, l.since, 1
+      case when l.state = 'running' then 'rollout_behind_running' else 'rollout_behind_available' end, l.since, 1
     from weir._lane_holder l where p.gate = 'lane' and l.lane = q.lane and l.rank < q.rank
     union all select l.task, l.rank,
-      case when u.unknown then 'is UNKNOWN: resolve it'
-        when e.outcome = 'canceled' then 'was canceled: retry or skip it' else 'failed: retry or skip it' end, l.at, 1
+      case when u.unknown then 'rollout_behind_unknown'
+        when e.outcome = 'canceled' then 'rollout_behind_canceled' else 'rollout_behind_failed' end, l.at, 1
     from weir.lane_blocks l
       left join weir.rollout_runs u on u.task = l.task and u.unknown
       left join lateral (select f.outcome from weir.finished f where f.task = l.task offset 0) e on true
       where p.gate = 'lane' and l.lane = q.lane and l.rank < q.rank
-    union all select l.task, null, 'has the database for itself', l.since, 2 from weir._lane_holder l
+    union all select l.task, null, 'rollout_database_taken', l.since, 2 from weir._lane_holder l
     where p.gate = 'lane' and l.lane = q.lane and (q.exclusive or l.exclusive) and l.task <> x.task
     order by nth, rank limit 1) l
   left join lateral (select k.key from weir.tasks k where k.id = l.task offset 0) k on true
 ) b on true
+left join lateral (
+  select case when p.gate in ('time', 'hold') and p.hold is not null then p.hold_reason
+    when p.gate = 'time' then jsonb_build_object('code', 'rollout_later', 'at', weir._instant(p.run_at))
+    when p.gate = 'lane' then coalesce(b.reason, jsonb_build_object('code', 'rollout_turn'))
+    when p.gate = 'pool' then jsonb_build_object('code', 'rollout_room',
+      'size', (select l.size from weir.pools l where l.name = p.pool)) end as reason
+) y on true
 left join weir.workers w on w.id = coalesce(r.worker, f.worker);
 comment on view weir.rollout_task is 'Every task of a rollout with its status and cause.';

@@ -29,7 +29,7 @@ func TestFollow(t *testing.T) {
 			"CREATE TABLE `a` (\n  `id` int\n);\nCREATE TABLE `b` (\n  `id` int\n);\nCREATE TABLE `hand` (\n  `id` int\n);\n", "CREATE TABLE `a` (\n  `id` int\n);\nCREATE TABLE `b` (\n  `id` int\n);\n",
 		},
 	} {
-		if got := strings.Join(follow(x.base, x.before, x.now), "\n") + "\n"; got != x.want {
+		if got := strings.Join(merge(x.base, x.before, x.now), "\n") + "\n"; got != x.want {
 			t.Errorf("%s:\n%s\nwanted:\n%s", name, got, x.want)
 		}
 	}

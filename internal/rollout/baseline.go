@@ -12,10 +12,10 @@ import (
 // changes goes into it, what others change is drift. Once there is drift it stays as
 // it is but for the changes of Weir, until a person accepts another.
 
-// compare looks whether the schema is the one that is kept: before the first change of
+// compareBaseline looks whether the schema is the one that is kept: before the first change of
 // a rollout, and before a retry, for people mend things by hand. It keeps nobody from
 // running.
-func (e *executor) compare(ctx context.Context, t target.Target, l lease, o *order) {
+func (e *executor) compareBaseline(ctx context.Context, t target.Target, l lease, o *order) {
 	if o.base == "" || !o.first && l.attempt == 1 && !o.drifted {
 		return
 	}
@@ -36,34 +36,34 @@ func (e *executor) compare(ctx context.Context, t target.Target, l lease, o *ord
 	}
 }
 
-// keep writes the schema down after a run that changed it.
-func (e *executor) keep(ctx context.Context, o *order) {
+// keepBaseline writes the schema down after a run that changed it.
+func (e *executor) keepBaseline(ctx context.Context, o *order) {
 	if o.change.Kind == string(script.Data) {
 		return
 	}
-	t, err := e.reachWith(ctx, o.engine, o.secret, e.options)
+	t, err := e.connectWith(ctx, o.engine, o.secret, e.options)
 	if err == nil {
 		defer t.Close()
-		err = e.keepOf(ctx, t, o.database, o.rollout.String(), o.before)
+		err = e.saveBaseline(ctx, t, o.database, o.rollout.String(), o.before)
 	}
 	if err != nil {
 		e.log.Warn("the schema of a database could not be written down", "database", o.database, "error", err)
 	}
 }
 
-// renew is keep for a run whose end somebody else found out.
-func (s *Store) renew(ctx context.Context, t target.Target, m mystery) {
+// renewBaseline is keepBaseline for a run whose end somebody else found out.
+func (s *Store) renewBaseline(ctx context.Context, t target.Target, m mystery) {
 	if m.change.Kind == string(script.Data) {
 		return
 	}
-	if err := s.keepOf(ctx, t, m.database, m.rollout.String(), nil); err != nil {
+	if err := s.saveBaseline(ctx, t, m.database, m.rollout.String(), nil); err != nil {
 		s.log.Warn("the schema of a database could not be written down", "database", m.database, "error", err)
 	}
 }
 
-// keepOf keeps the schema as it is. Of a database that drifted it keeps the change from
+// saveBaseline keeps the schema as it is. Of a database that drifted it keeps the change from
 // before to now on top of what was kept.
-func (s *Store) keepOf(ctx context.Context, t target.Target, database, rollout string, before *target.Snapshot) error {
+func (s *Store) saveBaseline(ctx context.Context, t target.Target, database, rollout string, before *target.Snapshot) error {
 	now, err := t.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func (s *Store) keepOf(ctx context.Context, t target.Target, database, rollout s
 		return err
 	}
 	if before != nil {
-		followed := target.SnapshotOf(follow(was.text, before.Text, now.Text))
-		if changed, err = s.putBase(ctx, database, keeping{hash: followed.Hash, text: followed.Text, by: by, follows: was.hash}); err != nil || changed {
+		merged := target.SnapshotOf(merge(was.text, before.Text, now.Text))
+		if changed, err = s.putBase(ctx, database, keeping{hash: merged.Hash, text: merged.Text, by: by, follows: was.hash}); err != nil || changed {
 			return err
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
-// shelfMost is how many parsed definitions are kept.
-const shelfMost = 1000
+// cacheMost is how many parsed definitions are kept.
+const cacheMost = 1000
 
-// book is a version of a workflow, parsed.
-type book struct {
+// parsed is a version of a workflow, parsed.
+type parsed struct {
 	id      weir.ID
 	name    string
 	version int
@@ -24,31 +24,31 @@ type book struct {
 
 // shelf caches parsed definitions. A version never changes, so an entry by id is right
 // forever; the newest version may be out of date, and weir.workflow_run detects that.
-type shelf struct {
+type cache struct {
 	mu     sync.Mutex
-	byID   map[weir.ID]*book
-	newest map[string]*book
+	byID   map[weir.ID]*parsed
+	newest map[string]*parsed
 }
 
-func newShelf() *shelf { return &shelf{byID: map[weir.ID]*book{}, newest: map[string]*book{}} }
+func newCache() *cache { return &cache{byID: map[weir.ID]*parsed{}, newest: map[string]*parsed{}} }
 
-func (s *shelf) get(id weir.ID) *book {
+func (s *cache) get(id weir.ID) *parsed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[id]
 }
 
-func (s *shelf) getNewest(name string) *book {
+func (s *cache) getNewest(name string) *parsed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.newest[name]
 }
 
-func (s *shelf) put(b *book, newest bool) {
+func (s *cache) put(b *parsed, newest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.byID) >= shelfMost || len(s.newest) >= shelfMost {
-		s.byID, s.newest = map[weir.ID]*book{}, map[string]*book{}
+	if len(s.byID) >= cacheMost || len(s.newest) >= cacheMost {
+		s.byID, s.newest = map[weir.ID]*parsed{}, map[string]*parsed{}
 	}
 	s.byID[b.id] = b
 	if newest {
@@ -57,14 +57,14 @@ func (s *shelf) put(b *book, newest bool) {
 }
 
 // forget makes the next run look up the newest version.
-func (s *shelf) forget(name string) {
+func (s *cache) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.newest, name)
 }
 
 // find returns a version of a workflow; 0 means the newest active one that is known.
-func (s *Store) find(ctx context.Context, name string, version int) (*book, error) {
+func (s *Store) find(ctx context.Context, name string, version int) (*parsed, error) {
 	if version == 0 {
 		if b := s.known.getNewest(name); b != nil {
 			return b, nil
@@ -81,7 +81,7 @@ func (s *Store) find(ctx context.Context, name string, version int) (*book, erro
 }
 
 // load returns the definition of a job.
-func (s *Store) load(ctx context.Context, id weir.ID) (*book, error) {
+func (s *Store) load(ctx context.Context, id weir.ID) (*parsed, error) {
 	if b := s.known.get(id); b != nil {
 		return b, nil
 	}
@@ -97,7 +97,7 @@ func (s *Store) load(ctx context.Context, id weir.ID) (*book, error) {
 
 // read parses a stored definition. It checks the definition as if it were new, because it
 // may have been written by plain SQL.
-func (s *Store) read(w Workflow, newest bool) (*book, error) {
+func (s *Store) read(w Workflow, newest bool) (*parsed, error) {
 	d, err := definition.ParseJSON(w.Definition)
 	if err == nil {
 		d.Name, d.Version = w.Name, w.Version
@@ -109,7 +109,7 @@ func (s *Store) read(w Workflow, newest bool) (*book, error) {
 			Next: "put a right one", Err: err,
 		}
 	}
-	b := &book{id: w.ID, name: w.Name, version: w.Version, Definition: d}
+	b := &parsed{id: w.ID, name: w.Name, version: w.Version, Definition: d}
 	s.known.put(b, newest)
 	return b, nil
 }

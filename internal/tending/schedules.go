@@ -1,17 +1,15 @@
-package engine
+package tending
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
-	_ "time/tzdata" // a small container has no time zones of its own
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/blame"
-	"github.com/weirhq/weir/internal/pg"
+	"github.com/weirhq/weir/internal/loop"
 )
 
 const (
@@ -28,19 +26,17 @@ const (
 // in one transaction, and only from the time we read.
 type scheduler struct {
 	config Config
-	term   pg.Term
 	// next is when the next one is due, as far as known.
 	next time.Time
 	// broken are schedules that cannot run, and until when they are left alone.
 	broken map[string]time.Time
 }
 
-// schedule is a row of weir.schedules; now is the database's.
-type schedule struct {
-	Name, Spec, Zone string
-	Missed           weir.Missed
-	CatchUp          time.Duration
-	NextAt, Now      time.Time
+// Schedule is what of a row of weir.schedules says when it is due; Now is the database's.
+type Schedule struct {
+	Name, Spec, Zone, Missed string
+	CatchUp                  time.Duration
+	NextAt, Now              time.Time
 }
 
 // firing are the runs of a schedule that are due: the arguments of
@@ -50,6 +46,16 @@ type firing struct {
 	Was  time.Time   `json:"was"`
 	Due  []time.Time `json:"due"`
 	Next time.Time   `json:"next_at,omitzero"`
+}
+
+// Schedules submits the runs of schedules.
+func Schedules(config Config) loop.Loop {
+	s := newScheduler(config)
+	return loop.Loop{Name: "schedules", Tick: s.tick, Every: schedulesEvery, Next: s.due}
+}
+
+func newScheduler(config Config) *scheduler {
+	return &scheduler{config: config.withDefaults(), broken: map[string]time.Time{}}
 }
 
 func (s *scheduler) due() time.Time { return s.next }
@@ -64,7 +70,7 @@ func (s *scheduler) tick(ctx context.Context, now time.Time) (more bool, err err
 	for _, x := range list {
 		next := x.NextAt
 		if !next.After(x.Now) {
-			runs, following, err := weir.Schedule{Spec: x.Spec, Zone: x.Zone, Missed: x.Missed, CatchUp: x.CatchUp}.Due(x.NextAt, x.Now)
+			runs, following, err := s.config.Due(x)
 			if err != nil {
 				s.leave(x.Name, now, err)
 				continue
@@ -90,7 +96,7 @@ func (s *scheduler) leave(name string, now time.Time, err error) {
 }
 
 // read lists what is due now or within a few ticks, the most urgent first.
-func (s *scheduler) read(ctx context.Context, now time.Time) ([]schedule, error) {
+func (s *scheduler) read(ctx context.Context, now time.Time) ([]Schedule, error) {
 	names := []string{}
 	for name, until := range s.broken {
 		if until.After(now) {
@@ -105,7 +111,7 @@ func (s *scheduler) read(ctx context.Context, now time.Time) ([]schedule, error)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[schedule])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Schedule])
 }
 
 // fire submits what is due, all in one statement. If one of them is refused, it
@@ -119,9 +125,12 @@ func (s *scheduler) fire(ctx context.Context, now time.Time, due []firing) error
 		return fmt.Errorf("fire schedules: %w", err)
 	}
 	var fired int
-	err = s.term.QueryRow(ctx, s.config.Pool, `select weir.fire_schedules($1)`, []any{text}, &fired)
+	err = s.config.act(ctx, `select weir.fire_schedules($1)`, []any{string(text)}, &fired)
 	switch {
 	case err == nil:
+		if fired > 0 {
+			s.config.Ready()
+		}
 		return nil
 	case ctx.Err() != nil || !broken(err):
 		return fmt.Errorf("fire %d schedules: %w", len(due), err)

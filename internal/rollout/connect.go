@@ -14,13 +14,13 @@ import (
 	"github.com/weirhq/weir/internal/rollout/target"
 )
 
-// reach opens a database to look at it.
-func (s *Store) reach(ctx context.Context, engine, secret string) (target.Target, error) {
-	return s.reachWith(ctx, engine, secret, target.Options{Log: s.log})
+// connect opens a database to look at it.
+func (s *Store) connect(ctx context.Context, engine, secret string) (target.Target, error) {
+	return s.connectWith(ctx, engine, secret, target.Options{Log: s.log})
 }
 
-// reachWith opens a database. The address stays in here: it is in no error.
-func (s *Store) reachWith(ctx context.Context, engine, secret string, o target.Options) (target.Target, error) {
+// connectWith opens a database. The address stays in here: it is in no error.
+func (s *Store) connectWith(ctx context.Context, engine, secret string, o target.Options) (target.Target, error) {
 	if s.vault == nil {
 		return nil, noVault()
 	}
@@ -33,7 +33,7 @@ func (s *Store) reachWith(ctx context.Context, engine, secret string, o target.O
 	}
 	t, err := target.Open(ctx, script.Engine(engine), values[secret], o)
 	if err != nil {
-		return nil, unreached(err)
+		return nil, connectProblem(err)
 	}
 	return t, nil
 }
@@ -42,8 +42,8 @@ func noVault() error {
 	return problem.New(problem.Conflict, "set secret_key_file, so that addresses of databases can be kept", "this Weir keeps no secrets")
 }
 
-// unreached turns an error of a target into a problem.
-func unreached(err error) error {
+// connectProblem turns an error of a target into a problem.
+func connectProblem(err error) error {
 	var f *target.Failure
 	if own := new(problem.Problem); err == nil || errors.As(err, &own) || !errors.As(err, &f) {
 		return err
@@ -76,9 +76,9 @@ func isOne(ctx context.Context, t target.Target, name, identity string) error {
 	return problem.New(problem.Conflict, wayBack(name), "the address of %s leads to another database: expected %s, found %s", name, identity, id)
 }
 
-// reached writes down that a database answers, or why it does not. Other errors say
+// noteReachable writes down that a database answers, or why it does not. Other errors say
 // nothing of that.
-func (s *Store) reached(ctx context.Context, name string, err error) {
+func (s *Store) noteReachable(ctx context.Context, name string, err error) {
 	var (
 		f     *target.Failure
 		other *problem.Problem

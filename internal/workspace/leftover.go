@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// tidyAgain is after how long something that could not be taken away is tried again.
-const tidyAgain = time.Hour
+// leftoverAgain is after how long something that could not be taken away is tried again.
+const leftoverAgain = time.Hour
 
-// tidy takes away a volume that is not the home of an archived workspace: somebody who was
+// removeLeftover takes away a volume that is not the home of an archived workspace: somebody who was
 // late has left it, or an operation that ended in an error. It is no operation, for nobody
 // waits for it and nothing becomes of it, and it makes way for every operation. The archive
 // is read back first: the volume may be all that there is.
-func (c *Controller) tidy(w *Workspace, seen world, now time.Time) {
+func (c *Controller) removeLeftover(w *Workspace, seen world, now time.Time) {
 	volume, there := seen.volume(w)
-	if !there || now.Before(c.tidied[w.ID]) || !c.free(w) {
+	if !there || now.Before(c.leftovers[w.ID]) || !c.free(w) {
 		return
 	}
 	begun, _ := c.take(w)
@@ -23,7 +23,7 @@ func (c *Controller) tidy(w *Workspace, seen world, now time.Time) {
 		return
 	}
 	begun.spare = true
-	c.tidied[w.ID] = now.Add(tidyAgain)
+	c.leftovers[w.ID] = now.Add(leftoverAgain)
 	c.spawn(w, begun, func(ctx context.Context, w *Workspace) error {
 		if err := known(w); err != nil {
 			return err

@@ -18,12 +18,12 @@ func TestWords(t *testing.T) {
 		`$HOME *.txt "\"" '\n'`:  `$HOME|*.txt|"|\n`,
 		"adb -s 한글 shell":        "adb|-s|한글|shell",
 	} {
-		if words, err := node.Words(line); err != nil || strings.Join(words, "|") != want {
+		if words, err := node.SplitCommand(line); err != nil || strings.Join(words, "|") != want {
 			t.Errorf("%q: %q, %v", line, words, err)
 		}
 	}
 	for _, line := range []string{`a "b`, `'`, `a\`} {
-		if words, err := node.Words(line); err == nil {
+		if words, err := node.SplitCommand(line); err == nil {
 			t.Errorf("%q: %q", line, words)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // Words splits a command that a person wrote into its words, as a shell does: space
 // separates, quotes keep together, a backslash escapes the next character. Nothing is
 // expanded, because the command does not pass through a shell.
-func Words(line string) (argv []string, err error) {
+func SplitCommand(line string) (argv []string, err error) {
 	var word strings.Builder
 	var quote rune
 	begun, taken := false, false

@@ -46,12 +46,12 @@ func byName(list []part) map[string][]string {
 	return m
 }
 
-// follow puts the change from before to now into base, a schema that differs from
+// merge puts the change from before to now into base, a schema that differs from
 // before by what others did: that difference stays. Things that only one side touched
 // are that side's. Of a table that both changed it is told column by column; anything
 // else is written anew by whoever changes it. What others made and the run changed is
 // theirs.
-func follow(base, before, now string) []string {
+func merge(base, before, now string) []string {
 	kept, was := byName(parts(base)), byName(parts(before))
 	var out []part
 	for _, p := range parts(now) {
@@ -63,7 +63,7 @@ func follow(base, before, now string) []string {
 				out = append(out, part{p.name, mine})
 			}
 		case has && known && strings.Contains(strings.ToLower(p.name), "table "):
-			out = append(out, part{p.name, merge(mine, old, p.lines)})
+			out = append(out, part{p.name, mergeLines(mine, old, p.lines)})
 		case has || !known: // it made it, or made it anew
 			out = append(out, p)
 		}
@@ -89,8 +89,8 @@ func follow(base, before, now string) []string {
 	return lines
 }
 
-// merge puts the change from before to now into base, for the lines of one thing.
-func merge(base, before, now []string) []string {
+// mergeLines puts the change from before to now into base, for the lines of one thing.
+func mergeLines(base, before, now []string) []string {
 	if slices.Equal(base, before) {
 		return now
 	}

@@ -20,10 +20,10 @@ const markText = "Weir keeps the archives of workspaces here. As long as this ob
 var errOther = problem.New(problem.Conflict, "bring the right one back; if the archives are lost for good, store an empty object of that name",
 	"it is not the one that has the archives, for %s is not there", bucketMark)
 
-// mark marks a bucket that has no mark as the one that has the archives. archived: there
+// markBucket marks a bucket that has no mark as the one that has the archives. archived: there
 // are archives already, so they must be in another one. A mark that does not come back is
 // none: what is archived without it would not be found again.
-func mark(ctx context.Context, bucket blob.Bucket, archived bool) error {
+func markBucket(ctx context.Context, bucket blob.Bucket, archived bool) error {
 	if archived {
 		return errOther
 	}
@@ -54,7 +54,7 @@ func (c *Controller) troubled(ctx context.Context, seen world, troubles map[stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.LookMost)
 	defer cancel()
-	if err := mark(ctx, c.config.Bucket, archived); errors.Is(err, errOther) {
+	if err := markBucket(ctx, c.config.Bucket, archived); errors.Is(err, errOther) {
 		troubles[bucketName] = fmt.Sprintf("%s: %s: %s", bucketName, errOther.What, errOther.Next)
 	} else if err != nil {
 		troubles[bucketName] = fmt.Sprintf("%s: %v", bucketName, err)
