@@ -247,7 +247,7 @@ func (s *site) signal(p *os.Process, signal syscall.Signal) {
 	}
 }
 
-// lapse moves the end of a task's lease into the past, and that of the leader's term too.
+// lapse moves the end of a task's lease into the past, so that the lease is over.
 func (s *site) lapse(id weir.ID) {
 	s.Helper()
 	tag, err := s.pool.Exec(s.ctx, `update weir.running set until = clock_timestamp() - interval '1 s' where task = $1`, id)

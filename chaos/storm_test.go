@@ -62,7 +62,7 @@ func newStorm(t *testing.T, r *run) *storm {
 	r.ctx, r.lease = ctx, stormLease
 	s := &storm{run: r, root: t.TempDir(), flows: workflow.New(r.pool, workflow.Options{})}
 	s.ledger = filepath.Join(s.root, "ledger")
-	r.silent["nobody"] = true // the worker name of decisions about a step that does not run
+	r.silent["nobody"] = true // the worker of a step that ended by a decision and did not run
 	var err error
 	if s.bucket, err = blob.Open(ctx, "folder://"+filepath.Join(s.root, "bucket")); err != nil {
 		t.Fatal(err)

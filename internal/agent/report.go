@@ -288,8 +288,9 @@ func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
 
 // keep retains ends that could not be reported, and has their leases renewed, because the
 // work is done and should not be done again. An end whose lease may be over is still
-// reported, because the token decides; but not while a caller waits for the agent to end.
-// The ends are also kept on disk, for a later process of the agent.
+// reported, because the token decides, until [leasing.Untold] lengths of the lease have
+// passed or the agent leaves. The ends are also kept on disk, for a later process of the
+// agent.
 func (a *Agent) keep(ends []*ending) (left []*ending) {
 	defer signal(a.keeper.Look)
 	for _, e := range ends {

@@ -50,7 +50,7 @@ func Uncovered(root, file string) ([]string, error) {
 }
 
 // takesOut reports whether the row takes out the guard in the text from begin to end, or
-// makes it wait where it does not.
+// removes its "skip locked", so that it waits.
 func (r Row) takesOut(text string, begin, end int) bool {
 	at := strings.Index(text, r.Old)
 	if at < 0 || begin < at || end > at+len(r.Old) {

@@ -298,7 +298,7 @@ type jobRow struct {
 	Origin      weir.ID
 	Priority    int
 	Trace       string
-	// State is the state of the job; an ended job has nothing left to do.
+	// State is read only by jobOf.
 	State string
 }
 

@@ -52,8 +52,8 @@ func (l *listed) List(ctx context.Context, prefix, after string, limit int) ([]b
 	return all, err
 }
 
-// A tenth of a thousandth runs, as the default limit of 100 would have it for 10,000, and
-// three of ten rest with their home; the others are archived.
+// One in a hundred runs, which is the default limit of 100 for 10,000 workspaces, and
+// three in ten are in standby with their home; the others are archived.
 const (
 	runPart, restPart = 100, 10
 	restOf            = 3

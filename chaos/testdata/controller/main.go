@@ -37,7 +37,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// It looks often, whether or not a workspace has changed.
+	// It looks often, whether somebody wants something or not.
 	wake := make(chan struct{})
 	go func() {
 		for range time.NewTicker(50 * time.Millisecond).C {

@@ -1,5 +1,5 @@
-// Command workspace is what runs in the workspaces of package chaos: the built-in server,
-// in a program that starts in a few milliseconds.
+// Command workspace is what runs in the workspaces of package chaos: the built-in one, in a
+// program that starts in a few milliseconds.
 package main
 
 import (

@@ -42,8 +42,7 @@ end $$;`
 // meter integrates over time.
 type meter struct {
 	pcs map[*pc]*level
-	// hours are the allowed and the busy slot-time in seconds; all also includes the
-	// total.
+	// hours are the total, the allowed and the busy slot-time of each hour.
 	hours        []sums
 	idle, closed map[string]time.Duration
 	last         time.Duration

@@ -1,5 +1,5 @@
-// The probe is the whole content of the image that tests run: it does what its first
-// argument says, so that a test sees from outside what a container may do.
+// The probe is the whole content of the image that tests run: it does what its
+// first argument says, so that a test sees from outside what a container may.
 package main
 
 import (
@@ -33,8 +33,8 @@ func main() {
 	}
 }
 
-// result does what a good step does: it reads its params, uses the line protocol, writes
-// a file, and writes to both streams.
+// result does what a good step does: it reads its params, speaks the line
+// protocol, leaves a file, and writes to both streams.
 func result([]string) error {
 	params, err := os.ReadFile(os.Getenv("WEIR_PARAMS")) // #nosec G703 -- a path that the test names
 	if err != nil {
@@ -50,7 +50,7 @@ func result([]string) error {
 	return nil
 }
 
-// work takes as long as its argument says and reports who it was.
+// work takes as long as it is told and says who it was.
 func work(args []string) error {
 	long, err := time.ParseDuration(args[0])
 	if err != nil {
@@ -85,7 +85,7 @@ func hog([]string) error {
 	}
 }
 
-// fork starts children until it may not, and prints how many it started.
+// fork starts children until it may not, and says how many it got.
 func fork(args []string) error {
 	want, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -101,7 +101,7 @@ func fork(args []string) error {
 	return nil
 }
 
-// sleep waits for a request to end.
+// sleep waits for a polite request to end.
 func sleep([]string) error {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -112,7 +112,7 @@ func sleep([]string) error {
 	return nil
 }
 
-// stubborn ignores requests to end.
+// stubborn does not listen to requests.
 func stubborn([]string) error {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM, syscall.SIGINT)
@@ -161,7 +161,7 @@ func env([]string) error {
 	return nil
 }
 
-// status prints the kernel's status of this process.
+// status prints what the kernel says of this process.
 func status([]string) error {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -182,8 +182,8 @@ func flood(args []string) error {
 	return nil
 }
 
-// serve answers posts with what it was sent, on the given address. A post to /slow is
-// answered when a client requests /go.
+// serve answers posts with what it was sent, on the address it is given. A post
+// to /slow is answered when somebody asks for /go.
 func serve(args []string) error {
 	goOn := make(chan struct{}, 16)
 	routes := http.NewServeMux()
