@@ -97,13 +97,9 @@ func (e *env) contextShow() *cobra.Command {
 				return err
 			}
 			o, row := e.output(), rowOf(contexts, name)
-			switch {
-			case o.data():
-				return o.value(row)
-			case o.format == "name":
-				return o.did(name, nil, "")
-			}
-			return o.details([]field{{"Context", name}, {"Server", row.Server}, {"User", row.User}, {"Token", row.Token}, {"Token id", row.TokenID}, {"Current", yes(row.Current)}, {"File", contexts.Path()}})
+			return o.show(name, row, func() error {
+				return o.details([]field{{"Context", name}, {"Server", row.Server}, {"User", row.User}, {"Token", row.Token}, {"Token id", row.TokenID}, {"Current", yes(row.Current)}, {"File", contexts.Path()}})
+			})
 		}),
 	}
 }

@@ -69,32 +69,20 @@ func databaseState(d rollout.Database) string {
 }
 
 func (e *env) databaseShow() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show NAME", Short: "Show a database and the rollouts that reach it; its address is never shown", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			d, err := rollout.ShowDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]})
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(d)
-			case o.format == "name":
-				return o.did(d.Name, nil, "")
-			}
+	c := &cobra.Command{Short: "Show a database and the rollouts that reach it; its address is never shown"}
+	return operation(e, rollout.ShowDatabase, c, func(ctx context.Context, s *app.Session, _ *rollout.NamedDatabase, d rollout.Database) error {
+		o := e.output()
+		return o.show(d.Name, d, func() error {
 			if err := o.details(databaseFields(o, d)); err != nil {
 				return err
 			}
 			found, err := rollout.List.Call(ctx, s.Operations, &rollout.Listing{Paged: op.Paged{Limit: 10}, Filter: rollout.Filter{Database: d.Name}})
-			if err != nil || len(found.Items) == 0 {
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Rollouts"))
-			return rolloutListing.print(o, found.Items)
-		}),
-	}
-	return c
+			return rolloutListing.below(o, "Rollouts", found.Items)
+		})
+	})
 }
 
 func databaseFields(o *output, d rollout.Database) []field {

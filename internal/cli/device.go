@@ -138,23 +138,8 @@ type devicePage struct {
 const deviceShown = 20
 
 func (e *env) deviceShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show SERIAL", Short: "Show a device: presence, health and why, what ran on it, what became of it", Args: e.args("SERIAL"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			page, err := readDevice(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(page.Serial, nil, "")
-			}
-			return printDevice(o, page)
-		}),
-	}
+	c := &cobra.Command{Use: "show SERIAL", Short: "Show a device: presence, health and why, what ran on it, what became of it"}
+	return shows(e, c, readDevice, func(p devicePage) string { return p.Serial }, printDevice)
 }
 
 func readDevice(ctx context.Context, s *app.Session, serial string) (page devicePage, err error) {
@@ -196,17 +181,10 @@ func printDevice(o *output, p devicePage) error {
 	}); err != nil {
 		return err
 	}
-	if len(p.Runs) > 0 {
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Runs"))
-		if err := deviceRuns.print(o, p.Runs); err != nil {
-			return err
-		}
+	if err := deviceRuns.below(o, "Runs", p.Runs); err != nil {
+		return err
 	}
-	if len(p.Log) == 0 {
-		return nil
-	}
-	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Log"))
-	return deviceLogListing.print(o, p.Log)
+	return deviceLogListing.below(o, "Log", p.Log)
 }
 
 // deviceRuns is unitListing with the job, where the device is known.

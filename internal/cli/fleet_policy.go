@@ -71,7 +71,8 @@ new or were put out, and brings them back: the command behind --.`,
 		if err != nil {
 			return err
 		}
-		return printPolicy(e.output(), p)
+		o := e.output()
+		return o.show(p.Policy, p, func() error { return printPolicy(o, p) })
 	})
 	flags := c.Flags()
 	flags.StringVar(&policy, "policy", "", "how devices are judged: "+strings.Join(policies, " or "))
@@ -84,12 +85,6 @@ new or were put out, and brings them back: the command behind --.`,
 }
 
 func printPolicy(o *output, p fleet.Policy) error {
-	switch {
-	case o.data():
-		return o.value(p)
-	case o.format == "name":
-		return o.did(p.Policy, nil, "")
-	}
 	health, overlap := "none: a device that is out comes back by weir device release", "no: one fleet job at a time"
 	if p.Health != nil {
 		health = strings.Join(p.Health.Run.Argv, " ")

@@ -58,13 +58,7 @@ func (e *env) fleetShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(page.ID.String(), nil, "")
-			}
-			return printFleet(o, page)
+			return o.show(page.ID.String(), page, func() error { return printFleet(o, page) })
 		}),
 	}
 	c.Flags().StringVar(&f.State, "state", "", "only runs in this state: "+strings.Join(fleet.UnitStates, ", "))
@@ -95,11 +89,10 @@ func printFleet(o *output, p fleetPage) error {
 		field{"Active since", o.bothOf(p.ActivatedAt, "")},
 		field{"Ended", o.bothOf(p.EndedAt, "")},
 	)
-	if err := o.details(fields); err != nil || len(p.Units) == 0 {
+	if err := o.details(fields); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Out)
-	return unitListing.print(o, p.Units)
+	return unitListing.below(o, "", p.Units)
 }
 
 // progressText is how much of a job has ended. Empty: it has no runs yet.

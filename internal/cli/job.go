@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -142,29 +141,26 @@ func (e *env) jobShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(id.String(), nil, "")
-			}
-			flow, err := workflowOf(ctx, s, page.Job)
-			if err != nil {
-				return err
-			}
-			if err := o.details(jobFields(o, page.Job, flow)); err != nil || len(page.Tasks) == 0 {
-				return err
-			}
-			fmt.Fprintln(o.Out)
-			served, err := whoServes(ctx, s, page.Tasks)
-			if err != nil {
-				return err
-			}
-			return taskListing(served).print(o, page.Tasks)
+			return o.show(id.String(), page, func() error { return printJob(ctx, o, s, page) })
 		}),
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "watch it until it has ended, as weir job watch does")
 	return c
+}
+
+func printJob(ctx context.Context, o *output, s *app.Session, page jobPage) error {
+	flow, err := workflowOf(ctx, s, page.Job)
+	if err != nil {
+		return err
+	}
+	if err := o.details(jobFields(o, page.Job, flow)); err != nil || len(page.Tasks) == 0 {
+		return err
+	}
+	served, err := whoServes(ctx, s, page.Tasks)
+	if err != nil {
+		return err
+	}
+	return taskListing(served).below(o, "", page.Tasks)
 }
 
 func jobFields(o *output, j view.Job, flow string) []field {
@@ -213,16 +209,7 @@ func workflowOf(ctx context.Context, s *app.Session, j view.Job) (string, error)
 }
 
 func jobCounts(j view.Job) string {
-	parts := []string{fmt.Sprintf("%d of %d ended", ended(j), j.Total)}
-	for _, c := range []struct {
-		n    int
-		word string
-	}{{j.Done, "done"}, {j.Failed, "failed"}, {j.Canceled, "canceled"}, {j.Skipped, "skipped"}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return endedWords(ended(j), j.Total, count{j.Done, "done"}, count{j.Failed, "failed"}, count{j.Canceled, "canceled"}, count{j.Skipped, "skipped"})
 }
 
 func (e *env) jobCancel() *cobra.Command {

@@ -105,34 +105,30 @@ func (e *env) nodeShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		workers := found.Items
-		o := e.output()
-		switch {
-		case o.data():
-			return o.value(nodePage{node, workers})
-		case o.format == "name":
-			return o.did(node.Name, nil, "")
-		}
-		if err := o.details([]field{
-			{"Node", node.Name},
-			{"State", node.State},
-			{"Until", o.both(node.ModeUntil)},
-			{"Note", node.Note},
-			{"Running", fmt.Sprint(node.Running)},
-			{"Capacity", labels(node.Capacity)},
-			{"Labels", labels(node.Labels)},
-			{"Drivers", strings.Join(node.Drivers, ", ")},
-			{"Version", node.Version},
-			{"Wake", wakeText(o, node)},
-			{"Sleeps after", interval(node.SleepAfter)},
-			{"Seen", o.both(node.SeenAt)},
-			{"Registered", o.both(node.RegisteredAt)},
-		}); err != nil || len(workers) == 0 {
-			return err
-		}
-		fmt.Fprintln(o.Out)
-		return workerListing.print(o, workers)
+		o, page := e.output(), nodePage{node, found.Items}
+		return o.show(node.Name, page, func() error { return printNode(o, page) })
 	})
+}
+
+func printNode(o *output, n nodePage) error {
+	if err := o.details([]field{
+		{"Node", n.Name},
+		{"State", n.State},
+		{"Until", o.both(n.ModeUntil)},
+		{"Note", n.Note},
+		{"Running", fmt.Sprint(n.Running)},
+		{"Capacity", labels(n.Capacity)},
+		{"Labels", labels(n.Labels)},
+		{"Drivers", strings.Join(n.Drivers, ", ")},
+		{"Version", n.Version},
+		{"Wake", wakeText(o, n.Node)},
+		{"Sleeps after", interval(n.SleepAfter)},
+		{"Seen", o.both(n.SeenAt)},
+		{"Registered", o.both(n.RegisteredAt)},
+	}); err != nil {
+		return err
+	}
+	return workerListing.below(o, "", n.List)
 }
 
 func (e *env) nodeMode(verb, short string, mode weir.Mode) *cobra.Command {

@@ -70,6 +70,23 @@ func lists[S, In, Row any](e *env, o *op.Op[S, In, op.Page[Row]], c *cobra.Comma
 	})
 }
 
+// shows is the command that shows one thing. read reads the page about it, which is called name
+// with -o name, and print writes it for a person.
+func shows[P any](
+	e *env, c *cobra.Command, read func(ctx context.Context, s *app.Session, text string) (P, error), name func(P) string, print func(o *output, page P) error,
+) *cobra.Command {
+	c.Args = e.args(strings.Fields(c.Use)[1])
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		page, err := read(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		o := e.output()
+		return o.show(name(page), page, func() error { return print(o, page) })
+	})
+	return c
+}
+
 // filterFlag marks a flag that narrows a list.
 const filterFlag = "weir_filter"
 

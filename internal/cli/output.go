@@ -99,6 +99,15 @@ func (o *output) say(format string, args ...any) {
 // did prints what a command has done: the id alone with -o name, the value with
 // -o json, else a sentence.
 func (o *output) did(name string, v any, format string, args ...any) error {
+	return o.show(name, v, func() error {
+		_, err := fmt.Fprintln(o.Out, o.hint(fmt.Sprintf(format, args...)))
+		return err
+	})
+}
+
+// show prints a thing: the whole value for a program, what it is called with -o name, else
+// what the function prints for a person.
+func (o *output) show(name string, v any, print func() error) error {
 	switch {
 	case o.data():
 		return o.value(v)
@@ -106,8 +115,7 @@ func (o *output) did(name string, v any, format string, args ...any) error {
 		_, err := fmt.Fprintln(o.Out, name)
 		return err
 	}
-	_, err := fmt.Fprintln(o.Out, o.hint(fmt.Sprintf(format, args...)))
-	return err
+	return print()
 }
 
 // colours by what a word means.

@@ -55,23 +55,8 @@ type pcPage struct {
 }
 
 func (e *env) pcShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a PC, what its slots do, and its devices", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			page, err := readPC(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(page.Name, nil, "")
-			}
-			return printPC(o, page)
-		}),
-	}
+	c := &cobra.Command{Use: "show NAME", Short: "Show a PC, what its slots do, and its devices"}
+	return shows(e, c, readPC, func(p pcPage) string { return p.Name }, printPC)
 }
 
 func readPC(ctx context.Context, s *app.Session, name string) (page pcPage, err error) {
@@ -107,17 +92,10 @@ func printPC(o *output, p pcPage) error {
 	}); err != nil {
 		return err
 	}
-	if len(p.Working) > 0 {
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Slots"))
-		if err := slotListing.print(o, p.Working); err != nil {
-			return err
-		}
+	if err := slotListing.below(o, "Slots", p.Working); err != nil {
+		return err
 	}
-	if len(p.All) == 0 {
-		return nil
-	}
-	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Devices"))
-	return deviceListing.print(o, p.All)
+	return deviceListing.below(o, "Devices", p.All)
 }
 
 var slotListing = listing[fleet.Slot]{

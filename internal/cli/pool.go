@@ -48,47 +48,28 @@ type poolPage struct {
 const poolShown = 20
 
 func (e *env) poolShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a pool, who has its places and who waits for one", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			page, err := readPool(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(page.Name, nil, "")
-			}
-			if err := o.details([]field{
-				{"Pool", page.Name},
-				{"Size", poolSize(page.Pool)},
-				{"Rate", poolRate(page.Pool)},
-				{"Note", page.Note},
-				{"Waiting", fmt.Sprint(page.Waiting)},
-				{"Available", fmt.Sprint(page.Available)},
-				{"Running", fmt.Sprint(page.Running)},
-				{"Changed", o.both(page.ResizedAt)},
-			}); err != nil {
-				return err
-			}
-			for _, part := range []struct {
-				title string
-				tasks []view.Task
-			}{{"Have a place", page.Holders}, {"Wait for one", page.Next}} {
-				if len(part.tasks) == 0 {
-					continue
-				}
-				fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, part.title))
-				if err := taskListing(&served{}).print(o, part.tasks); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
+	c := &cobra.Command{Use: "show NAME", Short: "Show a pool, who has its places and who waits for one"}
+	return shows(e, c, readPool, func(p poolPage) string { return p.Name }, printPool)
+}
+
+func printPool(o *output, p poolPage) error {
+	if err := o.details([]field{
+		{"Pool", p.Name},
+		{"Size", poolSize(p.Pool)},
+		{"Rate", poolRate(p.Pool)},
+		{"Note", p.Note},
+		{"Waiting", fmt.Sprint(p.Waiting)},
+		{"Available", fmt.Sprint(p.Available)},
+		{"Running", fmt.Sprint(p.Running)},
+		{"Changed", o.both(p.ResizedAt)},
+	}); err != nil {
+		return err
 	}
+	shown := taskListing(&served{})
+	if err := shown.below(o, "Have a place", p.Holders); err != nil {
+		return err
+	}
+	return shown.below(o, "Wait for one", p.Next)
 }
 
 func readPool(ctx context.Context, s *app.Session, name string) (page poolPage, err error) {

@@ -32,16 +32,11 @@ the database and who blocks them.` + runHelp,
 				return err
 			}
 			o := e.output()
-			switch {
-			case sql:
+			if sql {
 				_, err := fmt.Fprintln(o.Out, strings.TrimRight(sourceText(o, report.SQL), "\n"))
 				return err
-			case o.data():
-				return o.value(report)
-			case o.format == "name":
-				return o.did(report.Task.ID.String(), nil, "")
 			}
-			return printRun(o, report)
+			return o.show(report.Task.ID.String(), report, func() error { return printRun(o, report) })
 		}),
 	}
 	c.Flags().IntVar(&attempt, "attempt", 0, "this attempt; default: the newest")
@@ -63,7 +58,7 @@ func printRun(o *output, r rollout.RunReport) error {
 	if err := attemptListing.print(o, r.Attempts); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, fmt.Sprintf("Attempt %d", r.Attempt)))
+	o.title(fmt.Sprintf("Attempt %d", r.Attempt))
 	for _, l := range r.Log {
 		fmt.Fprintf(o.Out, "  %s  %s\n", l.At.UTC().Format("15:04:05.000"), clean(runText(l)))
 	}

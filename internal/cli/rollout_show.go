@@ -50,13 +50,7 @@ func (e *env) rolloutShow() *cobra.Command {
 				return err
 			}
 			page.narrow(strings.ToUpper(status), stage)
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(id.String(), nil, "")
-			}
-			return printRollout(o, page)
+			return o.show(id.String(), page, func() error { return printRollout(o, page) })
 		}),
 	}
 	c.Flags().StringVar(&status, "status", "", "only tasks of this status: "+strings.ToLower(strings.Join(rollout.Statuses, ", ")))
@@ -103,19 +97,14 @@ func printRollout(o *output, p rolloutPage) error {
 	}); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Out)
-	if err := stageListing.print(o, p.Stages); err != nil {
+	if err := stageListing.below(o, "", p.Stages); err != nil {
 		return err
 	}
 	if len(p.Warnings) > 0 {
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Warnings"))
+		o.title("Warnings")
 		printWarnings(o, o.Out, plainWarnings(p.Warnings), "  ", map[string]bool{})
 	}
-	if len(p.Tasks) == 0 {
-		return nil
-	}
-	fmt.Fprintln(o.Out)
-	if err := runListing.print(o, p.Tasks); err != nil {
+	if err := runListing.below(o, "", p.Tasks); err != nil {
 		return err
 	}
 	sayUnknown(o, p)

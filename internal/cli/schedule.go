@@ -63,41 +63,38 @@ func (e *env) scheduleShow() *cobra.Command {
 	c := &cobra.Command{Short: "Show a schedule: when it is due and what it submits"}
 	return operation(e, work.ShowSchedule, c, func(_ context.Context, _ *app.Session, _ *work.NamedSchedule, found work.Schedule) error {
 		o := e.output()
-		switch {
-		case o.data():
-			return o.value(found)
-		case o.format == "name":
-			return o.did(found.Name, nil, "")
-		}
-		next := o.both(found.NextAt)
-		switch {
-		case found.Paused:
-			next = "paused"
-		case next == "":
-			next = "over"
-		}
-		overlap := found.Overlap
-		if found.Workflow == "" && found.Service != node.Fleet {
-			overlap = ""
-		}
-		return o.details([]field{
-			{"Schedule", found.Name},
-			{"When", found.Spec},
-			{"Zone", found.Zone},
-			{"Missed", found.Missed},
-			{"Next", next},
-			{"Last", o.both(found.LastAt)},
-			{"Last task", idText(found.LastTask)},
-			{"Last job", idText(found.LastJob)},
-			{"Workflow", found.Workflow},
-			{"Options", pretty(found.Options)},
-			{"Overlap", overlap},
-			{"Catches up", interval(found.CatchUp)},
-			{"Jitter", interval(found.Jitter)},
-			{"Service", found.Service},
-			{"Task", pretty(found.Task)},
-			{"Changed", o.both(found.ChangedAt)},
-		})
+		return o.show(found.Name, found, func() error { return printSchedule(o, found) })
+	})
+}
+
+func printSchedule(o *output, s work.Schedule) error {
+	next, overlap := o.both(s.NextAt), s.Overlap
+	switch {
+	case s.Paused:
+		next = "paused"
+	case next == "":
+		next = "over"
+	}
+	if s.Workflow == "" && s.Service != node.Fleet {
+		overlap = ""
+	}
+	return o.details([]field{
+		{"Schedule", s.Name},
+		{"When", s.Spec},
+		{"Zone", s.Zone},
+		{"Missed", s.Missed},
+		{"Next", next},
+		{"Last", o.both(s.LastAt)},
+		{"Last task", idText(s.LastTask)},
+		{"Last job", idText(s.LastJob)},
+		{"Workflow", s.Workflow},
+		{"Options", pretty(s.Options)},
+		{"Overlap", overlap},
+		{"Catches up", interval(s.CatchUp)},
+		{"Jitter", interval(s.Jitter)},
+		{"Service", s.Service},
+		{"Task", pretty(s.Task)},
+		{"Changed", o.both(s.ChangedAt)},
 	})
 }
 

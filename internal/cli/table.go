@@ -46,12 +46,26 @@ func (l listing[T]) print(o *output, rows []T) error {
 		}
 		return nil
 	}
-	return l.table(o, rows)
-}
-
-func (l listing[T]) table(o *output, rows []T) error {
 	_, err := fmt.Fprint(o.Out, l.text(o, rows, nil, true))
 	return err
+}
+
+// below prints the rows below what was printed already, with a title unless that is empty.
+// Of no rows it prints nothing.
+func (l listing[T]) below(o *output, title string, rows []T) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	o.title(title)
+	return l.print(o, rows)
+}
+
+// title begins another part of what is printed.
+func (o *output) title(text string) {
+	fmt.Fprintln(o.Out)
+	if text != "" {
+		fmt.Fprintln(o.Out, o.paint(bold, text))
+	}
 }
 
 // shown are the columns that the form of output wants.

@@ -25,37 +25,26 @@ type taskPage struct {
 }
 
 func (e *env) taskShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show a task: what it is, why it is there, what happened", Args: e.args("ID"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findTask(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			page, err := readTask(ctx, s, id)
-			if err != nil {
-				return err
-			}
-			return page.print(e.output())
-		}),
+	c := &cobra.Command{Use: "show ID", Short: "Show a task: what it is, why it is there, what happened"}
+	read := func(ctx context.Context, s *app.Session, text string) (page taskPage, err error) {
+		id, err := findTask(ctx, s, text)
+		if err != nil {
+			return page, err
+		}
+		return readTask(ctx, s, id)
 	}
+	return shows(e, c, read, func(p taskPage) string { return p.ID.String() }, printTask)
 }
 
-func (p taskPage) print(o *output) error {
-	switch {
-	case o.data():
-		return o.value(p)
-	case o.format == "name":
-		return o.did(p.ID.String(), nil, "")
-	}
+func printTask(o *output, p taskPage) error {
 	if err := o.details(taskFields(o, p.Task)); err != nil {
 		return err
 	}
 	if len(p.Why) > 0 && !weir.State(p.State).Ended() {
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Why"))
+		o.title("Why")
 		printWhy(o, p.Why)
 	}
-	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Timeline"))
+	o.title("Timeline")
 	for _, event := range p.Events {
 		fmt.Fprintf(o.Out, "  %s\n", eventLine(o, event, false))
 	}

@@ -64,22 +64,18 @@ func at(t *time.Time) time.Time {
 func (e *env) userShow() *cobra.Command {
 	show := func(_ context.Context, _ *app.Session, _ *account.NamedUser, u auth.User) error {
 		o := e.output()
-		switch {
-		case o.data():
-			return o.value(u)
-		case o.format == "name":
-			return o.did(u.Name, nil, "")
-		}
-		return o.details([]field{
-			{"User", u.Name},
-			{"Role", string(u.Role)},
-			{"State", userState(u)},
-			{"Email", u.Email},
-			{"Logs in by", loginBy(u)},
-			{"Id", u.ID},
-			{"Created", o.both(u.CreatedAt)},
-			{"Last login", o.both(at(u.LoginAt))},
-			{"Disabled", o.both(at(u.DisabledAt))},
+		return o.show(u.Name, u, func() error {
+			return o.details([]field{
+				{"User", u.Name},
+				{"Role", string(u.Role)},
+				{"State", userState(u)},
+				{"Email", u.Email},
+				{"Logs in by", loginBy(u)},
+				{"Id", u.ID},
+				{"Created", o.both(u.CreatedAt)},
+				{"Last login", o.both(at(u.LoginAt))},
+				{"Disabled", o.both(at(u.DisabledAt))},
+			})
 		})
 	}
 	return operation(e, account.ShowUser, &cobra.Command{}, show)

@@ -33,43 +33,33 @@ type workerPage struct {
 }
 
 func (e *env) workerShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a worker and what it runs", Args: e.args("NAME"),
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			found, err := work.ShowWorker.Call(ctx, s.Operations, &work.NamedWorker{Worker: args[0]})
-			if err != nil {
-				return err
-			}
-			page := workerPage{found, []view.Task{}}
-			if found.Running > 0 {
-				if page.Tasks, err = listTasks(ctx, s, work.TaskFilter{Worker: found.Name}, view.Page{Limit: 1000}); err != nil {
-					return err
-				}
-			}
-			o := e.output()
-			switch {
-			case o.data():
-				return o.value(page)
-			case o.format == "name":
-				return o.did(found.Name, nil, "")
-			}
-			if err := o.details([]field{
-				{"Worker", found.Name},
-				{"State", found.State},
-				{"Node", found.Node},
-				{"Services", strings.Join(found.Services, ", ")},
-				{"Labels", labels(found.Labels)},
-				{"Running", fmt.Sprint(found.Running)},
-				{"Started", o.both(found.StartedAt)},
-				{"Seen", o.both(found.SeenAt)},
-				{"Stopped", o.both(found.StoppedAt)},
-			}); err != nil || len(page.Tasks) == 0 {
-				return err
-			}
-			fmt.Fprintln(o.Out)
-			return taskListing(&served{}).print(o, page.Tasks)
-		}),
+	c := &cobra.Command{Use: "show NAME", Short: "Show a worker and what it runs"}
+	return shows(e, c, readWorker, func(p workerPage) string { return p.Name }, printWorker)
+}
+
+func readWorker(ctx context.Context, s *app.Session, name string) (page workerPage, err error) {
+	page.Tasks = []view.Task{}
+	if page.Worker, err = work.ShowWorker.Call(ctx, s.Operations, &work.NamedWorker{Worker: name}); err == nil && page.Running > 0 {
+		page.Tasks, err = listTasks(ctx, s, work.TaskFilter{Worker: page.Name}, view.Page{Limit: 1000})
 	}
+	return page, err
+}
+
+func printWorker(o *output, w workerPage) error {
+	if err := o.details([]field{
+		{"Worker", w.Name},
+		{"State", w.State},
+		{"Node", w.Node},
+		{"Services", strings.Join(w.Services, ", ")},
+		{"Labels", labels(w.Labels)},
+		{"Running", fmt.Sprint(w.Running)},
+		{"Started", o.both(w.StartedAt)},
+		{"Seen", o.both(w.SeenAt)},
+		{"Stopped", o.both(w.StoppedAt)},
+	}); err != nil {
+		return err
+	}
+	return taskListing(&served{}).below(o, "", w.Tasks)
 }
 
 var workerListing = listing[view.Worker]{

@@ -76,12 +76,8 @@ func (e *env) workflowShow() *cobra.Command {
 		case source:
 			o.format = "yaml"
 			return o.value(w.Definition)
-		case o.data():
-			return o.value(w)
-		case o.format == "name":
-			return o.did(w.Name, nil, "")
 		}
-		return showWorkflow(o, w)
+		return o.show(w.Name, w, func() error { return showWorkflow(o, w) })
 	})
 }
 

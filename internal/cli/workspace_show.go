@@ -60,13 +60,7 @@ func (e *env) workspaceShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case o.data():
-				return o.value(p)
-			case o.format == "name":
-				return o.did(p.ID.String(), nil, "")
-			}
-			return printWorkspace(o, p)
+			return o.show(p.ID.String(), p, func() error { return printWorkspace(o, p) })
 		}),
 	}
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "print a line whenever it moves, until Ctrl-C")
@@ -100,17 +94,10 @@ func printWorkspace(o *output, p workspacePage) error {
 	}); err != nil {
 		return err
 	}
-	if len(p.Archives) > 0 {
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Archives"))
-		if err := homeListing.print(o, p.Archives); err != nil {
-			return err
-		}
+	if err := homeListing.below(o, "Archives", p.Archives); err != nil {
+		return err
 	}
-	if len(p.Log) == 0 {
-		return nil
-	}
-	fmt.Fprintf(o.Out, "\n%s\n", o.paint(bold, "Log"))
-	return entryListing.print(o, p.Log)
+	return entryListing.below(o, "Log", p.Log)
 }
 
 func nextError(w workspace.View) string {
@@ -179,12 +166,13 @@ func (e *env) printWorkspaceWhy(ctx context.Context, s *app.Session, w workspace
 		return err
 	}
 	o := e.output()
-	switch {
-	case o.data():
-		return o.value(why)
-	case o.format == "name":
-		return o.did(string(w.Phase), nil, "")
-	}
+	return o.show(string(w.Phase), why, func() error {
+		writeWorkspaceWhy(o, w, why)
+		return nil
+	})
+}
+
+func writeWorkspaceWhy(o *output, w workspace.View, why workspace.Why) {
 	fmt.Fprintf(o.Out, "Workspace %s: %s\n", clean(w.Name), clean(o.hint(why.Summary)))
 	width := 0
 	for _, part := range why.Parts {
@@ -200,5 +188,4 @@ func (e *env) printWorkspaceWhy(ctx context.Context, s *app.Session, w workspace
 	if why.Next != nil && !slices.ContainsFunc(why.Parts, func(p workspace.Part) bool { return p.What == "next" }) {
 		fmt.Fprintf(o.Out, "  %-*s  %s\n", width, "next", clean(why.Next.Says))
 	}
-	return nil
 }
