@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -151,8 +152,9 @@ func addFlag(c *cobra.Command, f op.Field) {
 	case f.Type.Kind() == reflect.Bool:
 		flags.BoolP(f.Flag, f.Short, false, words)
 	case f.Type.Kind() == reflect.Slice:
-		// The form of a value stands for its type in the help.
-		flags.StringArray(f.Flag, nil, strings.Replace(words, "KEY=VALUE", "`KEY=VALUE`", 1))
+		flags.StringArray(f.Flag, nil, quoteForm(words))
+	case f.Type.Kind() == reflect.Map:
+		flags.StringToString(f.Flag, nil, quoteForm(words))
 	default:
 		flags.VarP(&word{kind: kindOf(f)}, f.Flag, f.Short, words)
 	}
@@ -162,6 +164,14 @@ func addFlag(c *cobra.Command, f op.Field) {
 	if len(f.Enum) > 0 {
 		_ = c.RegisterFlagCompletionFunc(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 	}
+}
+
+// quoteForm lets the form of a value stand for its type in the help.
+func quoteForm(words string) string {
+	for _, form := range []string{"KEY=VALUE", "NAME=N", "KIND:VERB"} {
+		words = strings.Replace(words, form, "`"+form+"`", 1)
+	}
+	return words
 }
 
 // word is what was typed for a field, and what kind of value that is in the help.
@@ -201,6 +211,11 @@ func fill(c *cobra.Command, in any, f op.Field) error {
 		return nil
 	case f.Type.Kind() == reflect.Slice:
 		given, _ = flags.GetStringArray(f.Flag)
+	case f.Type.Kind() == reflect.Map:
+		pairs, _ := flags.GetStringToString(f.Flag)
+		for _, key := range slices.Sorted(maps.Keys(pairs)) {
+			given = append(given, key+"="+pairs[key])
+		}
 	default:
 		if text := flags.Lookup(f.Flag).Value.String(); text != "" || f.Optional() && flags.Changed(f.Flag) {
 			given = append(given, text)

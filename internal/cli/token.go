@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 func (e *env) token() *cobra.Command {
@@ -46,10 +47,9 @@ type madeToken struct {
 }
 
 func (e *env) tokenCreate() *cobra.Command {
-	in := &account.CreatingToken{}
-	var ttl string
+	in := new(account.CreatingToken)
 	c := &cobra.Command{
-		Use: "create NAME", Short: "Make a token and print it, once", Args: e.args("NAME"),
+		Short: "Make a token and print it, once",
 		Long: `Make a token and print it, once: it is not kept anywhere.
 
 A scope is kind:verb, where a star is all of them: '*:read', 'task:submit',
@@ -57,16 +57,17 @@ A scope is kind:verb, where a star is all of them: '*:read', 'task:submit',
 manages no users, tokens or sessions.`,
 		Example: "  weir token create ci --scope 'task:*' --scope 'job:*' --ttl 30d\n  weir token create ci --user ada --scope '*:*' -o name >token.txt",
 	}
-	c.Flags().StringArrayVar(&in.Body.Scopes, "scope", []string{}, "what it may do: `KIND:VERB`; may be repeated")
+	typed := e.flagged(c, &account.CreateToken.Operation, in)
 	c.Flags().StringVar(&in.User, "user", "", "on the database: whose token it is; default: the user with your name here, else the only admin there is")
-	c.Flags().StringVar(&ttl, "ttl", "", "how long it is good; default: 90d")
 	_ = c.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopeExamples(), cobra.ShellCompDirectiveNoFileComp))
 	return e.accounts(c, func(ctx context.Context, s *app.Session, args []string) (err error) {
-		in.Body.Name = args[0]
-		if in.Body.TTL, err = readTTL(ttl); err != nil {
+		if err := typed(args); err != nil {
 			return err
 		}
-		if in.User == "" && !s.Target.Remote() {
+		switch {
+		case in.User != "" && s.Target.Remote():
+			return problem.Refuse("user", "leave --user out, or say with --as who logs in", "--user is for a command on the database: over a server's API a token acts for the one who makes it")
+		case in.User == "" && !s.Target.Remote():
 			if in.User, err = self(ctx, s); err != nil {
 				return err
 			}
