@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path"
 	"strconv"
@@ -81,19 +80,6 @@ func artifactTask(a view.Artifact) string {
 		return a.TaskKey
 	}
 	return short(a.Task)
-}
-
-// bytesText is a size as people say it.
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, names := float64(n)/unit, []string{"KiB", "MiB", "GiB", "TiB"}
-	for size >= unit && len(names) > 1 {
-		size, names = size/unit, names[1:]
-	}
-	return fmt.Sprintf("%.1f %s", size, names[0])
 }
 
 func (e *env) artifactGet() *cobra.Command {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,33 +16,6 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 )
-
-const (
-	// bulkHelp is the same for all that can be done to many.
-	bulkHelp = `Without an id it is done to all that match the filter: first it says how many
-those are and asks. --yes does not ask, --dry-run only looks. It can be done again.
-The exit code is 1 if some were refused.`
-	// refusalsShown is how many refusals a person is told.
-	refusalsShown = 5
-)
-
-// bulkFlags say how careful to be.
-type bulkFlags struct{ yes, dryRun bool }
-
-func (f *bulkFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.yes, "yes", false, "with a filter: do not ask")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "with a filter: only say how many match, and show some")
-}
-
-// many names what is changed: one, several, and what they are afterwards.
-type many struct{ one, several, did string }
-
-func (m many) count(n int) string { return plural(n, m.one, m.several) }
-
-// anyGiven says that one of the flags was given.
-func anyGiven(c *cobra.Command, names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return c.Flags().Changed(name) })
-}
 
 // idOr takes the arguments, or a filter instead of the first.
 func (e *env) idOr(names []string, filtered func() bool) cobra.PositionalArgs {
@@ -122,24 +94,6 @@ func (e *env) confirm(o *output, m many, order bulk.Order, found bulk.Result) er
 		question = fmt.Sprintf("Set the priority of %s to %d", foundWords(m, found), order.Priority)
 	}
 	return e.sure(o, question)
-}
-
-// sure asks a person whether it is meant.
-func (e *env) sure(o *output, question string) error {
-	return e.sureBy(o, question, "--yes, or look with --dry-run")
-}
-
-// sureBy is sure for a command whose flags say it in another way.
-func (e *env) sureBy(o *output, question, flags string) error {
-	answer, err := e.ask(question+"? yes or no", "no", flags)
-	if err != nil {
-		return err
-	}
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		o.say("Nothing was done.")
-		return quiet(problem.Canceled)
-	}
-	return nil
 }
 
 // foundWords is how many were found; more than are counted are many.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/work"
-)
-
-const (
-	// completeWithin is how long a person waits for a Tab, whatever is asked.
-	completeWithin = time.Second
-	// completeMost is how many names are offered.
-	completeMost = 200
 )
 
 func (e *env) completion() *cobra.Command {
@@ -55,70 +47,6 @@ fish:
 	return c
 }
 
-// names reads what can stand in a place: a word and what it is.
-type names func(ctx context.Context, s *app.Session) ([][2]string, error)
-
-// complete offers names for the first argument, or the value of a flag.
-func (e *env) complete(read names) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const files = cobra.ShellCompDirectiveNoFileComp
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(ctx, completeWithin)
-		defer cancel()
-		target, err := e.target(cmd)
-		if err != nil {
-			return nil, files
-		}
-		s, err := app.Connect(ctx, target, e.who())
-		if err != nil {
-			return nil, files
-		}
-		defer s.Close()
-		found, err := read(ctx, s)
-		if err != nil {
-			return nil, files
-		}
-		var words []cobra.Completion
-		for _, pair := range found {
-			if word := clean(pair[0]); strings.HasPrefix(word, begun) && len(words) < completeMost {
-				words = append(words, cobra.CompletionWithDesc(word, clean(pair[1])))
-			}
-		}
-		return words, files | cobra.ShellCompDirectiveKeepOrder
-	}
-}
-
-// first offers names for the first argument alone.
-func (e *env) first(read names) cobra.CompletionFunc {
-	offer := e.complete(read)
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return offer(cmd, args, begun)
-	}
-}
-
-// orFile offers names for the first argument, and files of definitions.
-func (e *env) orFile(read names) cobra.CompletionFunc {
-	offer := e.first(read)
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		words, _ := offer(cmd, args, begun)
-		if len(words) > 0 || len(args) > 0 {
-			return words, cobra.ShellCompDirectiveNoFileComp
-		}
-		return definitionFiles(cmd, args, begun)
-	}
-}
-
-// definitionFiles lets the shell offer files that a workflow may be in.
-func definitionFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
 func completeContexts(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -138,60 +66,36 @@ func offerContexts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	tasks, err := listTasks(ctx, s, work.TaskFilter{}, view.Page{Limit: completeMost})
-	return pairs(tasks, err, func(t view.Task) (string, string) {
-		about := t.Service
-		if t.Key != "" {
-			about = t.Key + ", " + about
-		}
-		return short(t.ID), string(t.State) + ": " + about
-	})
-}
+var taskIDs = listed(work.ListTasks, func(t view.Task) (string, string) {
+	about := t.Service
+	if t.Key != "" {
+		about = t.Key + ", " + about
+	}
+	return short(t.ID), string(t.State) + ": " + about
+})
 
-func jobIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	jobs, err := listJobs(ctx, s, work.JobFilter{}, view.Page{Limit: completeMost})
-	return pairs(jobs, err, func(j view.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
-}
+var jobIDs = listed(work.ListJobs, func(j view.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
 
-func poolNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	pools, err := work.ListPools.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(pools.Items, err, func(p work.Pool) (string, string) { return p.Name, p.Note })
-}
+var poolNames = listed(work.ListPools, func(p work.Pool) (string, string) { return p.Name, p.Note })
 
-func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	nodes, err := work.ListNodes.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(nodes.Items, err, func(n view.Node) (string, string) { return n.Name, n.State })
-}
+var nodeNames = listed(work.ListNodes, func(n view.Node) (string, string) { return n.Name, n.State })
 
-func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	schedules, err := work.ListSchedules.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(schedules.Items, err, func(x work.Schedule) (string, string) { return x.Name, x.Spec + " " + scheduleRuns(x) })
-}
+var scheduleNames = listed(work.ListSchedules, func(s work.Schedule) (string, string) { return s.Name, s.Spec + " " + scheduleRuns(s) })
 
-func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: completeMost}})
-	return pairs(workers.Items, err, func(w view.Worker) (string, string) { return w.Name, w.State })
-}
+var workerNames = listed(work.ListWorkers, func(w view.Worker) (string, string) { return w.Name, w.State })
 
 // serviceNames are those that a live worker serves.
-func serviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
+func serviceNames(ctx context.Context, s *app.Session) (words [][2]string, err error) {
 	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
 	var services []string
 	for _, w := range workers.Items {
 		services = append(services, w.Services...)
 	}
 	slices.Sort(services)
-	return pairs(slices.Compact(services), err, func(name string) (string, string) { return name, "" })
-}
-
-func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]string, error) {
-	out := make([][2]string, 0, len(rows))
-	for _, row := range rows {
-		word, about := of(row)
-		out = append(out, [2]string{word, about})
+	for _, name := range slices.Compact(services) {
+		words = append(words, [2]string{name, ""})
 	}
-	return out, err
+	return words, err
 }
 
 // completions offers names wherever one is wanted: by the noun of a command for

@@ -197,7 +197,4 @@ func (e *env) databaseRemove() *cobra.Command {
 	}
 }
 
-func databaseNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := rollout.ListDatabases.Call(ctx, s.Operations, &rollout.ListingDatabases{Paged: op.Paged{Limit: completeMost}})
-	return pairs(found.Items, err, func(d rollout.Database) (string, string) { return d.Name, d.Environment + " " + d.Engine })
-}
+var databaseNames = listed(rollout.ListDatabases, func(d rollout.Database) (string, string) { return d.Name, d.Environment + " " + d.Engine })

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
@@ -263,9 +262,4 @@ func deviceLines(found []fleet.Device) []string {
 	return lines
 }
 
-func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
-
-func deviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := devicePageOf(ctx, s, fleet.DeviceFilter{}, view.Page{Limit: completeMost})
-	return pairs(found, err, func(d fleet.Device) (string, string) { return d.Serial, d.PC + " " + presence(d) + " " + d.Health })
-}
+var deviceNames = listed(fleet.ListDevices, func(d fleet.Device) (string, string) { return d.Serial, d.PC + " " + presence(d) + " " + d.Health })

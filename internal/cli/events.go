@@ -164,7 +164,7 @@ func eventLine(o *output, e view.Event, subject bool) string {
 		}
 		subject := fmt.Sprintf("%-4s %-12s", e.Kind, name)
 		if o.names != nil {
-			subject += " " + o.names.of(e)
+			subject += " " + o.names(e)
 		}
 		parts = append(parts, subject)
 	}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"errors"
-	"regexp"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,26 +34,4 @@ func flagError(cmd *cobra.Command, err error) error {
 		return invalid("", "--%s: %q is not %s", flag.Name, wrong.GetValue(), kind)
 	}
 	return invalid("", "--%s: %q: %s", flag.Name, wrong.GetValue(), errors.Unwrap(wrong))
-}
-
-var belowZero = regexp.MustCompile(`^-[0-9]+$`)
-
-// numbered are commands with an argument that is a number, by their verb.
-var numbered = map[string][]string{"priority": {"task", "tasks"}, "slots": {"pc", "pcs"}}
-
-// keepNegative lets a number below zero be the argument of task priority, and be
-// refused in plain words by pc slots: neither has a flag that is a digit. A blank
-// before it makes it no flag.
-func keepNegative(args []string) []string {
-	verb := slices.IndexFunc(args, func(word string) bool { return numbered[word] != nil })
-	if verb < 1 || !slices.Contains(numbered[args[verb]], args[verb-1]) {
-		return args
-	}
-	args = slices.Clone(args)
-	for i := verb + 1; i < len(args); i++ {
-		if belowZero.MatchString(args[i]) {
-			args[i] = " " + args[i]
-		}
-	}
-	return args
 }

@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/op"
 )
 
 func (e *env) fleet() *cobra.Command {
@@ -79,10 +77,7 @@ func findFleet(ctx context.Context, s *app.Session, text string) (weir.ID, error
 	return j.ID, err
 }
 
-func fleetIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := fleet.List.Call(ctx, s.Operations, &fleet.Listing{Paged: op.Paged{Limit: completeMost}})
-	return pairs(found.Items, err, func(j fleet.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
-}
+var fleetIDs = listed(fleet.List, func(j fleet.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
 
 func (e *env) fleetCancel() *cobra.Command {
 	c := &cobra.Command{Example: "  weir fleet cancel 8057b302099a --reason 'the build is broken'"}
@@ -142,22 +137,4 @@ var whyListing = listing[fleet.WhyDevice]{
 		{title: "PC", value: func(_ *output, d fleet.WhyDevice) string { return d.PC }},
 		{title: "WHY", value: func(_ *output, d fleet.WhyDevice) string { return d.Why }},
 	},
-}
-
-// count is a number and what it counts.
-type count struct {
-	n    int
-	word string
-}
-
-// endedWords says how far something is: how many of all have ended, and the counts
-// that are not zero.
-func endedWords(ended, total int, counts ...count) string {
-	parts := []string{fmt.Sprintf("%d of %d ended", ended, total)}
-	for _, c := range counts {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -3,24 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/problem"
 )
 
-// lookSeldom is the time between two looks at a job of thousands of units.
-const lookSeldom = 2 * time.Second
-
 func (e *env) fleetWatch() *cobra.Command {
-	return &cobra.Command{
-		Use: "watch ID", Short: "Watch a fleet job until it has ended; the exit code is how it ended", Args: e.args("ID"),
+	return e.watches(&cobra.Command{
+		Short: "Watch a fleet job until it has ended; the exit code is how it ended",
 		Long: `Watch a fleet job until it has ended.
 
 On a terminal it draws a tree and keeps it up to date: PCs, their progress, and the
@@ -29,46 +23,24 @@ devices at work below them. Elsewhere it prints a line for each run that moved; 
 
 The exit code is 0 when the job is done, 1 when it failed or was stopped as bad, 2 when
 it was canceled. Ctrl-C ends the watching, never the job.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findFleet(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return watchFleet(ctx, e.output(), s, id)
-		}),
-	}
+	}, findFleet, watchFleet)
 }
 
 // watchFleet shows a fleet job until it has ended, and returns how it ended.
 func watchFleet(ctx context.Context, o *output, s *app.Session, id weir.ID) error {
-	show := showUnits(o)
-	if o.terminal && o.format == "table" {
-		show = showFleet(o)
+	page, err := watched[fleetPage]{
+		follow: weir.Filter{Job: id},
+		read:   func(ctx context.Context) (fleetPage, error) { return lookAtFleet(ctx, s, id) },
+		lines:  showUnits(o),
+		draw:   func(p fleetPage, room int) []string { return drawFleet(o, p, room) },
+		over:   func(p fleetPage) bool { return p.EndedAt != nil },
+		large:  func(p fleetPage) bool { return len(p.Units) > unitsPage },
+		left:   "Stopped watching; the fleet job goes on. Watch it with: weir fleet watch " + short(id),
+	}.watch(ctx, o, s)
+	if err != nil {
+		return err
 	}
-	wake, unfollow := follow(ctx, s, weir.Filter{Job: id})
-	defer unfollow()
-	for {
-		page, err := lookAtFleet(ctx, s, id)
-		if ctx.Err() != nil {
-			o.say("Stopped watching; the fleet job goes on. Watch it with: weir fleet watch %s", short(id))
-			return quiet(problem.Canceled)
-		}
-		if err != nil {
-			return err
-		}
-		o.now = time.Now()
-		if err := show(page); err != nil {
-			return err
-		}
-		if page.EndedAt != nil {
-			return endOfFleet(o, page.Job)
-		}
-		gap, every := lookEvery, drawEvery
-		if len(page.Units) > unitsPage {
-			gap, every = lookSeldom, lookSeldom+drawEvery
-		}
-		rest(ctx, gap, every, wake) // ended: the next look says so
-	}
+	return endOfFleet(o, page.Job)
 }
 
 // lookAtFleet reads what a watcher sees.
@@ -100,13 +72,7 @@ func endOfFleet(o *output, j fleet.Job) error {
 			o.say("See why devices were missed with: weir fleet why %s", short(j.ID))
 		}
 	}
-	switch j.State {
-	case fleet.JobFailed:
-		return quiet(problem.Failed)
-	case fleet.JobCanceled:
-		return quiet(problem.Canceled)
-	}
-	return nil
+	return ended(j.State)
 }
 
 // showUnits prints each unit that moved, and what the job waits for.
@@ -149,14 +115,4 @@ func printUnit(o *output, u fleet.Unit) error {
 	}
 	_, err := fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s  %s", at.UTC().Format("15:04:05"), clean(u.PC), clean(unitName(u)), o.paint(fleetColor(u.State), u.State), clean(said)), " "))
 	return err
-}
-
-// showFleet draws the job in the same place again and again.
-func showFleet(o *output) func(fleetPage) error {
-	drawn := 0
-	return func(p fleetPage) error {
-		_, o.width = terminal(o.Out.(*os.File))
-		drawn = redraw(o.Out, drawFleet(o, p, terminalHeight(o.Out)-2), drawn)
-		return nil
-	}
 }

@@ -66,7 +66,7 @@ var jobListing = listing[view.Job]{
 			if j.State == "queued" {
 				return ""
 			}
-			return fmt.Sprintf("%d/%d", ended(j), j.Total)
+			return fmt.Sprintf("%d/%d", endedTasks(j), j.Total)
 		}},
 		{title: "PRIORITY", wide: true, value: func(_ *output, j view.Job) string { return fmt.Sprint(j.Priority) }},
 		{title: "CREATED", ages: true, value: func(o *output, j view.Job) string { return o.ago(j.CreatedAt) }},
@@ -94,7 +94,7 @@ func jobNote(o *output, j view.Job) string {
 	return "waits to be built"
 }
 
-func ended(j view.Job) int { return j.Done + j.Failed + j.Canceled + j.Skipped }
+func endedTasks(j view.Job) int { return j.Done + j.Failed + j.Canceled + j.Skipped }
 
 // took is how long a job took, or has taken until now.
 func (o *output) took(j view.Job) string {
@@ -209,7 +209,7 @@ func workflowOf(ctx context.Context, s *app.Session, j view.Job) (string, error)
 }
 
 func jobCounts(j view.Job) string {
-	return endedWords(ended(j), j.Total, count{j.Done, "done"}, count{j.Failed, "failed"}, count{j.Canceled, "canceled"}, count{j.Skipped, "skipped"})
+	return endedWords(endedTasks(j), j.Total, count{j.Done, "done"}, count{j.Failed, "failed"}, count{j.Canceled, "canceled"}, count{j.Skipped, "skipped"})
 }
 
 func (e *env) jobCancel() *cobra.Command {

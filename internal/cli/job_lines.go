@@ -30,6 +30,7 @@ type jobLines struct {
 	log bool
 	// printed is how far the log of each attempt was printed.
 	printed map[attempt]joblog.Place
+	names   *taskNames
 	// refused is set once it was told that logs cannot be read.
 	refused bool
 }
@@ -73,16 +74,17 @@ func (w *jobLines) watch(ctx context.Context) (view.Job, error) {
 
 // name learns how the tasks are called. A job may get more of them as it runs.
 func (w *jobLines) name(ctx context.Context, events []view.Event) error {
-	known := w.o.names != nil
+	known := w.names != nil
 	for _, event := range events {
-		known = known && (event.Task.IsZero() || w.o.names.byID[event.Task] != "")
+		known = known && (event.Task.IsZero() || w.names.byID[event.Task] != "")
 	}
 	if known {
 		return nil
 	}
 	page, err := readJob(ctx, w.s, w.job)
 	if err == nil {
-		w.o.names = namesOf(page.Tasks)
+		w.names = namesOf(page.Tasks)
+		w.o.names = w.names.of
 	}
 	return err
 }
@@ -117,7 +119,7 @@ type jobLogLine struct {
 // cannot be read does not end the watch.
 func (w *jobLines) printLog(ctx context.Context, event view.Event) error {
 	which := attempt{event.Task, event.Attempt}
-	key := w.o.names.byID[event.Task]
+	key := w.names.byID[event.Task]
 	for line, err := range w.s.Log(ctx, event.Task, event.Attempt, w.printed[which], false) {
 		if err != nil {
 			if !w.refused {

@@ -3,9 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,16 +10,10 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/blob/joblog"
-	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 )
 
 const (
-	// lookEvery is the time between two looks at a job that is watched.
-	lookEvery = 250 * time.Millisecond
-	// drawEvery is the longest time between two drawings: ages and bars move.
-	drawEvery = time.Second
 	// endWithin is how long to wait for the last event of a job that has ended.
 	endWithin = 10 * time.Second
 	// whysMost is how many tasks are asked why they wait, for one drawing.
@@ -56,20 +47,27 @@ The exit code is 0 when the job is done, 1 when it failed, 2 when it was cancele
 
 // watchJob shows a job until it has ended, and returns how it ended.
 func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID, log bool) error {
-	var job view.Job
+	var page jobPage
 	var err error
 	if o.terminal && o.format == "table" && !log {
-		job, err = watchTree(ctx, o, s, id)
+		page, err = watched[jobPage]{
+			follow: weir.Filter{Job: id},
+			read:   func(ctx context.Context) (jobPage, error) { return lookAtJob(ctx, s, id) },
+			draw:   func(p jobPage, room int) []string { return drawJob(o, p, room) },
+			over:   func(p jobPage) bool { return p.Ended() },
+			left:   "The job goes on. Watch it with: weir job watch " + short(id),
+		}.watch(ctx, o, s)
 	} else {
 		lines := &jobLines{o: o, s: s, job: id, log: log, printed: map[attempt]joblog.Place{}}
-		job, err = lines.watch(ctx)
-	}
-	if ctx.Err() != nil && o.table() {
-		o.say("The job goes on. Watch it with: weir job watch %s", short(id))
+		page.Job, err = lines.watch(ctx)
+		if ctx.Err() != nil && o.table() {
+			o.say("The job goes on. Watch it with: weir job watch %s", short(id))
+		}
 	}
 	if err != nil {
 		return err
 	}
+	job := page.Job
 	if o.table() {
 		fmt.Fprintf(o.Out, "Job %s is %s after %s: %s.\n", short(id), o.paint(stateColor(job.State), job.State), o.took(job), jobCounts(job))
 		if job.Cause != "" {
@@ -79,43 +77,20 @@ func watchJob(ctx context.Context, o *output, s *app.Session, id weir.ID, log bo
 			o.say("Do again what failed with: weir job rerun %s --failed", short(id))
 		}
 	}
-	switch job.State {
-	case "failed":
-		return quiet(problem.Failed)
-	case "canceled":
-		return quiet(problem.Canceled)
-	}
-	return nil
+	return ended(job.State)
 }
 
-// watchTree draws the job again and again in the same place.
-func watchTree(ctx context.Context, o *output, s *app.Session, id weir.ID) (view.Job, error) {
-	wake, unfollow := follow(ctx, s, weir.Filter{Job: id})
-	defer unfollow()
-	drawn := 0
-	for {
-		page, err := readJob(ctx, s, id)
-		if err == nil {
-			budget := childrenMost
-			err = page.nest(ctx, s, levelsMost, &budget)
-		}
-		if err == nil {
-			err = page.explain(ctx, s)
-		}
-		if err != nil {
-			return page.Job, err
-		}
-		o.now = time.Now()
-		_, o.width = terminal(o.Out.(*os.File))
-		lines := drawJob(o, page, terminalHeight(o.Out)-2)
-		drawn = redraw(o.Out, lines, drawn)
-		if page.Ended() {
-			return page.Job, nil
-		}
-		if !rest(ctx, lookEvery, drawEvery, wake) {
-			return page.Job, context.Cause(ctx)
-		}
+// lookAtJob reads what a watcher sees.
+func lookAtJob(ctx context.Context, s *app.Session, id weir.ID) (jobPage, error) {
+	page, err := readJob(ctx, s, id)
+	if err == nil {
+		budget := childrenMost
+		err = page.nest(ctx, s, levelsMost, &budget)
 	}
+	if err == nil {
+		err = page.explain(ctx, s)
+	}
+	return page, err
 }
 
 // explain asks why the job and its first waiting tasks wait. That a task waits
@@ -149,18 +124,4 @@ func (p *jobPage) explain(ctx context.Context, s *app.Session) error {
 		}
 	}
 	return nil
-}
-
-// redraw replaces the lines drawn before and returns how many there are now.
-func redraw(out io.Writer, lines []string, before int) int {
-	var text strings.Builder
-	if before > 0 {
-		fmt.Fprintf(&text, "\x1b[%dA", before)
-	}
-	for _, line := range lines {
-		text.WriteString(line + "\x1b[K\r\n") // also where the terminal adds no return
-	}
-	text.WriteString("\x1b[J")
-	_, _ = io.WriteString(out, text.String()) // a terminal that is gone ends us otherwise
-	return len(lines)
 }

@@ -44,8 +44,3 @@ func (e *env) sessionRevoke() *cobra.Command {
 		return e.output().did(in.Session, bareID{in.Session}, "Session %s has ended.", in.Session)
 	}))
 }
-
-// bareID is what programs read about a credential that is gone.
-type bareID struct {
-	ID string `json:"id"`
-}

@@ -2,15 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"html"
-	"io/fs"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -67,19 +59,6 @@ yet, the link makes the first user. Elsewhere it is the plain address.`,
 		return e.lead(address, onlyPrint)
 	})
 	return c
-}
-
-// lead prints an address, and opens it in the browser unless it is only to be printed.
-func (e *env) lead(address string, onlyPrint bool) error {
-	if err := e.output().did(address, struct {
-		URL string `json:"url"`
-	}{address}, "%s", address); err != nil || onlyPrint {
-		return err
-	}
-	if err := browse(address); err != nil {
-		e.output().say("The browser could not be opened (%s): open the address yourself.", err)
-	}
-	return nil
 }
 
 // pageOf is the path of what is to be opened.
@@ -142,31 +121,4 @@ func self(ctx context.Context, s *app.Session) (string, error) {
 		return admins[0], nil
 	}
 	return "", invalid("say who you are: --user NAME; weir user list shows them", "there is no user %q here", me)
-}
-
-// browse opens an address in the browser of this user. A link logs in, so it
-// must not stand on a command line, which everybody on the machine can read: the
-// browser gets a page of our own that leads there.
-func browse(address string) error {
-	folder, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
-	folder = filepath.Join(folder, "weir")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	path := filepath.Join(folder, "open.html")
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	text := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><meta http-equiv=refresh content=\"0;url=%s\"><title>Weir</title><a href=\"%[1]s\">Open Weir</a>\n", html.EscapeString(address))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return err
-	}
-	program := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		program = "open"
-	}
-	return exec.Command(program, path).Start() // #nosec G204 -- a fixed program and a path of our own
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/engine/view"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -27,7 +28,7 @@ type output struct {
 	// hint makes the commands in a sentence ones that can be typed.
 	hint func(string) string
 	// names are those of tasks in lines about events; nil: their ids must do.
-	names *taskNames
+	names func(view.Event) string
 	// lines says that more than one value follows: each on a line of its own.
 	lines bool
 }

@@ -150,7 +150,4 @@ With auto it is what the PC's agent reports, or else what the policy says.`,
 	}
 }
 
-func pcNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := allPCs(ctx, s)
-	return pairs(found, err, func(p fleet.PC) (string, string) { return p.Name, fmt.Sprintf("%s, %d devices", p.State, p.Devices) })
-}
+var pcNames = listed(fleet.ListPCs, func(p fleet.PC) (string, string) { return p.Name, fmt.Sprintf("%s, %d devices", p.State, p.Devices) })

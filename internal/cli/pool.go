@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -108,20 +107,6 @@ func poolRate(p work.Pool) string {
 	return fmt.Sprintf("%d/%s", *p.Rate, every(p.Seconds))
 }
 
-// every is an interval as it is written in a rate, such as 1m or 1.5s.
-func every(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	for _, unit := range []struct {
-		size time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
-		if d > 0 && d%unit.size == 0 {
-			return fmt.Sprint(int(d/unit.size)) + unit.name
-		}
-	}
-	return everyText(d)
-}
-
 func (e *env) poolSet() *cobra.Command {
 	var size int
 	var rate, note string
@@ -180,9 +165,4 @@ waited for a place may start at once. Later tasks that name it are refused.`,
 	return operation(e, work.DropPool, c, func(_ context.Context, _ *app.Session, in *work.DroppingPool, _ op.Nothing) error {
 		return e.output().did(in.Pool, bare{in.Pool}, "Pool %s is gone.", in.Pool)
 	})
-}
-
-// bare is what programs read about a thing that has nothing more to say.
-type bare struct {
-	Name string `json:"name"`
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
@@ -30,16 +28,6 @@ func (e *env) rollout() *cobra.Command {
 
 func (e *env) rolloutList() *cobra.Command {
 	return lists(e, rollout.List, &cobra.Command{Example: "  weir rollout list --state waiting\n  weir rollout list --database orders-eu --watch"}, rolloutListing)
-}
-
-// oneOf refuses a value of a flag that is not one of the known words.
-func oneOf(flag, value string, words []string) error {
-	for _, word := range append(words, "") {
-		if word == value {
-			return nil
-		}
-	}
-	return invalid("choose one of "+strings.Join(words, ", "), "--%s: %q is not known", flag, value)
 }
 
 var rolloutListing = listing[rollout.Rollout]{
@@ -80,29 +68,11 @@ func rolloutColor(s string) string {
 	return stateColor(strings.ToLower(s))
 }
 
-// cyan is the colour of what may start and waits for nothing.
-const cyan = "36"
-
 func endedRuns(c rollout.Counts) int { return c.Done + c.Failed + c.Canceled + c.Unknown + c.Skipped }
 
 func runCounts(c rollout.Counts) string {
 	return endedWords(endedRuns(c), c.Total, count{c.Running, "running"}, count{c.Available, "available"}, count{c.Pending, "pending"}, count{c.Done, "done"}, count{c.Failed, "failed"},
 		count{c.Unknown, "unknown"}, count{c.Canceled, "canceled"}, count{c.Skipped, "skipped"})
-}
-
-// agoOf is ago for a time that may not be there.
-func (o *output) agoOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return o.ago(*t)
-}
-
-func (o *output) bothOf(t *time.Time, by string) string {
-	if t == nil {
-		return ""
-	}
-	return strings.TrimSpace(o.both(*t) + " " + by)
 }
 
 // findRollout reads which rollout is meant.
@@ -111,7 +81,4 @@ func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, err
 	return r.ID, err
 }
 
-func rolloutIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := rollout.List.Call(ctx, s.Operations, &rollout.Listing{Paged: op.Paged{Limit: completeMost}})
-	return pairs(found.Items, err, func(r rollout.Rollout) (string, string) { return short(r.ID), r.State + ": " + r.Name })
-}
+var rolloutIDs = listed(rollout.List, func(r rollout.Rollout) (string, string) { return short(r.ID), r.State + ": " + r.Name })

@@ -2,8 +2,6 @@ package cli
 
 import (
 	_ "embed"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,17 +78,4 @@ func changesIn(dir string) (folder, wrote string, err error) {
 	}
 	wrote = filepath.Join(dir, usual, "V001__greeting.sql")
 	return usual, wrote, writeNew(wrote, firstChange)
-}
-
-// writeNew writes a file that is not there yet.
-func writeNew(path, text string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
-	if errors.Is(err, fs.ErrExist) {
-		return problem.New(problem.Conflict, "edit it, or name another folder", "%s is there already", path).Run("weir rollout init FOLDER")
-	}
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text)
-	return errors.Join(err, file.Close())
 }

@@ -71,14 +71,6 @@ func gather(groups []alike, text, name string) []alike {
 // namedMost is how many databases are named before the rest is counted.
 const namedMost = 3
 
-// who names databases, and counts those that are too many to name.
-func who(names []string) string {
-	if len(names) <= namedMost+1 {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:namedMost], ", "), len(names)-namedMost)
-}
-
 // printStages writes, stage by stage, what its databases get: those that get the same
 // in one line.
 func printStages(o *output, v rollout.Preview) {

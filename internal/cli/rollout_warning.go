@@ -93,15 +93,6 @@ func rowsIn(general, own rollout.PlanWarning) (int64, bool) {
 	return rows, err == nil
 }
 
-// thousands writes 1200000 as 1,200,000.
-func thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // printWarnings writes each warning with why it hurts and the safer form. What was told
 // of one is not told again of its like.
 func printWarnings(o *output, to io.Writer, warnings []planWarning, indent string, told map[string]bool) {

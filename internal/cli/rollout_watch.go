@@ -3,21 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 )
 
 func (e *env) rolloutWatch() *cobra.Command {
-	return &cobra.Command{
-		Use: "watch ID", Short: "Watch a rollout until it has ended; the exit code is how it ended", Args: e.args("ID"),
+	return e.watches(&cobra.Command{
+		Short: "Watch a rollout until it has ended; the exit code is how it ended",
 		Long: `Watch a rollout until it has ended.
 
 On a terminal it draws a board and keeps it up to date: stages, their databases, a mark
@@ -27,49 +24,23 @@ moved; with -o json the task.
 The exit code is 0 when the rollout is done, 1 when it failed, or a failure stopped it
 and nothing of it runs any more, 2 when it was canceled. A rollout that waits for a
 person is watched until somebody decides. Ctrl-C ends the watching, never the rollout.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findRollout(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return watchRollout(ctx, e.output(), s, id)
-		}),
-	}
+	}, findRollout, watchRollout)
 }
 
 // watchRollout shows a rollout until it has ended, and returns how it ended.
 func watchRollout(ctx context.Context, o *output, s *app.Session, id weir.ID) error {
-	show := showMoves(o)
-	if o.terminal && o.format == "table" {
-		show = showBoard(o)
+	page, err := watched[rolloutPage]{
+		follow: weir.Filter{Job: id},
+		read:   func(ctx context.Context) (rolloutPage, error) { return readRollout(ctx, s, id) },
+		lines:  showMoves(o),
+		draw:   func(p rolloutPage, room int) []string { return drawRollout(o, p, room) },
+		over:   rolloutPage.over,
+		left:   "Stopped watching; the rollout goes on. Watch it with: weir rollout watch " + short(id),
+	}.watch(ctx, o, s)
+	if err != nil {
+		return err
 	}
-	wake, unfollow := follow(ctx, s, weir.Filter{Job: id})
-	defer unfollow()
-	for {
-		page, err := readRollout(ctx, s, id)
-		if ctx.Err() != nil {
-			return unwatched(o, id)
-		}
-		if err != nil {
-			return err
-		}
-		o.now = time.Now()
-		if err := show(page); err != nil {
-			return err
-		}
-		if page.over() {
-			return endOfRollout(o, page.Rollout)
-		}
-		if !rest(ctx, lookEvery, drawEvery, wake) {
-			return unwatched(o, id)
-		}
-	}
-}
-
-// unwatched ends the watching. Nothing in it may be read as the end of the rollout.
-func unwatched(o *output, id weir.ID) error {
-	o.say("Stopped watching; the rollout goes on. Watch it with: weir rollout watch %s", short(id))
-	return quiet(problem.Canceled)
+	return endOfRollout(o, page.Rollout)
 }
 
 // over says that nothing more happens unless a person wants it to.
@@ -96,13 +67,7 @@ func endOfRollout(o *output, r rollout.Rollout) error {
 			o.say("See what failed with: weir rollout show %s --status failed; then weir rollout retry or skip the task", short(r.ID))
 		}
 	}
-	switch r.State {
-	case rollout.StateFailed:
-		return quiet(problem.Failed)
-	case rollout.StateCanceled:
-		return quiet(problem.Canceled)
-	}
-	return nil
+	return ended(r.State)
 }
 
 // showMoves prints each task that moved, and what the rollout waits for.
@@ -128,12 +93,12 @@ func showMoves(o *output) func(rolloutPage) error {
 	}
 }
 
-// standing says in one phrase how a rollout stands: what it waits for says it mostly.
+// standing says in one phrase how a rollout stands: what it waits for, or why it ends.
 func standing(r rollout.Rollout) string {
-	if strings.HasPrefix(r.Waits, "waits ") {
-		return r.Waits
+	if r.State == rollout.StateFailed || r.State == rollout.StateCanceled {
+		return "is " + r.State + ": " + r.Waits
 	}
-	return "is " + r.State + ": " + r.Waits
+	return r.Waits
 }
 
 func printMove(o *output, t rollout.Task) error {
@@ -152,14 +117,4 @@ func printMove(o *output, t rollout.Task) error {
 	}
 	_, err := fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", t.Since.UTC().Format("15:04:05"), clean(t.Key), o.paint(rolloutColor(t.Status), t.Status), clean(said)), " "))
 	return err
-}
-
-// showBoard draws the rollout in the same place again and again.
-func showBoard(o *output) func(rolloutPage) error {
-	drawn := 0
-	return func(p rolloutPage) error {
-		_, o.width = terminal(o.Out.(*os.File))
-		drawn = redraw(o.Out, drawRollout(o, p, terminalHeight(o.Out)-2), drawn)
-		return nil
-	}
 }

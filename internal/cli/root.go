@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/near"
 )
 
 const (
@@ -73,87 +72,4 @@ Then, in another terminal, look around and run a workflow of your own:
 	}
 	e.hintHelp(root)
 	return root
-}
-
-// settingFlags offers settings as flags; none named: all that are not global.
-func settingFlags(cmd *cobra.Command, persistent bool, names ...string) {
-	for _, s := range app.Settings() {
-		wanted := len(names) == 0 && s.Name != "data" && s.Name != "database_url"
-		for _, name := range names {
-			wanted = wanted || s.Name == name
-		}
-		if !wanted {
-			continue
-		}
-		flags := cmd.Flags()
-		if persistent {
-			flags = cmd.PersistentFlags()
-		}
-		help := s.Help
-		if s.Default != "" {
-			help += "; default: " + s.Default
-		}
-		flags.String(s.Flag, "", help+" ("+s.Variable+")")
-	}
-}
-
-// noun is a command that only holds verbs.
-func (e *env) noun(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Aliases: aliases, Args: e.noArgs, RunE: e.help}
-	c.AddCommand(verbs...)
-	return c
-}
-
-func (e *env) help(cmd *cobra.Command, _ []string) error {
-	e.began = true
-	return cmd.Help()
-}
-
-// noArgs refuses arguments: for a noun they are verbs that do not exist.
-func (e *env) noArgs(cmd *cobra.Command, args []string) error {
-	e.helpFor = cmd.CommandPath()
-	if len(args) == 0 {
-		return nil
-	}
-	if !cmd.HasSubCommands() {
-		return invalid("", "%s takes no argument, got %q", cmd.CommandPath(), args[0])
-	}
-	var verbs []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			verbs = append(verbs, append([]string{c.Name()}, c.Aliases...)...)
-		}
-	}
-	if meant := near.Word(args[0], verbs); meant != "" {
-		return invalid("did you mean: "+cmd.CommandPath()+" "+meant, "%s has no command %q", cmd.CommandPath(), args[0])
-	}
-	return invalid("", "%s has no command %q", cmd.CommandPath(), args[0])
-}
-
-// atMost wants at most these arguments.
-func (e *env) atMost(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		return e.args(names[:min(len(args), len(names))]...)(cmd, args)
-	}
-}
-
-// some wants one or more arguments.
-func (e *env) some(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		return e.args(name)(cmd, args[:min(len(args), 1)])
-	}
-}
-
-// args wants exactly these arguments.
-func (e *env) args(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		e.helpFor = cmd.CommandPath()
-		switch {
-		case len(args) < len(names):
-			return invalid("use it so: "+cmd.UseLine(), "%s is missing", names[len(args)])
-		case len(args) > len(names):
-			return invalid("use it so: "+cmd.UseLine(), "%q is one argument too many", args[len(names)])
-		}
-		return nil
-	}
 }

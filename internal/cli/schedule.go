@@ -52,13 +52,6 @@ func scheduleRuns(s work.Schedule) string {
 	return s.Service
 }
 
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return ""
-}
-
 func (e *env) scheduleShow() *cobra.Command {
 	c := &cobra.Command{Short: "Show a schedule: when it is due and what it submits"}
 	return operation(e, work.ShowSchedule, c, func(_ context.Context, _ *app.Session, _ *work.NamedSchedule, found work.Schedule) error {

@@ -132,7 +132,4 @@ that nothing is left.`,
 	})
 }
 
-func secretNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := work.ListSecrets.Call(ctx, s.Operations, &struct{}{})
-	return pairs(found.Items, err, func(x vault.Secret) (string, string) { return x.Name, x.Note })
-}
+var secretNames = listed(work.ListSecrets, func(x vault.Secret) (string, string) { return x.Name, x.Note })

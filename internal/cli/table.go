@@ -162,25 +162,25 @@ func writeLine(o *output, text *strings.Builder, line []string, widths []int, pa
 	text.WriteByte('\n')
 }
 
-// field is one line of a detail view; an empty value is left out.
-type field struct{ label, value string }
+// field is one line of a detail view: a label and a value. An empty value is left out.
+type field [2]string
 
 // details writes labels and values in two columns. A value of several lines is
 // indented as a block.
 func (o *output) details(fields []field) error {
 	most := 0
 	for _, f := range fields {
-		if f.value != "" {
-			most = max(most, len(f.label))
+		if f[1] != "" {
+			most = max(most, len(f[0]))
 		}
 	}
 	var text strings.Builder
 	for _, f := range fields {
-		if f.value == "" {
+		if f[1] == "" {
 			continue
 		}
-		lines := strings.Split(cleanLines(strings.TrimRight(f.value, "\n")), "\n")
-		fmt.Fprintf(&text, "%s%s  %s\n", o.paint(bold, f.label), strings.Repeat(" ", most-len(f.label)), o.paint(stateColor(lines[0]), lines[0]))
+		lines := strings.Split(cleanLines(strings.TrimRight(f[1], "\n")), "\n")
+		fmt.Fprintf(&text, "%s%s  %s\n", o.paint(bold, f[0]), strings.Repeat(" ", most-len(f[0])), o.paint(stateColor(lines[0]), lines[0]))
 		for _, line := range lines[1:] {
 			fmt.Fprintf(&text, "%s  %s\n", strings.Repeat(" ", most), line)
 		}

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,45 +51,6 @@ func (e *env) taskList() *cobra.Command {
 	flags.register(c)
 	pageFlags(c, &page, "id")
 	return c
-}
-
-// pageFlags are those of every list.
-func pageFlags(c *cobra.Command, page *view.Page, what string) {
-	limitFlag(c, &page.Limit)
-	c.Flags().StringVar(&page.After, "after", "", "go on after this "+what)
-}
-
-// limitFlag is how much to show.
-func limitFlag(c *cobra.Command, into *int) {
-	*into = 50
-	c.Flags().Var((*limit)(into), "limit", "how many to show, up to 1000")
-}
-
-// limit is a number from 1 to 1000.
-type limit int
-
-// Set implements [pflag.Value].
-func (l *limit) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > 1000 {
-		return errors.New("give a number from 1 to 1000")
-	}
-	*l = limit(n)
-	return nil
-}
-
-func (l *limit) String() string { return strconv.Itoa(int(*l)) }
-
-// Type implements [pflag.Value].
-func (*limit) Type() string { return "number" }
-
-// table says that the output is for a person.
-func (o *output) table() bool { return o.format == "table" || o.format == "wide" }
-
-// short is the end of an id: random, unique, and accepted wherever an id is.
-func short(id fmt.Stringer) string {
-	s := id.String()
-	return s[len(s)-12:]
 }
 
 // taskListing shows tasks; who serves them makes the note of one that may start

@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,44 +74,5 @@ func taskFields(o *output, t view.Task) []field {
 		{"Params", pretty(t.Params)},
 		{"Result", pretty(t.Result)},
 	}
-	return slices.DeleteFunc(fields, func(f field) bool { return f.label == "Note" && f.value == t.Hold })
-}
-
-func idText(id weir.ID) string {
-	if id.IsZero() {
-		return ""
-	}
-	return id.String()
-}
-
-func number(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprint(*n)
-}
-
-// labels is a=1,b=2 in the order of the names.
-func labels[V any](m map[string]V) string {
-	parts := make([]string, 0, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%s=%v", k, m[k]))
-	}
-	return strings.Join(parts, ",")
-}
-
-// pretty is JSON for reading; short values stay on one line.
-func pretty(text json.RawMessage) string {
-	const oneLine = 100
-	if len(text) == 0 || string(text) == "null" {
-		return ""
-	}
-	if len(text) <= oneLine {
-		return string(text)
-	}
-	var out bytes.Buffer
-	if json.Indent(&out, text, "", "  ") != nil {
-		return string(text)
-	}
-	return out.String()
+	return slices.DeleteFunc(fields, func(f field) bool { return f[0] == "Note" && f[1] == t.Hold })
 }

@@ -2,12 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,42 +53,6 @@ func (f *taskFlags) read(c *cobra.Command, in io.Reader, service string, now tim
 		}
 	}
 	return t, nil
-}
-
-// readTime reads an RFC 3339 time or a duration from now.
-func readTime(s string, now time.Time) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t, nil
-	}
-	d, err := app.ParseDuration(s)
-	if err != nil || d == app.Forever {
-		return time.Time{}, fmt.Errorf("%q is neither a time such as 2026-01-31T08:00:00Z nor a duration such as 10m", s)
-	}
-	return now.Add(d), nil
-}
-
-// readJSON reads JSON from the text itself, from @FILE, or from standard input.
-func readJSON(text string, in io.Reader) (json.RawMessage, error) {
-	var data []byte
-	var err error
-	switch {
-	case text == "":
-		return nil, nil
-	case text == "-":
-		data, err = io.ReadAll(in)
-	case strings.HasPrefix(text, "@"):
-		data, err = os.ReadFile(text[1:])
-	default:
-		data = []byte(text)
-	}
-	if err != nil {
-		return nil, invalid("", "params: %s", err)
-	}
-	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
-		return nil, invalid(`quote it for the shell: --params '{"name": "you"}'`, "params are not JSON: %s", err)
-	}
-	return data, nil
 }
 
 func (e *env) taskSubmit() *cobra.Command {

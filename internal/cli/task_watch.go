@@ -4,22 +4,20 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/problem"
 )
 
 // eventsShown is how many of its last events stand below a task that is watched.
 const eventsShown = 5
 
 func (e *env) taskWatch() *cobra.Command {
-	return &cobra.Command{
-		Use: "watch ID", Short: "Watch a task until it has ended; the exit code is how it ended", Args: e.args("ID"),
+	return e.watches(&cobra.Command{
+		Short: "Watch a task until it has ended; the exit code is how it ended",
 		Long: `Watch a task until it has ended.
 
 On a terminal it draws the task with its progress, and why it waits. Elsewhere
@@ -27,40 +25,23 @@ it prints a line for each event, from the task's beginning.
 
 The exit code is 0 when the task is done or skipped, 1 when it failed, 2 when it
 was canceled.`,
-		RunE: e.session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := findTask(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return watchTask(ctx, e.output(), s, id)
-		}),
-	}
+	}, findTask, watchTask)
 }
 
 // watchTask shows a task until it has ended, and returns how it ended.
 func watchTask(ctx context.Context, o *output, s *app.Session, id weir.ID) error {
-	show := showTaskLines(o)
-	if o.terminal && o.format == "table" {
-		show = showTaskScreen(o)
+	page, err := watched[taskPage]{
+		follow: weir.Filter{Task: id},
+		read:   func(ctx context.Context) (taskPage, error) { return readTask(ctx, s, id) },
+		lines:  showTaskLines(o),
+		draw:   func(p taskPage, _ int) []string { return drawTask(o, p) },
+		over:   func(p taskPage) bool { return p.State.Ended() },
+		left:   "Stopped watching; the task goes on. Watch it with: weir task watch " + short(id),
+	}.watch(ctx, o, s)
+	if err != nil {
+		return err
 	}
-	wake, unfollow := follow(ctx, s, weir.Filter{Task: id})
-	defer unfollow()
-	for {
-		page, err := readTask(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		o.now = time.Now()
-		if err := show(page); err != nil {
-			return err
-		}
-		if weir.State(page.State).Ended() {
-			return taskEnd(o, page.Task)
-		}
-		if !rest(ctx, lookEvery, drawEvery, wake) {
-			return context.Cause(ctx)
-		}
-	}
+	return taskEnd(o, page.Task)
 }
 
 // readTask reads everything about a task. Its events are read after its state,
@@ -87,13 +68,7 @@ func taskEnd(o *output, t view.Task) error {
 			fmt.Fprintf(o.Out, "Result: %s\n", cleanLines(result))
 		}
 	}
-	switch t.State {
-	case "failed":
-		return quiet(problem.Failed)
-	case "canceled":
-		return quiet(problem.Canceled)
-	}
-	return nil
+	return ended(string(t.State))
 }
 
 // showTaskLines prints the events that were not there before.
@@ -109,15 +84,6 @@ func showTaskLines(o *output) func(taskPage) error {
 				return err
 			}
 		}
-		return nil
-	}
-}
-
-// showTaskScreen draws the task in the same place again and again.
-func showTaskScreen(o *output) func(taskPage) error {
-	drawn := 0
-	return func(page taskPage) error {
-		drawn = redraw(o.Out, drawTask(o, page), drawn)
 		return nil
 	}
 }

@@ -2,15 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 )
-
-// barCells is the width of a progress bar.
-const barCells = 20
 
 // marks stand for states, so that a tree can be read at a glance.
 var marks = map[string]string{
@@ -28,7 +24,7 @@ type row struct {
 // Below a step that is a workflow stand the tasks of its job. If there is no room
 // for all, tasks that have ended well are left out first.
 func drawJob(o *output, page jobPage, room int) []string {
-	head := fmt.Sprintf("%s  %s  %d/%d  %s", clean(page.Name), page.State, ended(page.Job), page.Total, o.took(page.Job))
+	head := fmt.Sprintf("%s  %s  %d/%d  %s", clean(page.Name), page.State, endedTasks(page.Job), page.Total, o.took(page.Job))
 	lines := []string{o.paint(bold, cut(head, max(o.width-barCells-3, 20))) + "  " + bar(page.Progress*100)}
 	for _, reason := range page.waits {
 		lines = append(lines, "  "+o.paint(yellow, cut(clean(reason), max(o.width-3, 8))))
@@ -110,7 +106,7 @@ func childProgress(j view.Job) string {
 	if j.State == "queued" {
 		return "job " + short(j.ID) + " is queued"
 	}
-	return fmt.Sprintf("%s  %d/%d  job %s", bar(j.Progress*100), ended(j), j.Total, short(j.ID))
+	return fmt.Sprintf("%s  %d/%d  job %s", bar(j.Progress*100), endedTasks(j), j.Total, short(j.ID))
 }
 
 // foldFrom is how many items of a map share a line, failedShown how many of those
@@ -226,15 +222,6 @@ func taskProgress(o *output, t view.Task) string {
 		return span(t.FinishedAt.Sub(t.StartedAt))
 	}
 	return clean(taskNote(t))
-}
-
-// bar is a progress bar for a percentage, whatever a worker has reported.
-func bar(percent float64) string {
-	if math.IsNaN(percent) {
-		percent = 0
-	}
-	full := int(math.Round(min(max(percent, 0), 100) / 100 * barCells))
-	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
 }
 
 // depths says how far each task is indented: one more than what it needs, but a

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,14 +50,6 @@ func loginBy(u auth.User) string {
 		return "password"
 	}
 	return "link only"
-}
-
-// at is a time that may not have been.
-func at(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 func (e *env) userShow() *cobra.Command {
@@ -248,7 +239,4 @@ func (o *output) aboutLink(address string) {
 	}
 }
 
-func userNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	users, err := account.ListUsers.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(users.Items, err, func(u auth.User) (string, string) { return u.Name, string(u.Role) })
-}
+var userNames = listed(account.ListUsers, func(u auth.User) (string, string) { return u.Name, string(u.Role) })

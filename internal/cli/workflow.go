@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -79,14 +78,6 @@ func (e *env) workflowShow() *cobra.Command {
 		}
 		return o.show(w.Name, w, func() error { return showWorkflow(o, w) })
 	})
-}
-
-// sourceText is a file as somebody wrote it; a terminal sees no control bytes.
-func sourceText(o *output, source string) string {
-	if o.terminal {
-		return cleanLines(source)
-	}
-	return source
 }
 
 func showWorkflow(o *output, w workflow.Workflow) error {
@@ -186,7 +177,4 @@ func readVersion(name, text string) (int, error) {
 }
 
 // workflowNames are those that can be run.
-func workflowNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := workflow.List.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(found.Items, err, func(w workflow.Workflow) (string, string) { return w.Name, plural(w.Steps, "step", "steps") })
-}
+var workflowNames = listed(workflow.List, func(w workflow.Workflow) (string, string) { return w.Name, plural(w.Steps, "step", "steps") })

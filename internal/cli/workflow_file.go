@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -56,15 +55,6 @@ func (e *env) readWorkflow(path string) (workflowFile, error) {
 		f.faults = append(f.faults, f.definition.Past(time.Now())...)
 	}
 	return f, nil
-}
-
-func readAtMost(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // check is the error of a definition that cannot be used.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/inside/program"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -89,10 +88,7 @@ func phaseColor(s string) string {
 	return dim
 }
 
-func workspaceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	found, err := workspace.List.Call(ctx, s.Operations, &workspace.Listing{Paged: op.Paged{Limit: completeMost}})
-	return pairs(found.Items, err, func(w workspace.View) (string, string) { return w.Name, string(w.Phase) + " " + w.Description })
-}
+var workspaceNames = listed(workspace.List, func(w workspace.View) (string, string) { return w.Name, string(w.Phase) + " " + w.Description })
 
 // workspaceOf reads the one that is called so.
 func workspaceOf(ctx context.Context, s *app.Session, called string) (workspace.View, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
@@ -17,40 +16,36 @@ import (
 // wanted, or, without that, until somebody has enough. What keeps it from getting there
 // is an error.
 func watchWorkspace(ctx context.Context, o *output, s *app.Session, id weir.ID, want *ladder.Phase) error {
-	wake, unfollow := follow(ctx, s, weir.Filter{})
-	defer unfollow()
-	for last := ""; ; {
-		w, err := workspaceOf(ctx, s, id.String())
-		if ctx.Err() != nil {
-			o.say("Stopped watching; the workspace goes on. See it with: weir workspace show %s", id)
-			return quiet(problem.Canceled)
-		}
-		if err != nil {
-			return err
-		}
-		o.now = time.Now()
-		if sign := movedSign(w); sign != last {
+	last := ""
+	w, err := watched[workspace.View]{
+		read: func(ctx context.Context) (workspace.View, error) { return workspaceOf(ctx, s, id.String()) },
+		lines: func(w workspace.View) error {
+			sign := movedSign(w)
+			if sign == last {
+				return nil
+			}
 			last = sign
-			if err := printPhase(o, w); err != nil {
-				return err
-			}
+			return printPhase(o, w)
+		},
+		over: func(w workspace.View) bool {
+			return want != nil && (failedFor(w, *want) || w.Phase == *want && w.Operation == ladder.None || w.Desired != *want)
+		},
+		left: "Stopped watching; the workspace goes on. See it with: weir workspace show " + id.String(),
+	}.watch(ctx, o, s)
+	switch {
+	case err != nil:
+		return err
+	case failedFor(w, *want):
+		o.say("See why with: weir workspace why %s; then: weir workspace recover %[1]s", clean(w.Name))
+		return quiet(problem.Failed)
+	case w.Phase == *want && w.Operation == ladder.None:
+		if o.table() {
+			_, err = fmt.Fprintf(o.Out, "Workspace %s is %s.\n", clean(w.Name), w.Phase)
 		}
-		switch {
-		case want == nil:
-		case failedFor(w, *want):
-			o.say("See why with: weir workspace why %s; then: weir workspace recover %[1]s", clean(w.Name))
-			return quiet(problem.Failed)
-		case w.Phase == *want && w.Operation == ladder.None:
-			if o.table() {
-				_, err = fmt.Fprintf(o.Out, "Workspace %s is %s.\n", clean(w.Name), w.Phase)
-			}
-			return err
-		case w.Desired != *want:
-			o.say("Somebody wants %s by now: %s.", w.Desired, clean(w.DesiredBy))
-			return quiet(problem.Failed)
-		}
-		rest(ctx, lookEvery, drawEvery, wake) // ended: the next look says so
+		return err
 	}
+	o.say("Somebody wants %s by now: %s.", w.Desired, clean(w.DesiredBy))
+	return quiet(problem.Failed)
 }
 
 // failedFor: it does not get there by itself. An error without a reason was cleared, and

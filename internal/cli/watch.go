@@ -5,26 +5,117 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/spf13/cobra"
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
+	"golang.org/x/term"
 )
 
 const (
-	// listEvery is the longest time between two looks at a list that is watched:
-	// not all that it shows is told by an event.
-	listEvery = 2 * time.Second
-	// listGap is the shortest, however much happens.
-	listGap = 250 * time.Millisecond
+	// lookEvery is the time between two looks at a job that is watched.
+	lookEvery = 250 * time.Millisecond
+	// drawEvery is the longest time between two drawings: ages and bars move.
+	drawEvery = time.Second
+	// lookSeldom is the time between two looks at something of thousands of parts.
+	lookSeldom = 2 * time.Second
 )
+
+// watched is something that is shown until it has ended.
+type watched[P any] struct {
+	follow weir.Filter
+	// read reads how it stands.
+	read func(ctx context.Context) (P, error)
+	// lines prints what has moved, draw draws it on a terminal of so many lines. Nil: it is
+	// never drawn.
+	lines func(P) error
+	draw  func(page P, room int) []string
+	// over says that it has ended, large that reading it takes long; nil: it does not.
+	over, large func(P) bool
+	// left is said when a person stops watching. Nothing in it may be read as the end of
+	// the thing.
+	left string
+}
+
+// watch shows it until it has ended, and returns how it stands then.
+func (w watched[P]) watch(ctx context.Context, o *output, s *app.Session) (P, error) {
+	show := w.lines
+	if w.draw != nil && o.terminal && o.format == "table" {
+		drawn := 0
+		show = func(page P) error {
+			_, o.width = terminal(o.Out.(*os.File))
+			drawn = redraw(o.Out, w.draw(page, terminalHeight(o.Out)-2), drawn)
+			return nil
+		}
+	}
+	wake, unfollow := follow(ctx, s, w.follow)
+	defer unfollow()
+	for {
+		page, err := w.read(ctx)
+		if ctx.Err() != nil {
+			o.say("%s", w.left)
+			return page, quiet(problem.Canceled)
+		}
+		if err != nil {
+			return page, err
+		}
+		o.now = time.Now()
+		if err := show(page); err != nil || w.over(page) {
+			return page, err
+		}
+		gap := lookEvery
+		if w.large != nil && w.large(page) {
+			gap = lookSeldom
+		}
+		rest(ctx, gap, gap+drawEvery, wake) // ended: the next look says so
+	}
+}
+
+// ended is the exit code of something that ended in this state.
+func ended(state string) error {
+	switch state {
+	case "failed":
+		return quiet(problem.Failed)
+	case "canceled":
+		return quiet(problem.Canceled)
+	}
+	return nil
+}
+
+// watches is the command that watches one thing.
+func (e *env) watches(c *cobra.Command, find func(ctx context.Context, s *app.Session, text string) (weir.ID, error), watch func(ctx context.Context, o *output, s *app.Session, id weir.ID) error) *cobra.Command {
+	c.Use, c.Args = "watch ID", e.args("ID")
+	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+		id, err := find(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		return watch(ctx, e.output(), s, id)
+	})
+	return c
+}
+
+// redraw replaces the lines drawn before and returns how many there are now.
+func redraw(out io.Writer, lines []string, before int) int {
+	var text strings.Builder
+	if before > 0 {
+		fmt.Fprintf(&text, "\x1b[%dA", before)
+	}
+	for _, line := range lines {
+		text.WriteString(line + "\x1b[K\r\n") // also where the terminal adds no return
+	}
+	text.WriteString("\x1b[J")
+	_, _ = io.WriteString(out, text.String()) // a terminal that is gone ends us otherwise
+	return len(lines)
+}
 
 // watchList shows a list again whenever something happened, until ctx ends or
 // somebody presses q. Neither is an error.
@@ -220,3 +311,23 @@ func (o *output) keys(end func()) func() {
 	}()
 	return func() { _ = term.Restore(int(f.Fd()), before) }
 }
+
+const (
+	// listEvery is the longest time between two looks at a list that is watched:
+	// not all that it shows is told by an event.
+	listEvery = 2 * time.Second
+	// listGap is the shortest, however much happens.
+	listGap = 250 * time.Millisecond
+)
+
+// bar is a progress bar for a percentage, whatever a worker has reported.
+func bar(percent float64) string {
+	if math.IsNaN(percent) {
+		percent = 0
+	}
+	full := int(math.Round(min(max(percent, 0), 100) / 100 * barCells))
+	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
+}
+
+// barCells is the width of a progress bar.
+const barCells = 20
