@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 )
 
 // echo is how soon after the first signal another one counts as the same:
@@ -35,21 +35,17 @@ func Main(version string) int {
 		hurry()
 		signal.Stop(signals)
 	}()
-	e := &env{Streams: Streams{os.Stdin, os.Stdout, os.Stderr}, force: force, version: version, program: calledAs(os.Args[0])}
-	return e.main(ctx, os.Args[1:])
+	e := &command.Env{Streams: command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, Force: force, Version: version, Program: command.CalledAs(os.Args[0])}
+	return execute(ctx, e, os.Args[1:])
 }
 
-func (e *env) main(ctx context.Context, args []string) int {
-	e.line = args
-	root := e.root()
-	root.SetArgs(keepNegative(args))
+func execute(ctx context.Context, e *command.Env, args []string) int {
+	e.Line = args
+	root := root(e)
+	root.SetArgs(command.KeepNegative(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
-	return e.report(err)
+	return e.Report(err)
 }
-
-func (quiet) Error() string { return "told already" }
-
-func (s status) Error() string { return fmt.Sprintf("it ended with %d", int(s)) }

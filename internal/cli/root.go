@@ -4,6 +4,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/accountcmd"
+	"github.com/weirhq/weir/internal/cli/command"
+	"github.com/weirhq/weir/internal/cli/fleetcmd"
+	"github.com/weirhq/weir/internal/cli/machinecmd"
+	"github.com/weirhq/weir/internal/cli/rolloutcmd"
+	"github.com/weirhq/weir/internal/cli/workcmd"
+	"github.com/weirhq/weir/internal/cli/workflowcmd"
+	"github.com/weirhq/weir/internal/cli/workspacecmd"
 )
 
 const (
@@ -15,9 +23,9 @@ const (
 )
 
 // root is the whole tree of commands.
-func (e *env) root() *cobra.Command {
-	if e.program == "" {
-		e.program = "weir"
+func root(e *command.Env) *cobra.Command {
+	if e.Program == "" {
+		e.Program = "weir"
 	}
 	root := &cobra.Command{
 		Use:   "weir",
@@ -30,46 +38,46 @@ Then, in another terminal, look around and run a workflow of your own:
   weir job list
   weir workflow init
   weir run hello.yaml --watch`,
-		Version: e.version, SilenceErrors: true, SilenceUsage: true,
-		Args: e.noArgs, RunE: e.help,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: e.program},
+		Version: e.Version, SilenceErrors: true, SilenceUsage: true,
+		Args: e.NoArgs, RunE: e.Help,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: e.Program},
 	}
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	root.CompletionOptions.DisableDefaultCmd = true // ours says the same in the words of the rest
-	e.helpFor = e.program
+	e.HelpFor = e.Program
 	flags := root.PersistentFlags()
-	flags.StringVar(&e.configFile, "config", "", "TOML `file` with settings (WEIR_CONFIG)")
-	flags.StringVarP(&e.format, "output", "o", "table", "table, wide, json, yaml or name")
-	settingFlags(root, true, "data", "database_url")
+	flags.StringVar(&e.ConfigFile, "config", "", "TOML `file` with settings (WEIR_CONFIG)")
+	flags.StringVarP(&e.Format, "output", "o", "table", "table, wide, json, yaml or name")
+	command.SettingFlags(root, true, "data", "database_url")
 	for _, s := range app.ClientSettings() {
 		flags.String(s.Flag, "", s.Help+" ("+s.Variable+")")
 	}
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(command.Formats, cobra.ShellCompDirectiveNoFileComp))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		e.helpFor = cmd.CommandPath()
-		return flagError(cmd, err)
+		e.HelpFor = cmd.CommandPath()
+		return command.FlagError(cmd, err)
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {e.runCommand(), e.workflow(), e.job(), e.task(), e.rollout(), e.database(), e.fleet(), e.workspace(), e.schedule(), e.pool(), e.artifact(), e.secret(), e.events(), e.whyCommand()},
-		groupMachines: {e.agent(), e.node(), e.worker(), e.pc(), e.device()},
-		groupPeople:   {e.user(), e.token(), e.sessionNoun(), e.join()},
-		groupServer:   {e.up(), e.server(), e.urlCommand(), e.migrate(), e.doctor(), e.configCommand()},
-		groupClient:   {e.open(), e.login(), e.logout(), e.context(), e.completion(), e.versionCommand()},
+		groupWork:     {workflowcmd.Run(e), workflowcmd.Workflow(e), workcmd.Job(e), workcmd.Task(e), rolloutcmd.Rollout(e), rolloutcmd.Database(e), fleetcmd.Fleet(e), workspacecmd.Workspace(e), workflowcmd.Schedule(e), workcmd.Pool(e), workcmd.Artifact(e), workcmd.Secret(e), workcmd.Events(e), why(e)},
+		groupMachines: {machinecmd.Agent(e), machinecmd.Node(e), machinecmd.Worker(e), fleetcmd.PC(e), fleetcmd.Device(e)},
+		groupPeople:   {accountcmd.User(e), accountcmd.Token(e), accountcmd.Sessions(e), accountcmd.Join(e)},
+		groupServer:   {up(e), server(e), databaseURL(e), migrate(e), doctor(e), configCommand(e)},
+		groupClient:   {open(e), accountcmd.Login(e), accountcmd.Logout(e), accountcmd.Contexts(e), completion(e), versionCommand(e)},
 	} {
 		for _, c := range commands {
 			c.GroupID = group
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(e.docs(), e.workspaceInside())
-	e.completions(root)
-	e.verbs = map[string]bool{}
+	root.AddCommand(docs(e), workspacecmd.Inside(e))
+	completions(e, root)
+	e.Verbs = map[string]bool{}
 	for _, c := range root.Commands() {
-		e.verbs[c.Name()] = true
+		e.Verbs[c.Name()] = true
 	}
-	e.hintHelp(root)
+	e.HintHelp(root)
 	return root
 }
