@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// narrator tells a person line by line what happens and how long it took.
-type narrator struct {
+// progress tells a person line by line what happens and how long it took.
+type progress struct {
 	out   io.Writer
 	began time.Time
 }
 
-func newNarrator(out io.Writer) *narrator { return &narrator{out: out, began: time.Now()} }
+func newProgress(out io.Writer) *progress { return &progress{out: out, began: time.Now()} }
 
 // step says what begins, does it, and says on the same line how it ended.
-func (n *narrator) step(doing string, do func() (string, error)) error {
-	fmt.Fprintf(n.out, "%s ... ", doing)
+func (p *progress) step(doing string, do func() (string, error)) error {
+	fmt.Fprintf(p.out, "%s ... ", doing)
 	start := time.Now()
 	done, err := do()
 	if err != nil {
-		fmt.Fprintf(n.out, "failed (%s)\n", took(time.Since(start)))
+		fmt.Fprintf(p.out, "failed (%s)\n", took(time.Since(start)))
 		return err
 	}
-	fmt.Fprintf(n.out, "%s (%s)\n", done, took(time.Since(start)))
+	fmt.Fprintf(p.out, "%s (%s)\n", done, took(time.Since(start)))
 	return nil
 }
 
-func (n *narrator) line(format string, args ...any) { fmt.Fprintf(n.out, format+"\n", args...) }
+func (p *progress) line(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
 
 // took is a duration short enough to read at a glance.
 func took(d time.Duration) string {
