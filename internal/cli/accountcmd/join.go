@@ -9,7 +9,6 @@ import (
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/cli/command"
-	"github.com/weirhq/weir/internal/op"
 )
 
 // Join is the command weir join.
@@ -53,7 +52,5 @@ whatever work its agent asks for, with its secrets.`,
 
 func joinRevoke(e *command.Env) *cobra.Command {
 	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Take a join token back"}
-	return command.Operation(e, account.RevokeJoin, c, func(_ context.Context, _ *app.Session, in *account.NamedJoin, _ op.Nothing) error {
-		return e.Output().Did(in.Join, command.BareID{ID: in.Join}, "Join token %s is gone.", in.Join)
-	})
+	return command.Told(e, account.RevokeJoin, c, "Join token %s is gone.")
 }

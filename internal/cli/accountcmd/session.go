@@ -1,15 +1,11 @@
 package accountcmd
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/account"
-	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/cli/command"
-	"github.com/weirhq/weir/internal/op"
 )
 
 // Sessions is the command weir session.
@@ -42,7 +38,5 @@ var sessionListing = command.Listing[auth.Session]{
 
 func sessionRevoke(e *command.Env) *cobra.Command {
 	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Log a session out"}
-	return e.Personal(command.Operation(e, account.RevokeSession, c, func(_ context.Context, _ *app.Session, in *account.NamedSession, _ op.Nothing) error {
-		return e.Output().Did(in.Session, command.BareID{ID: in.Session}, "Session %s has ended.", in.Session)
-	}))
+	return e.Personal(command.Told(e, account.RevokeSession, c, "Session %s has ended."))
 }

@@ -189,9 +189,7 @@ func didUser(ctx context.Context, e *command.Env, s *app.Session, name, said str
 
 func userDelete(e *command.Env) *cobra.Command {
 	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Delete a user with its sessions and tokens; what it did stays in the timeline"}
-	return e.Personal(command.Operation(e, account.DeleteUser, c, func(_ context.Context, _ *app.Session, in *account.NamedUser, _ op.Nothing) error {
-		return e.Output().Did(in.User, command.Bare{Name: in.User}, "User %s is gone.", in.User)
-	}))
+	return e.Personal(command.Told(e, account.DeleteUser, c, "User %s is gone."))
 }
 
 func userLink(e *command.Env) *cobra.Command {

@@ -14,21 +14,24 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// ReadAtMost reads a file, but not more than so many bytes of it.
-func ReadAtMost(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// ReadFile reads a file, or standard input if it is called -, but not more than so many bytes.
+func ReadFile(path string, in io.Reader, most int64) ([]byte, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return io.ReadAll(io.LimitReader(in, most))
 }
 
-// WriteNew writes a file that is not there yet.
-func WriteNew(path, text string) error {
+// WriteNew writes a file that is not there yet. If it is, next and again say what to do instead.
+func WriteNew(path, text, next, again string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
 	if errors.Is(err, fs.ErrExist) {
-		return problem.New(problem.Conflict, "edit it, or name another folder", "%s is there already", path).Run("weir rollout init FOLDER")
+		return problem.New(problem.Conflict, next, "%s is there already", path).Run(again)
 	}
 	if err != nil {
 		return err

@@ -37,6 +37,25 @@ func Operation[S, In, Out any](e *Env, o *op.Op[S, In, Out], c *cobra.Command, t
 	return c
 }
 
+// Told is the command of an operation that answers nothing. What is said of it names what the
+// first argument names.
+func Told[S, In any](e *Env, o *op.Op[S, In, op.Nothing], c *cobra.Command, said string) *cobra.Command {
+	return Operation(e, o, c, func(_ context.Context, _ *app.Session, in *In, _ op.Nothing) error {
+		for _, f := range op.Fields(in) {
+			if !f.Arg() {
+				continue
+			}
+			name := fmt.Sprint(f.Get(in))
+			var value any = Bare{name}
+			if f.Flag == "ID" {
+				value = BareID{name}
+			}
+			return e.Output().Did(name, value, said, Clean(name))
+		}
+		return nil
+	})
+}
+
 // Lists is the command of a list. A list that a filter left empty says so; the words for an
 // empty one may name an argument, such as NAME.
 func Lists[S, In, Row any](e *Env, o *op.Op[S, In, op.Page[Row]], c *cobra.Command, shown Listing[Row]) *cobra.Command {
@@ -71,21 +90,29 @@ func Lists[S, In, Row any](e *Env, o *op.Op[S, In, op.Page[Row]], c *cobra.Comma
 	})
 }
 
+// On is a command on the one thing that its argument names.
+func On[T any](
+	e *Env, c *cobra.Command, find func(ctx context.Context, s *app.Session, text string) (T, error), do func(ctx context.Context, o *Output, s *app.Session, found T) error,
+) *cobra.Command {
+	c.Args = e.Args(strings.Fields(c.Use)[1])
+	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) error {
+		found, err := find(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, e.Output(), s, found)
+	})
+	return c
+}
+
 // Shows is the command that shows one thing. read reads the page about it, which is called name
 // with -o name, and print writes it for a person.
 func Shows[P any](
 	e *Env, c *cobra.Command, read func(ctx context.Context, s *app.Session, text string) (P, error), name func(P) string, print func(o *Output, page P) error,
 ) *cobra.Command {
-	c.Args = e.Args(strings.Fields(c.Use)[1])
-	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-		page, err := read(ctx, s, args[0])
-		if err != nil {
-			return err
-		}
-		o := e.Output()
+	return On(e, c, read, func(_ context.Context, o *Output, _ *app.Session, page P) error {
 		return o.Show(name(page), page, func() error { return print(o, page) })
 	})
-	return c
 }
 
 // filterFlag marks a flag that narrows a list.

@@ -18,6 +18,14 @@ func Short(id fmt.Stringer) string {
 	return s[len(s)-12:]
 }
 
+// ID is an id as a list shows it: its end, all of it with -o wide, or empty if there is none.
+func (o *Output) ID(id weir.ID) string {
+	if id.IsZero() || o.Format == "wide" {
+		return IDText(id)
+	}
+	return Short(id)
+}
+
 // IDText is an id, or empty if there is none.
 func IDText(id weir.ID) string {
 	if id.IsZero() {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/loop"
@@ -90,19 +88,6 @@ func Ended(state string) error {
 		return Quiet(problem.Canceled)
 	}
 	return nil
-}
-
-// Watches is the command that watches one thing.
-func (e *Env) Watches(c *cobra.Command, find func(ctx context.Context, s *app.Session, text string) (weir.ID, error), watch func(ctx context.Context, o *Output, s *app.Session, id weir.ID) error) *cobra.Command {
-	c.Use, c.Args = "watch ID", e.Args("ID")
-	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-		id, err := find(ctx, s, args[0])
-		if err != nil {
-			return err
-		}
-		return watch(ctx, e.Output(), s, id)
-	})
-	return c
 }
 
 // redraw replaces the lines drawn before and returns how many there are now.

@@ -76,12 +76,7 @@ var deviceListing = command.Listing[fleet.Device]{
 		{Title: "HUB", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return d.Hub }},
 		{Title: "PRESENCE", Value: func(_ *command.Output, d fleet.Device) string { return presence(d) }, Paint: presenceColor},
 		{Title: "HEALTH", Value: func(_ *command.Output, d fleet.Device) string { return d.Health }, Paint: healthColor},
-		{Title: "TASK", Value: func(_ *command.Output, d fleet.Device) string {
-			if d.Task.IsZero() {
-				return ""
-			}
-			return command.Short(d.Task)
-		}},
+		{Title: "TASK", Value: func(o *command.Output, d fleet.Device) string { return o.ID(d.Task) }},
 		{Title: "SINCE", Ages: true, Value: func(o *command.Output, d fleet.Device) string { return o.AgoOf(d.ClaimedAt) }},
 		{Title: "TARGET", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return d.Target }},
 		{Title: "LABELS", Value: func(_ *command.Output, d fleet.Device) string { return command.Labels(d.Labels) }},
@@ -193,8 +188,7 @@ func printDevice(o *command.Output, p devicePage) error {
 var deviceRuns = command.Listing[fleet.Unit]{
 	Name: unitName,
 	Columns: append([]command.Column[fleet.Unit]{
-		{Title: "JOB", Narrow: true, Value: func(_ *command.Output, u fleet.Unit) string { return command.Short(u.Job) }},
-		{Title: "JOB", Wide: true, Value: func(_ *command.Output, u fleet.Unit) string { return u.Job.String() }},
+		{Title: "JOB", Value: func(o *command.Output, u fleet.Unit) string { return o.ID(u.Job) }},
 		{Title: "NAME", Value: func(_ *command.Output, u fleet.Unit) string { return u.JobName }},
 		{Title: "ROUND", Wide: true, Value: func(_ *command.Output, u fleet.Unit) string { return fmt.Sprint(u.Round) }},
 	}, unitListing.Columns[1:]...),

@@ -26,8 +26,7 @@ var fleetListing = command.Listing[fleet.Job]{
 	Name:  func(j fleet.Job) string { return j.ID.String() },
 	Empty: []string{"There are no fleet jobs yet.", "Begin with: weir fleet init, then weir fleet run fleet.yaml --watch"},
 	Columns: []command.Column[fleet.Job]{
-		{Title: "ID", Narrow: true, Value: func(_ *command.Output, j fleet.Job) string { return command.Short(j.ID) }},
-		{Title: "ID", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return j.ID.String() }},
+		{Title: "ID", Value: func(o *command.Output, j fleet.Job) string { return o.ID(j.ID) }},
 		{Title: "STATE", Value: func(_ *command.Output, j fleet.Job) string { return j.State }, Paint: fleetColor},
 		{Title: "NAME", Value: func(_ *command.Output, j fleet.Job) string { return j.Name }},
 		{Title: "RUNS", Value: func(_ *command.Output, j fleet.Job) string {
@@ -99,16 +98,13 @@ func fleetCancel(e *command.Env) *cobra.Command {
 }
 
 func fleetWhy(e *command.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "why ID", Short: "Say why a fleet job is not further: in one line, and device by device", Args: e.Args("ID"),
-		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			why, err := WhyFleet(ctx, s, args[0], 0)
-			if err != nil {
-				return err
-			}
-			return PrintFleetWhy(e, why)
-		}),
+	c := &cobra.Command{Use: "why ID", Short: "Say why a fleet job is not further: in one line, and device by device"}
+	read := func(ctx context.Context, s *app.Session, text string) (fleet.Why, error) {
+		return WhyFleet(ctx, s, text, 0)
 	}
+	return command.On(e, c, read, func(_ context.Context, o *command.Output, _ *app.Session, why fleet.Why) error {
+		return PrintFleetWhy(o, why)
+	})
 }
 
 // WhyFleet asks why a job is not further, for so many devices at most. Zero: as many as is usual.
@@ -117,8 +113,7 @@ func WhyFleet(ctx context.Context, s *app.Session, text string, most int) (fleet
 }
 
 // PrintFleetWhy says it in one line, then for each device that waits or was missed.
-func PrintFleetWhy(e *command.Env, why fleet.Why) error {
-	o := e.Output()
+func PrintFleetWhy(o *command.Output, why fleet.Why) error {
 	switch {
 	case o.Data():
 		return o.Value(why)

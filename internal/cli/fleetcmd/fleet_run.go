@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -40,14 +39,11 @@ func fleetInit(e *command.Env) *cobra.Command {
 			if len(args) > 0 {
 				path = args[0]
 			}
-			if _, err := os.Stat(path); err == nil {
-				return problem.New(problem.Conflict, "edit it, or name another file", "%s is there already", path).Run("weir fleet init FILE")
-			}
 			text := strings.NewReplacer("{{FILE}}", path, "{{NAME}}", stemOf(path)).Replace(fleetStarter)
 			if _, err := fleet.ParseSpec([]byte(text)); err != nil {
 				return command.Invalid("use letters, digits, dots, dashes and underscores", "%q is not a name for a fleet job", path)
 			}
-			if err := command.WriteNew(path, text); err != nil {
+			if err := command.WriteNew(path, text, "edit it, or name another file", "weir fleet init FILE"); err != nil {
 				return err
 			}
 			return e.Output().Did(path, struct {
@@ -176,12 +172,7 @@ func (f *fleetFlags) spec(typed bool, args []string, in io.Reader) (spec fleet.S
 
 // ReadFleet reads a fleet job from a file, or from standard input.
 func ReadFleet(path string, in io.Reader) (spec fleet.Spec, err error) {
-	var text []byte
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(in, fleetMost))
-	} else {
-		text, err = command.ReadAtMost(path, fleetMost)
-	}
+	text, err := command.ReadFile(path, in, fleetMost)
 	if err != nil {
 		return spec, command.Invalid("give a file that weir fleet init wrote, or a command: weir fleet run --target all -- COMMAND", "read the fleet job: %s", err)
 	}

@@ -196,13 +196,7 @@ var unitListing = command.Listing[fleet.Unit]{
 			return fmt.Sprint(u.Attempt)
 		}},
 		{Title: "INFRA", Wide: true, Value: func(_ *command.Output, u fleet.Unit) string { return fmt.Sprint(u.Infra) }},
-		{Title: "TASK", Narrow: true, Value: func(_ *command.Output, u fleet.Unit) string {
-			if u.Task.IsZero() {
-				return ""
-			}
-			return command.Short(u.Task)
-		}},
-		{Title: "TASK", Wide: true, Value: func(_ *command.Output, u fleet.Unit) string { return command.IDText(u.Task) }},
+		{Title: "TASK", Value: func(o *command.Output, u fleet.Unit) string { return o.ID(u.Task) }},
 		{Title: "STARTED", Ages: true, Value: func(o *command.Output, u fleet.Unit) string { return o.AgoOf(u.StartedAt) }},
 		{Title: "CAUSE", Value: unitSaid},
 	},

@@ -14,8 +14,8 @@ import (
 )
 
 func fleetWatch(e *command.Env) *cobra.Command {
-	return e.Watches(&cobra.Command{
-		Short: "Watch a fleet job until it has ended; the exit code is how it ended",
+	return command.On(e, &cobra.Command{
+		Use: "watch ID", Short: "Watch a fleet job until it has ended; the exit code is how it ended",
 		Long: `Watch a fleet job until it has ended.
 
 On a terminal it draws a tree and keeps it up to date: PCs, their progress, and the

@@ -27,13 +27,7 @@ type services struct {
 func readServices(path string, in io.Reader) (services, error) {
 	const next = "write it so: renderer: {slots: 2, run: {argv: [render]}}; weir agent --help shows more"
 	read := services{map[string]int{}, map[string]node.Run{}}
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(in, command.DefinitionMost))
-	} else {
-		text, err = command.ReadAtMost(path, command.DefinitionMost)
-	}
+	text, err := command.ReadFile(path, in, command.DefinitionMost)
 	if err != nil {
 		return read, command.Invalid("", "--services-file: %s", err)
 	}

@@ -32,9 +32,7 @@ func nodeRevoke(e *command.Env) *cobra.Command {
 on, and what it runs goes to others when its leases end. To let the machine join
 again: weir join create --node NAME --service SERVICE=N`,
 	}
-	return command.Operation(e, account.RevokeNode, c, func(_ context.Context, _ *app.Session, in *account.NamedNode, _ op.Nothing) error {
-		return e.Output().Did(in.Node, command.Bare{Name: in.Node}, "Node %s has no credential any more.", command.Clean(in.Node))
-	})
+	return command.Told(e, account.RevokeNode, c, "Node %s has no credential any more.")
 }
 
 func nodeDelete(e *command.Env) *cobra.Command {
@@ -43,9 +41,7 @@ func nodeDelete(e *command.Env) *cobra.Command {
 		Long: `Remove a node that is gone for good, with its credential and how it is woken. It is
 refused while its agent lives. What it ran stays in the timeline.`,
 	}
-	return command.Operation(e, work.DropNode, c, func(_ context.Context, _ *app.Session, in *work.NamedNode, _ op.Nothing) error {
-		return e.Output().Did(in.Node, command.Bare{Name: in.Node}, "Node %s is gone.", command.Clean(in.Node))
-	})
+	return command.Told(e, work.DropNode, c, "Node %s is gone.")
 }
 
 var nodeListing = command.Listing[view.Node]{

@@ -186,17 +186,8 @@ func changeLabel(version, name string) string {
 }
 
 func databaseRemove(e *command.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm", "delete", "drop"}, Short: "Forget a database and its address; nothing in it is touched", Args: e.Args("NAME"),
-		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			if _, err := rollout.DropDatabase.Call(ctx, s.Operations, &rollout.NamedDatabase{Database: args[0]}); err != nil {
-				return err
-			}
-			return e.Output().Did(args[0], struct {
-				Name string `json:"name"`
-			}{args[0]}, "Database %s is forgotten; nothing in it was touched.", command.Clean(args[0]))
-		}),
-	}
+	c := &cobra.Command{Aliases: []string{"rm", "delete", "drop"}, Short: "Forget a database and its address; nothing in it is touched"}
+	return command.Told(e, rollout.DropDatabase, c, "Database %s is forgotten; nothing in it was touched.")
 }
 
 // DatabaseNames are those of databases.

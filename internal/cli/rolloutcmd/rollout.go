@@ -36,8 +36,7 @@ var rolloutListing = command.Listing[rollout.Rollout]{
 	Name:  func(r rollout.Rollout) string { return r.ID.String() },
 	Empty: []string{"There are no rollouts yet.", "Begin with: weir rollout init, then weir rollout plan rollout.yaml"},
 	Columns: []command.Column[rollout.Rollout]{
-		{Title: "ID", Narrow: true, Value: func(_ *command.Output, r rollout.Rollout) string { return command.Short(r.ID) }},
-		{Title: "ID", Wide: true, Value: func(_ *command.Output, r rollout.Rollout) string { return r.ID.String() }},
+		{Title: "ID", Value: func(o *command.Output, r rollout.Rollout) string { return o.ID(r.ID) }},
 		{Title: "STATE", Value: func(_ *command.Output, r rollout.Rollout) string { return r.State }, Paint: rolloutColor},
 		{Title: "NAME", Value: func(_ *command.Output, r rollout.Rollout) string { return r.Name }},
 		{Title: "RUNS", Value: func(_ *command.Output, r rollout.Rollout) string {

@@ -78,7 +78,7 @@ func (p *planSource) addFolder(dir string) error {
 	}
 	p.ignored = append(p.ignored, ignored...)
 	for _, c := range changes {
-		text, err := command.ReadAtMost(filepath.Join(dir, c.File), changeMost)
+		text, err := command.ReadFile(filepath.Join(dir, c.File), nil, changeMost)
 		if err != nil {
 			return command.Invalid("make the file readable", "read a change: %s", err)
 		}
@@ -92,7 +92,7 @@ func (p *planSource) addFolder(dir string) error {
 
 // addFile takes one SQL file.
 func (p *planSource) addFile(path string) error {
-	text, err := command.ReadAtMost(path, changeMost)
+	text, err := command.ReadFile(path, nil, changeMost)
 	if err != nil {
 		return command.Invalid("name a file that is there", "read a change: %s", err)
 	}
@@ -138,7 +138,7 @@ type placed struct {
 // readYAML reads a file as weir rollout init writes it. What it does not know is a
 // fault: passed over, it would be missed by nobody until it is needed.
 func (p *planSource) readYAML(path string) error {
-	text, err := command.ReadAtMost(path, command.DefinitionMost)
+	text, err := command.ReadFile(path, nil, command.DefinitionMost)
 	if err != nil {
 		return command.Invalid("weir rollout init writes one to begin with", "read the plan: %s", err)
 	}

@@ -26,6 +26,9 @@ create table greeting (
 );
 `
 
+// otherFolder and initAgain are what to do where a file is there already.
+const otherFolder, initAgain = "edit it, or name another folder", "weir rollout init FOLDER"
+
 func rolloutInit(e *command.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "init [FOLDER]", Short: "Write a plan to begin with, beside a folder of SQL files", Args: e.AtMost("FOLDER"),
@@ -43,14 +46,14 @@ A file that is there already stays as it is.`,
 			}
 			path := filepath.Join(dir, planFile)
 			if _, err := os.Stat(path); err == nil {
-				return problem.New(problem.Conflict, "edit it, or name another folder", "%s is there already", path).Run("weir rollout init FOLDER")
+				return problem.New(problem.Conflict, otherFolder, "%s is there already", path).Run(initAgain)
 			}
 			changes, wrote, err := changesIn(dir)
 			if err != nil {
 				return err
 			}
 			text := strings.NewReplacer("{{FILE}}", path, "{{NAME}}", nameOf(dir), "{{CHANGES}}", changes).Replace(rolloutStarter)
-			if err := command.WriteNew(path, text); err != nil {
+			if err := command.WriteNew(path, text, otherFolder, initAgain); err != nil {
 				return err
 			}
 			files := []string{path}
@@ -78,5 +81,5 @@ func changesIn(dir string) (folder, wrote string, err error) {
 		return "", "", err
 	}
 	wrote = filepath.Join(dir, usual, "V001__greeting.sql")
-	return usual, wrote, command.WriteNew(wrote, firstChange)
+	return usual, wrote, command.WriteNew(wrote, firstChange, otherFolder, initAgain)
 }

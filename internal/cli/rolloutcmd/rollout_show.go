@@ -160,8 +160,7 @@ var runListing = command.Listing[rollout.Task]{
 	Name: func(t rollout.Task) string { return t.ID.String() },
 	Columns: []command.Column[rollout.Task]{
 		{Title: "TASK", Value: func(_ *command.Output, t rollout.Task) string { return t.Key }},
-		{Title: "ID", Narrow: true, Value: func(_ *command.Output, t rollout.Task) string { return command.Short(t.ID) }},
-		{Title: "ID", Wide: true, Value: func(_ *command.Output, t rollout.Task) string { return t.ID.String() }},
+		{Title: "ID", Value: func(o *command.Output, t rollout.Task) string { return o.ID(t.ID) }},
 		{Title: "STATUS", Value: func(_ *command.Output, t rollout.Task) string { return t.Status }, Paint: rolloutColor},
 		{Title: "CHANGE", Value: func(_ *command.Output, t rollout.Task) string { return t.Change }},
 		{Title: "KIND", Wide: true, Value: func(_ *command.Output, t rollout.Task) string { return t.Kind }},

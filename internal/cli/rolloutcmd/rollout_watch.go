@@ -14,8 +14,8 @@ import (
 )
 
 func rolloutWatch(e *command.Env) *cobra.Command {
-	return e.Watches(&cobra.Command{
-		Short: "Watch a rollout until it has ended; the exit code is how it ended",
+	return command.On(e, &cobra.Command{
+		Use: "watch ID", Short: "Watch a rollout until it has ended; the exit code is how it ended",
 		Long: `Watch a rollout until it has ended.
 
 On a terminal it draws a board and keeps it up to date: stages, their databases, a mark

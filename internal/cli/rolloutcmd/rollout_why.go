@@ -12,8 +12,8 @@ import (
 )
 
 // PrintRolloutWhy says what a rollout waits for, and what each of its stages does.
-func PrintRolloutWhy(e *command.Env, r rollout.Rollout) error {
-	o, reasons := e.Output(), rolloutReasons(r)
+func PrintRolloutWhy(o *command.Output, r rollout.Rollout) error {
+	reasons := rolloutReasons(r)
 	if !o.Table() {
 		return workcmd.PrintReasons(o, reasons)
 	}

@@ -59,8 +59,7 @@ var jobListing = command.Listing[view.Job]{
 	Name:  func(j view.Job) string { return j.ID.String() },
 	Empty: []string{"There are no jobs yet.", "Run a workflow with: weir run NAME; weir workflow init writes one to begin with"},
 	Columns: []command.Column[view.Job]{
-		{Title: "ID", Narrow: true, Value: func(_ *command.Output, j view.Job) string { return command.Short(j.ID) }},
-		{Title: "ID", Wide: true, Value: func(_ *command.Output, j view.Job) string { return j.ID.String() }},
+		{Title: "ID", Value: func(o *command.Output, j view.Job) string { return o.ID(j.ID) }},
 		{Title: "STATE", Value: func(_ *command.Output, j view.Job) string { return j.State }, Paint: command.StateColor},
 		{Title: "KIND", Value: func(_ *command.Output, j view.Job) string { return j.Kind }},
 		{Title: "NAME", Value: func(_ *command.Output, j view.Job) string { return j.Name }},

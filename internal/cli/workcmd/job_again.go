@@ -51,14 +51,5 @@ func jobRetry(e *command.Env) *cobra.Command {
 }
 
 func jobWhy(e *command.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "why ID", Short: "Say what a job waits for", Args: e.Args("ID"),
-		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := FindJob(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return PrintJobWhy(ctx, e, s, id)
-		}),
-	}
+	return command.On(e, &cobra.Command{Use: "why ID", Short: "Say what a job waits for"}, FindJob, PrintJobWhy)
 }

@@ -164,9 +164,7 @@ func poolDrop(e *command.Env) *cobra.Command {
 With --force it is deleted all the same. Nothing bounds its tasks then: all that
 waited for a place may start at once. Later tasks that name it are refused.`,
 	}
-	return command.Operation(e, work.DropPool, c, func(_ context.Context, _ *app.Session, in *work.DroppingPool, _ op.Nothing) error {
-		return e.Output().Did(in.Pool, command.Bare{Name: in.Pool}, "Pool %s is gone.", in.Pool)
-	})
+	return command.Told(e, work.DropPool, c, "Pool %s is gone.")
 }
 
 // PoolNames are those of pools.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/cli/command"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/work"
@@ -65,9 +64,7 @@ A step gets it by name, as a variable or a file:
 			if _, err := work.PutSecret.Call(ctx, s.Operations, in); err != nil {
 				return err
 			}
-			return e.Output().Did(args[0], struct {
-				Name string `json:"name"`
-			}{args[0]}, "Secret %s is set.", command.Clean(args[0]))
+			return e.Output().Did(args[0], command.Bare{Name: args[0]}, "Secret %s is set.", command.Clean(args[0]))
 		}),
 	}
 	c.Flags().StringVar(&note, "note", "", "what it is for; everybody can read it")
@@ -100,11 +97,7 @@ func secretValue(e *command.Env) (string, error) {
 
 func secretDelete(e *command.Env) *cobra.Command {
 	c := &cobra.Command{Aliases: []string{"rm", "drop"}, Short: "Delete a secret; steps that name it fail"}
-	return command.Operation(e, work.DeleteSecret, c, func(_ context.Context, _ *app.Session, in *work.NamedSecret, _ op.Nothing) error {
-		return e.Output().Did(in.Secret, struct {
-			Name string `json:"name"`
-		}{in.Secret}, "Secret %s is gone.", command.Clean(in.Secret))
-	})
+	return command.Told(e, work.DeleteSecret, c, "Secret %s is gone.")
 }
 
 func secretRotate(e *command.Env) *cobra.Command {

@@ -16,7 +16,7 @@ import (
 // Task is the command weir task.
 func Task(e *command.Env) *cobra.Command {
 	return e.Noun("task", "List, explain and command tasks", []string{"tasks"},
-		taskList(e), taskShow(e), taskWhy(e, "why ID"), taskLog(e), taskSubmit(e), taskWatch(e), taskCancel(e), taskRetry(e), taskSkip(e), taskHold(e), taskRelease(e), taskPriority(e))
+		taskList(e), taskShow(e), taskWhy(e), taskLog(e), taskSubmit(e), taskWatch(e), taskCancel(e), taskRetry(e), taskSkip(e), taskHold(e), taskRelease(e), taskPriority(e))
 }
 
 func taskList(e *command.Env) *cobra.Command {
@@ -63,8 +63,7 @@ func TaskListing(served *Served) command.Listing[view.Task] {
 		Name:  func(t view.Task) string { return t.ID.String() },
 		Empty: []string{"There are no tasks yet.", served.example()},
 		Columns: []command.Column[view.Task]{
-			{Title: "ID", Narrow: true, Value: func(_ *command.Output, t view.Task) string { return command.Short(t.ID) }},
-			{Title: "ID", Wide: true, Value: func(_ *command.Output, t view.Task) string { return t.ID.String() }},
+			{Title: "ID", Value: func(o *command.Output, t view.Task) string { return o.ID(t.ID) }},
 			{Title: "STATE", Value: func(_ *command.Output, t view.Task) string { return string(t.State) }, Paint: command.StateColor},
 			{Title: "SERVICE", Value: func(_ *command.Output, t view.Task) string { return t.Service }},
 			{Title: "KEY", Value: func(_ *command.Output, t view.Task) string { return t.Key }},
@@ -72,12 +71,7 @@ func TaskListing(served *Served) command.Listing[view.Task] {
 				return fmt.Sprintf("%d/%d", t.Attempt, max(t.MaxAttempts, t.Attempt))
 			}},
 			{Title: "PRIORITY", Wide: true, Value: func(_ *command.Output, t view.Task) string { return fmt.Sprint(t.Priority) }},
-			{Title: "JOB", Wide: true, Value: func(_ *command.Output, t view.Task) string {
-				if t.Job.IsZero() {
-					return ""
-				}
-				return t.Job.String()
-			}},
+			{Title: "JOB", Wide: true, Value: func(_ *command.Output, t view.Task) string { return command.IDText(t.Job) }},
 			{Title: "LANE", Wide: true, Value: func(_ *command.Output, t view.Task) string { return t.Lane }},
 			{Title: "POOL", Wide: true, Value: func(_ *command.Output, t view.Task) string { return t.Pool }},
 			{Title: "WORKER", Wide: true, Value: func(_ *command.Output, t view.Task) string { return t.Worker }},

@@ -17,8 +17,8 @@ import (
 const eventsShown = 5
 
 func taskWatch(e *command.Env) *cobra.Command {
-	return e.Watches(&cobra.Command{
-		Short: "Watch a task until it has ended; the exit code is how it ended",
+	return command.On(e, &cobra.Command{
+		Use: "watch ID", Short: "Watch a task until it has ended; the exit code is how it ended",
 		Long: `Watch a task until it has ended.
 
 On a terminal it draws the task with its progress, and why it waits. Elsewhere

@@ -13,26 +13,16 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-func taskWhy(e *command.Env, use string) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: "Say why a task is where it is: gate by gate, by whom, since when", Args: e.Args("ID"),
-		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := FindTask(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return PrintTaskWhy(ctx, e, s, id)
-		}),
-	}
+func taskWhy(e *command.Env) *cobra.Command {
+	return command.On(e, &cobra.Command{Use: "why ID", Short: "Say why a task is where it is: gate by gate, by whom, since when"}, FindTask, PrintTaskWhy)
 }
 
 // PrintTaskWhy says why a task is where it is.
-func PrintTaskWhy(ctx context.Context, e *command.Env, s *app.Session, id weir.ID) error {
+func PrintTaskWhy(ctx context.Context, o *command.Output, s *app.Session, id weir.ID) error {
 	reasons, err := readWhy(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	o := e.Output()
 	if !o.Table() {
 		return PrintReasons(o, reasons)
 	}
@@ -49,12 +39,12 @@ func PrintTaskWhy(ctx context.Context, e *command.Env, s *app.Session, id weir.I
 }
 
 // PrintJobWhy says what a job waits for.
-func PrintJobWhy(ctx context.Context, e *command.Env, s *app.Session, id weir.ID) error {
+func PrintJobWhy(ctx context.Context, o *command.Output, s *app.Session, id weir.ID) error {
 	found, err := work.WhyJob.Call(ctx, s.Operations, &work.NamedJob{Job: id.String()})
 	if err != nil {
 		return err
 	}
-	o, reasons := e.Output(), found.Items
+	reasons := found.Items
 	if !o.Table() {
 		return PrintReasons(o, reasons)
 	}

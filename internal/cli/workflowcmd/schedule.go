@@ -95,9 +95,7 @@ func printSchedule(o *command.Output, s work.Schedule) error {
 
 func scheduleDrop(e *command.Env) *cobra.Command {
 	c := &cobra.Command{Aliases: []string{"rm"}, Short: "Delete a schedule; what it submitted stays"}
-	return command.Operation(e, work.DropSchedule, c, func(_ context.Context, _ *app.Session, in *work.DroppingSchedule, _ op.Nothing) error {
-		return e.Output().Did(in.Schedule, command.Bare{Name: in.Schedule}, "Schedule %s is gone.", in.Schedule)
-	})
+	return command.Told(e, work.DropSchedule, c, "Schedule %s is gone.")
 }
 
 func schedulePause(e *command.Env, o *op.Op[*work.Store, work.NamedSchedule, op.Nothing], short string) *cobra.Command {

@@ -35,13 +35,7 @@ var workflowListing = command.Listing[workflow.Workflow]{
 		{Title: "STEPS", Value: func(_ *command.Output, w workflow.Workflow) string { return fmt.Sprint(w.Steps) }},
 		{Title: "RUNNING", Value: func(_ *command.Output, w workflow.Workflow) string { return fmt.Sprint(w.Running) }},
 		{Title: "QUEUED", Value: func(_ *command.Output, w workflow.Workflow) string { return fmt.Sprint(w.Queued) }},
-		{Title: "LAST JOB", Narrow: true, Value: func(_ *command.Output, w workflow.Workflow) string {
-			if w.LastJob.IsZero() {
-				return ""
-			}
-			return command.Short(w.LastJob)
-		}},
-		{Title: "LAST JOB", Wide: true, Value: func(_ *command.Output, w workflow.Workflow) string { return command.IDText(w.LastJob) }},
+		{Title: "LAST JOB", Value: func(o *command.Output, w workflow.Workflow) string { return o.ID(w.LastJob) }},
 		{Title: "ID", Wide: true, Value: func(_ *command.Output, w workflow.Workflow) string { return w.ID.String() }},
 		{Title: "BY", Wide: true, Value: func(_ *command.Output, w workflow.Workflow) string { return w.By }},
 		{Title: "STORED", Ages: true, Value: func(o *command.Output, w workflow.Workflow) string { return o.Ago(w.CreatedAt) }},

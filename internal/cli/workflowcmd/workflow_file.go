@@ -1,7 +1,6 @@
 package workflowcmd
 
 import (
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,13 +31,7 @@ type workflowFile struct {
 // wrong is no error here: see check.
 func readWorkflow(e *command.Env, path string) (workflowFile, error) {
 	f := workflowFile{path: path}
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(e.In, command.DefinitionMost))
-	} else {
-		text, err = command.ReadAtMost(path, command.DefinitionMost)
-	}
+	text, err := command.ReadFile(path, e.In, command.DefinitionMost)
 	if err != nil {
 		return f, command.Invalid("give a YAML or JSON file; weir workflow init writes one to begin with", "read the workflow: %s", err)
 	}

@@ -2,15 +2,11 @@ package workflowcmd
 
 import (
 	_ "embed"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/cli/command"
-	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -37,15 +33,7 @@ func workflowInit(e *command.Env) *cobra.Command {
 			if err := faults.Err(); err != nil || strings.ContainsAny(name, `/\`) {
 				return command.Invalid("use letters, digits, dots, dashes and underscores", "%q is not a name for a workflow", name)
 			}
-			file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- a file for the person who named it
-			if errors.Is(err, fs.ErrExist) {
-				return problem.New(problem.Conflict, "give another name", "%s is there already", path).Run("weir workflow init NAME")
-			}
-			if err != nil {
-				return err
-			}
-			_, err = file.WriteString(text)
-			if err := errors.Join(err, file.Close()); err != nil {
+			if err := command.WriteNew(path, text, "give another name", "weir workflow init NAME"); err != nil {
 				return err
 			}
 			return e.Output().Did(path, struct {

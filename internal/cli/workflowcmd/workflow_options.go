@@ -126,13 +126,7 @@ func paramValue(text string) any {
 
 // readParams reads params from a YAML or JSON file, or from standard input.
 func readParams(path string, in io.Reader) (map[string]any, error) {
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(in, command.DefinitionMost))
-	} else {
-		text, err = command.ReadAtMost(path, command.DefinitionMost)
-	}
+	text, err := command.ReadFile(path, in, command.DefinitionMost)
 	if err != nil {
 		return nil, command.Invalid("", "--params-file: %s", err)
 	}

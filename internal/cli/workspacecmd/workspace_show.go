@@ -148,25 +148,16 @@ func workspaceLog(e *command.Env) *cobra.Command {
 }
 
 func workspaceWhy(e *command.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "why NAME", Short: "Say why a workspace is where it is, what it waits for, and what happens next", Args: e.Args("NAME"),
-		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			w, err := Find(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return PrintWorkspaceWhy(ctx, e, s, w)
-		}),
-	}
+	c := &cobra.Command{Use: "why NAME", Short: "Say why a workspace is where it is, what it waits for, and what happens next"}
+	return command.On(e, c, Find, PrintWorkspaceWhy)
 }
 
 // PrintWorkspaceWhy says it in one line, then part by part.
-func PrintWorkspaceWhy(ctx context.Context, e *command.Env, s *app.Session, w workspace.View) error {
+func PrintWorkspaceWhy(ctx context.Context, o *command.Output, s *app.Session, w workspace.View) error {
 	why, err := workspace.Explain.Call(ctx, s.Operations, &workspace.Named{Workspace: w.ID.String()})
 	if err != nil {
 		return err
 	}
-	o := e.Output()
 	return o.Show(string(w.Phase), why, func() error {
 		writeWorkspaceWhy(o, w, why)
 		return nil
