@@ -37,7 +37,7 @@ var tokenListing = command.Listing[auth.Token]{
 		{Title: "USER", Value: func(_ *command.Output, t auth.Token) string { return t.User }},
 		{Title: "SCOPES", Value: func(_ *command.Output, t auth.Token) string { return strings.Join(t.Scopes, " ") }},
 		{Title: "CREATED", Ages: true, Value: func(o *command.Output, t auth.Token) string { return o.Ago(t.CreatedAt) }},
-		{Title: "USED", Ages: true, Value: func(o *command.Output, t auth.Token) string { return o.Ago(command.At(t.UsedAt)) }},
+		{Title: "USED", Ages: true, Value: func(o *command.Output, t auth.Token) string { return o.AgoOf(t.UsedAt) }},
 		{Title: "EXPIRES", Ages: true, Value: func(o *command.Output, t auth.Token) string { return o.Ago(t.ExpiresAt) }},
 	},
 }

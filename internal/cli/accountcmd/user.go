@@ -32,7 +32,7 @@ var userListing = command.Listing[auth.User]{
 		{Title: "LOGS IN BY", Value: func(_ *command.Output, u auth.User) string { return loginBy(u) }},
 		{Title: "EMAIL", Wide: true, Value: func(_ *command.Output, u auth.User) string { return u.Email }},
 		{Title: "CREATED", Ages: true, Value: func(o *command.Output, u auth.User) string { return o.Ago(u.CreatedAt) }},
-		{Title: "LAST LOGIN", Ages: true, Value: func(o *command.Output, u auth.User) string { return o.Ago(command.At(u.LoginAt)) }},
+		{Title: "LAST LOGIN", Ages: true, Value: func(o *command.Output, u auth.User) string { return o.AgoOf(u.LoginAt) }},
 	},
 }
 
@@ -66,8 +66,8 @@ func userShow(e *command.Env) *cobra.Command {
 				{"Logs in by", loginBy(u)},
 				{"Id", u.ID},
 				{"Created", o.Both(u.CreatedAt)},
-				{"Last login", o.Both(command.At(u.LoginAt))},
-				{"Disabled", o.Both(command.At(u.DisabledAt))},
+				{"Last login", o.BothOf(u.LoginAt, "")},
+				{"Disabled", o.BothOf(u.DisabledAt, "")},
 			})
 		})
 	}

@@ -34,14 +34,6 @@ func IDText(id weir.ID) string {
 	return id.String()
 }
 
-// Number is a number that may not be there.
-func Number(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprint(*n)
-}
-
 // Labels is a=1,b=2 in the order of the names.
 func Labels[V any](m map[string]V) string {
 	parts := make([]string, 0, len(m))
@@ -131,23 +123,6 @@ func Every(seconds float64) string {
 	return EveryText(d)
 }
 
-// Thousands writes 1200000 as 1,200,000.
-func Thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// At is a time that may not have been.
-func At(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
-}
-
 // SourceText is a file as somebody wrote it; a terminal sees no control bytes.
 func SourceText(o *Output, source string) string {
 	if o.Terminal {
@@ -165,9 +140,6 @@ type Bare struct {
 type BareID struct {
 	ID string `json:"id"`
 }
-
-// Cyan is the colour of what may start and waits for nothing.
-const Cyan = "36"
 
 // AgoOf is ago for a time that may not be there.
 func (o *Output) AgoOf(t *time.Time) string {

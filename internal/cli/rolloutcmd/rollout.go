@@ -64,7 +64,7 @@ func rolloutColor(s string) string {
 	case rollout.StateWaiting, rollout.Pending, rollout.Unknown:
 		return command.Yellow
 	case rollout.Available:
-		return command.Cyan
+		return cyan
 	}
 	return command.StateColor(strings.ToLower(s))
 }
@@ -84,3 +84,6 @@ func findRollout(ctx context.Context, s *app.Session, text string) (weir.ID, err
 
 // RolloutIDs are those of rollouts.
 var RolloutIDs = command.Listed(rollout.List, func(r rollout.Rollout) (string, string) { return command.Short(r.ID), r.State + ": " + r.Name })
+
+// cyan is the colour of what may start and waits for nothing.
+const cyan = "36"

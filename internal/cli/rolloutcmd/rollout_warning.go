@@ -75,9 +75,9 @@ func sizedOne(w rollout.PlanWarning, tasks []rollout.PreviewTask) planWarning {
 	where := fmt.Sprintf(", on %s", command.Plural(len(tasks), "database", "databases"))
 	switch {
 	case most >= 0 && len(tasks) == 1:
-		where += fmt.Sprintf(", about %s rows", command.Thousands(most))
+		where += fmt.Sprintf(", about %s rows", thousands(most))
 	case most >= 0:
-		where += fmt.Sprintf(", up to %s rows", command.Thousands(most))
+		where += fmt.Sprintf(", up to %s rows", thousands(most))
 	}
 	return planWarning{w, where}
 }
@@ -123,4 +123,13 @@ func printWarnings(o *command.Output, to io.Writer, warnings []planWarning, inde
 			}
 		}
 	}
+}
+
+// thousands writes 1200000 as 1,200,000.
+func thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

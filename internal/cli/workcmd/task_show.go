@@ -60,7 +60,7 @@ func taskFields(o *command.Output, t view.Task) []command.Field {
 		{"Attempt", fmt.Sprintf("%d of %d", t.Attempt, max(t.MaxAttempts, t.Attempt))},
 		{"Labels", command.Labels(t.Labels)},
 		{"Lane", t.Lane},
-		{"Rank", command.Number(t.Rank)},
+		{"Rank", number(t.Rank)},
 		{"Pool", t.Pool},
 		{"Held by", t.Hold},
 		{"Unique key", t.UniqueKey},
@@ -76,4 +76,12 @@ func taskFields(o *command.Output, t view.Task) []command.Field {
 		{"Result", command.Pretty(t.Result)},
 	}
 	return slices.DeleteFunc(fields, func(f command.Field) bool { return f[0] == "Note" && f[1] == t.Hold })
+}
+
+// number is a number that may not be there.
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
 }
