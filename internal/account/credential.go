@@ -26,9 +26,9 @@ type CreatingToken struct {
 
 // TokenBody describes a token to create.
 type TokenBody struct {
-	Name   string    `json:"name" doc:"What it is for."`
-	Scopes []string  `json:"scopes" doc:"kind:verb, with * for all: *:read, task:submit."`
-	TTL    op.Period `json:"ttl,omitzero" doc:"How long it lives, at most 366d. Default: 90d."`
+	Name   string    `json:"name" flag:"NAME" doc:"What it is for."`
+	Scopes []string  `json:"scopes" flag:"scope" doc:"What it may do: KIND:VERB, with * for all, such as *:read or task:submit; may be repeated."`
+	TTL    op.Period `json:"ttl,omitzero" doc:"How long it lives, at most 366d; default: 90d."`
 }
 
 // TokenMade is a token with its secret.
@@ -116,12 +116,12 @@ type CreatingJoin struct{ Body JoinBody }
 
 // JoinBody names the node and restricts what it may be.
 type JoinBody struct {
-	Node string    `json:"node,omitempty" maxLength:"200" doc:"Only for the node of this name."`
-	TTL  op.Period `json:"ttl,omitzero" doc:"How long it works."`
+	Node string    `json:"node,omitempty" maxLength:"200" doc:"Name the node must have; one that has it now is replaced."`
+	TTL  op.Period `json:"ttl,omitzero" doc:"How long it works; default: 1h."`
 
-	Labels   map[string]string `json:"labels,omitzero" doc:"Labels the node has, whatever its agent says. Left out: those of the agent."`
-	Services map[string]int    `json:"services,omitzero" doc:"Services it may do, with the most slots of each. Left out: what the agent offers."`
-	Any      bool              `json:"any,omitempty" doc:"The node may take any work: its agent says what it is. Needed where neither labels nor services are named."`
+	Labels   map[string]string `json:"labels,omitzero" doc:"Labels the node has, whatever its agent says: KEY=VALUE; default: those of the agent."`
+	Services map[string]int    `json:"services,omitzero" flag:"service" doc:"Services the node may do, and the most at once of each: NAME=N; default: what the agent offers."`
+	Any      bool              `json:"any,omitempty" doc:"Let the node take any work, as its agent says; needed where neither labels nor services are named."`
 }
 
 // NamedJoin names a join token.

@@ -65,10 +65,10 @@ func Enroll(ctx context.Context, server, version string, c Credentials) (Context
 		if err != nil {
 			return Context{}, err
 		}
-		if me.Nobody() {
+		if me.Kind == "" {
 			return Context{}, problem.New(problem.Unauthenticated, "make a new one with: weir token create", "%s does not know this token", server)
 		}
-		return Context{Server: server, Token: c.Token, User: me.Name, TokenID: me.ID}, nil
+		return Context{Server: server, Token: c.Token, User: me.Name}, nil
 	}
 	if err := client.Login(ctx, c.Name, c.Password); err != nil {
 		return Context{}, err

@@ -63,7 +63,7 @@ type Server struct {
 	// private says that it has a data folder: for its own PostgreSQL, if no
 	// database was named, and to tell commands on this machine where it is.
 	private bool
-	say     *narrator
+	say     *progress
 	log     *slog.Logger
 
 	folder   folderLock
@@ -132,7 +132,7 @@ func Serve(ctx context.Context, config Config, options Options) error {
 }
 
 func run(ctx context.Context, config Config, options Options, private bool) error {
-	s := &Server{config: config, options: options, private: private, say: newNarrator(options.Out), log: options.Log, failed: make(chan error, 4)}
+	s := &Server{config: config, options: options, private: private, say: newProgress(options.Out), log: options.Log, failed: make(chan error, 4)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

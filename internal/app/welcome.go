@@ -14,7 +14,7 @@ import (
 func (s *Server) welcome() {
 	p := s.parts.Load()
 	var text bytes.Buffer
-	say := &narrator{out: &text}
+	say := &progress{out: &text}
 	say.line("")
 	say.line("Weir is up after %s. Stop it with Ctrl-C.", took(time.Since(s.say.began)))
 	if p.link != "" {
@@ -63,7 +63,7 @@ func (s *Server) where() string {
 }
 
 // try suggests commands.
-func (s *Server) try(say *narrator) {
+func (s *Server) try(say *progress) {
 	weir, where := s.options.Program, s.where()
 	say.line("            psql \"$(%s url%s)\"", weir, where)
 	say.line("  Try       %s task list%s", weir, where)

@@ -1,30 +1,24 @@
 package cli
 
 import (
-	"context"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/op"
-	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/cli/accountcmd"
+	"github.com/weirhq/weir/internal/cli/command"
+	"github.com/weirhq/weir/internal/cli/fleetcmd"
+	"github.com/weirhq/weir/internal/cli/machinecmd"
+	"github.com/weirhq/weir/internal/cli/rolloutcmd"
+	"github.com/weirhq/weir/internal/cli/workcmd"
+	"github.com/weirhq/weir/internal/cli/workflowcmd"
+	"github.com/weirhq/weir/internal/cli/workspacecmd"
 )
 
-const (
-	// completeWithin is how long a person waits for a Tab, whatever is asked.
-	completeWithin = time.Second
-	// completeMost is how many names are offered.
-	completeMost = 200
-)
-
-func (e *env) completion() *cobra.Command {
+func completion(e *command.Env) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	c := &cobra.Command{
-		Use: "completion SHELL", Short: "Print the completion for a shell: " + strings.Join(shells, ", "), Args: e.args("SHELL"), ValidArgs: shells,
+		Use: "completion SHELL", Short: "Print the completion for a shell: " + strings.Join(shells, ", "), Args: e.Args("SHELL"), ValidArgs: shells,
 		Long: `Print a script that lets a shell complete commands, flags, ids and names.
 
 Ids and names come from where the command would work; a place that does not
@@ -37,7 +31,7 @@ zsh, with a folder that is in fpath:
 fish:
   weir completion fish >~/.config/fish/completions/weir.fish`,
 		Example: "  source <(weir completion bash)",
-		RunE: e.run(func(cmd *cobra.Command, args []string) error {
+		RunE: e.Run(func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
@@ -49,161 +43,22 @@ fish:
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(e.Out)
 			}
-			return invalid("choose one of "+strings.Join(shells, ", "), "%q is no shell we know", args[0])
+			return command.Invalid("choose one of "+strings.Join(shells, ", "), "%q is no shell we know", args[0])
 		}),
 	}
 	return c
 }
 
-// names reads what can stand in a place: a word and what it is.
-type names func(ctx context.Context, s *app.Session) ([][2]string, error)
-
-// complete offers names for the first argument, or the value of a flag.
-func (e *env) complete(read names) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const files = cobra.ShellCompDirectiveNoFileComp
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(ctx, completeWithin)
-		defer cancel()
-		target, err := e.target(cmd)
-		if err != nil {
-			return nil, files
-		}
-		s, err := app.Connect(ctx, target, e.who())
-		if err != nil {
-			return nil, files
-		}
-		defer s.Close()
-		found, err := read(ctx, s)
-		if err != nil {
-			return nil, files
-		}
-		var words []cobra.Completion
-		for _, pair := range found {
-			if word := clean(pair[0]); strings.HasPrefix(word, begun) && len(words) < completeMost {
-				words = append(words, cobra.CompletionWithDesc(word, clean(pair[1])))
-			}
-		}
-		return words, files | cobra.ShellCompDirectiveKeepOrder
-	}
-}
-
-// first offers names for the first argument alone.
-func (e *env) first(read names) cobra.CompletionFunc {
-	offer := e.complete(read)
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return offer(cmd, args, begun)
-	}
-}
-
-// orFile offers names for the first argument, and files of definitions.
-func (e *env) orFile(read names) cobra.CompletionFunc {
-	offer := e.first(read)
-	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		words, _ := offer(cmd, args, begun)
-		if len(words) > 0 || len(args) > 0 {
-			return words, cobra.ShellCompDirectiveNoFileComp
-		}
-		return definitionFiles(cmd, args, begun)
-	}
-}
-
-// definitionFiles lets the shell offer files that a workflow may be in.
-func definitionFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
-func completeContexts(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return offerContexts(cmd, args, begun)
-}
-
-func offerContexts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	contexts, err := app.ReadContexts()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var words []cobra.Completion
-	for _, name := range contexts.Names() {
-		words = append(words, cobra.CompletionWithDesc(name, contexts.Servers[name].Server))
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
-}
-
-func taskIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	tasks, err := listTasks(ctx, s, work.TaskFilter{}, view.Page{Limit: completeMost})
-	return pairs(tasks, err, func(t view.Task) (string, string) {
-		about := t.Service
-		if t.Key != "" {
-			about = t.Key + ", " + about
-		}
-		return short(t.ID), string(t.State) + ": " + about
-	})
-}
-
-func jobIDs(ctx context.Context, s *app.Session) ([][2]string, error) {
-	jobs, err := listJobs(ctx, s, work.JobFilter{}, view.Page{Limit: completeMost})
-	return pairs(jobs, err, func(j view.Job) (string, string) { return short(j.ID), j.State + ": " + j.Name })
-}
-
-func poolNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	pools, err := work.ListPools.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(pools.Items, err, func(p work.Pool) (string, string) { return p.Name, p.Note })
-}
-
-func nodeNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	nodes, err := work.ListNodes.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(nodes.Items, err, func(n view.Node) (string, string) { return n.Name, n.State })
-}
-
-func scheduleNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	schedules, err := work.ListSchedules.Call(ctx, s.Operations, &op.Paged{Limit: completeMost})
-	return pairs(schedules.Items, err, func(x work.Schedule) (string, string) { return x.Name, x.Spec + " " + scheduleRuns(x) })
-}
-
-func workerNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: completeMost}})
-	return pairs(workers.Items, err, func(w view.Worker) (string, string) { return w.Name, w.State })
-}
-
-// serviceNames are those that a live worker serves.
-func serviceNames(ctx context.Context, s *app.Session) ([][2]string, error) {
-	workers, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
-	var services []string
-	for _, w := range workers.Items {
-		services = append(services, w.Services...)
-	}
-	slices.Sort(services)
-	return pairs(slices.Compact(services), err, func(name string) (string, string) { return name, "" })
-}
-
-func pairs[T any](rows []T, err error, of func(T) (word, about string)) ([][2]string, error) {
-	out := make([][2]string, 0, len(rows))
-	for _, row := range rows {
-		word, about := of(row)
-		out = append(out, [2]string{word, about})
-	}
-	return out, err
-}
-
 // completions offers names wherever one is wanted: by the noun of a command for
 // its first argument, by the name of a flag for its value.
-func (e *env) completions(root *cobra.Command) {
-	byNoun := map[string]names{
-		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "schedule": scheduleNames, "worker": workerNames,
-		"user": userNames, "workflow": workflowNames, "secret": secretNames, "rollout": rolloutIDs, "database": databaseNames, "fleet": fleetIDs, "device": deviceNames, "pc": pcNames, "workspace": workspaceNames,
+func completions(e *command.Env, root *cobra.Command) {
+	byNoun := map[string]command.Names{
+		"task": workcmd.TaskIDs, "job": workcmd.JobIDs, "pool": workcmd.PoolNames, "node": machinecmd.NodeNames, "schedule": workflowcmd.ScheduleNames, "worker": machinecmd.WorkerNames,
+		"user": accountcmd.UserNames, "workflow": workflowcmd.WorkflowNames, "secret": workcmd.SecretNames, "rollout": rolloutcmd.RolloutIDs, "database": rolloutcmd.DatabaseNames, "fleet": fleetcmd.FleetIDs, "device": fleetcmd.DeviceNames, "pc": fleetcmd.PCNames, "workspace": workspacecmd.WorkspaceNames,
 	}
-	byFlag := map[string]names{
-		"task": taskIDs, "job": jobIDs, "pool": poolNames, "node": nodeNames, "service": serviceNames, "user": userNames,
-		"workflow": workflowNames, "schedule": scheduleNames, "database": databaseNames, "device": deviceNames, "pc": pcNames,
+	byFlag := map[string]command.Names{
+		"task": workcmd.TaskIDs, "job": workcmd.JobIDs, "pool": workcmd.PoolNames, "node": machinecmd.NodeNames, "service": workcmd.ServiceNames, "user": accountcmd.UserNames,
+		"workflow": workflowcmd.WorkflowNames, "schedule": workflowcmd.ScheduleNames, "database": rolloutcmd.DatabaseNames, "device": fleetcmd.DeviceNames, "pc": fleetcmd.PCNames,
 	}
 	for _, noun := range root.Commands() {
 		verbs := noun.Commands()
@@ -213,31 +68,31 @@ func (e *env) completions(root *cobra.Command) {
 		for _, c := range verbs {
 			for flag, read := range byFlag {
 				if c.LocalNonPersistentFlags().Lookup(flag) != nil {
-					_ = c.RegisterFlagCompletionFunc(flag, e.complete(read))
+					_ = c.RegisterFlagCompletionFunc(flag, e.Complete(read))
 				}
 			}
 			wants := strings.Contains(c.Use, " ID") || strings.Contains(c.Use, " NAME") || strings.Contains(c.Use, " SERIAL")
 			if read, ok := byNoun[noun.Name()]; ok && wants && c.ValidArgsFunction == nil {
-				c.ValidArgsFunction = e.first(read)
+				c.ValidArgsFunction = e.First(read)
 			}
 		}
 		if noun.Name() == "why" {
-			noun.ValidArgsFunction = e.first(taskIDs)
+			noun.ValidArgsFunction = e.First(workcmd.TaskIDs)
 		}
 		if noun.Name() == "run" {
-			noun.ValidArgsFunction = e.orFile(workflowNames)
+			noun.ValidArgsFunction = e.OrFile(workflowcmd.WorkflowNames)
 		}
 	}
 	for _, verb := range []string{"lint", "apply"} {
 		if c, _, err := root.Find([]string{"workflow", verb}); err == nil {
-			c.ValidArgsFunction = definitionFiles
+			c.ValidArgsFunction = command.DefinitionFiles
 		}
 	}
 	if plan, _, err := root.Find([]string{"workflow", "plan"}); err == nil {
-		plan.ValidArgsFunction = e.orFile(workflowNames)
+		plan.ValidArgsFunction = e.OrFile(workflowcmd.WorkflowNames)
 	}
 	if submit, _, err := root.Find([]string{"task", "submit"}); err == nil {
-		submit.ValidArgsFunction = e.first(serviceNames)
+		submit.ValidArgsFunction = e.First(workcmd.ServiceNames)
 	}
-	_ = root.RegisterFlagCompletionFunc("context", offerContexts)
+	_ = root.RegisterFlagCompletionFunc("context", accountcmd.OfferContexts)
 }

@@ -4,19 +4,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 )
 
-func (e *env) configCommand() *cobra.Command {
+func configCommand(e *command.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config", Short: "Show each setting with its origin and default", Args: e.noArgs,
+		Use: "config", Short: "Show each setting with its origin and default", Args: e.NoArgs,
 		Long: `Show each setting, where its value comes from, and its default.
 
 A flag wins over the environment, that over the file, that over the default.
 The file is --config, else WEIR_CONFIG, else weir/weir.toml in the user's
 configuration folder, else /etc/weir/weir.toml. Passwords are masked.`,
 	}
-	c.RunE = e.run(func(cmd *cobra.Command, _ []string) error {
-		source := e.source(cmd)
+	c.RunE = e.Run(func(cmd *cobra.Command, _ []string) error {
+		source := e.Source(cmd)
 		_, values, err := app.Load(source)
 		for _, v := range app.ClientValues(source) {
 			if v.Name == "token" {
@@ -24,23 +25,23 @@ configuration folder, else /etc/weir/weir.toml. Passwords are masked.`,
 			}
 			values = append(values, v)
 		}
-		if printed := configListing.print(e.output(), values); printed != nil {
+		if printed := configListing.Print(e.Output(), values); printed != nil {
 			return printed
 		}
 		return err // what is wrong, after what could be read
 	})
-	settingFlags(c, false)
+	command.SettingFlags(c, false)
 	return c
 }
 
-var configListing = listing[app.Value]{
-	name: func(v app.Value) string { return v.Name },
-	columns: []column[app.Value]{
-		{title: "SETTING", value: func(_ *output, v app.Value) string { return v.Name }},
-		{title: "VALUE", value: func(_ *output, v app.Value) string { return v.Value }},
-		{title: "ORIGIN", value: func(_ *output, v app.Value) string { return v.Origin }},
-		{title: "DEFAULT", value: func(_ *output, v app.Value) string { return v.Default }},
-		{title: "VARIABLE", wide: true, value: func(_ *output, v app.Value) string { return v.Variable }},
-		{title: "MEANING", wide: true, value: func(_ *output, v app.Value) string { return v.Help }},
+var configListing = command.Listing[app.Value]{
+	Name: func(v app.Value) string { return v.Name },
+	Columns: []command.Column[app.Value]{
+		{Title: "SETTING", Value: func(_ *command.Output, v app.Value) string { return v.Name }},
+		{Title: "VALUE", Value: func(_ *command.Output, v app.Value) string { return v.Value }},
+		{Title: "ORIGIN", Value: func(_ *command.Output, v app.Value) string { return v.Origin }},
+		{Title: "DEFAULT", Value: func(_ *command.Output, v app.Value) string { return v.Default }},
+		{Title: "VARIABLE", Wide: true, Value: func(_ *command.Output, v app.Value) string { return v.Variable }},
+		{Title: "MEANING", Wide: true, Value: func(_ *command.Output, v app.Value) string { return v.Help }},
 	},
 }

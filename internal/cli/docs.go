@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/problem"
 )
 
 // docs writes the reference from the commands themselves, so that it is never
 // out of date.
-func (e *env) docs() *cobra.Command {
+func docs(e *command.Env) *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "docs", Short: "Write the reference of the command line", Hidden: true, Args: e.noArgs,
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+		Use: "docs", Short: "Write the reference of the command line", Hidden: true, Args: e.NoArgs,
+		RunE: e.Run(func(cmd *cobra.Command, _ []string) error {
 			text := reference(cmd.Root())
 			if out == "" {
 				_, err := fmt.Fprint(e.Out, text)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
@@ -19,7 +20,7 @@ type diagnosis struct {
 	Findings []view.Finding `json:"findings"`
 }
 
-func (e *env) doctor() *cobra.Command {
+func doctor(e *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Short: "Check every invariant of the database",
 		Long: `Check every invariant of the database, and what an operator should look at.
@@ -27,7 +28,7 @@ func (e *env) doctor() *cobra.Command {
 The exit code is 1 if an invariant is broken. Findings about health are
 warnings: nothing is lost, but somebody should look.`,
 	}
-	return operation(e, work.Doctor, c, func(_ context.Context, _ *app.Session, _ *work.Examining, report work.DoctorReport) error {
+	return command.Operation(e, work.Doctor, c, func(_ context.Context, _ *app.Session, _ *work.Examining, report work.DoctorReport) error {
 		d := diagnosis{OK: true, Findings: report.Items}
 		for _, f := range d.Findings {
 			switch {
@@ -38,21 +39,21 @@ warnings: nothing is lost, but somebody should look.`,
 				d.OK = false
 			}
 		}
-		if err := d.print(e.output()); err != nil {
+		if err := d.print(e.Output()); err != nil {
 			return err
 		}
 		if !d.OK {
-			return quiet(problem.Failed)
+			return command.Quiet(problem.Failed)
 		}
 		return nil
 	})
 }
 
-func (d diagnosis) print(o *output) error {
+func (d diagnosis) print(o *command.Output) error {
 	switch {
-	case o.data():
-		return o.value(d)
-	case o.format == "name":
+	case o.Data():
+		return o.Value(d)
+	case o.Format == "name":
 		for _, f := range d.Findings {
 			if !f.OK {
 				fmt.Fprintln(o.Out, f.Name)
@@ -62,34 +63,27 @@ func (d diagnosis) print(o *output) error {
 	}
 	broken := 0
 	for _, f := range d.Findings {
-		word, color := "ok", green
+		word, color := "ok", command.Green
 		switch {
 		case f.OK:
 		case f.Level == "health":
-			word, color = "warning", yellow
+			word, color = "warning", command.Yellow
 		default:
-			word, color = "broken", red
+			word, color = "broken", command.Red
 			broken++
 		}
-		fmt.Fprintf(o.Out, "%s  %s\n", o.paint(color, fmt.Sprintf("%-7s", word)), clean(f.Name))
+		fmt.Fprintf(o.Out, "%s  %s\n", o.Paint(color, fmt.Sprintf("%-7s", word)), command.Clean(f.Name))
 		if f.Detail != "" {
-			fmt.Fprintf(o.Out, "         %s\n", clean(f.Detail))
+			fmt.Fprintf(o.Out, "         %s\n", command.Clean(f.Detail))
 		}
 	}
 	switch {
 	case broken > 0:
-		fmt.Fprintf(o.Out, "\n%s: keep the database as it is and report this with the lines above.\n", o.paint(red, plural(broken, "invariant is", "invariants are")+" broken"))
+		fmt.Fprintf(o.Out, "\n%s: keep the database as it is and report this with the lines above.\n", o.Paint(command.Red, command.Plural(broken, "invariant is", "invariants are")+" broken"))
 	case d.Warnings > 0:
-		fmt.Fprintf(o.Out, "\nEvery invariant holds. %s to look at.\n", o.paint(yellow, plural(d.Warnings, "warning", "warnings")))
+		fmt.Fprintf(o.Out, "\nEvery invariant holds. %s to look at.\n", o.Paint(command.Yellow, command.Plural(d.Warnings, "warning", "warnings")))
 	default:
-		fmt.Fprintf(o.Out, "\n%s\n", o.paint(green, "All is well."))
+		fmt.Fprintf(o.Out, "\n%s\n", o.Paint(command.Green, "All is well."))
 	}
 	return nil
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

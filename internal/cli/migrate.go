@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -36,31 +37,31 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-func (e *env) migrate() *cobra.Command {
+func migrate(e *command.Env) *cobra.Command {
 	var status bool
 	c := &cobra.Command{
-		Use: "migrate", Short: "Bring the database to the schema of this binary", Args: e.noArgs,
+		Use: "migrate", Short: "Bring the database to the schema of this binary", Args: e.NoArgs,
 		Long: `Bring the database to the schema of this binary. Any number may run at once.
 A version such as 14.3 is that of the tables and that of the functions. Both only
 go up: a database that is newer stays as it is.
 
 With --status it only says what it would do; the exit code is 1 if there is
 something to do.`,
-		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
+		RunE: e.Config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
 			url, err := app.DatabaseURL(c, values)
 			if err != nil {
 				return err
 			}
 			if status {
-				return e.migrationStatus(ctx, url)
+				return migrationStatus(ctx, e, url)
 			}
 			report, err := app.Migrate(ctx, c, url)
 			if err != nil {
 				return err
 			}
-			o := e.output()
-			if o.data() {
-				return o.value(migrated{
+			o := e.Output()
+			if o.Data() {
+				return o.Value(migrated{
 					Version: report.Version, ObjectVersion: report.ObjectVersion, Current: true, Applied: orEmpty(report.Migrations),
 					Objects: orEmpty(report.Objects), Retired: orEmpty(report.Retired), Dropped: orEmpty(report.Dropped), Partitions: orEmpty(report.Partitions),
 				})
@@ -68,12 +69,12 @@ something to do.`,
 			for _, m := range report.Migrations {
 				fmt.Fprintf(o.Out, "applied  %s\n", m)
 			}
-			if o.format == "wide" {
+			if o.Format == "wide" {
 				for _, m := range report.Objects {
 					fmt.Fprintf(o.Out, "applied  %s\n", m)
 				}
 			} else if n := len(report.Objects); n > 0 {
-				fmt.Fprintf(o.Out, "applied  %s\n", plural(n, "function or view", "functions and views"))
+				fmt.Fprintf(o.Out, "applied  %s\n", command.Plural(n, "function or view", "functions and views"))
 			}
 			for _, m := range report.Retired {
 				fmt.Fprintf(o.Out, "retired  %s\n", m)
@@ -82,7 +83,7 @@ something to do.`,
 				fmt.Fprintf(o.Out, "dropped  %s\n", m)
 			}
 			if n := len(report.Partitions); n > 0 {
-				fmt.Fprintf(o.Out, "made     %s\n", plural(n, "partition", "partitions"))
+				fmt.Fprintf(o.Out, "made     %s\n", command.Plural(n, "partition", "partitions"))
 			}
 			if !report.Changed() {
 				fmt.Fprintf(o.Out, "The schema is at version %d.%d; there was nothing to do.\n", report.Version, report.ObjectVersion)
@@ -96,14 +97,14 @@ something to do.`,
 	return c
 }
 
-func (e *env) migrationStatus(ctx context.Context, url string) error {
+func migrationStatus(ctx context.Context, e *command.Env, url string) error {
 	status, err := app.MigrationStatus(ctx, url)
 	if err != nil {
 		return err
 	}
-	o := e.output()
-	if o.data() {
-		if err := o.value(migrated{
+	o := e.Output()
+	if o.Data() {
+		if err := o.Value(migrated{
 			Version: status.Version, Target: status.Target, ObjectVersion: status.ObjectVersion, ObjectTarget: status.ObjectTarget,
 			Current: status.Current() && status.Err() == nil, Applied: orEmpty(status.Pending), Objects: orEmpty(status.Changed),
 			Retired: orEmpty(status.Removed), Dropped: orEmpty(status.Retired), Unknown: status.Unknown, Breaking: status.Breaking,
@@ -117,7 +118,7 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 			fmt.Fprintf(o.Out, "to apply  %s\n", m)
 		}
 		if n := len(status.Changed); n > 0 {
-			fmt.Fprintf(o.Out, "to apply  %s\n", plural(n, "function or view", "functions and views"))
+			fmt.Fprintf(o.Out, "to apply  %s\n", command.Plural(n, "function or view", "functions and views"))
 		}
 		for _, m := range status.Removed {
 			fmt.Fprintf(o.Out, "to retire %s\n", m)
@@ -130,10 +131,10 @@ func (e *env) migrationStatus(ctx context.Context, url string) error {
 	case status.Err() != nil:
 		return status.Err()
 	case !status.Current():
-		if o.table() {
-			o.say("next: weir migrate")
+		if o.Table() {
+			o.Say("next: weir migrate")
 		}
-		return quiet(problem.Failed)
+		return command.Quiet(problem.Failed)
 	}
 	return nil
 }

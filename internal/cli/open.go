@@ -2,26 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"html"
-	"io/fs"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/app"
-	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/cli/accountcmd"
+	"github.com/weirhq/weir/internal/cli/command"
+	"github.com/weirhq/weir/internal/cli/workcmd"
 	"github.com/weirhq/weir/internal/problem"
 )
 
-func (e *env) open() *cobra.Command {
+func open(e *command.Env) *cobra.Command {
 	var onlyPrint bool
 	var user string
 	c := &cobra.Command{
@@ -34,52 +26,39 @@ yet, the link makes the first user. Elsewhere it is the plain address.`,
 		Example: "  weir open\n  weir open job 8057b302099a\n  weir open --print",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return e.noArgs(cmd, args)
+				return e.NoArgs(cmd, args)
 			}
 			if args[0] != "task" && args[0] != "job" {
-				return invalid("use it so: "+cmd.UseLine(), "%q is neither task nor job", args[0])
+				return command.Invalid("use it so: "+cmd.UseLine(), "%q is neither task nor job", args[0])
 			}
-			return e.args("KIND", "ID")(cmd, args)
+			return e.Args("KIND", "ID")(cmd, args)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			switch {
 			case len(args) == 0:
 				return []cobra.Completion{"task", "job"}, cobra.ShellCompDirectiveNoFileComp
 			case len(args) == 1 && args[0] == "task":
-				return e.complete(taskIDs)(cmd, nil, begun)
+				return e.Complete(workcmd.TaskIDs)(cmd, nil, begun)
 			case len(args) == 1 && args[0] == "job":
-				return e.complete(jobIDs)(cmd, nil, begun)
+				return e.Complete(workcmd.JobIDs)(cmd, nil, begun)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().BoolVar(&onlyPrint, "print", false, "print the address, do not open it")
 	c.Flags().StringVar(&user, "user", "", "on the server's machine: log in as this user")
-	c.RunE = e.session(func(ctx context.Context, s *app.Session, args []string) error {
+	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) error {
 		page, err := pageOf(ctx, s, args)
 		if err != nil {
 			return err
 		}
-		address, err := e.dashboard(ctx, s, page, user)
+		address, err := dashboard(ctx, e, s, page, user)
 		if err != nil {
 			return err
 		}
-		return e.lead(address, onlyPrint)
+		return e.Lead(address, onlyPrint)
 	})
 	return c
-}
-
-// lead prints an address, and opens it in the browser unless it is only to be printed.
-func (e *env) lead(address string, onlyPrint bool) error {
-	if err := e.output().did(address, struct {
-		URL string `json:"url"`
-	}{address}, "%s", address); err != nil || onlyPrint {
-		return err
-	}
-	if err := browse(address); err != nil {
-		e.output().say("The browser could not be opened (%s): open the address yourself.", err)
-	}
-	return nil
 }
 
 // pageOf is the path of what is to be opened.
@@ -87,16 +66,16 @@ func pageOf(ctx context.Context, s *app.Session, args []string) (string, error) 
 	if len(args) == 0 {
 		return "/", nil
 	}
-	find, folder := findTask, "/tasks/"
+	find, folder := workcmd.FindTask, "/tasks/"
 	if args[0] == "job" {
-		find, folder = findJob, "/jobs/"
+		find, folder = workcmd.FindJob, "/jobs/"
 	}
 	id, err := find(ctx, s, args[1])
 	return folder + id.String(), err
 }
 
 // dashboard is the address of a page. On the server's machine it logs in.
-func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) (string, error) {
+func dashboard(ctx context.Context, e *command.Env, s *app.Session, page, user string) (string, error) {
 	switch {
 	case s.Target.Dashboard == "":
 		return "", problem.New(problem.NotFound, "start it with weir up or weir server, or say where it is with --server URL or --public-url URL", "it is not known where the dashboard of %s is", s.Target.Asked())
@@ -105,12 +84,12 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 	}
 	name, err := user, error(nil)
 	if name == "" {
-		name, err = self(ctx, s)
+		name, err = accountcmd.Self(ctx, s)
 	}
 	if err != nil {
 		return "", err
 	}
-	address, err := newLink(ctx, s, name)
+	address, err := accountcmd.NewLink(ctx, s, name)
 	if err != nil {
 		return "", err
 	}
@@ -118,55 +97,4 @@ func (e *env) dashboard(ctx context.Context, s *app.Session, page, user string) 
 		address += "&next=" + url.QueryEscape(page)
 	}
 	return address, nil
-}
-
-// self is the user that whoever works on the database most likely is; "": there
-// are no users yet.
-func self(ctx context.Context, s *app.Session) (string, error) {
-	users, err := account.ListUsers.Call(ctx, s.Operations, &op.Paged{Limit: 1000})
-	if err != nil || len(users.Items) == 0 {
-		return "", err
-	}
-	me := whoami()
-	var admins []string
-	for _, u := range users.Items {
-		switch {
-		case u.Disabled():
-		case u.Name == me:
-			return me, nil
-		case u.Role == auth.Admin:
-			admins = append(admins, u.Name)
-		}
-	}
-	if len(admins) == 1 {
-		return admins[0], nil
-	}
-	return "", invalid("say who you are: --user NAME; weir user list shows them", "there is no user %q here", me)
-}
-
-// browse opens an address in the browser of this user. A link logs in, so it
-// must not stand on a command line, which everybody on the machine can read: the
-// browser gets a page of our own that leads there.
-func browse(address string) error {
-	folder, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
-	folder = filepath.Join(folder, "weir")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	path := filepath.Join(folder, "open.html")
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	text := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><meta http-equiv=refresh content=\"0;url=%s\"><title>Weir</title><a href=\"%[1]s\">Open Weir</a>\n", html.EscapeString(address))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return err
-	}
-	program := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		program = "open"
-	}
-	return exec.Command(program, path).Start() // #nosec G204 -- a fixed program and a path of our own
 }

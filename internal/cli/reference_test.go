@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/weirhq/weir/internal/cli/command"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files again")
@@ -12,7 +14,7 @@ var rewrite = flag.Bool("rewrite", false, "write golden files again")
 // The reference is written from the commands, so it is never out of date.
 func TestReferenceGolden(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "reference", "cli.md")
-	got := reference((&env{}).root())
+	got := reference(root((&command.Env{})))
 	if *rewrite {
 		if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 			t.Fatal(err)

@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 )
 
-func (e *env) server() *cobra.Command {
+func server(e *command.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "server", Short: "Run a server on a database that somebody else keeps", Args: e.noArgs,
+		Use: "server", Short: "Run a server on a database that somebody else keeps", Args: e.NoArgs,
 		Long: `Run a server until Ctrl-C: the engine, the API and the dashboard on a PostgreSQL
 that somebody else keeps. Any number may run on one database: one of them leads,
 the others answer and stand by.
@@ -26,22 +27,22 @@ certificate again.
 
 For a PostgreSQL of its own see: weir up --help`,
 		Example: "  WEIR_DATABASE_URL=postgres://weir@db.example.org/weir weir server --listen 0.0.0.0:8470 --public-url https://weir.example.org",
-		RunE: e.config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
-			return app.Serve(ctx, c, e.options(ctx, c, values, true))
+		RunE: e.Config(func(ctx context.Context, c app.Config, values []app.Value, _ []string) error {
+			return app.Serve(ctx, c, options(ctx, e, c, values, true))
 		}),
 	}
-	settingFlags(c, false)
+	command.SettingFlags(c, false)
 	return c
 }
 
 // options are what a server is told beside its configuration. With hup, SIGHUP
 // makes it read its configuration again.
-func (e *env) options(ctx context.Context, c app.Config, values []app.Value, hup bool) app.Options {
+func options(ctx context.Context, e *command.Env, c app.Config, values []app.Value, hup bool) app.Options {
 	level := new(slog.LevelVar)
 	level.Set(c.Level())
 	o := app.Options{
-		Version: e.version, Values: values, Program: e.program, Out: e.Out, Log: c.LoggerAt(e.Err, level), Force: e.force,
-		Level: level, Reread: e.reread,
+		Version: e.Version, Values: values, Program: e.Program, Out: e.Out, Log: c.LoggerAt(e.Err, level), Force: e.Force,
+		Level: level, Reread: e.Reread,
 	}
 	if hup && !signal.Ignored(syscall.SIGHUP) { // nohup wants it ignored
 		o.Reload = hangups(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirhq/weir/internal/app"
+	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -65,48 +66,48 @@ func (v serverVersion) warning() string {
 	if v.API == "" || v.API == apiVersion {
 		return ""
 	}
-	return fmt.Sprintf("Warning: the server speaks API %s, this command %s: install version %s of weir.", clean(v.API), apiVersion, clean(v.Version))
+	return fmt.Sprintf("Warning: the server speaks API %s, this command %s: install version %s of weir.", command.Clean(v.API), apiVersion, command.Clean(v.Version))
 }
 
-func (e *env) versionCommand() *cobra.Command {
+func versionCommand(e *command.Env) *cobra.Command {
 	var client bool
 	c := &cobra.Command{
-		Use: "version", Short: "Show the version of this binary, and of the server it would ask", Args: e.noArgs,
+		Use: "version", Short: "Show the version of this binary, and of the server it would ask", Args: e.NoArgs,
 	}
 	c.Flags().BoolVar(&client, "client", false, "ask no server")
-	c.RunE = e.run(func(cmd *cobra.Command, _ []string) error {
-		v := versions{build: buildOf(e.version)}
+	c.RunE = e.Run(func(cmd *cobra.Command, _ []string) error {
+		v := versions{build: buildOf(e.Version)}
 		if !client {
-			v.Server = e.serverVersion(cmd)
+			v.Server = askVersion(e, cmd)
 		}
 		commit := ""
 		if v.Commit != "" {
 			commit = ", commit " + v.Commit[:min(12, len(v.Commit))]
 		}
-		o := e.output()
-		if err := o.did(v.Version, v, "weir %s%s, %s, %s", v.Version, commit, v.Go, v.Platform); err != nil || !o.table() || v.Server == nil {
+		o := e.Output()
+		if err := o.Did(v.Version, v, "weir %s%s, %s, %s", v.Version, commit, v.Go, v.Platform); err != nil || !o.Table() || v.Server == nil {
 			return err
 		}
 		switch {
 		case v.Server.Error != "":
-			o.say("server %s: %s", v.Server.Address, clean(v.Server.Error))
+			o.Say("server %s: %s", v.Server.Address, command.Clean(v.Server.Error))
 			return nil
 		case v.Server.Version == "":
 			return nil
 		}
-		fmt.Fprintf(o.Out, "server %s at %s\n", clean(v.Server.Version), v.Server.Address)
+		fmt.Fprintf(o.Out, "server %s at %s\n", command.Clean(v.Server.Version), v.Server.Address)
 		if warning := v.Server.warning(); warning != "" {
-			o.say("%s", warning)
+			o.Say("%s", warning)
 		}
 		return nil
 	})
 	return c
 }
 
-// serverVersion asks the server that commands would ask. That there is none is
+// askVersion asks the server that commands would ask. That there is none is
 // no error here.
-func (e *env) serverVersion(cmd *cobra.Command) *serverVersion {
-	target, err := e.target(cmd)
+func askVersion(e *command.Env, cmd *cobra.Command) *serverVersion {
+	target, err := e.Target(cmd)
 	if err != nil || !target.Remote() && target.Running == nil {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (e *env) serverVersion(cmd *cobra.Command) *serverVersion {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), versionWithin)
 	defer cancel()
-	s, err := app.Connect(ctx, target, e.who())
+	s, err := app.Connect(ctx, target, e.Who())
 	if err == nil {
 		defer s.Close()
 		v, asked := s.ServerVersion(ctx)

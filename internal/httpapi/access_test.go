@@ -189,7 +189,7 @@ func TestNodeSeesItself(t *testing.T) {
 	n1.want(http.StatusNotFound, "GET", "/nodes/n2", nil)
 	n1.want(http.StatusForbidden, "GET", "/nodes", nil)
 	n1.want(http.StatusForbidden, "GET", "/tasks", nil)
-	var me Identity
+	var me account.Identity
 	n1.want(http.StatusOK, "GET", "/me", nil).into(&me)
 	if me.Kind != "node" || me.Name != "n1" {
 		t.Errorf("got %+v", me)

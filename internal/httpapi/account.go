@@ -4,27 +4,12 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
 )
 
-// Identity describes the caller and the extent of its rights.
-type Identity struct {
-	Kind   string    `json:"kind" enum:"user,token,node,system"`
-	Name   string    `json:"name"`
-	UserID string    `json:"user_id,omitempty"`
-	Role   auth.Role `json:"role,omitempty"`
-	// Token is the name of the token, and Scopes limit it.
-	Token   string   `json:"token,omitempty"`
-	Scopes  []string `json:"scopes,omitempty"`
-	Session string   `json:"session,omitempty"`
-}
-
-func identity(s auth.Subject) Identity {
-	return Identity{Kind: s.Kind, Name: s.Name, UserID: s.UserID, Role: s.Role, Token: s.Token, Scopes: s.Scopes, Session: s.Session}
-}
-
-func (a *API) me(ctx context.Context, _ *struct{}) (*One[Identity], error) {
-	return one(identity(auth.From(ctx)), nil)
+func (a *API) me(ctx context.Context, _ *struct{}) (*One[account.Identity], error) {
+	return one(account.IdentityOf(auth.From(ctx)), nil)
 }
 
 // LoginInput is a name and a password.

@@ -163,9 +163,12 @@ func (f Field) Parse(in any, text string) error {
 		}
 		text = f.Enum[i]
 	}
-	if f.Type.Kind() == reflect.Slice {
+	switch f.Type.Kind() {
+	case reflect.Slice:
 		f.Set(in, append(slices.Clone(f.Get(in).([]string)), text))
 		return nil
+	case reflect.Map:
+		return f.put(in, text)
 	}
 	value, err := f.parse(text)
 	if err != nil {
@@ -177,6 +180,27 @@ func (f Field) Parse(in any, text string) error {
 		v = v.Elem()
 	}
 	f.Set(in, v.Interface())
+	return nil
+}
+
+// put adds KEY=VALUE to a map.
+func (f Field) put(in any, text string) error {
+	key, word, paired := strings.Cut(text, "=")
+	if !paired || key == "" {
+		return fmt.Errorf("%q is not KEY=VALUE", text)
+	}
+	of := f
+	of.Type = f.Type.Elem()
+	value, err := of.parse(word)
+	if err != nil {
+		return err
+	}
+	entries := reflect.MakeMap(f.Type)
+	for old := reflect.ValueOf(f.Get(in)).MapRange(); old.Next(); {
+		entries.SetMapIndex(old.Key(), old.Value())
+	}
+	entries.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(value).Convert(of.Type))
+	f.Set(in, entries.Interface())
 	return nil
 }
 

@@ -170,6 +170,37 @@ func TestParseBounds(t *testing.T) {
 	}
 }
 
+// A map gets one entry after the other; the input that was read before stays as it was.
+func TestParseMaps(t *testing.T) {
+	type input struct {
+		Body struct {
+			Labels map[string]string `json:"labels,omitzero"`
+			Slots  map[string]int    `json:"slots,omitzero" minimum:"1"`
+		}
+	}
+	in := new(input)
+	fields := op.Fields(in)
+	for i, texts := range [][]string{{"zone=eu", "a=b=c", "zone=us", "old="}, {"render=2", "audio=4"}} {
+		for _, text := range texts {
+			before := *in
+			if err := fields[i].Parse(in, text); err != nil {
+				t.Error(err)
+			}
+			if i == 0 && reflect.DeepEqual(before.Body.Labels, in.Body.Labels) {
+				t.Errorf("%s changed nothing, or what was read before", text)
+			}
+		}
+	}
+	if b := in.Body; !reflect.DeepEqual(b.Labels, map[string]string{"zone": "us", "a": "b=c", "old": ""}) || !reflect.DeepEqual(b.Slots, map[string]int{"render": 2, "audio": 4}) {
+		t.Errorf("got %+v", b)
+	}
+	for _, bad := range []string{"render", "=2", "render=two", "render=0"} {
+		if err := fields[1].Parse(in, bad); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
 // Over replaces an existing definition, and creates a missing one.
 func TestOver(t *testing.T) {
 	type input struct {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/account"
 )
 
 // Version describes a server.
@@ -27,18 +27,9 @@ func (c *Client) Login(ctx context.Context, name, password string) error {
 // Logout ends the session.
 func (c *Client) Logout(ctx context.Context) error { return c.post(ctx, nil, nil, "logout") }
 
-// Me returns the subject of the client.
-func (c *Client) Me(ctx context.Context) (auth.Subject, error) {
-	me, err := one[struct {
-		Kind    string    `json:"kind"`
-		Name    string    `json:"name"`
-		UserID  string    `json:"user_id"`
-		Role    auth.Role `json:"role"`
-		Token   string    `json:"token"`
-		Scopes  []string  `json:"scopes"`
-		Session string    `json:"session"`
-	}](ctx, c, nil, "me")
-	return auth.Subject{Kind: me.Kind, Name: me.Name, UserID: me.UserID, Role: me.Role, Token: me.Token, Scopes: me.Scopes, Session: me.Session}, err
+// Me says who asks.
+func (c *Client) Me(ctx context.Context) (account.Identity, error) {
+	return one[account.Identity](ctx, c, nil, "me")
 }
 
 func (c *Client) post(ctx context.Context, body, out any, path ...string) error {

@@ -172,7 +172,7 @@ func TestPeople(t *testing.T) {
 	c := r.as(auth.Admin)
 	ctx := t.Context()
 	me, err := c.Me(ctx)
-	if err != nil || me.Kind != auth.KindToken || me.By() != "a-admin (token t)" || me.Role != auth.Admin {
+	if err != nil || me.Kind != auth.KindToken || me.Name != "a-admin" || me.Token != "t" || me.Role != auth.Admin {
 		t.Fatalf("%+v, %v", me, err)
 	}
 	x := &account.CreatingToken{Body: account.TokenBody{Name: "x", Scopes: []string{"*:read"}}}

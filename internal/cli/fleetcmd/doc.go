@@ -1,0 +1,2 @@
+// Package fleetcmd has the commands on fleet jobs, PCs and devices.
+package fleetcmd

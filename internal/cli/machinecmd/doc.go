@@ -1,0 +1,2 @@
+// Package machinecmd has the commands on agents, nodes and workers.
+package machinecmd

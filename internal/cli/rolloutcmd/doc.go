@@ -1,0 +1,2 @@
+// Package rolloutcmd has the commands on rollouts and on the databases that they change.
+package rolloutcmd

@@ -1,0 +1,9 @@
+package workcmd
+
+import (
+	"testing"
+
+	"github.com/weirhq/weir/internal/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }

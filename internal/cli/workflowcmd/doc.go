@@ -1,0 +1,2 @@
+// Package workflowcmd has the commands on workflows and schedules, and weir run.
+package workflowcmd

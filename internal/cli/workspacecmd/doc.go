@@ -1,0 +1,2 @@
+// Package workspacecmd has the commands on workspaces.
+package workspacecmd
