@@ -120,7 +120,9 @@ func TestStates(t *testing.T) {
 }
 
 var (
-	used = regexp.MustCompile(`(?:say|count|wordOf)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
+	used = regexp.MustCompile(`(?:[sS]ay|[cC]ount|Code)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
+	// headings are the keys of a table.
+	headings = regexp.MustCompile(`Columns\(ctx, ([^)]*)\)`)
 	// quoted are the keys that stand in tables, and the beginnings of keys.
 	quoted = regexp.MustCompile(`"([a-z][A-Za-z0-9_.]*)#?"`)
 )
@@ -152,11 +154,18 @@ func TestUsed(t *testing.T) {
 				t.Errorf("%s says %s, which is no word", name, m[1])
 			}
 		}
+		for _, m := range headings.FindAllStringSubmatch(string(data), -1) {
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				if !slices.Contains(keys, q[1]) && !slices.Contains(keys, "word."+q[1]) {
+					t.Errorf("%s has the heading %s, which is no word", name, q[1])
+				}
+			}
+		}
 		for _, m := range quoted.FindAllStringSubmatch(string(data), -1) {
 			for _, end := range []string{"", ".one", ".next"} {
 				said[m[1]+end] = true
 			}
-			said["word."+m[1]] = true // a heading: see columns of package web
+			said["word."+m[1]] = true // a heading: see ui.Columns
 			if strings.HasSuffix(m[1], ".") && m[1] != "word." {
 				begins = append(begins, m[1])
 			}

@@ -26,7 +26,7 @@ func (w *Web) account(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.account"), Mark: ui.Label(ui.Code(ctx, "role.", string(u.Role))), Actions: ui.Ask(say(ctx, "password."+passwordVerb(u)), "lock", "/account/password", false)},
+		Head: ui.Head{Title: ui.Say(ctx, "word.account"), Mark: ui.Label(ui.Code(ctx, "role.", string(u.Role))), Actions: ui.Ask(ui.Say(ctx, "password."+passwordVerb(u)), "lock", "/account/password", false)},
 		Body: accountPage(u, sessions, r.Subject.Session, tokens), Follow: people(),
 	}, nil
 }
@@ -44,16 +44,16 @@ func (w *Web) askPassword(r *Request) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, err
 	}
-	q := ui.Question{Title: say(ctx, "password.title."+passwordVerb(u)), Text: say(ctx, "password.text"), Button: say(ctx, "password.button."+passwordVerb(u)), Back: "/account"}
+	q := ui.Question{Title: ui.Say(ctx, "password.title."+passwordVerb(u)), Text: ui.Say(ctx, "password.text"), Button: ui.Say(ctx, "password.button."+passwordVerb(u)), Back: "/account"}
 	if u.Password {
-		q.Fields = append(q.Fields, ui.Field{Name: "old", Label: say(ctx, "word.oldpassword"), Type: "password", Auto: "current-password", Focus: true})
+		q.Fields = append(q.Fields, ui.Field{Name: "old", Label: ui.Say(ctx, "word.oldpassword"), Type: "password", Auto: "current-password", Focus: true})
 	}
 	q.Fields = append(q.Fields,
 		ui.Field{
-			Name: "new", Label: say(ctx, "word.newpassword"), Type: "password", Auto: "new-password",
+			Name: "new", Label: ui.Say(ctx, "word.newpassword"), Type: "password", Auto: "new-password",
 			Focus: !u.Password,
 		},
-		ui.Field{Name: "again", Label: say(ctx, "word.newpasswordagain"), Type: "password", Auto: "new-password"})
+		ui.Field{Name: "again", Label: ui.Say(ctx, "word.newpasswordagain"), Type: "password", Auto: "new-password"})
 	return q, nil
 }
 
@@ -67,20 +67,20 @@ func (w *Web) setPassword(r *Request) (Done, error) {
 	if _, err := account.SetOwnPassword.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/account", Say: say(ctx, "said.password")}, nil
+	return Done{To: "/account", Say: ui.Say(ctx, "said.password")}, nil
 }
 
 func askRevokeSession(r *Request) (ui.Question, error) {
 	ctx := r.Context()
-	q := ui.Question{Title: say(ctx, "word.endthissession"), Text: say(ctx, "session.end.text"), Button: say(ctx, "session.end"), Danger: true, Back: "/account"}
+	q := ui.Question{Title: ui.Say(ctx, "word.endthissession"), Text: ui.Say(ctx, "session.end.text"), Button: ui.Say(ctx, "session.end"), Danger: true, Back: "/account"}
 	if r.PathValue("session") == r.Subject.Session {
-		q.Text = say(ctx, "session.own")
+		q.Text = ui.Say(ctx, "session.own")
 	}
 	return q, nil
 }
 
 func sessionRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/account", Say: say(r.Context(), "said.session")}
+	return Done{To: "/account", Say: ui.Say(r.Context(), "said.session")}
 }
 
 // browser is the name in what a browser calls itself; all of it is on hover.
@@ -93,7 +93,7 @@ func browser(ctx context.Context, agent string) string {
 		}
 	}
 	if agent == "" {
-		return say(ctx, "browser.unknown")
+		return ui.Say(ctx, "browser.unknown")
 	}
 	return ui.Cut(agent, 40)
 }
@@ -103,7 +103,7 @@ func system(ctx context.Context, agent string) string {
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"},
 	} {
 		if strings.Contains(agent, s.sign) {
-			return say(ctx, "browser.on", s.name)
+			return ui.Say(ctx, "browser.on", s.name)
 		}
 	}
 	return ""

@@ -122,7 +122,7 @@ func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) 
 		return
 	}
 	filled(r, q.Fields)
-	q.Problem = ui.Fault(q.Fields, spokenProblem(r.Context(), p))
+	q.Problem = ui.Fault(q.Fields, ui.Spoken(r.Context(), p))
 	w.ask(rw, r, a, q, p.Kind.Status())
 }
 

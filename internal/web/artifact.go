@@ -78,7 +78,7 @@ func (w *Web) artifact(r *Request) (View, error) {
 	}
 	v := artifactView{Artifact: a}
 	w.preview(r.Context(), &v)
-	return View{Head: ui.Head{Title: plain(a.Name)}, Plain: true, Body: artifactPage(v), Still: true}, nil
+	return View{Head: ui.Head{Title: ui.Line(a.Name)}, Plain: true, Body: artifactPage(v), Still: true}, nil
 }
 
 // preview finds out what of an artifact can be shown. What goes wrong is said on
@@ -92,15 +92,15 @@ func (w *Web) preview(ctx context.Context, v *artifactView) {
 	head, err := beginning(ctx, bucket, v.Key, previewBytes)
 	switch {
 	case err != nil:
-		v.why = say(ctx, "artifact.unread", reason(ctx, err))
+		v.why = ui.Say(ctx, "artifact.unread", reason(ctx, err))
 	case imageType(v.Artifact, head) != "":
 		v.image = true
 	case v.Size > previewBytes:
-		v.why = say(ctx, "artifact.large")
+		v.why = ui.Say(ctx, "artifact.large")
 	case !utf8.Valid(head) || strings.ContainsRune(string(head), 0):
-		v.why = say(ctx, "artifact.binary")
+		v.why = ui.Say(ctx, "artifact.binary")
 	case len(head) == 0:
-		v.why = say(ctx, "artifact.empty")
+		v.why = ui.Say(ctx, "artifact.empty")
 	default:
 		v.text = string(head)
 	}
@@ -108,7 +108,7 @@ func (w *Web) preview(ctx context.Context, v *artifactView) {
 
 // reason is an error in words.
 func reason(ctx context.Context, err error) string {
-	p := told(ctx, err)
+	p := ui.Told(ctx, err)
 	if p.Next == "" {
 		return ui.Sentence(p.What) + "."
 	}

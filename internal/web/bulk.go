@@ -39,9 +39,9 @@ type deed struct {
 // all is what the button above a list says.
 func (d deed) all(ctx context.Context) string {
 	if d.action == bulk.Priority {
-		return say(ctx, "bulk.setpriority")
+		return ui.Say(ctx, "bulk.setpriority")
 	}
-	return say(ctx, "bulk.all."+d.action)
+	return ui.Say(ctx, "bulk.all."+d.action)
 }
 
 var (
@@ -86,9 +86,9 @@ func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.
 	if err != nil || n == 0 && !more {
 		return bulkBar{}, err
 	}
-	b.found = say(r.Context(), "bulk.match", countWords(r.Context(), n, more))
+	b.found = ui.Say(r.Context(), "bulk.match", countWords(r.Context(), n, more))
 	if n == 1 && !more {
-		b.found = say(r.Context(), "bulk.match.one")
+		b.found = ui.Say(r.Context(), "bulk.match.one")
 	}
 	return b, nil
 }
@@ -96,7 +96,7 @@ func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.
 // countWords is a count that may have ended early.
 func countWords(ctx context.Context, n int, more bool) string {
 	if more {
-		return say(ctx, "bulk.ormore", ui.Number(n))
+		return ui.Say(ctx, "bulk.ormore", ui.Number(n))
 	}
 	return ui.Number(n)
 }
@@ -155,15 +155,15 @@ func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Requ
 		}
 		n := thingWords(ctx, kind, found)
 		q := ui.Question{
-			Title: say(ctx, "bulk.ask."+d.action, n), Button: say(ctx, "bulk.do."+d.action, n), Text: say(ctx, d.text),
+			Title: ui.Say(ctx, "bulk.ask."+d.action, n), Button: ui.Say(ctx, "bulk.do."+d.action, n), Text: ui.Say(ctx, d.text),
 			Danger: d.danger, Back: backTo(r, "/"+kind+"s"),
-			More: bulkSample(kind, r.URL.Query(), found), Fields: reasonField(ctx, say(ctx, "ask.timeline"),
+			More: bulkSample(kind, r.URL.Query(), found), Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"),
 				d.action != bulk.Skip),
 		}
 		switch d.action {
 		case bulk.Priority:
 			q.Title = q.Button
-			q.Fields = []ui.Field{{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Value: "0", Hint: say(ctx, "ask.task.priority.hint"), Focus: true}}
+			q.Fields = []ui.Field{{Name: "priority", Label: ui.Say(ctx, "word.priority"), Type: "number", Value: "0", Hint: ui.Say(ctx, "ask.task.priority.hint"), Focus: true}}
 		case bulk.Retry, bulk.Release:
 			if kind == "task" { // nobody asks for a reason when it is one
 				q.Fields = nil
@@ -175,9 +175,9 @@ func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Requ
 
 func thingWords(ctx context.Context, kind string, found bulk.Result) string {
 	if found.Next == "" {
-		return count(ctx, "bulk.n."+kind, found.Matched)
+		return ui.Count(ctx, "bulk.n."+kind, found.Matched)
 	}
-	return say(ctx, "bulk.more."+kind, ui.Number(found.Matched))
+	return ui.Say(ctx, "bulk.more."+kind, ui.Number(found.Matched))
 }
 
 // doBulk does it until nothing is left, or this request has done enough: then it
@@ -203,16 +203,16 @@ func doBulk(kind string, open func(*Request) (changer, deed, error)) func(*Reque
 }
 
 func bulkSaid(ctx context.Context, kind string, r bulk.Result) string {
-	parts := []string{count(ctx, "bulk.changed."+kind, r.Changed)}
+	parts := []string{ui.Count(ctx, "bulk.changed."+kind, r.Changed)}
 	if r.Moved > 0 {
-		parts = append(parts, say(ctx, "bulk.moved", ui.Number(r.Moved)))
+		parts = append(parts, ui.Say(ctx, "bulk.moved", ui.Number(r.Moved)))
 	}
 	if n := len(r.Refused); n > 0 {
-		parts = append(parts, say(ctx, "bulk.refused", ui.Number(n), ui.Cut(plain(r.Refused[0].Why), 160)))
+		parts = append(parts, ui.Say(ctx, "bulk.refused", ui.Number(n), ui.Cut(ui.Line(r.Refused[0].Why), 160)))
 	}
 	text := strings.Join(parts, "; ") + "."
 	if r.Next != "" {
-		text += " " + say(ctx, "bulk.again")
+		text += " " + ui.Say(ctx, "bulk.again")
 	}
 	return text
 }
@@ -222,7 +222,7 @@ func filterWords(query url.Values) []string {
 	var out []string
 	for _, name := range []string{"state", "service", "gate", "pool", "lane", "key", "node", "job", "kind", "name", "workflow", "schedule", "of", "since"} {
 		if v := strings.TrimSpace(query.Get(name)); v != "" {
-			out = append(out, name+" "+ui.Cut(plain(v), 60))
+			out = append(out, name+" "+ui.Cut(ui.Line(v), 60))
 		}
 	}
 	return out

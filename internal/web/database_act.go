@@ -29,17 +29,17 @@ func entriesPaged(r *Request, rows []target.Entry) (page []target.Entry, newest,
 // databaseFields are a database as a form. Its address is written and never read.
 func databaseFields(r *Request, d rollout.Database, fresh bool) []ui.Field {
 	ctx := r.Context()
-	dsn := ui.Field{Name: "dsn", Label: say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: say(ctx, "form.dsn.hint"), Auto: "off", Optional: true} // #nosec G101 -- the example of an address
+	dsn := ui.Field{Name: "dsn", Label: ui.Say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: ui.Say(ctx, "form.dsn.hint"), Auto: "off", Optional: true} // #nosec G101 -- the example of an address
 	if !fresh {
-		dsn.Hint = say(ctx, "form.dsn.keep")
+		dsn.Hint = ui.Say(ctx, "form.dsn.keep")
 	}
 	return []ui.Field{
-		{Name: "engine", Label: say(ctx, "databases.engine"), Type: "select", Value: d.Engine, Options: ui.Options(engines...)},
-		{Name: "environment", Label: say(ctx, "databases.environment"), Value: d.Environment, Example: "test", Hint: say(ctx, "form.environment.hint"), Auto: "off"},
+		{Name: "engine", Label: ui.Say(ctx, "databases.engine"), Type: "select", Value: d.Engine, Options: ui.Options(engines...)},
+		{Name: "environment", Label: ui.Say(ctx, "databases.environment"), Value: d.Environment, Example: "test", Hint: ui.Say(ctx, "form.environment.hint"), Auto: "off"},
 		dsn,
-		{Name: "secret", Label: say(ctx, "database.secret"), Value: d.Secret, Optional: true, Hint: say(ctx, "form.secret.hint"), Auto: "off"},
-		{Name: "labels", Label: say(ctx, "database.labels"), Value: labelsText(d.Labels), Optional: true, Example: "region=eu tier=gold", Auto: "off"},
-		{Name: "note", Label: say(ctx, "database.note"), Value: d.Note, Optional: true, Auto: "off"},
+		{Name: "secret", Label: ui.Say(ctx, "database.secret"), Value: d.Secret, Optional: true, Hint: ui.Say(ctx, "form.secret.hint"), Auto: "off"},
+		{Name: "labels", Label: ui.Say(ctx, "database.labels"), Value: labelsText(d.Labels), Optional: true, Example: "region=eu tier=gold", Auto: "off"},
+		{Name: "note", Label: ui.Say(ctx, "database.note"), Value: d.Note, Optional: true, Auto: "off"},
 	}
 }
 
@@ -78,9 +78,9 @@ func (w *Web) askNewDatabase(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	ctx := r.Context()
-	name := ui.Field{Name: "name", Label: say(ctx, "databases.name"), Example: "orders-test", Focus: true, Auto: "off"}
+	name := ui.Field{Name: "name", Label: ui.Say(ctx, "databases.name"), Example: "orders-test", Focus: true, Auto: "off"}
 	return ui.Question{
-		Title: say(ctx, "databases.new"), Button: say(ctx, "form.register"), Back: "/databases", Text: say(ctx, "form.database.text"),
+		Title: ui.Say(ctx, "databases.new"), Button: ui.Say(ctx, "form.register"), Back: "/databases", Text: ui.Say(ctx, "form.database.text"),
 		Fields: append([]ui.Field{name}, databaseFields(r, rollout.Database{}, true)...),
 	}, nil
 }
@@ -112,9 +112,9 @@ func (w *Web) putDatabase(r *Request, d rollout.Database, dsn string, m op.Match
 		return Done{}, err
 	}
 	if made.Fault != "" {
-		return Done{To: databasePath(made.Name), Say: say(r.Context(), "said.unreached", plain(made.Fault))}, nil
+		return Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.unreached", ui.Line(made.Fault))}, nil
 	}
-	return Done{To: databasePath(made.Name), Say: say(r.Context(), "said.registered", plain(made.Name))}, nil
+	return Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.registered", ui.Line(made.Name))}, nil
 }
 
 // databaseOf is the database of the path.
@@ -133,7 +133,7 @@ func (w *Web) askChangeDatabase(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	fields := databaseFields(r, d, false)
-	return ui.Question{Title: say(r.Context(), "form.change", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "form.save"), Back: databasePath(d.Name), Fields: fields}, nil
+	return ui.Question{Title: ui.Say(r.Context(), "form.change", ui.Cut(ui.Line(d.Name), 80)), Button: ui.Say(r.Context(), "form.save"), Back: databasePath(d.Name), Fields: fields}, nil
 }
 
 func (w *Web) changeDatabase(r *Request) (Done, error) {
@@ -151,8 +151,8 @@ func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(r.Context(), "form.drop", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.remove"), Danger: true, Back: databasePath(d.Name),
-		Text: say(r.Context(), "form.drop.text"),
+		Title: ui.Say(r.Context(), "form.drop", ui.Cut(ui.Line(d.Name), 80)), Button: ui.Say(r.Context(), "database.remove"), Danger: true, Back: databasePath(d.Name),
+		Text: ui.Say(r.Context(), "form.drop.text"),
 	}, nil
 }
 
@@ -169,8 +169,8 @@ func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
 		return ui.Question{}, problem.New(problem.NotFound, "goose, Flyway and golang-migrate are known", "no other tool left a history in %s", d.Name)
 	}
 	return ui.Question{
-		Title: say(r.Context(), "form.import", plain(f.Tool)), Button: say(r.Context(), "database.import"), Back: databasePath(d.Name) + "/history",
-		Text: say(r.Context(), "database.foreign", plain(f.Tool), len(f.Entries), plain(f.Table)) + ". " + say(r.Context(), "database.foreign.text"),
+		Title: ui.Say(r.Context(), "form.import", ui.Line(f.Tool)), Button: ui.Say(r.Context(), "database.import"), Back: databasePath(d.Name) + "/history",
+		Text: ui.Say(r.Context(), "database.foreign", ui.Line(f.Tool), len(f.Entries), ui.Line(f.Table)) + ". " + ui.Say(r.Context(), "database.foreign.text"),
 	}, nil
 }
 
@@ -180,8 +180,8 @@ func (w *Web) askAdopt(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(r.Context(), "form.adopt", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.adopt"), Danger: true, Back: databasePath(d.Name),
-		Text: say(r.Context(), "form.adopt.text"), Fields: []ui.Field{{Name: "accept", Type: "hidden", Value: "true"}},
+		Title: ui.Say(r.Context(), "form.adopt", ui.Cut(ui.Line(d.Name), 80)), Button: ui.Say(r.Context(), "database.adopt"), Danger: true, Back: databasePath(d.Name),
+		Text: ui.Say(r.Context(), "form.adopt.text"), Fields: []ui.Field{{Name: "accept", Type: "hidden", Value: "true"}},
 	}, nil
 }
 
@@ -191,28 +191,28 @@ func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(r.Context(), "form.accept", ui.Cut(plain(d.Name), 80)), Button: say(r.Context(), "database.drift.accept"), Back: databasePath(d.Name) + "/drift",
-		Text: say(r.Context(), "form.accept.text"),
+		Title: ui.Say(r.Context(), "form.accept", ui.Cut(ui.Line(d.Name), 80)), Button: ui.Say(r.Context(), "database.drift.accept"), Back: databasePath(d.Name) + "/drift",
+		Text: ui.Say(r.Context(), "form.accept.text"),
 	}, nil
 }
 
 // removed goes back to the list.
 func removed(r *Request, _ op.Nothing) Done {
-	return Done{To: "/databases", Say: say(r.Context(), "said.removed", plain(r.PathValue("database")))}
+	return Done{To: "/databases", Say: ui.Say(r.Context(), "said.removed", ui.Line(r.PathValue("database")))}
 }
 
 // checked says how a look at a database ended.
 func checked(r *Request, d rollout.Database) Done {
 	if d.Fault != "" {
-		return Done{To: databasePath(d.Name), Say: say(r.Context(), "said.unchecked", plain(d.Fault))}
+		return Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.unchecked", ui.Line(d.Fault))}
 	}
-	return Done{To: databasePath(d.Name), Say: say(r.Context(), "said.checked", plain(d.Server))}
+	return Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.checked", ui.Line(d.Server))}
 }
 
 func imported(r *Request, taken rollout.ImportOutput) Done {
-	return Done{To: databasePath(r.PathValue("database")) + "/history", Say: count(r.Context(), "said.imported", taken.Imported)}
+	return Done{To: databasePath(r.PathValue("database")) + "/history", Say: ui.Count(r.Context(), "said.imported", taken.Imported)}
 }
 
 func accepted(r *Request, report rollout.DriftReport) Done {
-	return Done{To: databasePath(report.Database) + "/drift", Say: say(r.Context(), "said.accepted")}
+	return Done{To: databasePath(report.Database) + "/drift", Say: ui.Say(r.Context(), "said.accepted")}
 }

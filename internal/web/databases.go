@@ -35,9 +35,9 @@ func (v databasesView) filtered() bool {
 func (w *Web) databases(r *Request) (View, error) {
 	ctx := r.Context()
 	v := databasesView{manage: r.Can(auth.Manage, "database")}
-	head := ui.Head{Title: say(ctx, "databases.title"), Actions: databasesActs(v.manage && w.config.Rollouts != nil)}
+	head := ui.Head{Title: ui.Say(ctx, "databases.title"), Actions: databasesActs(v.manage && w.config.Rollouts != nil)}
 	if w.config.Rollouts == nil {
-		return View{Head: head, Body: ui.Empty("database", say(ctx, "rollouts.off"), say(ctx, "rollouts.off.text")), Still: true}, nil
+		return View{Head: head, Body: ui.Empty("database", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
 	engine, err := r.OneOf("engine", engines)
 	if err != nil {
@@ -66,7 +66,7 @@ type databaseView struct {
 func (v databaseView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, len(databaseTabs))
 	for i, t := range databaseTabs {
-		out[i] = ui.Tab{Label: say(ctx, t.key), Href: databasePath(v.Name) + t.end, Current: t.end == v.tab}
+		out[i] = ui.Tab{Label: ui.Say(ctx, t.key), Href: databasePath(v.Name) + t.end, Current: t.end == v.tab}
 	}
 	return out
 }
@@ -88,7 +88,7 @@ func (w *Web) aDatabase(tab string, body func(*Request, databaseView) (templ.Com
 		if err != nil {
 			return View{}, err
 		}
-		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: databasePage(v, inner), Follow: &timeline.Filter{Kinds: []string{"database", "rollout", "job"}, Match: databaseEvents(v.Name)}}, nil
+		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: databasePage(v, inner), Follow: &timeline.Filter{Kinds: []string{"database", "rollout", "job"}, Match: databaseEvents(v.Name)}}, nil
 	}
 }
 
@@ -143,7 +143,7 @@ func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, erro
 	}
 	// A database that cannot be reached is no error of the page.
 	if err != nil {
-		h.fault = told(r.Context(), err)
+		h.fault = ui.Told(r.Context(), err)
 	}
 	h.rows, h.newest, h.older = entriesPaged(r, rows)
 	return databaseHistoryTab(v, h), nil
@@ -156,7 +156,7 @@ func (w *Web) databaseDrift(r *Request, v databaseView) (templ.Component, error)
 	report, err := w.config.Rollouts.Drift(r.Context(), v.Name)
 	var fault *problem.Problem
 	if err != nil {
-		fault = told(r.Context(), err)
+		fault = ui.Told(r.Context(), err)
 	}
 	return databaseDriftTab(v, report, fault), nil
 }

@@ -42,7 +42,7 @@
 //			return View{}, err // becomes an error page with the right status
 //		}
 //		return View{
-//			Head:   ui.Head{Title: say(r.Context(), "word.pools")},
+//			Head:   ui.Head{Title: ui.Say(r.Context(), "word.pools")},
 //			Body:   poolsPage(pools),
 //			Follow: &timeline.Filter{Kinds: []string{"pool", "task"}},
 //		}, nil
@@ -56,12 +56,12 @@
 //	templ poolsPage(pools []view.Pool) {
 //		@ui.Live("pools") {
 //			if len(pools) == 0 {
-//				@ui.Empty("pool", say(ctx, "pools.empty"), say(ctx, "pools.empty.text"), "weir pool set db --size 3")
+//				@ui.Empty("pool", ui.Say(ctx, "pools.empty"), ui.Say(ctx, "pools.empty.text"), "weir pool set db --size 3")
 //			} else {
-//				@ui.Table(say(ctx, "word.pools"), columns(ctx, "name", "size#", "running#")) {
+//				@ui.Table(ui.Say(ctx, "word.pools"), ui.Columns(ctx, "name", "size#", "running#")) {
 //					for _, p := range pools {
 //						<tr { ui.Row(ui.Path("pools", p.Name), p.Name)... }>
-//							<td data-label={ say(ctx, "word.name") }><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
+//							<td data-label={ ui.Say(ctx, "word.name") }><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
 //							…
 //						</tr>
 //					}
@@ -121,12 +121,12 @@
 //
 // # Words
 //
-// Every word of a page comes from package locale by its key: say(ctx, key, values…), and
-// count(ctx, key, n) where English has a word of its own for one. The guard chooses the
+// Every word of a page comes from package locale by its key: ui.Say(ctx, key, values…), and
+// ui.Count(ctx, key, n) where English has a word of its own for one. The guard chooses the
 // language of a request; the account menu and the login page let a person choose another.
 //
-//   - columns(ctx, "name", "size#") are headings: the words word.name and word.size.
-//   - ui.Code(ctx, "gate.", code) names a code; codes(ctx, prefix, values…) are choices.
+//   - ui.Columns(ctx, "name", "size#") are headings: the words word.name and word.size.
+//   - ui.Code(ctx, "gate.", code) names a code; ui.Codes(ctx, prefix, values…) are choices.
 //   - The module has no words of its own: ui.Layout hands them over in data-words.
 //   - A name, an id or code has translate="no"; what a store says has data-said. All else is
 //     found by TestBrowserKorean if it is not Korean.

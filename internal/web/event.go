@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -40,7 +39,7 @@ func subjectPath(e view.Event) string {
 func subjectName(e view.Event) string {
 	switch {
 	case e.Subject != "" && e.Subject != e.Task.String() && e.Subject != e.Job.String():
-		return ui.Cut(plain(e.Subject), 60)
+		return ui.Cut(ui.Line(e.Subject), 60)
 	case !e.Task.IsZero():
 		return ui.Short(e.Task.String())
 	case e.Kind == "job" && !e.Job.IsZero():
@@ -58,21 +57,21 @@ func namedSubject(e view.Event, names map[weir.ID]view.Name) string {
 	if name == "" {
 		return subjectName(e)
 	}
-	return ui.Cut(plain(name), 60)
+	return ui.Cut(ui.Line(name), 60)
 }
 
 // doer is who made the event happen: a worker, or a person.
 func doer(e view.Event) string {
 	if e.Worker != "" {
-		return plain(e.Worker)
+		return ui.Line(e.Worker)
 	}
-	return plain(e.Source)
+	return ui.Line(e.Source)
 }
 
 // eventWords is what an event says: its message, or else its data on a line.
 func eventWords(ctx context.Context, e view.Event) string {
 	if e.Message != "" {
-		return plain(e.Message)
+		return ui.Line(e.Message)
 	}
 	var data struct {
 		Kind, Name   string
@@ -82,63 +81,9 @@ func eventWords(ctx context.Context, e view.Event) string {
 	// What does not fit is shown as it is.
 	if (e.Type == "log" || e.Type == "artifact") && json.Unmarshal(e.Data, &data) == nil {
 		if e.Type == "log" {
-			return count(ctx, "event.printed", data.Lines)
+			return ui.Count(ctx, "event.printed", data.Lines)
 		}
-		return plain(data.Kind+" "+data.Name) + ", " + ui.Bytes(data.Size)
+		return ui.Line(data.Kind+" "+data.Name) + ", " + ui.Bytes(data.Size)
 	}
-	return ui.Cut(plain(string(e.Data)), 300)
-}
-
-// plain takes the colours of a terminal and other control characters out of a
-// text that stands on one line.
-func plain(s string) string {
-	var b strings.Builder
-	for s != "" {
-		i := strings.IndexByte(s, 0x1b)
-		if i < 0 {
-			i = len(s)
-		}
-		b.WriteString(strings.Map(func(r rune) rune {
-			switch {
-			case r == '\n' || r == '\t':
-				return ' '
-			case r < ' ' || r == 0x7f:
-				return -1
-			}
-			return r
-		}, s[:i]))
-		s = afterEscape(s[i:])
-	}
-	return b.String()
-}
-
-// plainLabels are labels without control characters.
-func plainLabels(labels map[string]string) map[string]string {
-	out := make(map[string]string, len(labels))
-	for k, v := range labels {
-		out[plain(k)] = plain(v)
-	}
-	return out
-}
-
-// afterEscape is what follows the control sequence at the beginning of s.
-func afterEscape(s string) string {
-	if len(s) < 2 {
-		return ""
-	}
-	if s[1] == ']' { // the title of a window, a link: up to a bell or the next escape
-		if i := strings.IndexAny(s[2:], "\a\x1b"); i >= 0 {
-			return strings.TrimPrefix(s[2+i+1:], `\`)
-		}
-		return ""
-	}
-	if s[1] != '[' {
-		return s[2:]
-	}
-	for i := 2; i < len(s); i++ {
-		if s[i] >= 0x40 && s[i] <= 0x7e {
-			return s[i+1:]
-		}
-	}
-	return ""
+	return ui.Cut(ui.Line(string(e.Data)), 300)
 }

@@ -11,17 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/web/picture"
 )
 
-func TestPlain(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "plain 텍스트": "plain 텍스트", "two\nlines\tand a tab": "two lines and a tab", "\x1b[1;31mred\x1b[0m": "red", "\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ end": "link end",
-		"\x1b": "", "a\x1b[": "a", "a\x1b[31": "a", "a\x1b]0;title": "a", "\x00\x07\x7fbell": "bell", "\x1bcreset": "reset",
-	} {
-		if got := plain(text); got != want {
-			t.Errorf("plain(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 // A minute in which nothing happened is a zero, and the one that goes on is not
 // told yet.
 func TestMinutes(t *testing.T) {

@@ -38,7 +38,7 @@ var fleetTabs = []struct{ name, path string }{
 func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 	out := make([]ui.Tab, len(fleetTabs))
 	for i, t := range fleetTabs {
-		out[i] = ui.Tab{Label: say(ctx, "fleet.tab."+t.name), Href: t.path, Current: t.path == current}
+		out[i] = ui.Tab{Label: ui.Say(ctx, "fleet.tab."+t.name), Href: t.path, Current: t.path == current}
 	}
 	return out
 }
@@ -47,10 +47,10 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error)) func(*Request) (View, error) {
 	return func(r *Request) (View, error) {
 		ctx := r.Context()
-		head := ui.Head{Title: say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"))}
+		head := ui.Head{Title: ui.Say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"))}
 		if w.config.Fleets == nil {
 			head.Actions = nil
-			return View{Head: head, Body: ui.Empty("fleet", say(ctx, "fleet.off"), say(ctx, "fleet.off.text")), Still: true}, nil
+			return View{Head: head, Body: ui.Empty("fleet", ui.Say(ctx, "fleet.off"), ui.Say(ctx, "fleet.off.text")), Still: true}, nil
 		}
 		v, err := load(r, w.config.Fleets)
 		if err != nil {
@@ -82,17 +82,11 @@ type chip struct {
 // chips are the choices of a parameter of the address, the first one: all.
 func chips(r *Request, name, prefix string, words []string, value string) []chip {
 	ctx := r.Context()
-	out := []chip{{label: say(ctx, "fleet.all"), href: ui.With(r.URL, name, "", "after", ""), current: value == ""}}
+	out := []chip{{label: ui.Say(ctx, "fleet.all"), href: ui.With(r.URL, name, "", "after", ""), current: value == ""}}
 	for _, word := range words {
-		out = append(out, chip{label: wordOf(ctx, prefix, word), href: ui.With(r.URL, name, word, "after", ""), current: value == word})
+		out = append(out, chip{label: ui.Code(ctx, prefix, word), href: ui.With(r.URL, name, word, "after", ""), current: value == word})
 	}
 	return out
-}
-
-// wordOf is a word of the store in the reader's language; one that a newer server may
-// have is shown as it is.
-func wordOf(ctx context.Context, prefix, word string) string {
-	return plain(ui.Code(ctx, prefix, word))
 }
 
 // deviceLooks are those of the health of a device.

@@ -18,13 +18,13 @@ func (w *Web) askCancelFleet(r *Request) (ui.Question, error) {
 	}
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "ask.cancel", fleetJobName(v.Job)), Button: say(ctx, "fleetjob.cancel"), Danger: true,
-		Text: say(ctx, "fleetjob.cancel.text"), Fields: reasonFor(ctx), Back: fleetJobPath(v.ID),
+		Title: ui.Say(ctx, "ask.cancel", fleetJobName(v.Job)), Button: ui.Say(ctx, "fleetjob.cancel"), Danger: true,
+		Text: ui.Say(ctx, "fleetjob.cancel.text"), Fields: reasonFor(ctx), Back: fleetJobPath(v.ID),
 	}, nil
 }
 
 func canceledFleet(r *Request, c fleet.Canceled) Done {
-	return Done{To: fleetJobPath(c.ID), Say: say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
+	return Done{To: fleetJobPath(c.ID), Say: ui.Say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
 }
 
 // onDevice is a command on a device. It asks first, and tells the reason to who asks why.
@@ -40,15 +40,15 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 		}
 		ctx := r.Context()
 		return ui.Question{
-			Title: say(ctx, "device.ask."+o.Verb, plain(d.Serial)), Text: say(ctx, "device.text."+o.Verb), Button: say(ctx, "device."+o.Verb),
+			Title: ui.Say(ctx, "device.ask."+o.Verb, ui.Line(d.Serial)), Text: ui.Say(ctx, "device.text."+o.Verb), Button: ui.Say(ctx, "device."+o.Verb),
 			Danger: o.Verb == fleet.Retire.Verb, Fields: reasonFor(ctx), Back: devicePath(d.Serial),
 		}, nil
 	}
 	return operated(w, o, "/fleet", ask, func(r *Request, out fleet.DeviceChanged) Done {
-		serial := plain(out.Device.Serial)
-		said := say(r.Context(), "said.device."+o.Verb, serial)
+		serial := ui.Line(out.Device.Serial)
+		said := ui.Say(r.Context(), "said.device."+o.Verb, serial)
 		if !out.Changed {
-			said = say(r.Context(), "said.device.same", serial)
+			said = ui.Say(r.Context(), "said.device.same", serial)
 		}
 		return Done{To: devicePath(out.Device.Serial), Say: said}
 	})
@@ -64,15 +64,15 @@ func (w *Web) askSlots(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	ctx := r.Context()
-	field := ui.Field{Name: "slots", Label: say(ctx, "pc.slots"), Type: "number", Hint: say(ctx, "pc.slots.hint"), Optional: true, Focus: true, Auto: "off"}
+	field := ui.Field{Name: "slots", Label: ui.Say(ctx, "pc.slots"), Type: "number", Hint: ui.Say(ctx, "pc.slots.hint"), Optional: true, Focus: true, Auto: "off"}
 	if p.SetSlots != nil {
 		field.Value = strconv.Itoa(*p.SetSlots)
 	}
-	return ui.Question{Title: say(ctx, "pc.setslots", plain(p.Name)), Text: say(ctx, "pc.slots.text", p.Slots), Button: say(ctx, "policy.save"), Fields: []ui.Field{field}, Back: "/fleet/pcs"}, nil
+	return ui.Question{Title: ui.Say(ctx, "pc.setslots", ui.Line(p.Name)), Text: ui.Say(ctx, "pc.slots.text", p.Slots), Button: ui.Say(ctx, "policy.save"), Fields: []ui.Field{field}, Back: "/fleet/pcs"}, nil
 }
 
 func slotsSet(r *Request, out fleet.PCChanged) Done {
-	return Done{To: "/fleet/pcs", Say: say(r.Context(), "said.slots", plain(out.PC.Name))}
+	return Done{To: "/fleet/pcs", Say: ui.Say(r.Context(), "said.slots", ui.Line(out.PC.Name))}
 }
 
 // slotsOf reads a number of slots; empty: nil.
@@ -90,7 +90,7 @@ func slotsOf(r *Request) (*int, error) {
 
 // yesNo are the words for a choice of two.
 func yesNo(ctx context.Context) []ui.Option {
-	return []ui.Option{{Value: "no", Label: say(ctx, "policy.no")}, {Value: "yes", Label: say(ctx, "policy.yes")}}
+	return []ui.Option{{Value: "no", Label: ui.Say(ctx, "policy.no")}, {Value: "yes", Label: ui.Say(ctx, "policy.yes")}}
 }
 
 // healthText is a health task as a person edits it.
@@ -120,14 +120,14 @@ func (w *Web) askPolicy(r *Request) (ui.Question, error) {
 		overlap = "yes"
 	}
 	return ui.Question{
-		Title: say(ctx, "policy.change"), Button: say(ctx, "policy.save"), Text: say(ctx, "policy.ask"), Back: "/fleet/policy", Wide: true,
+		Title: ui.Say(ctx, "policy.change"), Button: ui.Say(ctx, "policy.save"), Text: ui.Say(ctx, "policy.ask"), Back: "/fleet/policy", Wide: true,
 		Fields: []ui.Field{
-			{Name: "policy", Label: say(ctx, "policy.policy"), Type: "select", Value: p.Policy, Focus: true, Options: []ui.Option{
-				{Value: fleet.PolicyStrict, Label: say(ctx, "policy.text.strict")}, {Value: fleet.PolicyEvidence, Label: say(ctx, "policy.text.evidence")},
+			{Name: "policy", Label: ui.Say(ctx, "policy.policy"), Type: "select", Value: p.Policy, Focus: true, Options: []ui.Option{
+				{Value: fleet.PolicyStrict, Label: ui.Say(ctx, "policy.text.strict")}, {Value: fleet.PolicyEvidence, Label: ui.Say(ctx, "policy.text.evidence")},
 			}},
-			{Name: "slots", Label: say(ctx, "policy.slots"), Type: "number", Value: strconv.Itoa(p.Slots), Auto: "off"},
-			{Name: "overlap", Label: say(ctx, "policy.overlap"), Type: "select", Value: overlap, Options: yesNo(ctx), Hint: say(ctx, "policy.overlap.hint")},
-			{Name: "health", Label: say(ctx, "policy.health"), Type: "area", Rows: 8, Value: healthText(p.Health), Optional: true, Hint: say(ctx, "policy.health.hint"), Example: `{"run": {"argv": ["./check-device"]}, "timeout": "5m"}`},
+			{Name: "slots", Label: ui.Say(ctx, "policy.slots"), Type: "number", Value: strconv.Itoa(p.Slots), Auto: "off"},
+			{Name: "overlap", Label: ui.Say(ctx, "policy.overlap"), Type: "select", Value: overlap, Options: yesNo(ctx), Hint: ui.Say(ctx, "policy.overlap.hint")},
+			{Name: "health", Label: ui.Say(ctx, "policy.health"), Type: "area", Rows: 8, Value: healthText(p.Health), Optional: true, Hint: ui.Say(ctx, "policy.health.hint"), Example: `{"run": {"argv": ["./check-device"]}, "timeout": "5m"}`},
 		},
 	}, nil
 }
@@ -146,5 +146,5 @@ func (w *Web) setPolicy(r *Request) (Done, error) {
 		c.Health = json.RawMessage(text)
 	}
 	_, err = fleet.ChangePolicy.Call(r.Context(), w.config.Operations, &fleet.Changing{Body: c})
-	return Done{To: "/fleet/policy", Say: say(r.Context(), "said.policy")}, err
+	return Done{To: "/fleet/policy", Say: ui.Say(r.Context(), "said.policy")}, err
 }

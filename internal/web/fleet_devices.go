@@ -147,7 +147,7 @@ func (w *Web) device(r *Request) (View, error) {
 	follow := &timeline.Filter{Match: func(e *timeline.Event) bool {
 		return e.Kind == "device" && e.Subject == serial || e.Kind == "pc" || e.Kind == "task"
 	}}
-	return View{Head: ui.Head{Title: plain(v.Serial)}, Plain: true, Body: devicePage(v), Follow: follow}, nil
+	return View{Head: ui.Head{Title: ui.Line(v.Serial)}, Plain: true, Body: devicePage(v), Follow: follow}, nil
 }
 
 // pcsView is the PCs with their slots.
@@ -204,7 +204,7 @@ func eventLook(e fleet.DeviceEvent) look {
 // eventWord is what happened to a device, in the reader's language.
 func eventWord(ctx context.Context, e fleet.DeviceEvent) string {
 	if _, ok := deviceLooks[e.Type]; ok {
-		return wordOf(ctx, "health.", e.Type)
+		return ui.Code(ctx, "health.", e.Type)
 	}
-	return wordOf(ctx, "devicelog.", e.Type)
+	return ui.Code(ctx, "devicelog.", e.Type)
 }

@@ -74,16 +74,16 @@ func (f *fleetForm) spec(r *Request) fleet.Spec {
 	ctx := r.Context()
 	s := fleet.Spec{Name: f.name}
 	if f.name == "" {
-		f.blame("name", say(ctx, "new.fault.name"))
+		f.blame("name", ui.Say(ctx, "new.fault.name"))
 	}
 	var err error
 	if s.Run.Argv, err = node.Words(f.command); err != nil {
-		f.blame("run", say(ctx, "newfleet.fault.quote"))
+		f.blame("run", ui.Say(ctx, "newfleet.fault.quote"))
 	} else if len(s.Run.Argv) == 0 {
-		f.blame("run", say(ctx, "newfleet.fault.command"))
+		f.blame("run", ui.Say(ctx, "newfleet.fault.command"))
 	}
 	if f.params != "" && json.Unmarshal([]byte(f.params), &s.Params) != nil {
-		f.blame("params", say(ctx, "newfleet.fault.params"))
+		f.blame("params", ui.Say(ctx, "newfleet.fault.params"))
 	}
 	f.specTarget(r, &s.Target)
 	for _, n := range []struct {
@@ -99,7 +99,7 @@ func (f *fleetForm) spec(r *Request) fleet.Spec {
 	if span := f.span(r, "timeout", f.timeout); span != nil {
 		s.Timeout = *span
 		if *span == 0 {
-			f.blame("timeout", say(ctx, "newfleet.fault.span", "0"))
+			f.blame("timeout", ui.Say(ctx, "newfleet.fault.span", "0"))
 		}
 	}
 	s.Backoff, s.Linger = f.span(r, "backoff", f.backoff), f.span(r, "linger", f.linger)
@@ -118,7 +118,7 @@ func (f *fleetForm) specTarget(r *Request, t *fleet.Target) {
 	for _, pair := range strings.FieldsFunc(f.labels, between) {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			f.blame("target.labels", say(ctx, "newfleet.fault.label", ui.Cut(plain(pair), 40)))
+			f.blame("target.labels", ui.Say(ctx, "newfleet.fault.label", ui.Cut(ui.Line(pair), 40)))
 			continue
 		}
 		if t.Labels == nil {
@@ -129,11 +129,11 @@ func (f *fleetForm) specTarget(r *Request, t *fleet.Target) {
 	some := len(t.Devices) > 0 || t.Tag != "" || len(t.Labels) > 0
 	switch {
 	case f.target == targetAll && some:
-		f.blame("target", say(ctx, "newfleet.fault.all"))
+		f.blame("target", ui.Say(ctx, "newfleet.fault.all"))
 	case f.target == targetAll:
 		t.All = true
 	case !some && f.faults["target.labels"] == "":
-		f.blame("target", say(ctx, "newfleet.fault.some"))
+		f.blame("target", ui.Say(ctx, "newfleet.fault.some"))
 	}
 }
 
@@ -146,7 +146,7 @@ func (f *fleetForm) specInfra(r *Request, s *fleet.Spec) {
 	for _, text := range strings.FieldsFunc(f.infraExit, between) {
 		code, err := strconv.Atoi(text)
 		if err != nil {
-			f.blame("infra.exit", say(r.Context(), "new.fault.number", ui.Cut(plain(text), 40)))
+			f.blame("infra.exit", ui.Say(r.Context(), "new.fault.number", ui.Cut(ui.Line(text), 40)))
 			continue
 		}
 		infra.Exit = append(infra.Exit, code)
@@ -171,10 +171,10 @@ func (f *fleetForm) number(r *Request, field, text string, low int) *int {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		f.blame(field, say(r.Context(), "new.fault.number", ui.Cut(plain(text), 40)))
+		f.blame(field, ui.Say(r.Context(), "new.fault.number", ui.Cut(ui.Line(text), 40)))
 		return nil
 	case n < low:
-		f.blame(field, say(r.Context(), "newfleet.fault.low", low))
+		f.blame(field, ui.Say(r.Context(), "newfleet.fault.low", low))
 		return nil
 	}
 	return &n
@@ -187,7 +187,7 @@ func (f *fleetForm) span(r *Request, field, text string) *node.Span {
 	}
 	d, err := op.ParseWait(text)
 	if err != nil {
-		f.blame(field, say(r.Context(), "newfleet.fault.span", ui.Cut(plain(text), 40)))
+		f.blame(field, ui.Say(r.Context(), "newfleet.fault.span", ui.Cut(ui.Line(text), 40)))
 		return nil
 	}
 	span := node.Span(d)

@@ -102,7 +102,7 @@ func (w *Web) fleetGrid(r *Request, store *fleet.Store) (View, error) {
 // shows are the choices between all PCs and those that want a look.
 func shows(r *Request, show string) []chip {
 	out := chips(r, "show", "", nil, show)
-	return append(out, chip{label: say(r.Context(), "fleet.show.trouble"), href: ui.With(r.URL, "show", trouble, "after", ""), current: show == trouble})
+	return append(out, chip{label: ui.Say(r.Context(), "fleet.show.trouble"), href: ui.With(r.URL, "show", trouble, "after", ""), current: show == trouble})
 }
 
 func namesOf(pcs []fleet.PC) []string {
@@ -138,14 +138,14 @@ func slotRow(ctx context.Context, p fleet.PC, busy []fleet.Slot, now time.Time) 
 	row := gridRow{PC: p}
 	row.Running = len(busy)
 	for _, s := range busy {
-		c := cell{kind: "running", class: "is-running", minutes: ui.Number(minutesOf(now, s.ClaimedAt)), key: s.Serial, href: devicePath(s.Serial), serial: plain(s.Serial)}
-		c.text, c.note = c.minutes, ui.Cut(plain(s.JobName), 60)
+		c := cell{kind: "running", class: "is-running", minutes: ui.Number(minutesOf(now, s.ClaimedAt)), key: s.Serial, href: devicePath(s.Serial), serial: ui.Line(s.Serial)}
+		c.text, c.note = c.minutes, ui.Cut(ui.Line(s.JobName), 60)
 		switch {
 		case s.Job.IsZero():
-			c.kind, c.class, c.text, c.note = "check", "is-available", "?"+c.minutes, say(ctx, "cell.check.text")
+			c.kind, c.class, c.text, c.note = "check", "is-available", "?"+c.minutes, ui.Say(ctx, "cell.check.text")
 		case s.Attempt > 1:
 			c.kind, c.class, c.text = "retry", "is-unknown", "↻"+c.minutes
-			c.note += ", " + say(ctx, "task.attempt", s.Attempt)
+			c.note += ", " + ui.Say(ctx, "task.attempt", s.Attempt)
 		}
 		row.cells = append(row.cells, c)
 	}
@@ -193,12 +193,12 @@ func (v *gridView) byHealth(r *Request, store *fleet.Store, pcs []fleet.PC) erro
 
 // deviceCell is a device as a cell: its serial, and minutes while it works.
 func deviceCell(ctx context.Context, d fleet.Device, now time.Time) cell {
-	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(plain(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: plain(d.Serial), note: ui.Cut(cmp.Or(because(ctx, d.Reason, d.Why), plain(d.HealthNote)), 120)}
+	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(ui.Line(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: ui.Line(d.Serial), note: ui.Cut(cmp.Or(ui.Because(ctx, d.Reason, d.Why), ui.Line(d.HealthNote)), 120)}
 	switch {
 	case d.ClaimedAt != nil:
 		c.minutes = ui.Number(minutesOf(now, *d.ClaimedAt))
 		c.text += " · " + c.minutes
-		c.note = strings.TrimPrefix(c.note+", "+say(ctx, "cell.running"), ", ")
+		c.note = strings.TrimPrefix(c.note+", "+ui.Say(ctx, "cell.running"), ", ")
 	case !d.Online:
 		c.class += " is-away"
 		c.text = "× " + c.text
@@ -208,17 +208,17 @@ func deviceCell(ctx context.Context, d fleet.Device, now time.Time) cell {
 
 // said is a cell in words.
 func (c cell) said(ctx context.Context, nth int) string {
-	out := say(ctx, "cell.slot", nth) + ": "
+	out := ui.Say(ctx, "cell.slot", nth) + ": "
 	if c.serial != "" {
 		out = c.serial + ": "
 	}
 	if _, known := deviceLooks[c.kind]; known {
-		out += wordOf(ctx, "health.", c.kind)
+		out += ui.Code(ctx, "health.", c.kind)
 	} else {
-		out += wordOf(ctx, "cell.", c.kind)
+		out += ui.Code(ctx, "cell.", c.kind)
 	}
 	if c.minutes != "" {
-		out += ", " + say(ctx, "cell.minutes", c.minutes)
+		out += ", " + ui.Say(ctx, "cell.minutes", c.minutes)
 	}
 	if c.note != "" {
 		out += ". " + c.note

@@ -71,13 +71,13 @@ type fleetJobView struct {
 func (v fleetJobView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, 0, len(fleetJobTabs)+1)
 	for _, t := range fleetJobTabs {
-		tab := ui.Tab{Label: say(ctx, "fleetjob.tab."+t.name), Href: fleetJobPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, "fleetjob.tab."+t.name), Href: fleetJobPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/units" {
 			tab.Count = ui.Number(v.Counts.Total)
 		}
 		out = append(out, tab)
 	}
-	return append(out, ui.Tab{Label: say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
+	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
 }
 
 func (v fleetJobView) over() bool { return v.EndedAt != nil }
@@ -218,7 +218,7 @@ func unitsSaid(ctx context.Context, c fleet.Counts) string {
 	var out []string
 	for _, p := range byUnitState(c) {
 		if p.n > 0 {
-			out = append(out, wordOf(ctx, "unit.", p.status)+" "+ui.Number(p.n))
+			out = append(out, ui.Code(ctx, "unit.", p.status)+" "+ui.Number(p.n))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -226,15 +226,15 @@ func unitsSaid(ctx context.Context, c fleet.Counts) string {
 
 // progressSaid is how far a job is.
 func progressSaid(ctx context.Context, c fleet.Counts) string {
-	return say(ctx, "fleet.progress", ui.Number(c.Done+c.Failed+c.Missed+c.Canceled), ui.Number(c.Total))
+	return ui.Say(ctx, "fleet.progress", ui.Number(c.Done+c.Failed+c.Missed+c.Canceled), ui.Number(c.Total))
 }
 
 func unitColumns(ctx context.Context, ofDevice bool) []ui.Column {
-	names := []string{say(ctx, "device.name"), say(ctx, "pc.name")}
+	names := []string{"device.name", "pc.name"}
 	if ofDevice {
-		names = []string{say(ctx, "fleetjobs.name")}
+		names = []string{"fleetjobs.name"}
 	}
-	return ui.Columns(append(names, say(ctx, "fleetjobs.state"), say(ctx, "unit.round")+"#", say(ctx, "unit.attempts")+"#", say(ctx, "unit.task"), say(ctx, "unit.took"), say(ctx, "fleetjobs.cause"))...)
+	return ui.Columns(ctx, append(names, "fleetjobs.state", "unit.round#", "unit.attempts#", "unit.task", "unit.took", "fleetjobs.cause")...)
 }
 
 // triesSaid is how often a run was tried, of how many times (zero: several jobs differ),
@@ -247,7 +247,7 @@ func triesSaid(ctx context.Context, u fleet.Unit, most int) string {
 		out += " / " + ui.Number(most)
 	}
 	if u.Infra > 0 {
-		out += " " + say(ctx, "unit.infra", u.Infra)
+		out += " " + ui.Say(ctx, "unit.infra", u.Infra)
 	}
 	return out
 }
@@ -257,7 +257,7 @@ func unitsWaitSaid(ctx context.Context, waits map[string]int) string {
 	var out []string
 	for _, kind := range fleet.WaitKinds {
 		if n := waits[kind]; n > 0 {
-			out = append(out, say(ctx, "waits."+kind, ui.Number(n)))
+			out = append(out, ui.Say(ctx, "waits."+kind, ui.Number(n)))
 		}
 	}
 	return strings.Join(out, ", ")

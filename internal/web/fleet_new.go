@@ -43,7 +43,7 @@ func (w *Web) newFleet(r *Request) (View, error) {
 
 func (p fleetPage) view(r *Request, status int) View {
 	ctx := r.Context()
-	head := ui.Head{Title: say(ctx, "newfleet.title"), Crumbs: []ui.Crumb{{Label: say(ctx, "fleet.title"), Href: "/fleet"}, {Label: say(ctx, "fleetjobs.title"), Href: "/fleet/jobs"}}}
+	head := ui.Head{Title: ui.Say(ctx, "newfleet.title"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "fleet.title"), Href: "/fleet"}, {Label: ui.Say(ctx, "fleetjobs.title"), Href: "/fleet/jobs"}}}
 	return View{Head: head, Body: fleetPageBody(p), Still: true, Status: status}
 }
 
@@ -77,7 +77,7 @@ func (w *Web) doNewFleet(r *Request) (Done, error) {
 		if err != nil {
 			return p.refused(r, err)
 		}
-		return Done{To: fleetJobPath(j.ID), Say: say(r.Context(), "newfleet.made")}, nil
+		return Done{To: fleetJobPath(j.ID), Say: ui.Say(r.Context(), "newfleet.made")}, nil
 	}
 	preview, err := store.Preview(r.Context(), spec, previewDevices)
 	if err != nil {
@@ -103,7 +103,7 @@ func hashOf(s fleet.Spec) (string, error) {
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p fleetPage) refused(r *Request, err error) (Done, error) {
-	said := told(r.Context(), err)
+	said := ui.Told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err
@@ -112,8 +112,8 @@ func (p fleetPage) refused(r *Request, err error) (Done, error) {
 		p.problem = said
 		return p.shown(r, status), nil
 	}
-	what := plain(said.Sentence())
-	if next := plain(said.Next); next != "" {
+	what := ui.Line(said.Sentence())
+	if next := ui.Line(said.Next); next != "" {
 		what += ": " + next
 	}
 	p.blame(said.Field, what)
@@ -140,5 +140,5 @@ func busySaid(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return count(ctx, "newfleet.busyones", n)
+	return ui.Count(ctx, "newfleet.busyones", n)
 }

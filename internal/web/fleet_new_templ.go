@@ -81,9 +81,9 @@ func fleetPageBody(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "new.faults"))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "new.faults"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 18, Col: 33}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 18, Col: 36}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
@@ -139,9 +139,9 @@ func fleetPageBody(p fleetPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var7 string
-		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.preview"))
+		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.preview"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 28, Col: 141}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 28, Col: 144}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -152,9 +152,9 @@ func fleetPageBody(p fleetPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var8 string
-		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "new.back"))
+		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "new.back"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 29, Col: 59}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 29, Col: 62}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {
@@ -206,9 +206,9 @@ func fleetFormWhat(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = ui.Fields(p.fields(
-				ui.Field{Name: "name", Label: say(ctx, "rollouts.search"), Value: p.name, Example: "nightly", Focus: true},
-				ui.Field{Name: "run", Label: say(ctx, "newfleet.command"), Value: p.command, Example: `./test.sh --suite "smoke test"`, Hint: say(ctx, "newfleet.command.hint")},
-				ui.Field{Name: "params", Label: say(ctx, "newfleet.params"), Type: "area", Rows: 3, Value: p.params, Optional: true, Example: `{"build": "1.4.2"}`, Hint: say(ctx, "newfleet.params.hint")},
+				ui.Field{Name: "name", Label: ui.Say(ctx, "rollouts.search"), Value: p.name, Example: "nightly", Focus: true},
+				ui.Field{Name: "run", Label: ui.Say(ctx, "newfleet.command"), Value: p.command, Example: `./test.sh --suite "smoke test"`, Hint: ui.Say(ctx, "newfleet.command.hint")},
+				ui.Field{Name: "params", Label: ui.Say(ctx, "newfleet.params"), Type: "area", Rows: 3, Value: p.params, Optional: true, Example: `{"build": "1.4.2"}`, Hint: ui.Say(ctx, "newfleet.params.hint")},
 			)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -219,7 +219,7 @@ func fleetFormWhat(p fleetPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Card(say(ctx, "newfleet.what")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "newfleet.what")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -265,9 +265,9 @@ func fleetFormWhere(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.where.hint"))
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.where.hint"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 49, Col: 59}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 49, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -278,14 +278,14 @@ func fleetFormWhere(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = ui.Fields(p.fields(
-				ui.Field{Name: "target", Label: say(ctx, "newfleet.target"), Type: "select", Value: p.target, Options: []ui.Option{
-					{Value: targetSome, Label: say(ctx, "newfleet.target.some")}, {Value: targetAll, Label: say(ctx, "newfleet.target.all")},
+				ui.Field{Name: "target", Label: ui.Say(ctx, "newfleet.target"), Type: "select", Value: p.target, Options: []ui.Option{
+					{Value: targetSome, Label: ui.Say(ctx, "newfleet.target.some")}, {Value: targetAll, Label: ui.Say(ctx, "newfleet.target.all")},
 				}},
-				ui.Field{Name: "target.devices", Label: say(ctx, "newfleet.devices"), Value: p.devices, Optional: true, Example: "R58M1 R58M2", Hint: say(ctx, "newfleet.devices.hint")},
-				ui.Field{Name: "target.tag", Label: say(ctx, "newfleet.tag"), Value: p.tag, Optional: true, Example: "lab-2"},
-				ui.Field{Name: "target.labels", Label: say(ctx, "newfleet.labels"), Value: p.labels, Optional: true, Example: "model=alpha-6 os=15"},
-				ui.Field{Name: "any", Label: say(ctx, "newfleet.any"), Type: "number", Value: p.each, Optional: true, Hint: say(ctx, "newfleet.any.hint")},
-				ui.Field{Name: "repeat", Label: say(ctx, "newfleet.repeat"), Type: "number", Value: p.repeat, Optional: true, Example: "1"},
+				ui.Field{Name: "target.devices", Label: ui.Say(ctx, "newfleet.devices"), Value: p.devices, Optional: true, Example: "R58M1 R58M2", Hint: ui.Say(ctx, "newfleet.devices.hint")},
+				ui.Field{Name: "target.tag", Label: ui.Say(ctx, "newfleet.tag"), Value: p.tag, Optional: true, Example: "lab-2"},
+				ui.Field{Name: "target.labels", Label: ui.Say(ctx, "newfleet.labels"), Value: p.labels, Optional: true, Example: "model=alpha-6 os=15"},
+				ui.Field{Name: "any", Label: ui.Say(ctx, "newfleet.any"), Type: "number", Value: p.each, Optional: true, Hint: ui.Say(ctx, "newfleet.any.hint")},
+				ui.Field{Name: "repeat", Label: ui.Say(ctx, "newfleet.repeat"), Type: "number", Value: p.repeat, Optional: true, Example: "1"},
 			)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -296,7 +296,7 @@ func fleetFormWhere(p fleetPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Card(say(ctx, "newfleet.where")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "newfleet.where")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -342,20 +342,20 @@ func fleetFormHow(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = ui.Fields(p.fields(
-				ui.Field{Name: "attempts", Label: say(ctx, "unit.attempts"), Type: "number", Value: p.attempts, Optional: true, Example: "3", Hint: say(ctx, "newfleet.attempts.hint")},
-				ui.Field{Name: "timeout", Label: say(ctx, "newfleet.timeout"), Value: p.timeout, Optional: true, Example: "20m", Hint: say(ctx, "newfleet.timeout.hint")},
-				ui.Field{Name: "backoff", Label: say(ctx, "newfleet.backoff"), Value: p.backoff, Optional: true, Example: "10s", Hint: say(ctx, "newfleet.backoff.hint")},
-				ui.Field{Name: "infra.attempts", Label: say(ctx, "newfleet.infra"), Type: "number", Value: p.infraAttempts, Optional: true, Example: "3", Hint: say(ctx, "newfleet.infra.hint")},
-				ui.Field{Name: "infra.place", Label: say(ctx, "newfleet.place"), Type: "select", Value: p.place, Options: []ui.Option{
-					{Value: fleet.PlaceSame, Label: say(ctx, "newfleet.place.same")}, {Value: fleet.PlaceOtherDevice, Label: say(ctx, "newfleet.place.device")}, {Value: fleet.PlaceOtherPC, Label: say(ctx, "newfleet.place.pc")},
+				ui.Field{Name: "attempts", Label: ui.Say(ctx, "unit.attempts"), Type: "number", Value: p.attempts, Optional: true, Example: "3", Hint: ui.Say(ctx, "newfleet.attempts.hint")},
+				ui.Field{Name: "timeout", Label: ui.Say(ctx, "newfleet.timeout"), Value: p.timeout, Optional: true, Example: "20m", Hint: ui.Say(ctx, "newfleet.timeout.hint")},
+				ui.Field{Name: "backoff", Label: ui.Say(ctx, "newfleet.backoff"), Value: p.backoff, Optional: true, Example: "10s", Hint: ui.Say(ctx, "newfleet.backoff.hint")},
+				ui.Field{Name: "infra.attempts", Label: ui.Say(ctx, "newfleet.infra"), Type: "number", Value: p.infraAttempts, Optional: true, Example: "3", Hint: ui.Say(ctx, "newfleet.infra.hint")},
+				ui.Field{Name: "infra.place", Label: ui.Say(ctx, "newfleet.place"), Type: "select", Value: p.place, Options: []ui.Option{
+					{Value: fleet.PlaceSame, Label: ui.Say(ctx, "newfleet.place.same")}, {Value: fleet.PlaceOtherDevice, Label: ui.Say(ctx, "newfleet.place.device")}, {Value: fleet.PlaceOtherPC, Label: ui.Say(ctx, "newfleet.place.pc")},
 				}},
-				ui.Field{Name: "infra.exit", Label: say(ctx, "newfleet.exit"), Value: p.infraExit, Optional: true, Example: "69 75", Hint: say(ctx, "newfleet.exit.hint")},
-				ui.Field{Name: "breaker", Label: say(ctx, "newfleet.breaker"), Type: "number", Value: p.breaker, Optional: true, Example: "5", Hint: say(ctx, "newfleet.breaker.hint")},
-				ui.Field{Name: "join", Label: say(ctx, "newfleet.join"), Type: "select", Value: p.join, Options: []ui.Option{
-					{Value: fleet.JoinPending, Label: say(ctx, "newfleet.join.pending")}, {Value: fleet.JoinRunning, Label: say(ctx, "newfleet.join.running")},
+				ui.Field{Name: "infra.exit", Label: ui.Say(ctx, "newfleet.exit"), Value: p.infraExit, Optional: true, Example: "69 75", Hint: ui.Say(ctx, "newfleet.exit.hint")},
+				ui.Field{Name: "breaker", Label: ui.Say(ctx, "newfleet.breaker"), Type: "number", Value: p.breaker, Optional: true, Example: "5", Hint: ui.Say(ctx, "newfleet.breaker.hint")},
+				ui.Field{Name: "join", Label: ui.Say(ctx, "newfleet.join"), Type: "select", Value: p.join, Options: []ui.Option{
+					{Value: fleet.JoinPending, Label: ui.Say(ctx, "newfleet.join.pending")}, {Value: fleet.JoinRunning, Label: ui.Say(ctx, "newfleet.join.running")},
 				}},
-				ui.Field{Name: "linger", Label: say(ctx, "newfleet.linger"), Value: p.linger, Optional: true, Example: "2m", Hint: say(ctx, "newfleet.linger.hint")},
-				ui.Field{Name: "priority", Label: say(ctx, "newfleet.priority"), Type: "number", Value: p.priority, Optional: true, Example: "0", Hint: say(ctx, "newfleet.priority.hint")},
+				ui.Field{Name: "linger", Label: ui.Say(ctx, "newfleet.linger"), Value: p.linger, Optional: true, Example: "2m", Hint: ui.Say(ctx, "newfleet.linger.hint")},
+				ui.Field{Name: "priority", Label: ui.Say(ctx, "newfleet.priority"), Type: "number", Value: p.priority, Optional: true, Example: "0", Hint: ui.Say(ctx, "newfleet.priority.hint")},
 			)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -366,7 +366,7 @@ func fleetFormHow(p fleetPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Card(say(ctx, "newfleet.how")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "newfleet.how")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -426,9 +426,9 @@ func fleetPreview(p fleetPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var18 string
-				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.other"))
+				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.other"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 96, Col: 38}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 96, Col: 41}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -443,19 +443,19 @@ func fleetPreview(p fleetPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat(say(ctx, "newfleet.runs"), ui.Number(p.preview.Runs), "", "", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat(ui.Say(ctx, "newfleet.runs"), ui.Number(p.preview.Runs), "", "", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat(say(ctx, "newfleet.intarget"), ui.Number(p.preview.Devices), say(ctx, "fleet.ofdevices", ui.Number(p.preview.Fleet)), "", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat(ui.Say(ctx, "newfleet.intarget"), ui.Number(p.preview.Devices), ui.Say(ctx, "fleet.ofdevices", ui.Number(p.preview.Fleet)), "", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat(say(ctx, "newfleet.ready"), ui.Number(p.preview.Ready), busySaid(ctx, p.preview.Busy), "", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat(ui.Say(ctx, "newfleet.ready"), ui.Number(p.preview.Ready), busySaid(ctx, p.preview.Busy), "", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Stat(say(ctx, "newfleet.out"), ui.Number(p.preview.Out), "", failedIf(p.preview.Out), "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Stat(ui.Say(ctx, "newfleet.out"), ui.Number(p.preview.Out), "", failedIf(p.preview.Out), "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -464,13 +464,13 @@ func fleetPreview(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.preview.Devices == 0 {
-				templ_7745c5c3_Err = ui.Note(ui.Bad, say(ctx, "newfleet.none")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Note(ui.Bad, ui.Say(ctx, "newfleet.none")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if p.preview.Ahead > 0 {
-				templ_7745c5c3_Err = ui.Note(ui.Plain, count(ctx, "newfleet.ahead", p.preview.Ahead)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Note(ui.Plain, ui.Count(ctx, "newfleet.ahead", p.preview.Ahead)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -481,9 +481,9 @@ func fleetPreview(p fleetPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var19 string
-				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(count(ctx, "newfleet.misses", p.preview.Out))
+				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Count(ctx, "newfleet.misses", p.preview.Out))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 113, Col: 55}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 113, Col: 58}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 				if templ_7745c5c3_Err != nil {
@@ -513,7 +513,7 @@ func fleetPreview(p fleetPage) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Table(say(ctx, "fleetjob.whynot"), ui.Columns(say(ctx, "device.name"), say(ctx, "pc.name"), say(ctx, "fleetjob.why"))).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Table(ui.Say(ctx, "fleetjob.whynot"), ui.Columns(ctx, "device.name", "pc.name", "fleetjob.why")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -542,9 +542,9 @@ func fleetPreview(p fleetPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var21 string
-				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(count(ctx, "newfleet.takes", n))
+				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Count(ctx, "newfleet.takes", n))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 124, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 124, Col: 71}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 				if templ_7745c5c3_Err != nil {
@@ -556,12 +556,12 @@ func fleetPreview(p fleetPage) templ.Component {
 				}
 				for _, d := range p.preview.Takes {
 					if d.Why == "" {
-						templ_7745c5c3_Err = ui.Label(plain(d.Device)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Label(ui.Line(d.Device)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = ui.Label(plain(d.Device)+" · "+say(ctx, "newfleet.busy")).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Label(ui.Line(d.Device)+" · "+ui.Say(ctx, "newfleet.busy")).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -585,9 +585,9 @@ func fleetPreview(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.argv") + " ")
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.argv") + " ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 139, Col: 58}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 139, Col: 61}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {
@@ -603,9 +603,9 @@ func fleetPreview(p fleetPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var23 string
-				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(plain(word))
+				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Line(word))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 141, Col: 38}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 141, Col: 40}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {
@@ -630,9 +630,9 @@ func fleetPreview(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var25 string
-			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.yaml"))
+			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.yaml"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 146, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 146, Col: 65}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {
@@ -655,9 +655,9 @@ func fleetPreview(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.submit"))
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.submit"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 154, Col: 105}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 154, Col: 108}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 			if templ_7745c5c3_Err != nil {
@@ -668,9 +668,9 @@ func fleetPreview(p fleetPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var27 string
-			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "newfleet.chosen"))
+			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "newfleet.chosen"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 155, Col: 59}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 155, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 			if templ_7745c5c3_Err != nil {
@@ -682,7 +682,7 @@ func fleetPreview(p fleetPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Card(say(ctx, "new.would")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "new.would")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -724,9 +724,9 @@ func fleetPreviewRow(d fleet.WhyDevice) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var29 string
-		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "device.name"))
+		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "device.name"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 163, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 163, Col: 45}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 		if templ_7745c5c3_Err != nil {
@@ -745,9 +745,9 @@ func fleetPreviewRow(d fleet.WhyDevice) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var30 string
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "pc.name"))
+		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "pc.name"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 166, Col: 38}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 166, Col: 41}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 		if templ_7745c5c3_Err != nil {
@@ -766,9 +766,9 @@ func fleetPreviewRow(d fleet.WhyDevice) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var31 string
-		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "fleetjob.why"))
+		templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "fleetjob.why"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 169, Col: 43}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 169, Col: 46}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 		if templ_7745c5c3_Err != nil {
@@ -779,9 +779,9 @@ func fleetPreviewRow(d fleet.WhyDevice) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Cut(because(ctx, &d.Coded, d.Why), 240))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Cut(ui.Because(ctx, &d.Coded, d.Why), 240))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 169, Col: 113}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 169, Col: 119}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 		if templ_7745c5c3_Err != nil {
@@ -822,9 +822,9 @@ func fleetPreviewMore(shown, all int) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var34 string
-			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "fleetjob.first", shown))
+			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "fleetjob.first", shown))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 175, Col: 60}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `fleet_new.templ`, Line: 175, Col: 63}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {

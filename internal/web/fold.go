@@ -26,7 +26,7 @@ func (f *fold) words(ctx context.Context) string {
 	var parts []string
 	for _, state := range []string{"failed", "running", "available", "pending", "done", "skipped", "canceled"} {
 		if n := f.states[state]; n > 0 {
-			parts = append(parts, ui.Number(n)+" "+say(ctx, "is."+state))
+			parts = append(parts, ui.Number(n)+" "+ui.Say(ctx, "is."+state))
 		}
 	}
 	return strings.Join(parts, ", ")

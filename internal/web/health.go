@@ -23,7 +23,7 @@ func (w *Web) health(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.health"), Actions: ui.ButtonLink(say(ctx, "word.runthedoctor"), "health",
+		Head: ui.Head{Title: ui.Say(ctx, "word.health"), Actions: ui.ButtonLink(ui.Say(ctx, "word.runthedoctor"), "health",
 			"/health/doctor", false)},
 		Body: healthPage(v),
 	}, nil
@@ -51,7 +51,7 @@ func (w *Web) doctor(r *Request) (View, error) {
 		}
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.doctor"), Crumbs: []ui.Crumb{{Label: say(ctx, "word.health"), Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
+		Head: ui.Head{Title: ui.Say(ctx, "word.doctor"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.health"), Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
 		Body: doctorPage(findings, bad), Still: true,
 	}, nil
 }

@@ -35,7 +35,7 @@ type jobView struct {
 func (v jobView) tabs(ctx context.Context) []ui.Tab {
 	var out []ui.Tab
 	for _, t := range jobTabs {
-		tab := ui.Tab{Label: say(ctx, t.key), Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/tasks" {
 			tab.Count = ui.Number(v.Total)
 		}
@@ -180,8 +180,8 @@ func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
 	}
 	live := jobView{Job: j}.live()
 	return ui.Question{
-		Title: say(ctx, "ask.cancel", ui.Cut(jobName(j), 80)), Button: say(ctx, "ask.job.cancel"), Danger: true, Back: jobPath(id), Fields: reasonField(ctx, say(ctx, "ask.timeline"), true),
-		Text: count(ctx, "ask.job.cancel.text", live),
+		Title: ui.Say(ctx, "ask.cancel", ui.Cut(jobName(j), 80)), Button: ui.Say(ctx, "ask.job.cancel"), Danger: true, Back: jobPath(id), Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"), true),
+		Text: ui.Count(ctx, "ask.job.cancel.text", live),
 	}, nil
 }
 
@@ -192,9 +192,9 @@ func canceledJob(r *Request, out work.CancelJobOutput) Done {
 
 func canceledWords(ctx context.Context, ended, asked int) string {
 	if asked == 0 {
-		return count(ctx, "said.job.canceled", ended) + "."
+		return ui.Count(ctx, "said.job.canceled", ended) + "."
 	}
-	return count(ctx, "said.job.canceled", ended) + ", " + count(ctx, "said.job.asked", asked) + "."
+	return ui.Count(ctx, "said.job.canceled", ended) + ", " + ui.Count(ctx, "said.job.asked", asked) + "."
 }
 
 // jobOf is the job of a task, or the zero job.

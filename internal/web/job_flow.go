@@ -124,9 +124,9 @@ func (v jobView) follow() *timeline.Filter {
 // repeats says that the job does another again.
 func (v jobView) repeats(ctx context.Context) string {
 	if v.from != "" {
-		return say(ctx, "job.repeatsfrom", plain(v.from))
+		return ui.Say(ctx, "job.repeatsfrom", ui.Line(v.from))
 	}
-	return say(ctx, "job.repeats")
+	return ui.Say(ctx, "job.repeats")
 }
 
 func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
@@ -143,23 +143,23 @@ func (w *Web) askRerun(r *Request) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, err
 	}
-	what := ui.Field{Name: "what", Label: say(ctx, "word.what"), Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: say(ctx, "word.allofit")}, {Value: "from", Label: say(ctx, "word.fromastepon")}}}
+	what := ui.Field{Name: "what", Label: ui.Say(ctx, "word.what"), Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: ui.Say(ctx, "word.allofit")}, {Value: "from", Label: ui.Say(ctx, "word.fromastepon")}}}
 	if j.State != "done" {
-		what.Options = append(what.Options, ui.Option{Value: "failed", Label: say(ctx, "word.whatdidnotendwell")})
+		what.Options = append(what.Options, ui.Option{Value: "failed", Label: ui.Say(ctx, "word.whatdidnotendwell")})
 		what.Value = "failed"
 	}
-	step := ui.Field{Name: "from", Label: say(ctx, "word.step"), Type: "select", Optional: true, Hint: say(ctx, "rerun.hint"), Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
+	step := ui.Field{Name: "from", Label: ui.Say(ctx, "word.step"), Type: "select", Optional: true, Hint: ui.Say(ctx, "rerun.hint"), Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
 	if f.steps != nil {
 		for _, s := range f.steps.Steps[:min(len(f.steps.Steps), stepsShown)] {
-			step.Options = append(step.Options, ui.Option{Value: s.Key, Label: plain(s.Key)})
+			step.Options = append(step.Options, ui.Option{Value: s.Key, Label: ui.Line(s.Key)})
 		}
 	}
 	if step.Value != "" {
 		what.Value = "from"
 	}
 	return ui.Question{
-		Title: say(ctx, "rerun.title", ui.Cut(jobName(j), 80)), Button: say(ctx, "rerun.button"), Back: jobPath(j.ID), Fields: []ui.Field{what, step},
-		Text: say(ctx, "rerun.text", f.version),
+		Title: ui.Say(ctx, "rerun.title", ui.Cut(jobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: jobPath(j.ID), Fields: []ui.Field{what, step},
+		Text: ui.Say(ctx, "rerun.text", f.version),
 	}, nil
 }
 
@@ -206,12 +206,12 @@ func (w *Web) rerunJob(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: jobPath(made.ID), Say: say(ctx, "rerun.done")}, nil
+	return Done{To: jobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
 }
 
 func retriedJob(r *Request, out work.RetryJobOutput) Done {
 	return Done{
 		To:  "/jobs/" + url.PathEscape(r.PathValue("job")),
-		Say: count(r.Context(), "said.job.retried", out.Tasks),
+		Say: ui.Count(r.Context(), "said.job.retried", out.Tasks),
 	}
 }

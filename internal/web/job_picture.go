@@ -15,7 +15,7 @@ import (
 // drawn is the graph of a job as its picture takes it.
 func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 	out := picture.Graph{
-		Title: say(ctx, "job.titled", jobName(v.Job)), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
+		Title: ui.Say(ctx, "job.titled", jobName(v.Job)), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
 		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
 	}
 	for i, n := range g.Nodes {
@@ -39,11 +39,11 @@ func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fol
 		case m != nil:
 			t.Note = m.words(ctx)
 		case split:
-			t.Note = say(ctx, "job.child", ui.Short(c.ID.String()), say(ctx, "is."+c.State), c.Done+c.Failed+c.Canceled+c.Skipped, c.Total)
+			t.Note = ui.Say(ctx, "job.child", ui.Short(c.ID.String()), ui.Say(ctx, "is."+c.State), c.Done+c.Failed+c.Canceled+c.Skipped, c.Total)
 		case n.Worker != "" && n.State == "running":
-			t.Note = say(ctx, "glance.on", n.Worker)
+			t.Note = ui.Say(ctx, "glance.on", n.Worker)
 		case !n.StartedAt.IsZero() && !n.FinishedAt.IsZero():
-			t.Note = say(ctx, "job.took", ui.Duration(ctx, n.FinishedAt.Sub(n.StartedAt)))
+			t.Note = ui.Say(ctx, "job.took", ui.Duration(ctx, n.FinishedAt.Sub(n.StartedAt)))
 		}
 		out.Tasks[i] = t
 	}
@@ -52,7 +52,7 @@ func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fol
 
 // timetable is when the tasks of a job waited and ran.
 func timetable(ctx context.Context, v jobView, g view.Graph, spans []view.Span, now time.Time) picture.Timetable {
-	out := picture.Timetable{Title: say(ctx, "job.titled", jobName(v.Job)), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: jobPath(v.ID) + "/tasks", Width: 1100}
+	out := picture.Timetable{Title: ui.Say(ctx, "job.titled", jobName(v.Job)), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: jobPath(v.ID) + "/tasks", Width: 1100}
 	at := make(map[weir.ID]int, len(g.Nodes))
 	for i, n := range g.Nodes {
 		at[n.ID] = i

@@ -49,7 +49,7 @@ func jobPage(v jobView, body templ.Component) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = ui.PageHead(ui.Head{
-				Title: jobName(v.Job), Crumbs: []ui.Crumb{{Label: say(ctx, "word.jobs"), Href: "/jobs"}},
+				Title: jobName(v.Job), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.jobs"), Href: "/jobs"}},
 				Mark: ui.State(v.State), Sub: jobSub(v), Actions: jobActions(v),
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -133,9 +133,9 @@ func jobSub(v jobView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "task.submitted") + " ")
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "task.submitted") + " ")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 34, Col: 37}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 34, Col: 40}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
@@ -151,9 +151,9 @@ func jobSub(v jobView) templ.Component {
 		}
 		if v.Ended() {
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "word.took.lower") + " ")
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.took.lower") + " ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 39, Col: 39}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 39, Col: 42}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -165,9 +165,9 @@ func jobSub(v jobView) templ.Component {
 			}
 		} else if v.State == "queued" {
 			var templ_7745c5c3_Var6 string
-			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.waitingfor") + " ")
+			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.waitingfor") + " ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 42, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 42, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 			if templ_7745c5c3_Err != nil {
@@ -179,9 +179,9 @@ func jobSub(v jobView) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var7 string
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.goingon") + " ")
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.goingon") + " ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 45, Col: 35}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 45, Col: 38}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {
@@ -202,9 +202,9 @@ func jobSub(v jobView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
-			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.priority", v.Priority))
+			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.priority", v.Priority))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 50, Col: 47}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 50, Col: 50}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -245,19 +245,19 @@ func jobActions(v jobView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.mayRetry {
-			templ_7745c5c3_Err = ui.Act(say(ctx, "word.retrywhatfailed"), "retry", jobPath(v.ID)+"/retry").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Act(ui.Say(ctx, "word.retrywhatfailed"), "retry", jobPath(v.ID)+"/retry").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if v.mayRerun {
-			templ_7745c5c3_Err = ui.Ask(say(ctx, "word.runagain"), "play", jobPath(v.ID)+"/rerun", false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ask(ui.Say(ctx, "word.runagain"), "play", jobPath(v.ID)+"/rerun", false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if v.mayCancel {
-			templ_7745c5c3_Err = ui.Ask(say(ctx, "word.cancel"), "stop", jobPath(v.ID)+"/cancel", true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Ask(ui.Say(ctx, "word.cancel"), "stop", jobPath(v.ID)+"/cancel", true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -297,7 +297,7 @@ func jobState(v jobView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Note(jobTone(v.State), ui.Sentence(ui.Cut(plain(v.Cause), 500))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Note(jobTone(v.State), ui.Sentence(ui.Cut(ui.Line(v.Cause), 500))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -316,23 +316,23 @@ func jobState(v jobView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = jobCount(v, "running", "", v.live(), say(ctx, "job.live")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jobCount(v, "running", "", v.live(), ui.Say(ctx, "job.live")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = jobCount(v, "done", "done", v.Done, say(ctx, "is.done")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jobCount(v, "done", "done", v.Done, ui.Say(ctx, "is.done")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = jobCount(v, "failed", "failed", v.Failed, say(ctx, "is.failed")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jobCount(v, "failed", "failed", v.Failed, ui.Say(ctx, "is.failed")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = jobCount(v, "canceled", "canceled", v.Canceled, say(ctx, "is.canceled")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jobCount(v, "canceled", "canceled", v.Canceled, ui.Say(ctx, "is.canceled")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = jobCount(v, "skipped", "skipped", v.Skipped, say(ctx, "is.skipped")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jobCount(v, "skipped", "skipped", v.Skipped, ui.Say(ctx, "is.skipped")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -526,9 +526,9 @@ func partly(v jobView, g view.Graph) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.drawn", ui.Number(len(g.Nodes)), ui.Number(v.Total)))
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.drawn", ui.Number(len(g.Nodes)), ui.Number(v.Total)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 115, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 115, Col: 74}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {
@@ -552,9 +552,9 @@ func partly(v jobView, g view.Graph) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var24 string
-			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.alllist"))
+			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.alllist"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 116, Col: 80}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 116, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 			if templ_7745c5c3_Err != nil {
@@ -612,9 +612,9 @@ func graphTab(v jobView, g view.Graph, folded map[weir.ID]*fold, children []step
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var27 string
-				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.nosteps"))
+				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.nosteps"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 126, Col: 47}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 126, Col: 50}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 				if templ_7745c5c3_Err != nil {
@@ -739,10 +739,10 @@ func tasksTab(v jobView, list tasksView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.Filter(jobPath(v.ID)+"/tasks",
-			ui.Pick{Name: "state", Label: say(ctx, "word.state"), Value: string(list.filter.State), Options: view.Words(view.States), Words: "is."},
-			ui.Pick{Name: "service", Label: say(ctx, "word.service"), Value: list.filter.Service, Hint: say(ctx, "list.exact")},
-			ui.Pick{Name: "gate", Label: say(ctx, "word.gate"), Value: string(list.filter.Gate), Options: view.Words(view.Gates), Words: "gate."},
-			ui.Pick{Name: "key", Label: say(ctx, "word.key"), Value: list.filter.Key}).Render(ctx, templ_7745c5c3_Buffer)
+			ui.Pick{Name: "state", Label: ui.Say(ctx, "word.state"), Value: string(list.filter.State), Options: view.Words(view.States), Words: "is."},
+			ui.Pick{Name: "service", Label: ui.Say(ctx, "word.service"), Value: list.filter.Service, Hint: ui.Say(ctx, "list.exact")},
+			ui.Pick{Name: "gate", Label: ui.Say(ctx, "word.gate"), Value: string(list.filter.Gate), Options: view.Words(view.Gates), Words: "gate."},
+			ui.Pick{Name: "key", Label: ui.Say(ctx, "word.key"), Value: list.filter.Key}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -811,7 +811,7 @@ func timelineTab(events []view.Event, newest, older string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Empty("timeline", say(ctx, "job.nothing"), say(ctx, "job.nohistory")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("timeline", ui.Say(ctx, "job.nothing"), ui.Say(ctx, "job.nohistory")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -889,9 +889,9 @@ func paramsTab(v jobView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var37 string
-					templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "job.noparams"))
+					templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "job.noparams"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 177, Col: 48}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `job.templ`, Line: 177, Col: 51}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 					if templ_7745c5c3_Err != nil {
@@ -909,7 +909,7 @@ func paramsTab(v jobView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Card(say(ctx, "word.params"), ui.Link(say(ctx, "word.raw"), jobPath(v.ID)+"/params.json")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "word.params"), ui.Link(ui.Say(ctx, "word.raw"), jobPath(v.ID)+"/params.json")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -932,7 +932,7 @@ func paramsTab(v jobView) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Card(say(ctx, "word.options")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var38), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "word.options")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var38), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -37,7 +37,7 @@ func (w *Web) jobs(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.jobs"), Actions: runButton(r)}, Body: jobsPage(v),
+		Head: ui.Head{Title: ui.Say(ctx, "word.jobs"), Actions: runButton(r)}, Body: jobsPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"job", "task"}},
 	}, nil
 }
@@ -46,15 +46,15 @@ func (w *Web) jobs(r *Request) (View, error) {
 // there only where a link has led to it.
 func jobPicks(ctx context.Context, v jobsView) []ui.Pick {
 	picks := []ui.Pick{
-		{Name: "state", Label: say(ctx, "word.state"), Value: v.filter.State, Options: view.JobStates, Words: "is."},
-		{Name: "kind", Label: say(ctx, "word.kind"), Value: v.filter.Kind, Hint: say(ctx, "list.exact")},
-		{Name: "name", Label: say(ctx, "word.name"), Value: v.filter.Name, Hint: say(ctx, "jobs.begins")},
-		{Name: "workflow", Label: say(ctx, "word.workflow"), Value: v.filter.Workflow, Hint: say(ctx, "list.exact")},
-		{Name: "schedule", Label: say(ctx, "word.schedule"), Value: v.filter.Schedule, Hint: say(ctx, "list.exact")},
-		{Name: "since", Label: say(ctx, "word.since"), Value: v.since, Hint: "2h, 1d"},
+		{Name: "state", Label: ui.Say(ctx, "word.state"), Value: v.filter.State, Options: view.JobStates, Words: "is."},
+		{Name: "kind", Label: ui.Say(ctx, "word.kind"), Value: v.filter.Kind, Hint: ui.Say(ctx, "list.exact")},
+		{Name: "name", Label: ui.Say(ctx, "word.name"), Value: v.filter.Name, Hint: ui.Say(ctx, "jobs.begins")},
+		{Name: "workflow", Label: ui.Say(ctx, "word.workflow"), Value: v.filter.Workflow, Hint: ui.Say(ctx, "list.exact")},
+		{Name: "schedule", Label: ui.Say(ctx, "word.schedule"), Value: v.filter.Schedule, Hint: ui.Say(ctx, "list.exact")},
+		{Name: "since", Label: ui.Say(ctx, "word.since"), Value: v.since, Hint: "2h, 1d"},
 	}
 	if !v.filter.Of.IsZero() {
-		picks = append(picks, ui.Pick{Name: "of", Label: say(ctx, "word.forstepsof"), Value: v.filter.Of.String()})
+		picks = append(picks, ui.Pick{Name: "of", Label: ui.Say(ctx, "word.forstepsof"), Value: v.filter.Of.String()})
 	}
 	return picks
 }
@@ -106,10 +106,10 @@ func tallyOf(j view.Job) ui.Tally {
 
 // jobName is what a job is called; without a name of its own, its kind.
 func jobName(j view.Job) string {
-	if name := strings.TrimSpace(plain(j.Name)); name != "" {
+	if name := strings.TrimSpace(ui.Line(j.Name)); name != "" {
 		return name
 	}
-	return plain(j.Kind) + " " + ui.Short(j.ID.String())
+	return ui.Line(j.Kind) + " " + ui.Short(j.ID.String())
 }
 
 // jobEnd is when a job ended, or zero.

@@ -31,12 +31,12 @@ func (w *Web) joins(r *Request) (View, error) {
 		return View{}, err
 	}
 	v.nodes, v.newest, v.older = namesPaged(r, nodes, func(c auth.NodeCredential) string { return c.Node })
-	head := ui.Head{Title: say(ctx, "word.credentialsofnodes"), Crumbs: []ui.Crumb{{
-		Label: say(ctx, "word.nodes"),
+	head := ui.Head{Title: ui.Say(ctx, "word.credentialsofnodes"), Crumbs: []ui.Crumb{{
+		Label: ui.Say(ctx, "word.nodes"),
 		Href:  "/nodes",
 	}}}
 	if v.manage {
-		head.Actions = ui.Ask(say(ctx, "word.addanode"), "plus", "/new-join", false)
+		head.Actions = ui.Ask(ui.Say(ctx, "word.addanode"), "plus", "/new-join", false)
 	}
 	return View{Head: head, Body: joinsPage(v), Follow: people()}, nil
 }
@@ -67,27 +67,27 @@ func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
 func askNewJoin(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.addanode"), Button: say(ctx, "join.make"), Back: "/nodes",
-		Text: say(ctx, "join.text"),
+		Title: ui.Say(ctx, "word.addanode"), Button: ui.Say(ctx, "join.make"), Back: "/nodes",
+		Text: ui.Say(ctx, "join.text"),
 		Fields: []ui.Field{
 			{
-				Name: "node", Label: say(ctx, "word.nameofthenode"), Optional: true, Example: "pc1", Focus: true, Auto: "off",
-				Hint: say(ctx, "join.node.hint"),
+				Name: "node", Label: ui.Say(ctx, "word.nameofthenode"), Optional: true, Example: "pc1", Focus: true, Auto: "off",
+				Hint: ui.Say(ctx, "join.node.hint"),
 			},
 			{
-				Name: "may", Label: say(ctx, "word.itmaydo"), Type: "select", Options: codes(ctx, "bound.", "named", "any"),
+				Name: "may", Label: ui.Say(ctx, "word.itmaydo"), Type: "select", Options: ui.Codes(ctx, "bound.", "named", "any"),
 				Value: "named",
 			},
 			{
-				Name: "services", Label: say(ctx, "word.services"), Type: "area", Rows: 3, Optional: true, Example: "renderer=2",
-				Hint: say(ctx, "join.services.hint"),
+				Name: "services", Label: ui.Say(ctx, "word.services"), Type: "area", Rows: 3, Optional: true, Example: "renderer=2",
+				Hint: ui.Say(ctx, "join.services.hint"),
 			},
 			{
-				Name: "labels", Label: say(ctx, "word.labels"), Type: "area", Rows: 3, Optional: true, Example: "zone=eu",
-				Hint: say(ctx, "join.labels.hint"),
+				Name: "labels", Label: ui.Say(ctx, "word.labels"), Type: "area", Rows: 3, Optional: true, Example: "zone=eu",
+				Hint: ui.Say(ctx, "join.labels.hint"),
 			},
 			{
-				Name: "hours", Label: say(ctx, "word.worksfor"), Type: "select", Options: codes(ctx, "hours.", "1", "24", "168"),
+				Name: "hours", Label: ui.Say(ctx, "word.worksfor"), Type: "select", Options: ui.Codes(ctx, "hours.", "1", "24", "168"),
 				Value: "1",
 			},
 		},
@@ -111,12 +111,12 @@ func (w *Web) createJoin(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	title := say(ctx, "join.title")
+	title := ui.Say(ctx, "join.title")
 	if node != "" {
-		title = say(ctx, "join.title.for", node)
+		title = ui.Say(ctx, "join.title.for", node)
 	}
 	return Done{Show: &View{
-		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: say(ctx, "word.nodes"), Href: "/nodes"}, {Label: say(ctx, "word.credentials"), Href: "/joins"}}},
+		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.nodes"), Href: "/nodes"}, {Label: ui.Say(ctx, "word.credentials"), Href: "/joins"}}},
 		Body: joinPage(made.Secret, joinCommand(origin(r.Request))),
 	}}, nil
 }
@@ -130,11 +130,11 @@ func joinCommand(server string) string {
 func askRevokeJoin(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.revokethisjointoken"), Button: say(ctx, "token.revoke"), Danger: true, Back: "/joins",
-		Text: say(ctx, "join.revoke.text"),
+		Title: ui.Say(ctx, "word.revokethisjointoken"), Button: ui.Say(ctx, "token.revoke"), Danger: true, Back: "/joins",
+		Text: ui.Say(ctx, "join.revoke.text"),
 	}, nil
 }
 
 func joinRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/joins", Say: say(r.Context(), "said.join.revoked")}
+	return Done{To: "/joins", Say: ui.Say(r.Context(), "said.join.revoked")}
 }

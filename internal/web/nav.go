@@ -61,7 +61,7 @@ func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
 	for _, g := range navigation {
 		group := ui.NavGroup{}
 		if g.title != "" {
-			group.Title = say(r.Context(), g.title)
+			group.Title = ui.Say(r.Context(), g.title)
 		}
 		for _, e := range g.entries {
 			page, ok := w.known[e.path]
@@ -69,12 +69,12 @@ func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
 				continue
 			}
 			item := ui.NavItem{
-				Label: say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
+				Label: ui.Say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
 				Current: e.path == current,
 			}
 			if e.count != nil {
 				n, title, tone := e.count(counts)
-				item.Count, item.CountTitle, item.Tone = countText(n), say(r.Context(), title), tone
+				item.Count, item.CountTitle, item.Tone = countText(n), ui.Say(r.Context(), title), tone
 			}
 			group.Items = append(group.Items, item)
 		}

@@ -13,16 +13,16 @@ import (
 func askNewTask(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.newtask"), Button: say(ctx, "newtask.submit"), Text: say(ctx, "newtask.text"),
+		Title: ui.Say(ctx, "word.newtask"), Button: ui.Say(ctx, "newtask.submit"), Text: ui.Say(ctx, "newtask.text"),
 		Fields: []ui.Field{
-			{Name: "service", Label: say(ctx, "word.service"), Value: r.Query("service"), Hint: say(ctx, "newtask.service"), Example: "email.send", Focus: true, Auto: "off"},
-			{Name: "params", Label: say(ctx, "word.params"), Type: "area", Optional: true, Hint: say(ctx, "newtask.params"), Example: `{"to": "a@example.org"}`},
-			{Name: "key", Label: say(ctx, "word.key"), Optional: true, Hint: say(ctx, "newtask.key"), Auto: "off"},
-			{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Optional: true, Hint: say(ctx, "newtask.priority"), Example: "0"},
-			{Name: "pool", Label: say(ctx, "word.pool"), Optional: true, Hint: say(ctx, "newtask.pool"), Auto: "off"},
-			{Name: "lane", Label: say(ctx, "word.lane"), Optional: true, Hint: say(ctx, "newtask.lane"), Auto: "off"},
-			{Name: "unique_key", Label: say(ctx, "word.uniquekey"), Optional: true, Hint: say(ctx, "newtask.unique"), Auto: "off"},
-			{Name: "hold", Label: say(ctx, "word.hold"), Optional: true, Hint: say(ctx, "newtask.hold"), Auto: "off"},
+			{Name: "service", Label: ui.Say(ctx, "word.service"), Value: r.Query("service"), Hint: ui.Say(ctx, "newtask.service"), Example: "email.send", Focus: true, Auto: "off"},
+			{Name: "params", Label: ui.Say(ctx, "word.params"), Type: "area", Optional: true, Hint: ui.Say(ctx, "newtask.params"), Example: `{"to": "a@example.org"}`},
+			{Name: "key", Label: ui.Say(ctx, "word.key"), Optional: true, Hint: ui.Say(ctx, "newtask.key"), Auto: "off"},
+			{Name: "priority", Label: ui.Say(ctx, "word.priority"), Type: "number", Optional: true, Hint: ui.Say(ctx, "newtask.priority"), Example: "0"},
+			{Name: "pool", Label: ui.Say(ctx, "word.pool"), Optional: true, Hint: ui.Say(ctx, "newtask.pool"), Auto: "off"},
+			{Name: "lane", Label: ui.Say(ctx, "word.lane"), Optional: true, Hint: ui.Say(ctx, "newtask.lane"), Auto: "off"},
+			{Name: "unique_key", Label: ui.Say(ctx, "word.uniquekey"), Optional: true, Hint: ui.Say(ctx, "newtask.unique"), Auto: "off"},
+			{Name: "hold", Label: ui.Say(ctx, "word.hold"), Optional: true, Hint: ui.Say(ctx, "newtask.hold"), Auto: "off"},
 		},
 	}, nil
 }
@@ -53,9 +53,9 @@ func (w *Web) submitTask(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	said := say(ctx, "newtask.done")
+	said := ui.Say(ctx, "newtask.done")
 	if receipt.Existed {
-		said = say(ctx, "newtask.existed")
+		said = ui.Say(ctx, "newtask.existed")
 	}
 	return Done{To: taskPath(receipt.ID), Say: said}, nil
 }

@@ -13,8 +13,8 @@ import (
 
 // modeFields ask why, and for how long.
 func modeFields(ctx context.Context) []ui.Field {
-	return append(reasonField(ctx, say(ctx, "node.reason"), true),
-		ui.Field{Name: "for", Label: say(ctx, "word.howlong"), Optional: true, Example: "2h", Hint: say(ctx, "node.for.hint"), Auto: "off"})
+	return append(reasonField(ctx, ui.Say(ctx, "node.reason"), true),
+		ui.Field{Name: "for", Label: ui.Say(ctx, "word.howlong"), Optional: true, Example: "2h", Hint: ui.Say(ctx, "node.for.hint"), Auto: "off"})
 }
 
 // askNode is a question about the node of the path.
@@ -43,7 +43,7 @@ func (w *Web) setMode(mode weir.Mode, key string) func(*Request) (Done, error) {
 		if _, err := work.SetMode.Call(r.Context(), w.config.Operations, &in); err != nil {
 			return Done{}, err
 		}
-		return Done{To: nodePath(in.Node), Say: say(r.Context(), key, in.Node)}, nil
+		return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), key, in.Node)}, nil
 	}
 }
 
@@ -51,8 +51,8 @@ func (w *Web) askDrain(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.node.drain", ui.Cut(n.Name, 80)), Button: say(ctx, "node.drain"), Fields: modeFields(ctx),
-			Text: count(ctx, "node.drain.text", n.Running),
+			Title: ui.Say(ctx, "ask.node.drain", ui.Cut(n.Name, 80)), Button: ui.Say(ctx, "node.drain"), Fields: modeFields(ctx),
+			Text: ui.Count(ctx, "node.drain.text", n.Running),
 		}
 	})
 }
@@ -61,8 +61,8 @@ func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.node.pause", ui.Cut(n.Name, 80)), Button: say(ctx, "node.pause"), Fields: modeFields(ctx),
-			Text: say(ctx, "node.pause.text"),
+			Title: ui.Say(ctx, "ask.node.pause", ui.Cut(n.Name, 80)), Button: ui.Say(ctx, "node.pause"), Fields: modeFields(ctx),
+			Text: ui.Say(ctx, "node.pause.text"),
 		}
 	})
 }
@@ -71,8 +71,8 @@ func (w *Web) askResume(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.node.resume", ui.Cut(n.Name, 80)), Button: say(ctx, "node.resume"), Text: say(ctx, "node.resume.text"),
-			Fields: reasonField(ctx, say(ctx, "node.resume.why"), true),
+			Title: ui.Say(ctx, "ask.node.resume", ui.Cut(n.Name, 80)), Button: ui.Say(ctx, "node.resume"), Text: ui.Say(ctx, "node.resume.text"),
+			Fields: reasonField(ctx, ui.Say(ctx, "node.resume.why"), true),
 		}
 	})
 }
@@ -88,25 +88,25 @@ func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
 		return ui.Question{}, problem.New(problem.NotFound, "see those that have: open the credentials of nodes", "the node %q has no credential", name)
 	}
 	return ui.Question{
-		Title: say(ctx, "ask.node.revoke", ui.Cut(name, 80)), Button: say(ctx, "node.revoke"), Danger: true, Back: "/joins",
-		Text: say(ctx, "node.revoke.text"),
+		Title: ui.Say(ctx, "ask.node.revoke", ui.Cut(name, 80)), Button: ui.Say(ctx, "node.revoke"), Danger: true, Back: "/joins",
+		Text: ui.Say(ctx, "node.revoke.text"),
 	}, nil
 }
 
 func nodeRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/joins", Say: say(r.Context(), "said.node.revoked", r.PathValue("node"))}
+	return Done{To: "/joins", Say: ui.Say(r.Context(), "said.node.revoked", r.PathValue("node"))}
 }
 
 func (w *Web) askDropNode(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.node.drop", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "node.drop"), Danger: true,
-			Text: say(ctx, "node.drop.text"),
+			Title: ui.Say(ctx, "ask.node.drop", ui.Cut(ui.Line(n.Name), 80)), Button: ui.Say(ctx, "node.drop"), Danger: true,
+			Text: ui.Say(ctx, "node.drop.text"),
 		}
 	})
 }
 
 func nodeGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/nodes", Say: say(r.Context(), "said.node.gone", r.PathValue("node"))}
+	return Done{To: "/nodes", Say: ui.Say(r.Context(), "said.node.gone", r.PathValue("node"))}
 }

@@ -20,13 +20,13 @@ import (
 
 func nodeCalled(r *Request, _ op.Nothing) Done {
 	name := r.PathValue("node")
-	return Done{To: nodePath(name), Say: say(r.Context(), "said.node.called", name)}
+	return Done{To: nodePath(name), Say: ui.Say(r.Context(), "said.node.called", name)}
 }
 
 // wakeMethods are the ways to wake a node, for people.
 func wakeMethods(ctx context.Context) []ui.Option {
-	not := ui.Option{Label: say(ctx, "wake.not")}
-	return append([]ui.Option{not}, codes(ctx, "wake.", wake.WOL, wake.HTTP, wake.Script)...)
+	not := ui.Option{Label: ui.Say(ctx, "wake.not")}
+	return append([]ui.Option{not}, ui.Codes(ctx, "wake.", wake.WOL, wake.HTTP, wake.Script)...)
 }
 
 func (w *Web) askWaking(r *Request) (ui.Question, error) {
@@ -37,17 +37,17 @@ func (w *Web) askWaking(r *Request) (ui.Question, error) {
 	}
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.node.waking", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "waking.set"),
-			Text: say(ctx, "waking.text"),
+			Title: ui.Say(ctx, "ask.node.waking", ui.Cut(ui.Line(n.Name), 80)), Button: ui.Say(ctx, "waking.set"),
+			Text: ui.Say(ctx, "waking.text"),
 			Fields: []ui.Field{
-				{Name: "method", Label: say(ctx, "word.way"), Type: "select", Options: wakeMethods(ctx), Value: n.WakeMethod, Optional: true, Focus: true},
-				{Name: "mac", Label: say(ctx, "word.macaddress"), Optional: true, Value: was.MAC, Example: "52:54:00:12:34:56", Hint: say(ctx, "waking.mac"), Auto: "off"},
-				{Name: "broadcast", Label: say(ctx, "word.broadcast"), Optional: true, Value: was.Broadcast, Example: "192.168.1.255:9", Hint: say(ctx, "waking.broadcast"), Auto: "off"},
-				{Name: "url", Label: say(ctx, "word.address"), Optional: true, Value: hidden(was.URL), Example: "https://power.example.org/on", Hint: say(ctx, "waking.url"), Auto: "off"},
-				{Name: "script", Label: say(ctx, "word.script"), Optional: true, Value: was.Script, Example: "power-on", Hint: say(ctx, "waking.script"), Auto: "off"},
-				{Name: "args", Label: say(ctx, "word.arguments"), Optional: true, Value: strings.Join(was.Args, " "), Hint: say(ctx, "waking.args"), Auto: "off"},
-				{Name: "timeout", Label: say(ctx, "word.timetowakeup"), Optional: true, Value: secondsText(was.Timeout), Example: "2m", Hint: say(ctx, "waking.timeout"), Auto: "off"},
-				{Name: "sleep_after", Label: say(ctx, "word.sleepafter"), Optional: true, Value: n.SleepAfter, Example: "30m", Hint: say(ctx, "waking.sleep"), Auto: "off"},
+				{Name: "method", Label: ui.Say(ctx, "word.way"), Type: "select", Options: wakeMethods(ctx), Value: n.WakeMethod, Optional: true, Focus: true},
+				{Name: "mac", Label: ui.Say(ctx, "word.macaddress"), Optional: true, Value: was.MAC, Example: "52:54:00:12:34:56", Hint: ui.Say(ctx, "waking.mac"), Auto: "off"},
+				{Name: "broadcast", Label: ui.Say(ctx, "word.broadcast"), Optional: true, Value: was.Broadcast, Example: "192.168.1.255:9", Hint: ui.Say(ctx, "waking.broadcast"), Auto: "off"},
+				{Name: "url", Label: ui.Say(ctx, "word.address"), Optional: true, Value: hidden(was.URL), Example: "https://power.example.org/on", Hint: ui.Say(ctx, "waking.url"), Auto: "off"},
+				{Name: "script", Label: ui.Say(ctx, "word.script"), Optional: true, Value: was.Script, Example: "power-on", Hint: ui.Say(ctx, "waking.script"), Auto: "off"},
+				{Name: "args", Label: ui.Say(ctx, "word.arguments"), Optional: true, Value: strings.Join(was.Args, " "), Hint: ui.Say(ctx, "waking.args"), Auto: "off"},
+				{Name: "timeout", Label: ui.Say(ctx, "word.timetowakeup"), Optional: true, Value: secondsText(was.Timeout), Example: "2m", Hint: ui.Say(ctx, "waking.timeout"), Auto: "off"},
+				{Name: "sleep_after", Label: ui.Say(ctx, "word.sleepafter"), Optional: true, Value: n.SleepAfter, Example: "30m", Hint: ui.Say(ctx, "waking.sleep"), Auto: "off"},
 			},
 		}
 	})
@@ -109,7 +109,7 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 	if _, err := work.SetWake.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, problem.Below(err, "params") // the engine calls it params.mac
 	}
-	return Done{To: nodePath(in.Node), Say: say(r.Context(), "said.node.waking", in.Node)}, nil
+	return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.waking", in.Node)}, nil
 }
 
 // spanField reads a duration; an empty field is zero. The form shows what the
@@ -143,11 +143,11 @@ func (w *Web) askChangeNode(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.change", ui.Cut(plain(n.Name), 80)), Button: say(ctx, "node.change"),
-			Text: say(ctx, "node.change.text"),
+			Title: ui.Say(ctx, "ask.change", ui.Cut(ui.Line(n.Name), 80)), Button: ui.Say(ctx, "node.change"),
+			Text: ui.Say(ctx, "node.change.text"),
 			Fields: []ui.Field{
-				{Name: "labels", Label: say(ctx, "word.labels"), Type: "area", Optional: true, Value: pairLines(n.Labels), Hint: say(ctx, "node.labels.hint"), Focus: true, Auto: "off"},
-				{Name: "capacity", Label: say(ctx, "word.slots"), Type: "area", Optional: true, Value: capacityLines(n.Capacity), Hint: say(ctx, "node.capacity.hint"), Auto: "off"},
+				{Name: "labels", Label: ui.Say(ctx, "word.labels"), Type: "area", Optional: true, Value: pairLines(n.Labels), Hint: ui.Say(ctx, "node.labels.hint"), Focus: true, Auto: "off"},
+				{Name: "capacity", Label: ui.Say(ctx, "word.slots"), Type: "area", Optional: true, Value: capacityLines(n.Capacity), Hint: ui.Say(ctx, "node.capacity.hint"), Auto: "off"},
 			},
 		}
 	})
@@ -214,5 +214,5 @@ func (w *Web) changeNode(r *Request) (_ Done, err error) {
 	if _, err := work.SetNode.Call(r.Context(), w.config.Operations, &in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: nodePath(in.Node), Say: say(r.Context(), "said.node.changed", in.Node)}, nil
+	return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.changed", in.Node)}, nil
 }

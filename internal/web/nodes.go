@@ -52,7 +52,7 @@ func (w *Web) nodes(r *Request) (View, error) {
 	if v.used, err = w.slotsOf(r.Context(), v.nodes); err != nil {
 		return View{}, err
 	}
-	return View{Head: ui.Head{Title: say(ctx, "word.nodes"), Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
+	return View{Head: ui.Head{Title: ui.Say(ctx, "word.nodes"), Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
 }
 
 func (w *Web) node(r *Request) (View, error) {
@@ -127,7 +127,7 @@ const (
 
 // drawnNodes are the nodes that say how much they can do.
 func drawnNodes(ctx context.Context, used slots, nodes []view.Node, links bool, width int) picture.Machines {
-	out := picture.Machines{Title: say(ctx, "word.slotsinuse"), Width: width}
+	out := picture.Machines{Title: ui.Say(ctx, "word.slotsinuse"), Width: width}
 	for _, n := range nodes {
 		if len(n.Capacity) == 0 {
 			continue
@@ -160,17 +160,17 @@ func nodeLook(state string) picture.State {
 func nodeWords(ctx context.Context, n view.Node) string {
 	switch {
 	case n.State == "dead" && n.WakeState == "asleep":
-		return say(ctx, "node.asleep")
+		return ui.Say(ctx, "node.asleep")
 	case n.State == "dead" && n.WakeState == "waking":
-		return say(ctx, "node.waking")
+		return ui.Say(ctx, "node.waking")
 	}
 	switch n.State {
 	case "dead":
-		return say(ctx, "node.dead")
+		return ui.Say(ctx, "node.dead")
 	case "draining":
-		return say(ctx, "node.draining")
+		return ui.Say(ctx, "node.draining")
 	case "paused":
-		return say(ctx, "node.paused")
+		return ui.Say(ctx, "node.paused")
 	}
 	return ""
 }

@@ -60,10 +60,10 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 	bucket, err := w.bucket()
 	switch {
 	case err != nil:
-		v.why = say(ctx, "output.nobucket")
+		v.why = ui.Say(ctx, "output.nobucket")
 		return v, nil
 	case v.attempt == 0:
-		v.why = say(ctx, "output.none")
+		v.why = ui.Say(ctx, "output.none")
 		return v, nil
 	}
 	v.lines = linesShown
@@ -72,14 +72,14 @@ func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
 	}
 	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), v.lines+1)
 	if err != nil {
-		v.why = say(ctx, "output.unread") + " " + reason(ctx, err)
+		v.why = ui.Say(ctx, "output.unread") + " " + reason(ctx, err)
 		return v, nil
 	}
 	if v.cut = len(lines) > v.lines; v.cut {
 		lines = lines[1:]
 	}
 	if len(lines) == 0 {
-		v.why = say(ctx, "output.silent")
+		v.why = ui.Say(ctx, "output.silent")
 	}
 	var b strings.Builder
 	for _, l := range lines {

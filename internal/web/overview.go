@@ -45,7 +45,7 @@ func (w *Web) overview(r *Request) (View, error) {
 		return View{}, err
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.overview"), Actions: submitButton(r)}, Body: overviewPage(v),
+		Head: ui.Head{Title: ui.Say(ctx, "word.overview"), Actions: submitButton(r)}, Body: overviewPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"task", "job", "node", "worker", "pool"}},
 	}, nil
 }
@@ -117,7 +117,7 @@ func hour(now time.Time) (from, to time.Time) {
 }
 
 func flow(ctx context.Context, v overviewView, now time.Time) picture.Flow {
-	out := picture.Flow{Title: say(ctx, "word.tasksthatendedbyminute"), Width: pictureWidth}
+	out := picture.Flow{Title: ui.Say(ctx, "word.tasksthatendedbyminute"), Width: pictureWidth}
 	out.From, out.To = hour(now)
 	for _, m := range minutes(v.rates, now) {
 		out.Points = append(out.Points, picture.FlowPoint{At: m.At, Done: int(m.Done), Failed: int(m.Failed)})
@@ -126,7 +126,7 @@ func flow(ctx context.Context, v overviewView, now time.Time) picture.Flow {
 }
 
 func delays(ctx context.Context, v overviewView, now time.Time) picture.Delays {
-	out := picture.Delays{Title: say(ctx, "word.howlongtaskswaitedforaworker"), Width: pictureWidth}
+	out := picture.Delays{Title: ui.Say(ctx, "word.howlongtaskswaitedforaworker"), Width: pictureWidth}
 	out.From, out.To = hour(now)
 	for _, m := range v.rates {
 		if m.WaitP50 != nil && m.WaitP95 != nil {
@@ -139,7 +139,7 @@ func delays(ctx context.Context, v overviewView, now time.Time) picture.Delays {
 // gates is what waits where. Ages are rough, so that the picture stays the same
 // while nothing happens.
 func gates(ctx context.Context, v overviewView, now time.Time) picture.Waiting {
-	out := picture.Waiting{Title: say(ctx, "word.whatwaitsatwhichgate"), Width: pictureWidth}
+	out := picture.Waiting{Title: ui.Say(ctx, "word.whatwaitsatwhichgate"), Width: pictureWidth}
 	for _, g := range v.Waiting {
 		out.Rows = append(out.Rows, picture.WaitRow{
 			Gate: string(g.Gate), Key: g.Key, Count: g.Count.N, More: g.Count.More, Oldest: rough(now.Sub(g.Oldest)), Href: gatePath(g),

@@ -120,7 +120,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 		if liveOf(ctx) == nil {
 			w.log.Error("a page could not be written", "path", r.URL.Path, "error", err)
 		}
-		http.Error(rw, say(ctx, "failure.unwritten"), http.StatusInternalServerError)
+		http.Error(rw, ui.Say(ctx, "failure.unwritten"), http.StatusInternalServerError)
 		return
 	}
 	if status == 0 {
@@ -211,14 +211,14 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 	status := p.Kind.Status()
 	title, next := explainStatus(r.Context(), status)
 	if p.Kind == problem.TooMany {
-		title = say(r.Context(), "failure.full")
+		title = ui.Say(r.Context(), "failure.full")
 	}
 	if seconds, ok := auth.RetryAfter(err); ok {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	} else if seconds := p.Kind.RetryAfter(); seconds > 0 {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
-	if p = spokenProblem(r.Context(), p); p.Next == "" {
+	if p = ui.Spoken(r.Context(), p); p.Next == "" {
 		advised := *p
 		advised.Next = next
 		p = &advised
@@ -250,5 +250,5 @@ func explainStatus(ctx context.Context, status int) (title, next string) {
 	case http.StatusMethodNotAllowed:
 		key = "failure.method"
 	}
-	return say(ctx, key), say(ctx, key+".next")
+	return ui.Say(ctx, key), ui.Say(ctx, key+".next")
 }

@@ -22,10 +22,10 @@ func poolFields(ctx context.Context, p view.Pool) []ui.Field {
 		rate, per = strconv.Itoa(*p.Rate), spanText(poolPer(p))
 	}
 	return []ui.Field{
-		{Name: "size", Label: say(ctx, "word.size"), Type: "number", Value: size, Optional: true, Hint: say(ctx, "pool.size.hint"), Auto: "off"},
-		{Name: "rate", Label: say(ctx, "word.rate"), Type: "number", Value: rate, Optional: true, Hint: say(ctx, "pool.rate.hint"), Auto: "off"},
-		{Name: "per", Label: say(ctx, "word.intervaloftherate"), Value: per, Optional: true, Example: "1m", Hint: say(ctx, "pool.per.hint"), Auto: "off"},
-		{Name: "note", Label: say(ctx, "word.note"), Value: p.Note, Optional: true, Hint: say(ctx, "pool.note.hint"), Auto: "off"},
+		{Name: "size", Label: ui.Say(ctx, "word.size"), Type: "number", Value: size, Optional: true, Hint: ui.Say(ctx, "pool.size.hint"), Auto: "off"},
+		{Name: "rate", Label: ui.Say(ctx, "word.rate"), Type: "number", Value: rate, Optional: true, Hint: ui.Say(ctx, "pool.rate.hint"), Auto: "off"},
+		{Name: "per", Label: ui.Say(ctx, "word.intervaloftherate"), Value: per, Optional: true, Example: "1m", Hint: ui.Say(ctx, "pool.per.hint"), Auto: "off"},
+		{Name: "note", Label: ui.Say(ctx, "word.note"), Value: p.Note, Optional: true, Hint: ui.Say(ctx, "pool.note.hint"), Auto: "off"},
 	}
 }
 
@@ -54,16 +54,16 @@ func spanText(d time.Duration) string { return op.Period(d).String() }
 
 func askNewPool(r *Request) (ui.Question, error) {
 	ctx := r.Context()
-	name := ui.Field{Name: "name", Label: say(ctx, "word.name"), Example: "encoders", Hint: say(ctx, "pool.name.hint"), Focus: true, Auto: "off"}
+	name := ui.Field{Name: "name", Label: ui.Say(ctx, "word.name"), Example: "encoders", Hint: ui.Say(ctx, "pool.name.hint"), Focus: true, Auto: "off"}
 	return ui.Question{
-		Title: say(ctx, "word.newpool"), Button: say(ctx, "pool.create"), Text: say(ctx, "pool.create.text"),
+		Title: ui.Say(ctx, "word.newpool"), Button: ui.Say(ctx, "pool.create"), Text: ui.Say(ctx, "pool.create.text"),
 		Fields: append([]ui.Field{name}, poolFields(ctx, view.Pool{})...),
 	}, nil
 }
 
 func (w *Web) createPool(r *Request) (Done, error) {
 	name := r.Field("name")
-	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, say(r.Context(), "said.pool.created", name))
+	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(), "said.pool.created", name))
 	if err != nil && problem.Explain(err).Kind == problem.Conflict {
 		err = problem.Refuse("name", "choose another name, or change that one", "there is a pool %q already", name)
 	}
@@ -79,15 +79,15 @@ func (w *Web) askLimits(r *Request) (ui.Question, error) {
 	fields := poolFields(ctx, p)
 	fields[0].Focus = true
 	return ui.Question{
-		Title: say(ctx, "ask.pool.limits", ui.Cut(p.Name, 80)), Button: say(ctx, "pool.set"), Back: poolPath(p.Name), Fields: fields,
-		Text: say(ctx, "pool.set.text"),
+		Title: ui.Say(ctx, "ask.pool.limits", ui.Cut(p.Name, 80)), Button: ui.Say(ctx, "pool.set"), Back: poolPath(p.Name), Fields: fields,
+		Text: ui.Say(ctx, "pool.set.text"),
 	}, nil
 }
 
 func (w *Web) setLimits(r *Request) (Done, error) {
 	// A pool that somebody deleted meanwhile must not come back by this.
 	name := r.PathValue("pool")
-	return w.putPool(r, name, op.Matched{IfMatch: "*"}, say(r.Context(), "said.pool.limits", name))
+	return w.putPool(r, name, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.pool.limits", name))
 }
 
 func (w *Web) askDropPool(r *Request) (ui.Question, error) {
@@ -97,17 +97,17 @@ func (w *Web) askDropPool(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: say(ctx, "ask.pool.drop", ui.Cut(p.Name, 80)), Button: say(ctx, "pool.drop"), Danger: true,
+		Title: ui.Say(ctx, "ask.pool.drop", ui.Cut(p.Name, 80)), Button: ui.Say(ctx, "pool.drop"), Danger: true,
 		Back: poolPath(p.Name),
-		Text: say(ctx, "pool.drop.text"),
+		Text: ui.Say(ctx, "pool.drop.text"),
 	}
 	if p.Waiting+used(p) > 0 {
-		q.Text = say(ctx, "pool.drop.used", count(ctx, "pool.drop.waiting", p.Waiting), count(ctx, "pool.drop.holding", used(p)))
-		q.Fields = []ui.Field{{Name: "force", Label: say(ctx, "word.itisinuse"), Type: "checks", Optional: true, Options: []ui.Option{{Value: "true", Label: say(ctx, "word.deleteitallthesame")}}}}
+		q.Text = ui.Say(ctx, "pool.drop.used", ui.Count(ctx, "pool.drop.waiting", p.Waiting), ui.Count(ctx, "pool.drop.holding", used(p)))
+		q.Fields = []ui.Field{{Name: "force", Label: ui.Say(ctx, "word.itisinuse"), Type: "checks", Optional: true, Options: []ui.Option{{Value: "true", Label: ui.Say(ctx, "word.deleteitallthesame")}}}}
 	}
 	return q, nil
 }
 
 func poolGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/pools", Say: say(r.Context(), "said.pool.gone", r.PathValue("pool"))}
+	return Done{To: "/pools", Say: ui.Say(r.Context(), "said.pool.gone", r.PathValue("pool"))}
 }

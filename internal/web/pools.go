@@ -44,9 +44,9 @@ func (w *Web) pools(r *Request) (View, error) {
 	if v.first, err = w.firstWaiting(r.Context(), v.pools); err != nil {
 		return View{}, err
 	}
-	head := ui.Head{Title: say(ctx, "word.pools")}
+	head := ui.Head{Title: ui.Say(ctx, "word.pools")}
 	if r.Can(auth.Manage, "pool") {
-		head.Actions = ui.Ask(say(ctx, "word.newpool"), "plus", "/new-pool", false)
+		head.Actions = ui.Ask(ui.Say(ctx, "word.newpool"), "plus", "/new-pool", false)
 	}
 	return View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
 }
@@ -151,7 +151,7 @@ func useWords(ctx context.Context, p view.Pool) string {
 	if p.Size == nil {
 		return ui.Number(used(p))
 	}
-	return say(ctx, "pool.of", ui.Number(used(p)), ui.Number(*p.Size))
+	return ui.Say(ctx, "pool.of", ui.Number(used(p)), ui.Number(*p.Size))
 }
 
 // rateWords is the rate of a pool: 6 each minute.
@@ -159,7 +159,7 @@ func rateWords(ctx context.Context, p view.Pool) string {
 	if p.Rate == nil {
 		return ""
 	}
-	return say(ctx, "pool.rate", ui.Number(*p.Rate), eachWords(ctx, poolPer(p)))
+	return ui.Say(ctx, "pool.rate", ui.Number(*p.Rate), eachWords(ctx, poolPer(p)))
 }
 
 func poolPer(p view.Pool) time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
@@ -168,26 +168,26 @@ func poolPer(p view.Pool) time.Duration { return time.Duration(p.Seconds * float
 func eachWords(ctx context.Context, d time.Duration) string {
 	switch d {
 	case time.Second:
-		return say(ctx, "each.second")
+		return ui.Say(ctx, "each.second")
 	case time.Minute:
-		return say(ctx, "each.minute")
+		return ui.Say(ctx, "each.minute")
 	case time.Hour:
-		return say(ctx, "each.hour")
+		return ui.Say(ctx, "each.hour")
 	case 24 * time.Hour:
-		return say(ctx, "spec.eachday")
+		return ui.Say(ctx, "spec.eachday")
 	}
-	return say(ctx, "each.per", ui.Duration(ctx, d))
+	return ui.Say(ctx, "each.per", ui.Duration(ctx, d))
 }
 
 // poolState says in a sentence how the pool stands.
 func poolState(ctx context.Context, p view.Pool) string {
 	switch {
 	case p.Size != nil && *p.Size == 0:
-		return say(ctx, "pool.stopped")
+		return ui.Say(ctx, "pool.stopped")
 	case p.Size != nil && used(p) > *p.Size:
-		return count(ctx, "pool.over", used(p)-*p.Size+1)
+		return ui.Count(ctx, "pool.over", used(p)-*p.Size+1)
 	case p.Size != nil && used(p) == *p.Size && p.Waiting > 0:
-		return say(ctx, "pool.full")
+		return ui.Say(ctx, "pool.full")
 	}
 	return ""
 }

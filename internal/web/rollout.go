@@ -34,13 +34,13 @@ type rolloutView struct {
 func (v rolloutView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, 0, len(rolloutTabs)+1)
 	for _, t := range rolloutTabs {
-		tab := ui.Tab{Label: say(ctx, t.key), Href: rolloutPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: rolloutPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/tasks" {
 			tab.Count = ui.Number(v.Counts.Total)
 		}
 		out = append(out, tab)
 	}
-	return append(out, ui.Tab{Label: say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
+	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
 }
 
 // over says that no command of the whole rollout does anything any more.
@@ -104,11 +104,11 @@ func warningTone(severity string) ui.Tone {
 
 // warningPlace is where a warning is about.
 func warningPlace(ctx context.Context, x rollout.PlanWarning) string {
-	out := plain(x.Change)
+	out := ui.Line(x.Change)
 	if x.Line > 0 {
-		out += ", " + say(ctx, "warnings.line", x.Line)
+		out += ", " + ui.Say(ctx, "warnings.line", x.Line)
 	}
-	return out + " · " + plain(x.Code)
+	return out + " · " + ui.Line(x.Code)
 }
 
 // aRollout serves one view of a rollout.
@@ -123,7 +123,7 @@ func (w *Web) aRollout(tab string, body func(*Request, rolloutView) (templ.Compo
 		if err != nil {
 			return View{}, err
 		}
-		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: rolloutPage(v, inner), Follow: &timeline.Filter{Job: v.ID}}, nil
+		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: rolloutPage(v, inner), Follow: &timeline.Filter{Job: v.ID}}, nil
 	}
 }
 
@@ -147,11 +147,11 @@ func runPath(t rollout.Task) string {
 
 // taskLabel is a task in a few words: where, and what.
 func taskLabel(t rollout.Task) string {
-	return strings.TrimSpace(plain(t.Database) + " · " + changeLabel(t.Version, t.Change))
+	return strings.TrimSpace(ui.Line(t.Database) + " · " + changeLabel(t.Version, t.Change))
 }
 
 func changeLabel(version, name string) string {
-	return strings.TrimSpace(plain(version) + " " + plain(name))
+	return strings.TrimSpace(ui.Line(version) + " " + ui.Line(name))
 }
 
 func (w *Web) rolloutPlan(r *Request, v rolloutView) (templ.Component, error) {

@@ -31,7 +31,7 @@ func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) fun
 	}
 }
 
-func (v rolloutView) called() string { return ui.Cut(plain(v.Name), 80) }
+func (v rolloutView) called() string { return ui.Cut(ui.Line(v.Name), 80) }
 
 // warned shows the warnings of the plan to whoever decides.
 func warned(q ui.Question, v rolloutView) ui.Question {
@@ -43,28 +43,28 @@ func warned(q ui.Question, v rolloutView) ui.Question {
 
 func askStartRollout(ctx context.Context, v rolloutView) ui.Question {
 	return warned(ui.Question{
-		Title: say(ctx, "ask.start", v.called()), Button: say(ctx, "rollout.start"),
-		Text: say(ctx, "ask.start.text", count(ctx, "ask.tasks", v.Counts.Total), count(ctx, "ask.stages", len(v.Stages))),
+		Title: ui.Say(ctx, "ask.start", v.called()), Button: ui.Say(ctx, "rollout.start"),
+		Text: ui.Say(ctx, "ask.start.text", ui.Count(ctx, "ask.tasks", v.Counts.Total), ui.Count(ctx, "ask.stages", len(v.Stages))),
 	}, v)
 }
 
 func askPauseRollout(ctx context.Context, v rolloutView) ui.Question {
 	return ui.Question{
-		Title: say(ctx, "ask.pause", v.called()), Button: say(ctx, "rollout.pause"), Text: say(ctx, "ask.pause.text"),
-		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+		Title: ui.Say(ctx, "ask.pause", v.called()), Button: ui.Say(ctx, "rollout.pause"), Text: ui.Say(ctx, "ask.pause.text"),
+		Fields: []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
 	}
 }
 
 func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
 	return ui.Question{
-		Title: say(ctx, "ask.abort", v.called()), Button: say(ctx, "rollout.abort"), Danger: true, Text: say(ctx, "ask.abort.text"),
+		Title: ui.Say(ctx, "ask.abort", v.called()), Button: ui.Say(ctx, "rollout.abort"), Danger: true, Text: ui.Say(ctx, "ask.abort.text"),
 		Fields: reasonFor(ctx),
 	}
 }
 
 // reasonFor is a field that must be filled in: others will ask why.
 func reasonFor(ctx context.Context) []ui.Field {
-	return []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Hint: say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
+	return []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Hint: ui.Say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
 }
 
 // askStage makes a question about a stage of the rollout of the path.
@@ -87,18 +87,18 @@ func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState
 
 func askApprove(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
 	return warned(ui.Question{
-		Title: say(ctx, "ask.approve", plain(s.Name), v.called()), Button: say(ctx, "stage.approve"),
-		Text:   say(ctx, "ask.approve.text", count(ctx, "ask.tasks", s.Counts.Total), shortHash(v.Hash)),
-		Fields: []ui.Field{{Name: "note", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+		Title: ui.Say(ctx, "ask.approve", ui.Line(s.Name), v.called()), Button: ui.Say(ctx, "stage.approve"),
+		Text:   ui.Say(ctx, "ask.approve.text", ui.Count(ctx, "ask.tasks", s.Counts.Total), shortHash(v.Hash)),
+		Fields: []ui.Field{{Name: "note", Label: ui.Say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
 	}, v)
 }
 
 func askRevoke(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
-	return ui.Question{Title: say(ctx, "ask.revoke", plain(s.Name), v.called()), Button: say(ctx, "stage.revoke"), Text: say(ctx, "ask.revoke.text")}
+	return ui.Question{Title: ui.Say(ctx, "ask.revoke", ui.Line(s.Name), v.called()), Button: ui.Say(ctx, "stage.revoke"), Text: ui.Say(ctx, "ask.revoke.text")}
 }
 
 func askPromote(ctx context.Context, v rolloutView, s rollout.StageState) ui.Question {
-	return ui.Question{Title: say(ctx, "ask.promote", plain(s.Name), v.called()), Button: say(ctx, "stage.promote"), Text: say(ctx, "ask.promote.text", count(ctx, "ask.tasks", s.Counts.Total))}
+	return ui.Question{Title: ui.Say(ctx, "ask.promote", ui.Line(s.Name), v.called()), Button: ui.Say(ctx, "stage.promote"), Text: ui.Say(ctx, "ask.promote.text", ui.Count(ctx, "ask.tasks", s.Counts.Total))}
 }
 
 // runOf is the task of the path. It must be one of the rollout of the path.
@@ -136,25 +136,25 @@ func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) fu
 }
 
 func askSkipRun(ctx context.Context, t rollout.Task) ui.Question {
-	return ui.Question{Title: say(ctx, "ask.skip", taskLabel(t)), Button: say(ctx, "task.skip"), Danger: true, Text: say(ctx, "ask.skip.text"), Fields: reasonFor(ctx)}
+	return ui.Question{Title: ui.Say(ctx, "ask.skip", taskLabel(t)), Button: ui.Say(ctx, "task.skip"), Danger: true, Text: ui.Say(ctx, "ask.skip.text"), Fields: reasonFor(ctx)}
 }
 
 func askCancelRun(ctx context.Context, t rollout.Task) ui.Question {
-	text := say(ctx, "ask.cancel.waits")
+	text := ui.Say(ctx, "ask.cancel.waits")
 	if t.Status == rollout.Running {
-		text = say(ctx, "ask.cancel.runs")
+		text = ui.Say(ctx, "ask.cancel.runs")
 	}
 	return ui.Question{
-		Title: say(ctx, "ask.cancel", taskLabel(t)), Button: say(ctx, "task.cancel.do"), Danger: true, Text: text,
-		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
+		Title: ui.Say(ctx, "ask.cancel", taskLabel(t)), Button: ui.Say(ctx, "task.cancel.do"), Danger: true, Text: text,
+		Fields: []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.note"), Optional: true, Focus: true, Auto: "off"}},
 	}
 }
 
 func askResolveRun(ctx context.Context, t rollout.Task) ui.Question {
 	return ui.Question{
-		Title: say(ctx, "ask.resolve", taskLabel(t)), Button: say(ctx, "task.resolve"), Danger: true, Text: say(ctx, "ask.resolve.text"),
-		Fields: append([]ui.Field{{Name: "applied", Label: say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
-			{Value: "", Label: say(ctx, "ask.outcome.none")}, {Value: "true", Label: say(ctx, "ask.outcome.applied")}, {Value: "false", Label: say(ctx, "ask.outcome.not_applied")},
+		Title: ui.Say(ctx, "ask.resolve", taskLabel(t)), Button: ui.Say(ctx, "task.resolve"), Danger: true, Text: ui.Say(ctx, "ask.resolve.text"),
+		Fields: append([]ui.Field{{Name: "applied", Label: ui.Say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
+			{Value: "", Label: ui.Say(ctx, "ask.outcome.none")}, {Value: "true", Label: ui.Say(ctx, "ask.outcome.applied")}, {Value: "false", Label: ui.Say(ctx, "ask.outcome.not_applied")},
 		}}}, reasonFor(ctx)...),
 	}
 }

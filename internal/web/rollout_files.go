@@ -49,7 +49,7 @@ func (f *planForm) add(r *Request, file rollout.File) {
 		return
 	}
 	if len(f.files) == filesMost {
-		f.blame("files", say(r.Context(), "new.fault.many", filesMost))
+		f.blame("files", ui.Say(r.Context(), "new.fault.many", filesMost))
 		return
 	}
 	f.files = append(f.files, file)
@@ -63,18 +63,18 @@ func (f *planForm) upload(r *Request, header *multipart.FileHeader) {
 		return // a field without a file
 	}
 	if why := script.Passed(name); why != "" {
-		f.passed = append(f.passed, fmt.Sprintf("%s %s", ui.Cut(plain(name), 80), why))
+		f.passed = append(f.passed, fmt.Sprintf("%s %s", ui.Cut(ui.Line(name), 80), why))
 		return
 	}
 	text, err := readUpload(header)
 	if err != nil {
-		f.blame("files", plain(problem.Explain(err).What))
+		f.blame("files", ui.Line(problem.Explain(err).What))
 		return
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		_, err := script.Read(name, text)
-		f.blame("files", plain(fmt.Sprint(err)))
+		f.blame("files", ui.Line(fmt.Sprint(err)))
 		return
 	}
 	f.add(r, rollout.File{Name: name, Text: unixLines(string(text))})
@@ -94,21 +94,21 @@ func (f *planForm) takePaste(r *Request) {
 	ctx, p := r.Context(), f.paste
 	if strings.TrimSpace(p.text) == "" {
 		if p.version != "" || p.name != "" {
-			f.blame("paste.text", say(ctx, "new.fault.paste"))
+			f.blame("paste.text", ui.Say(ctx, "new.fault.paste"))
 		}
 		return
 	}
 	name := strings.Join(strings.Fields(strings.TrimSuffix(p.name, ".sql")), "_")
 	switch {
 	case name == "":
-		f.blame("paste.name", say(ctx, "new.fault.pastename"))
+		f.blame("paste.name", ui.Say(ctx, "new.fault.pastename"))
 		return
 	case strings.ContainsAny(name, `/\`):
-		f.blame("paste.name", say(ctx, "new.fault.slash"))
+		f.blame("paste.name", ui.Say(ctx, "new.fault.slash"))
 		return
 	case p.version != "":
 		if _, err := script.Canonical(strings.TrimPrefix(strings.ToUpper(p.version), "V")); err != nil {
-			f.blame("paste.version", plain(err.Error()))
+			f.blame("paste.version", ui.Line(err.Error()))
 			return
 		}
 		name = "V" + strings.TrimPrefix(strings.ToUpper(p.version), "V") + "__" + name

@@ -162,7 +162,7 @@ func (f *planForm) blame(field, what string) {
 func (f *planForm) number(r *Request, field, text string) int {
 	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 || n > 100_000 {
-		f.blame(field, say(r.Context(), "new.fault.number", ui.Cut(plain(text), 40)))
+		f.blame(field, ui.Say(r.Context(), "new.fault.number", ui.Cut(ui.Line(text), 40)))
 		return 0
 	}
 	return n
@@ -174,12 +174,12 @@ func (f *planForm) plan(r *Request, was rollout.Plan) rollout.Plan {
 	ctx := r.Context()
 	p := rollout.Plan{Name: f.name, Note: f.note, OutOfOrder: f.outOfOrder, Parallel: f.number(r, "parallel", f.parallel)}
 	if f.name == "" {
-		f.blame("name", say(ctx, "new.fault.name"))
+		f.blame("name", ui.Say(ctx, "new.fault.name"))
 	}
 	at, err := futureTime(f.runAt, r.Now)
 	switch {
 	case err != nil:
-		f.blame("run_at", say(ctx, "new.fault.time", ui.Cut(plain(f.runAt), 40)))
+		f.blame("run_at", ui.Say(ctx, "new.fault.time", ui.Cut(ui.Line(f.runAt), 40)))
 	case !at.IsZero():
 		p.RunAt, f.runAt = &at, at.Format(time.RFC3339)
 	}
@@ -194,12 +194,12 @@ func (f *planForm) plan(r *Request, was rollout.Plan) rollout.Plan {
 		}
 	}
 	if len(f.files) == 0 {
-		f.blame("files", say(ctx, "new.fault.files"))
+		f.blame("files", ui.Say(ctx, "new.fault.files"))
 	}
 	rows := f.planStages(r, &p)
 	for _, fault := range p.Faults() {
-		said := spokenProblem(ctx, fault.Problem)
-		field, what := planFields[fault.Field], plain(said.Sentence()+": "+said.Next)
+		said := ui.Spoken(ctx, fault.Problem)
+		field, what := planFields[fault.Field], ui.Line(said.Sentence()+": "+said.Next)
 		if fault.Stage >= 0 {
 			row := rows[fault.Stage]
 			field = "stages"
@@ -226,13 +226,13 @@ func (f *planForm) planStages(r *Request, p *rollout.Plan) (rows []int) {
 		}
 		at := f.number(r, s.field(i, "at"), s.at)
 		if _, taken := places[at]; taken {
-			f.blame(s.field(i, "at"), say(ctx, "new.fault.place", at))
+			f.blame(s.field(i, "at"), ui.Say(ctx, "new.fault.place", at))
 			continue
 		}
 		places[at] = i
 	}
 	if len(places) == 0 {
-		f.blame("stages", say(ctx, "new.fault.stages"))
+		f.blame("stages", ui.Say(ctx, "new.fault.stages"))
 	}
 	for _, at := range slices.Sorted(maps.Keys(places)) {
 		rows = append(rows, places[at])

@@ -109,10 +109,10 @@ func (p planPage) editable(r *Request) bool {
 
 func (p planPage) view(r *Request, status int) View {
 	ctx := r.Context()
-	head := ui.Head{Title: say(ctx, "rollouts.new"), Crumbs: []ui.Crumb{{Label: say(ctx, "rollouts.title"), Href: "/rollouts"}}}
+	head := ui.Head{Title: ui.Say(ctx, "rollouts.new"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "rollouts.title"), Href: "/rollouts"}}}
 	if p.was != nil {
-		name := ui.Cut(plain(p.was.Name), 80)
-		head.Title = say(ctx, "new.edit", name)
+		name := ui.Cut(ui.Line(p.was.Name), 80)
+		head.Title = ui.Say(ctx, "new.edit", name)
 		head.Crumbs = append(head.Crumbs, ui.Crumb{Label: name, Href: rolloutPath(p.was.ID)})
 	}
 	return View{Head: head, Body: planPageBody(p), Still: true, Status: status}
@@ -173,7 +173,7 @@ func (w *Web) previewOrCreate(r *Request, store *rollout.Store, p planPage, was 
 		if err != nil {
 			return p.refused(r, err)
 		}
-		return Done{To: rolloutPath(made.ID), Say: say(r.Context(), "new.made")}, nil
+		return Done{To: rolloutPath(made.ID), Say: ui.Say(r.Context(), "new.made")}, nil
 	}
 	p.other = create
 	looked := databasesOf(preview) <= lookMost
@@ -237,7 +237,7 @@ var planFields = map[string]string{"name": "name", "stages": "stages", "changes"
 
 // refused shows the form again with what was wrong, at its field if it has one.
 func (p planPage) refused(r *Request, err error) (Done, error) {
-	said := told(r.Context(), err)
+	said := ui.Told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
 		return Done{}, err
@@ -247,8 +247,8 @@ func (p planPage) refused(r *Request, err error) (Done, error) {
 		p.problem = said
 		return p.shown(r, status), nil
 	}
-	what := plain(said.Sentence())
-	if next := plain(said.Next); next != "" {
+	what := ui.Line(said.Sentence())
+	if next := ui.Line(said.Next); next != "" {
 		what += ": " + next
 	}
 	p.blame(field, what)
@@ -276,7 +276,7 @@ func (p planPage) field(f ui.Field) []ui.Field {
 
 // places are the places that a stage may have, and none.
 func (p planPage) places(ctx context.Context) []ui.Option {
-	places := []ui.Option{{Value: outside, Label: say(ctx, "new.stage.out")}}
+	places := []ui.Option{{Value: outside, Label: ui.Say(ctx, "new.stage.out")}}
 	for i := range p.stages {
 		n := strconv.Itoa(i + 1)
 		places = append(places, ui.Option{Value: n, Label: n})
@@ -288,19 +288,19 @@ func (p planPage) places(ctx context.Context) []ui.Option {
 func (p planPage) stageFields(ctx context.Context, i int) (fields []ui.Field) {
 	s := p.stages[i]
 	for _, f := range []ui.Field{
-		{Name: "at", Label: say(ctx, "new.stage.at"), Type: "select", Value: cmp.Or(s.at, outside), Options: p.places(ctx)},
-		{Name: "approvals", Label: say(ctx, "new.stage.approvals"), Type: "number", Value: cmp.Or(s.approvals, "0")},
-		{Name: "promote", Label: say(ctx, "new.stage.promote"), Type: "select", Value: s.promote, Options: []ui.Option{
-			{Value: rollout.PromoteAuto, Label: say(ctx, "new.promote.auto")}, {Value: rollout.PromoteManual, Label: say(ctx, "new.promote.manual")},
+		{Name: "at", Label: ui.Say(ctx, "new.stage.at"), Type: "select", Value: cmp.Or(s.at, outside), Options: p.places(ctx)},
+		{Name: "approvals", Label: ui.Say(ctx, "new.stage.approvals"), Type: "number", Value: cmp.Or(s.approvals, "0")},
+		{Name: "promote", Label: ui.Say(ctx, "new.stage.promote"), Type: "select", Value: s.promote, Options: []ui.Option{
+			{Value: rollout.PromoteAuto, Label: ui.Say(ctx, "new.promote.auto")}, {Value: rollout.PromoteManual, Label: ui.Say(ctx, "new.promote.manual")},
 		}},
-		{Name: "on_failure", Label: say(ctx, "new.stage.onfailure"), Type: "select", Value: s.onFailure, Options: []ui.Option{
-			{Value: rollout.OnFailureStop, Label: say(ctx, "new.failure.stop")},
-			{Value: rollout.OnFailureContinue, Label: say(ctx, "new.failure.continue")},
-			{Value: rollout.OnFailureAtMost, Label: say(ctx, "new.failure.at_most")},
+		{Name: "on_failure", Label: ui.Say(ctx, "new.stage.onfailure"), Type: "select", Value: s.onFailure, Options: []ui.Option{
+			{Value: rollout.OnFailureStop, Label: ui.Say(ctx, "new.failure.stop")},
+			{Value: rollout.OnFailureContinue, Label: ui.Say(ctx, "new.failure.continue")},
+			{Value: rollout.OnFailureAtMost, Label: ui.Say(ctx, "new.failure.at_most")},
 		}},
-		{Name: "max_failures", Label: say(ctx, "new.stage.maxfailures"), Type: "number", Value: cmp.Or(s.maxFailures, "0")},
-		{Name: "canary", Label: say(ctx, "new.stage.canary"), Type: "number", Value: cmp.Or(s.canary, "0")},
-		{Name: "databases", Label: say(ctx, "new.stage.only"), Value: s.only, Optional: true, Example: "orders-eu orders-us"},
+		{Name: "max_failures", Label: ui.Say(ctx, "new.stage.maxfailures"), Type: "number", Value: cmp.Or(s.maxFailures, "0")},
+		{Name: "canary", Label: ui.Say(ctx, "new.stage.canary"), Type: "number", Value: cmp.Or(s.canary, "0")},
+		{Name: "databases", Label: ui.Say(ctx, "new.stage.only"), Value: s.only, Optional: true, Example: "orders-eu orders-us"},
 	} {
 		f.Name = s.field(i, f.Name)
 		fields = append(fields, p.field(f)...)
@@ -313,7 +313,7 @@ func lostSaid(ctx context.Context, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return count(ctx, "new.lost", n)
+	return ui.Count(ctx, "new.lost", n)
 }
 
 // linesOf counts the lines of a text.

@@ -81,14 +81,14 @@ func previewRows(tasks []rollout.PreviewTask) (rows []previewRow) {
 			at[t.Database] = i
 			rows = append(rows, previewRow{database: t.Database, canary: t.Canary})
 		}
-		row, label := &rows[i], plain(cmp.Or(t.Version, t.Name))
+		row, label := &rows[i], ui.Line(cmp.Or(t.Version, t.Name))
 		if t.Skip != "" {
 			row.has = append(row.has, label)
 		} else {
 			row.runs = append(row.runs, label)
 		}
 		if t.Problem != "" {
-			row.problems = append(row.problems, label+": "+plain(t.Problem))
+			row.problems = append(row.problems, label+": "+ui.Line(t.Problem))
 		}
 		row.warnings = append(row.warnings, t.Warnings...)
 	}
@@ -99,7 +99,9 @@ func previewRows(tasks []rollout.PreviewTask) (rows []previewRow) {
 func someOf(words []string) string { return ui.Cut(strings.Join(words, ", "), 160) }
 
 // lockSaid is a lock in a line.
-func lockSaid(l rollout.Lock) string { return strings.TrimSpace(plain(l.Object) + " " + plain(l.Mode)) }
+func lockSaid(l rollout.Lock) string {
+	return strings.TrimSpace(ui.Line(l.Object) + " " + ui.Line(l.Mode))
+}
 
 // rangeSaid is where a statement stands.
 func rangeSaid(from, to int) string {

@@ -199,16 +199,16 @@ func linesSaid(s *rollout.StatementDone) string {
 func markSaid(ctx context.Context, mark string) string {
 	switch mark {
 	case "current":
-		return say(ctx, "run.current")
+		return ui.Say(ctx, "run.current")
 	case "ended":
-		return say(ctx, "run.failedhere")
+		return ui.Say(ctx, "run.failedhere")
 	}
-	return say(ctx, "run.applied")
+	return ui.Say(ctx, "run.applied")
 }
 
 func phaseSaid(ctx context.Context, phase string) string {
 	if slices.Contains(phases, phase) {
-		return say(ctx, "run.phase."+phase)
+		return ui.Say(ctx, "run.phase."+phase)
 	}
-	return plain(phase)
+	return ui.Line(phase)
 }

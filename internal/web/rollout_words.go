@@ -45,7 +45,7 @@ func lookOf(looks map[string]look, word string) look {
 // waitsSaid is what a store says about a wait or an end, as a page says it: the
 // command that it advises is a button here, and the key of a task is no word.
 func waitsSaid(text string) string {
-	text, _, _ = strings.Cut(plain(text), ": weir ")
+	text, _, _ = strings.Cut(ui.Line(text), ": weir ")
 	if first, _, _ := strings.Cut(text, " "); strings.Contains(first, "/") {
 		return text
 	}

@@ -43,9 +43,9 @@ func (v rolloutsView) filtered() bool { return v.filter != rollout.Filter{} }
 func (w *Web) rollouts(r *Request) (View, error) {
 	ctx := r.Context()
 	submit := r.Can(auth.Submit, "rollout") && w.config.Rollouts != nil
-	head := ui.Head{Title: say(ctx, "rollouts.title"), Actions: rolloutsActs(submit)}
+	head := ui.Head{Title: ui.Say(ctx, "rollouts.title"), Actions: rolloutsActs(submit)}
 	if w.config.Rollouts == nil {
-		return View{Head: head, Body: ui.Empty("rollout", say(ctx, "rollouts.off"), say(ctx, "rollouts.off.text")), Still: true}, nil
+		return View{Head: head, Body: ui.Empty("rollout", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
 	state, err := r.OneOf("state", rollout.States)
 	if err != nil {

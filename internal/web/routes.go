@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -160,7 +161,7 @@ func (w *Web) actions() []Action {
 		addressed("/joins/{join}/revoke", operated(w, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
 		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
 		addressed("/secrets/{secret}/delete", operated(w, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *Request, _ op.Nothing) Done {
-			return Done{To: "/secrets", Say: say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
+			return Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
 		})),
 		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
 		operated(w, account.SetRole, "/users", w.askRole, roleSet),

@@ -132,13 +132,13 @@ func (p param) typeWords() string {
 		return strings.Join(values, " | ")
 	}
 	if kind, ok := p.Type.(string); ok {
-		return plain(kind)
+		return ui.Line(kind)
 	}
 	return "any"
 }
 
 func (p param) field(ctx context.Context) ui.Field {
-	f := ui.Field{Name: paramField + p.name, Label: cmp.Or(plain(p.Title), plain(p.name)), Hint: plain(p.Description), Optional: !p.must(), Auto: "off", Value: p.text()}
+	f := ui.Field{Name: paramField + p.name, Label: cmp.Or(ui.Line(p.Title), ui.Line(p.name)), Hint: ui.Line(p.Description), Optional: !p.must(), Auto: "off", Value: p.text()}
 	switch p.kind() {
 	case "enum":
 		f.Type = "select"
@@ -170,13 +170,13 @@ func formatHint(ctx context.Context, format string) string {
 	case "":
 		return ""
 	case "date-time":
-		return say(ctx, "run.format.time")
+		return ui.Say(ctx, "run.format.time")
 	case "date":
-		return say(ctx, "run.format.day")
+		return ui.Say(ctx, "run.format.day")
 	case "uri", "url":
-		return say(ctx, "run.format.address")
+		return ui.Say(ctx, "run.format.address")
 	}
-	return say(ctx, "run.format", plain(format))
+	return ui.Say(ctx, "run.format", ui.Line(format))
 }
 
 func joined(a, b string) string { return strings.TrimSpace(a + " " + b) }
@@ -204,7 +204,7 @@ func (p param) read(r *Request) (value any, given bool, err error) {
 	text := strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
 	if strings.TrimSpace(text) == "" {
 		if p.must() {
-			return nil, false, problem.Refuse(name, plain(p.Description), "it must be filled in")
+			return nil, false, problem.Refuse(name, ui.Line(p.Description), "it must be filled in")
 		}
 		return nil, false, nil
 	}
@@ -311,7 +311,7 @@ func encoded(v any) json.RawMessage {
 // shown is a value for people.
 func shown(v any) string {
 	if s, ok := v.(string); ok {
-		return ui.Cut(plain(s), 80)
+		return ui.Cut(ui.Line(s), 80)
 	}
 	return ui.Cut(string(encoded(v)), 80)
 }

@@ -22,11 +22,11 @@ import (
 // a task.
 func scheduleFields(ctx context.Context, s view.Schedule) []ui.Field {
 	fields := []ui.Field{
-		{Name: "spec", Label: say(ctx, "word.when"), Value: s.Spec, Example: "0 3 * * *", Hint: say(ctx, "schedule.spec.hint"), Auto: "off"},
-		{Name: "zone", Label: say(ctx, "word.timezone"), Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: say(ctx, "schedule.zone.hint"), Auto: "off"},
-		{Name: "missed", Label: say(ctx, "word.runsthatweremissed"), Type: "select", Options: codes(ctx, "missed.", weir.MissedOne, weir.MissedSkip, weir.MissedAll), Value: cmp.Or(s.Missed, string(weir.MissedOne))},
-		{Name: "catch_up", Label: say(ctx, "word.notifolderthan"), Value: spanSaid(s.Spans[0]), Optional: true, Example: "6h", Hint: say(ctx, "schedule.catchup.hint"), Auto: "off"},
-		{Name: "jitter", Label: say(ctx, "word.putoffbyupto"), Value: spanSaid(s.Spans[1]), Optional: true, Example: "1m", Hint: say(ctx, "schedule.jitter.hint"), Auto: "off"},
+		{Name: "spec", Label: ui.Say(ctx, "word.when"), Value: s.Spec, Example: "0 3 * * *", Hint: ui.Say(ctx, "schedule.spec.hint"), Auto: "off"},
+		{Name: "zone", Label: ui.Say(ctx, "word.timezone"), Value: cmp.Or(s.Zone, "UTC"), Example: "Europe/Budapest", Hint: ui.Say(ctx, "schedule.zone.hint"), Auto: "off"},
+		{Name: "missed", Label: ui.Say(ctx, "word.runsthatweremissed"), Type: "select", Options: ui.Codes(ctx, "missed.", weir.MissedOne, weir.MissedSkip, weir.MissedAll), Value: cmp.Or(s.Missed, string(weir.MissedOne))},
+		{Name: "catch_up", Label: ui.Say(ctx, "word.notifolderthan"), Value: spanSaid(s.Spans[0]), Optional: true, Example: "6h", Hint: ui.Say(ctx, "schedule.catchup.hint"), Auto: "off"},
+		{Name: "jitter", Label: ui.Say(ctx, "word.putoffbyupto"), Value: spanSaid(s.Spans[1]), Optional: true, Example: "1m", Hint: ui.Say(ctx, "schedule.jitter.hint"), Auto: "off"},
 	}
 	if s.Workflow != "" {
 		return append(fields, flowFields(ctx, s)...)
@@ -36,7 +36,7 @@ func scheduleFields(ctx context.Context, s view.Schedule) []ui.Field {
 		task = taskText(s.Task)
 	}
 	return append(fields, ui.Field{
-		Name: "task", Label: say(ctx, "word.task"), Type: "area", Value: task, Hint: say(ctx, "schedule.task.hint"),
+		Name: "task", Label: ui.Say(ctx, "word.task"), Type: "area", Value: task, Hint: ui.Say(ctx, "schedule.task.hint"),
 	})
 }
 
@@ -50,15 +50,15 @@ func flowFields(ctx context.Context, s view.Schedule) []ui.Field {
 	}
 	return []ui.Field{
 		{
-			Name: "workflow", Label: say(ctx, "word.workflow"), Value: s.Workflow, Hint: say(ctx, "schedule.workflow.hint"),
+			Name: "workflow", Label: ui.Say(ctx, "word.workflow"), Value: s.Workflow, Hint: ui.Say(ctx, "schedule.workflow.hint"),
 			Auto: "off",
 		},
 		{
-			Name: "params", Label: say(ctx, "word.params"), Type: "area", Value: params, Optional: true,
-			Example: `{"name": "world"}`, Hint: say(ctx, "schedule.params.hint"),
+			Name: "params", Label: ui.Say(ctx, "word.params"), Type: "area", Value: params, Optional: true,
+			Example: `{"name": "world"}`, Hint: ui.Say(ctx, "schedule.params.hint"),
 		},
 		{
-			Name: "overlap", Label: say(ctx, "word.whenthelastrunhasnotended"), Type: "select", Options: codes(ctx, "overlap.",
+			Name: "overlap", Label: ui.Say(ctx, "word.whenthelastrunhasnotended"), Type: "select", Options: ui.Codes(ctx, "overlap.",
 				weir.OverlapAllow, weir.OverlapSkip, weir.OverlapQueueOne, weir.OverlapQueueAll, weir.OverlapCancelRunning),
 			Value: cmp.Or(s.Overlap, string(weir.OverlapAllow)),
 		},
@@ -129,11 +129,11 @@ func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	if flow := cmp.Or(r.PostForm.Get("workflow"), r.Query("workflow")); flow != "" || r.PostForm.Has("workflow") {
 		name := ui.Field{
-			Name: "name", Label: say(ctx, "word.name"), Example: "nightly", Value: flow + "-nightly",
+			Name: "name", Label: ui.Say(ctx, "word.name"), Example: "nightly", Value: flow + "-nightly",
 			Focus: true, Auto: "off",
 		}
 		q := ui.Question{
-			Title: say(ctx, "schedule.newof", ui.Cut(plain(flow), 80)), Button: say(ctx, "schedule.create"), Text: say(ctx, "schedule.create.flow"),
+			Title: ui.Say(ctx, "schedule.newof", ui.Cut(ui.Line(flow), 80)), Button: ui.Say(ctx, "schedule.create"), Text: ui.Say(ctx, "schedule.create.flow"),
 			Fields: append([]ui.Field{name}, scheduleFields(ctx, view.Schedule{Workflow: cmp.Or(flow, " ")})...),
 		}
 		if flow != "" {
@@ -141,16 +141,16 @@ func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
 		}
 		return q, nil
 	}
-	name := ui.Field{Name: "name", Label: say(ctx, "word.name"), Example: "nightly", Focus: true, Auto: "off"}
+	name := ui.Field{Name: "name", Label: ui.Say(ctx, "word.name"), Example: "nightly", Focus: true, Auto: "off"}
 	return ui.Question{
-		Title: say(ctx, "word.newschedule"), Button: say(ctx, "schedule.create"), Text: say(ctx, "schedule.create.task"),
+		Title: ui.Say(ctx, "word.newschedule"), Button: ui.Say(ctx, "schedule.create"), Text: ui.Say(ctx, "schedule.create.task"),
 		Fields: append([]ui.Field{name}, scheduleFields(ctx, view.Schedule{})...),
 	}, nil
 }
 
 func (w *Web) createSchedule(r *Request) (Done, error) {
 	name := r.Field("name")
-	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, say(r.Context(),
+	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(),
 		"said.schedule.created", name))
 	if err != nil && problem.Explain(err).Kind == problem.Conflict {
 		err = problem.Refuse("name", "choose another name, or change that one", "there is a schedule %q already", name)
@@ -186,9 +186,9 @@ func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
 	fields := scheduleFields(ctx, s)
 	fields[0].Focus = true
 	return ui.Question{
-		Title: say(ctx, "ask.change", ui.Cut(s.Name, 80)), Button: say(ctx, "schedule.change"), Back: schedulePath(s.Name),
+		Title: ui.Say(ctx, "ask.change", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.change"), Back: schedulePath(s.Name),
 		Fields: fields,
-		Text:   say(ctx, "schedule.change.text"),
+		Text:   ui.Say(ctx, "schedule.change.text"),
 	}, nil
 }
 
@@ -198,14 +198,14 @@ func (w *Web) changeSchedule(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, say(r.Context(), "said.schedule.changed", is.Name))
+	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.schedule.changed", is.Name))
 }
 
 // toSchedule leads to the schedule of the path and says what became of it.
 func toSchedule(key string) func(*Request, op.Nothing) Done {
 	return func(r *Request, _ op.Nothing) Done {
 		name := r.PathValue("schedule")
-		return Done{To: schedulePath(name), Say: say(r.Context(), key, name)}
+		return Done{To: schedulePath(name), Say: ui.Say(r.Context(), key, name)}
 	}
 }
 
@@ -216,13 +216,13 @@ func (w *Web) askDropSchedule(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(ctx, "ask.schedule.drop", ui.Cut(s.Name, 80)), Button: say(ctx, "schedule.drop"), Danger: true, Back: schedulePath(s.Name),
-		Text: say(ctx, "schedule.drop.text"),
+		Title: ui.Say(ctx, "ask.schedule.drop", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.drop"), Danger: true, Back: schedulePath(s.Name),
+		Text: ui.Say(ctx, "schedule.drop.text"),
 	}, nil
 }
 
 func scheduleGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/schedules", Say: say(r.Context(), "said.schedule.gone", r.PathValue("schedule"))}
+	return Done{To: "/schedules", Say: ui.Say(r.Context(), "said.schedule.gone", r.PathValue("schedule"))}
 }
 
 func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
@@ -232,9 +232,9 @@ func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(ctx, "ask.schedule.run", ui.Cut(plain(s.Workflow), 80)), Button: say(ctx, "schedule.run"),
+		Title: ui.Say(ctx, "ask.schedule.run", ui.Cut(ui.Line(s.Workflow), 80)), Button: ui.Say(ctx, "schedule.run"),
 		Back: schedulePath(s.Name),
-		Text: say(ctx, "schedule.run.text"),
+		Text: ui.Say(ctx, "schedule.run.text"),
 	}, nil
 }
 
@@ -247,7 +247,7 @@ func (w *Web) runSchedule(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return Done{To: jobPath(id), Say: say(r.Context(), "said.workflow.run", s.Workflow)}, nil
+	return Done{To: jobPath(id), Say: ui.Say(r.Context(), "said.workflow.run", s.Workflow)}, nil
 }
 
 // scheduled is the schedule of the path and the run that it would make.

@@ -40,27 +40,27 @@ func specWords(ctx context.Context, spec, zone string) string {
 	if at == "" || day == "" {
 		return ""
 	}
-	return say(ctx, "spec.at", at, day, zone)
+	return ui.Say(ctx, "spec.at", at, day, zone)
 }
 
 func everyWords(ctx context.Context, d time.Duration) string {
 	switch {
 	case d == time.Second:
-		return say(ctx, "spec.second")
+		return ui.Say(ctx, "spec.second")
 	case d == time.Minute:
-		return say(ctx, "spec.minute")
+		return ui.Say(ctx, "spec.minute")
 	case d == time.Hour:
-		return say(ctx, "spec.hour")
+		return ui.Say(ctx, "spec.hour")
 	case d == 24*time.Hour:
-		return say(ctx, "spec.day")
+		return ui.Say(ctx, "spec.day")
 	case d < time.Minute:
-		return say(ctx, "spec.seconds", d/time.Second)
+		return ui.Say(ctx, "spec.seconds", d/time.Second)
 	case d < time.Hour && d%time.Minute == 0:
-		return say(ctx, "spec.minutes", d/time.Minute)
+		return ui.Say(ctx, "spec.minutes", d/time.Minute)
 	case d%time.Hour == 0:
-		return say(ctx, "spec.hours", d/time.Hour)
+		return ui.Say(ctx, "spec.hours", d/time.Hour)
 	}
-	return say(ctx, "spec.every", ui.Duration(ctx, d))
+	return ui.Say(ctx, "spec.every", ui.Duration(ctx, d))
 }
 
 // paceWords is for lines that name no day and no hour.
@@ -71,18 +71,18 @@ func paceWords(ctx context.Context, f []string) string {
 	minute, isMinute := cronNumber(f[0], 0, 59)
 	switch {
 	case f[1] == "*" && (f[0] == "*" || f[0] == "*/1"):
-		return say(ctx, "spec.minute")
+		return ui.Say(ctx, "spec.minute")
 	case f[1] == "*" && isMinute && minute == 0:
-		return say(ctx, "spec.hour")
+		return ui.Say(ctx, "spec.hour")
 	case f[1] == "*" && isMinute:
-		return count(ctx, "spec.after", minute)
+		return ui.Count(ctx, "spec.after", minute)
 	case f[1] == "*":
 		if n := cronStep(f[0], 60); n > 0 {
-			return say(ctx, "spec.minutes", n)
+			return ui.Say(ctx, "spec.minutes", n)
 		}
 	case isMinute && minute == 0:
 		if n := cronStep(f[1], 24); n > 0 {
-			return say(ctx, "spec.hours", n)
+			return ui.Say(ctx, "spec.hours", n)
 		}
 	}
 	return ""
@@ -119,13 +119,13 @@ func dayWords(ctx context.Context, day, month, weekday string) string {
 	m, isMonth := cronNumber(month, 1, 12)
 	switch {
 	case day == "*" && month == "*" && weekday == "*":
-		return say(ctx, "spec.eachday")
+		return ui.Say(ctx, "spec.eachday")
 	case day == "*" && month == "*":
 		return weekdayWords(ctx, weekday)
 	case isDay && month == "*" && weekday == "*":
-		return say(ctx, "spec.monthday", d)
+		return ui.Say(ctx, "spec.monthday", d)
 	case isDay && isMonth && weekday == "*":
-		return say(ctx, "spec.date", d, say(ctx, "month."+strconv.Itoa(m)))
+		return ui.Say(ctx, "spec.date", d, ui.Say(ctx, "month."+strconv.Itoa(m)))
 	}
 	return ""
 }
@@ -133,16 +133,16 @@ func dayWords(ctx context.Context, day, month, weekday string) string {
 func weekdayWords(ctx context.Context, field string) string {
 	switch strings.ToLower(field) {
 	case "1-5", "mon-fri":
-		return say(ctx, "spec.weekdays")
+		return ui.Say(ctx, "spec.weekdays")
 	case "0,6", "6,0", "6,7", "sat,sun", "sun,sat":
-		return say(ctx, "spec.weekend")
+		return ui.Say(ctx, "spec.weekend")
 	}
 	if n, ok := cronNumber(field, 0, 7); ok {
-		return say(ctx, "spec.each", dayName(ctx, time.Weekday(n%7)))
+		return ui.Say(ctx, "spec.each", dayName(ctx, time.Weekday(n%7)))
 	}
 	for n := time.Sunday; n <= time.Saturday; n++ {
 		if strings.EqualFold(field, n.String()[:3]) {
-			return say(ctx, "spec.each", dayName(ctx, n))
+			return ui.Say(ctx, "spec.each", dayName(ctx, n))
 		}
 	}
 	return ""
@@ -150,9 +150,9 @@ func weekdayWords(ctx context.Context, field string) string {
 
 // dayName is the name of a day of the week; weekday is the short one.
 func dayName(ctx context.Context, d time.Weekday) string {
-	return say(ctx, "day."+strconv.Itoa(int(d)))
+	return ui.Say(ctx, "day."+strconv.Itoa(int(d)))
 }
 
 func weekday(ctx context.Context, t time.Time) string {
-	return say(ctx, "day.short."+strconv.Itoa(int(t.Weekday())))
+	return ui.Say(ctx, "day.short."+strconv.Itoa(int(t.Weekday())))
 }

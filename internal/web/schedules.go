@@ -28,9 +28,9 @@ func (w *Web) schedules(r *Request) (View, error) {
 		return View{}, err
 	}
 	rows, newest, older := namesPaged(r, rows, func(s view.Schedule) string { return s.Name })
-	head := ui.Head{Title: say(ctx, "word.schedules")}
+	head := ui.Head{Title: ui.Say(ctx, "word.schedules")}
 	if r.Can(auth.Manage, "schedule") {
-		head.Actions = ui.Ask(say(ctx, "word.newschedule"), "plus", "/new-schedule", false)
+		head.Actions = ui.Ask(ui.Say(ctx, "word.newschedule"), "plus", "/new-schedule", false)
 	}
 	return View{Head: head, Body: schedulesPage(rows, newest, older), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
 }

@@ -36,7 +36,7 @@ func (w *Web) search(r *Request) (View, error) {
 	if len(hits) == 1 && liveOf(r.Context()) == nil {
 		return View{}, SeeOther(hitPath(hits[0]))
 	}
-	return View{Head: ui.Head{Title: say(ctx, "word.search")}, Body: searchPage(text, hits), Still: true}, nil
+	return View{Head: ui.Head{Title: ui.Say(ctx, "word.search")}, Body: searchPage(text, hits), Still: true}, nil
 }
 
 // reachable leaves out what the reader may not see. A server without rollouts or a

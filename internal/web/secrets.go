@@ -21,8 +21,8 @@ func (w *Web) secrets(r *Request) (View, error) {
 	ctx := r.Context()
 	if w.config.Secrets == nil {
 		return View{
-			Head: ui.Head{Title: say(ctx, "word.secrets")}, Still: true,
-			Body: ui.Empty("lock", say(ctx, "secrets.off"), say(ctx, "secrets.off.text"), "weir up --secret-key-file /etc/weir/secret.key"),
+			Head: ui.Head{Title: ui.Say(ctx, "word.secrets")}, Still: true,
+			Body: ui.Empty("lock", ui.Say(ctx, "secrets.off"), ui.Say(ctx, "secrets.off.text"), "weir up --secret-key-file /etc/weir/secret.key"),
 		}, nil
 	}
 	rows, err := w.config.Secrets.List(r.Context())
@@ -30,9 +30,9 @@ func (w *Web) secrets(r *Request) (View, error) {
 		return View{}, err
 	}
 	v := secretsView{rows, r.Can(auth.Manage, "secret")}
-	head := ui.Head{Title: say(ctx, "word.secrets")}
+	head := ui.Head{Title: ui.Say(ctx, "word.secrets")}
 	if v.manage {
-		head.Actions = ui.Ask(say(ctx, "word.newsecret"), "plus", "/new-secret", false)
+		head.Actions = ui.Ask(ui.Say(ctx, "word.newsecret"), "plus", "/new-secret", false)
 	}
 	return View{Head: head, Body: secretsPage(v), Follow: &timeline.Filter{Kinds: []string{"secret"}}}, nil
 }
@@ -58,24 +58,24 @@ func (w *Web) askNewSecret(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: say(ctx, "word.newsecret"), Button: say(ctx, "secret.set"), Back: "/secrets",
-		Text: say(ctx, "secret.text"),
+		Title: ui.Say(ctx, "word.newsecret"), Button: ui.Say(ctx, "secret.set"), Back: "/secrets",
+		Text: ui.Say(ctx, "secret.text"),
 		Fields: []ui.Field{
-			{Name: "name", Label: say(ctx, "word.name"), Value: r.Query("name"), Example: "deploy_token", Hint: say(ctx,
+			{Name: "name", Label: ui.Say(ctx, "word.name"), Value: r.Query("name"), Example: "deploy_token", Hint: ui.Say(ctx,
 				"secret.name.hint"), Focus: true, Auto: "off"},
 			{
-				Name: "value", Label: say(ctx, "word.value"), Type: "secret", Rows: 3, Hint: say(ctx, "secret.value.hint"),
+				Name: "value", Label: ui.Say(ctx, "word.value"), Type: "secret", Rows: 3, Hint: ui.Say(ctx, "secret.value.hint"),
 				Auto: "off",
 			},
 			{
-				Name: "note", Label: say(ctx, "word.note"), Value: was.Note, Optional: true, Hint: say(ctx, "secret.note.hint"),
+				Name: "note", Label: ui.Say(ctx, "word.note"), Value: was.Note, Optional: true, Hint: ui.Say(ctx, "secret.note.hint"),
 				Auto: "off",
 			},
 		},
 	}
 	if was.Name != "" {
-		q.Title = say(ctx, "ask.secret.anew", ui.Cut(plain(was.Name), 80))
-		q.Text = say(ctx, "secret.anew.text")
+		q.Title = ui.Say(ctx, "ask.secret.anew", ui.Cut(ui.Line(was.Name), 80))
+		q.Text = ui.Say(ctx, "secret.anew.text")
 		q.Fields[0].Focus, q.Fields[1].Focus = false, true
 	}
 	return q, nil
@@ -93,7 +93,7 @@ func (w *Web) setSecret(r *Request) (Done, error) {
 	if _, err := work.PutSecret.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: "/secrets", Say: say(r.Context(), "said.secret.set", name)}, nil
+	return Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.set", name)}, nil
 }
 
 func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
@@ -107,7 +107,7 @@ func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
 		return ui.Question{}, problem.New(problem.NotFound, "see those that there are: open the page of secrets", "there is no secret %q", name)
 	}
 	return ui.Question{
-		Title: say(ctx, "ask.secret.drop", ui.Cut(plain(name), 80)), Button: say(ctx, "secret.drop"), Danger: true, Back: "/secrets",
-		Text: say(ctx, "secret.drop.text"),
+		Title: ui.Say(ctx, "ask.secret.drop", ui.Cut(ui.Line(name), 80)), Button: ui.Say(ctx, "secret.drop"), Danger: true, Back: "/secrets",
+		Text: ui.Say(ctx, "secret.drop.text"),
 	}, nil
 }

@@ -9,7 +9,7 @@ func (w *Web) settings(r *Request) (View, error) {
 		settings = w.config.Settings()
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.settings"), Sub: settingsSub()}, Body: settingsPage(settings),
+		Head: ui.Head{Title: ui.Say(ctx, "word.settings"), Sub: settingsSub()}, Body: settingsPage(settings),
 		Still: true,
 	}, nil
 }

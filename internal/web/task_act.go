@@ -37,7 +37,7 @@ func taskActs(ctx context.Context, t view.Task, can rights, back string) []act {
 			if back != "" {
 				href = queryPath(href, "back", back)
 			}
-			out = append(out, act{say(ctx, key), icon, href, ask, danger})
+			out = append(out, act{ui.Say(ctx, key), icon, href, ask, danger})
 		}
 	}
 	waits := t.State == "pending" || t.State == "available"
@@ -83,7 +83,7 @@ func toTask[Out any](say func(*Request, Out) string) func(*Request, Out) Done {
 
 // said is for actions of which there is nothing else to say.
 func said(key string) func(*Request, op.Nothing) Done {
-	return toTask(func(r *Request, _ op.Nothing) string { return say(r.Context(), key) })
+	return toTask(func(r *Request, _ op.Nothing) string { return ui.Say(r.Context(), key) })
 }
 
 func (r *Request) decision() weir.Decision {
@@ -93,7 +93,7 @@ func (r *Request) decision() weir.Decision {
 // reasonField asks why.
 func reasonField(ctx context.Context, hint string, optional bool) []ui.Field {
 	return []ui.Field{{
-		Name: "reason", Label: say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
+		Name: "reason", Label: ui.Say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
 		Auto: "off",
 	}}
 }
@@ -104,14 +104,14 @@ func called(t view.Task) string { return ui.Cut(taskName(t), 80) }
 func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
-		q := ui.Question{Title: say(ctx, "ask.cancel", called(t)), Button: say(ctx, "ask.task.cancel"), Danger: true, Fields: reasonField(ctx, say(ctx, "ask.timeline"), true)}
+		q := ui.Question{Title: ui.Say(ctx, "ask.cancel", called(t)), Button: ui.Say(ctx, "ask.task.cancel"), Danger: true, Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"), true)}
 		if t.State == "running" {
-			q.Text = say(ctx, "ask.task.cancel.running", plain(t.Worker))
+			q.Text = ui.Say(ctx, "ask.task.cancel.running", ui.Line(t.Worker))
 		} else {
-			q.Text = say(ctx, "ask.task.cancel.waiting")
+			q.Text = ui.Say(ctx, "ask.task.cancel.waiting")
 		}
 		if !t.Job.IsZero() {
-			q.Text += " " + say(ctx, "ask.task.cancel.job")
+			q.Text += " " + ui.Say(ctx, "ask.task.cancel.job")
 		}
 		return q
 	})
@@ -120,17 +120,17 @@ func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
 func canceledTask(r *Request, out work.CancelOutput) string {
 	ctx := r.Context()
 	if out.Ended {
-		return say(ctx, "said.task.canceled")
+		return ui.Say(ctx, "said.task.canceled")
 	}
-	return say(ctx, "said.task.asked")
+	return ui.Say(ctx, "said.task.asked")
 }
 
 func (w *Web) askSkipTask(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.task.skip.title", called(t)), Button: say(ctx, "ask.task.skip"), Danger: true, Fields: reasonField(ctx, say(ctx, "ask.task.skip.why"), false),
-			Text: say(ctx, "ask.task.skip.text"),
+			Title: ui.Say(ctx, "ask.task.skip.title", called(t)), Button: ui.Say(ctx, "ask.task.skip"), Danger: true, Fields: reasonField(ctx, ui.Say(ctx, "ask.task.skip.why"), false),
+			Text: ui.Say(ctx, "ask.task.skip.text"),
 		}
 	})
 }
@@ -139,9 +139,9 @@ func (w *Web) askHoldTask(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.task.hold.title", called(t)), Button: say(ctx, "ask.task.hold"), Text: say(ctx,
+			Title: ui.Say(ctx, "ask.task.hold.title", called(t)), Button: ui.Say(ctx, "ask.task.hold"), Text: ui.Say(ctx,
 				"ask.task.hold.text"),
-			Fields: reasonField(ctx, say(ctx, "ask.task.hold.why"), true),
+			Fields: reasonField(ctx, ui.Say(ctx, "ask.task.hold.why"), true),
 		}
 	})
 }
@@ -150,12 +150,12 @@ func (w *Web) askPriority(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.task.priority.title", called(t)), Button: say(ctx, "ask.task.priority"), Text: say(ctx, "ask.task.priority.text"),
-			Fields: []ui.Field{{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Value: strconv.Itoa(t.Priority), Hint: say(ctx, "ask.task.priority.hint"), Focus: true}},
+			Title: ui.Say(ctx, "ask.task.priority.title", called(t)), Button: ui.Say(ctx, "ask.task.priority"), Text: ui.Say(ctx, "ask.task.priority.text"),
+			Fields: []ui.Field{{Name: "priority", Label: ui.Say(ctx, "word.priority"), Type: "number", Value: strconv.Itoa(t.Priority), Hint: ui.Say(ctx, "ask.task.priority.hint"), Focus: true}},
 		}
 	})
 }
 
 func newPriority(r *Request, _ op.Nothing) string {
-	return say(r.Context(), "said.task.priority", r.Field("priority"))
+	return ui.Say(r.Context(), "said.task.priority", r.Field("priority"))
 }

@@ -21,7 +21,7 @@ var leadsTo = map[string]picture.State{
 // life is the states that a task went through. An attempt that has ended looks
 // like what came of it.
 func life(ctx context.Context, v taskView, now time.Time) picture.Life {
-	out := picture.Life{Title: say(ctx, "task.lifeof", taskName(v.Task)), Now: now, Width: 860}
+	out := picture.Life{Title: ui.Say(ctx, "task.lifeof", taskName(v.Task)), Now: now, Width: 860}
 	for _, e := range v.events {
 		state, ok := leadsTo[e.Type]
 		if !ok {
@@ -36,7 +36,7 @@ func life(ctx context.Context, v taskView, now time.Time) picture.Life {
 				last.State = picture.State(e.Type)
 			}
 			if last.State == state && e.Type == "held" {
-				last.Note = say(ctx, "glance.held", e.Source)
+				last.Note = ui.Say(ctx, "glance.held", e.Source)
 			}
 		}
 		if state != "" {
@@ -47,7 +47,7 @@ func life(ctx context.Context, v taskView, now time.Time) picture.Life {
 		out.Spans = bareLife(v.Task)
 	}
 	if n := len(out.Spans); !v.ended() && v.Gate != "" && out.Spans[n-1].State == picture.Pending {
-		out.Spans[n-1].Note = say(ctx, "life.gate", ui.Code(ctx, "gate.", v.Gate))
+		out.Spans[n-1].Note = ui.Say(ctx, "life.gate", ui.Code(ctx, "gate.", v.Gate))
 	}
 	return out
 }
@@ -55,11 +55,11 @@ func life(ctx context.Context, v taskView, now time.Time) picture.Life {
 func lifeNote(ctx context.Context, e view.Event) string {
 	switch e.Type {
 	case "claimed":
-		return say(ctx, "life.attempt", e.Attempt, e.Worker)
+		return ui.Say(ctx, "life.attempt", e.Attempt, e.Worker)
 	case "retrying":
-		return say(ctx, "life.after", e.Attempt)
+		return ui.Say(ctx, "life.after", e.Attempt)
 	case "held":
-		return say(ctx, "glance.held", e.Source)
+		return ui.Say(ctx, "glance.held", e.Source)
 	}
 	return ""
 }
@@ -89,7 +89,7 @@ func traceID(parent string) string {
 func lines(s string) string {
 	var out []string
 	for line := range strings.Lines(s) {
-		out = append(out, plain(strings.TrimRight(line, "\r\n")))
+		out = append(out, ui.Line(strings.TrimRight(line, "\r\n")))
 	}
 	return strings.Join(out, "\n")
 }

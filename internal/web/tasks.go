@@ -38,7 +38,7 @@ func (w *Web) tasks(r *Request) (View, error) {
 	}
 	follow := &timeline.Filter{Kinds: []string{"task"}, Job: v.filter.Job}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.tasks"), Actions: submitButton(r)}, Body: tasksPage(v),
+		Head: ui.Head{Title: ui.Say(ctx, "word.tasks"), Actions: submitButton(r)}, Body: tasksPage(v),
 		Follow: follow,
 	}, nil
 }
@@ -123,15 +123,15 @@ func taskName(t view.Task) string {
 
 // named is the first of key and service that there is.
 func named(key, service string) string {
-	if key = strings.TrimSpace(plain(key)); key != "" {
+	if key = strings.TrimSpace(ui.Line(key)); key != "" {
 		return key
 	}
-	return plain(service)
+	return ui.Line(service)
 }
 
 // glance says on one line why a task is where it is.
 func glance(ctx context.Context, t view.Task, alone map[string]bool) string {
-	return plain(where(ctx, t, alone))
+	return ui.Line(where(ctx, t, alone))
 }
 
 func where(ctx context.Context, t view.Task, alone map[string]bool) string {
@@ -140,14 +140,14 @@ func where(ctx context.Context, t view.Task, alone map[string]bool) string {
 		return atGate(ctx, t)
 	case "available":
 		if alone[t.Service] {
-			return say(ctx, "glance.unserved", t.Service)
+			return ui.Say(ctx, "glance.unserved", t.Service)
 		}
-		return say(ctx, "glance.worker")
+		return ui.Say(ctx, "glance.worker")
 	case "running":
 		if !t.CancelAt.IsZero() {
-			return say(ctx, "glance.stopping", t.Worker)
+			return ui.Say(ctx, "glance.stopping", t.Worker)
 		}
-		return say(ctx, "glance.on", t.Worker)
+		return ui.Say(ctx, "glance.on", t.Worker)
 	}
 	return t.Cause
 }
@@ -155,21 +155,21 @@ func where(ctx context.Context, t view.Task, alone map[string]bool) string {
 func atGate(ctx context.Context, t view.Task) string {
 	switch t.Gate {
 	case "needs":
-		return count(ctx, "glance.needs", len(t.Needs))
+		return ui.Count(ctx, "glance.needs", len(t.Needs))
 	case "time":
 		if t.Attempt > 0 {
-			return say(ctx, "glance.retry", t.Attempt)
+			return ui.Say(ctx, "glance.retry", t.Attempt)
 		}
-		return say(ctx, "glance.time")
+		return ui.Say(ctx, "glance.time")
 	case "hold":
-		return say(ctx, "glance.held", t.Hold)
+		return ui.Say(ctx, "glance.held", t.Hold)
 	case "plan":
-		return say(ctx, "glance.plan")
+		return ui.Say(ctx, "glance.plan")
 	case "pool":
-		return say(ctx, "glance.pool", t.Pool)
+		return ui.Say(ctx, "glance.pool", t.Pool)
 	}
 	if t.Lane != "" {
-		return say(ctx, "glance.lane", t.Lane)
+		return ui.Say(ctx, "glance.lane", t.Lane)
 	}
-	return say(ctx, "glance.gate", t.Gate)
+	return ui.Say(ctx, "glance.gate", t.Gate)
 }

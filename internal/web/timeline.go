@@ -73,7 +73,7 @@ func (w *Web) timeline(r *Request) (View, error) {
 		v.older = ui.With(r.URL, "before", next)
 	}
 	// Only the newest page grows. Whoever reads in the past is left in peace.
-	return View{Head: ui.Head{Title: say(ctx, "word.timeline"), Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
+	return View{Head: ui.Head{Title: ui.Say(ctx, "word.timeline"), Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
 }
 
 // timelineFilter reads the filter of the address. What the reader may not see is

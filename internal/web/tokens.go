@@ -22,10 +22,10 @@ func (w *Web) tokens(r *Request) (View, error) {
 	}
 	var tabs []ui.Tab
 	if r.Can(auth.Administer, "token") {
-		tabs = []ui.Tab{{Label: say(ctx, "word.yours"), Href: "/tokens", Current: !all}, {Label: say(ctx, "word.everybodys"), Href: "/tokens?whose=all", Current: all}}
+		tabs = []ui.Tab{{Label: ui.Say(ctx, "word.yours"), Href: "/tokens", Current: !all}, {Label: ui.Say(ctx, "word.everybodys"), Href: "/tokens?whose=all", Current: all}}
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.tokens"), Actions: ui.ButtonLink(say(ctx, "word.newtoken"), "plus",
+		Head: ui.Head{Title: ui.Say(ctx, "word.tokens"), Actions: ui.ButtonLink(ui.Say(ctx, "word.newtoken"), "plus",
 			"/new-token", true)},
 		Body: tokensPage(tabs, tokens, all), Follow: people(),
 	}, nil
@@ -34,19 +34,19 @@ func (w *Web) tokens(r *Request) (View, error) {
 func askNewToken(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.newtoken"), Text: say(ctx, "token.text"), Button: say(ctx, "token.create"), Back: "/tokens",
+		Title: ui.Say(ctx, "word.newtoken"), Text: ui.Say(ctx, "token.text"), Button: ui.Say(ctx, "token.create"), Back: "/tokens",
 		Fields: []ui.Field{
 			{
-				Name: "name", Label: say(ctx, "word.name"), Hint: say(ctx, "token.name.hint"), Example: "ci", Focus: true,
+				Name: "name", Label: ui.Say(ctx, "word.name"), Hint: ui.Say(ctx, "token.name.hint"), Example: "ci", Focus: true,
 				Auto: "off",
 			},
-			{Name: "scopes", Label: say(ctx, "word.scopes"), Type: "checks", Options: codes(ctx, "scope.", "*:read",
+			{Name: "scopes", Label: ui.Say(ctx, "word.scopes"), Type: "checks", Options: ui.Codes(ctx, "scope.", "*:read",
 				"task:submit", "job:submit", "task:command", "job:command", "*:*"), Values: []string{"*:read"}},
 			{
-				Name: "more", Label: say(ctx, "word.morescopes"), Optional: true, Example: "pool:manage schedule:*",
-				Hint: say(ctx, "token.more.hint"), Auto: "off",
+				Name: "more", Label: ui.Say(ctx, "word.morescopes"), Optional: true, Example: "pool:manage schedule:*",
+				Hint: ui.Say(ctx, "token.more.hint"), Auto: "off",
 			},
-			{Name: "days", Label: say(ctx, "word.worksfor"), Type: "select", Options: codes(ctx, "days.", "7", "30", "90",
+			{Name: "days", Label: ui.Say(ctx, "word.worksfor"), Type: "select", Options: ui.Codes(ctx, "days.", "7", "30", "90",
 				"365"), Value: "90"},
 		},
 	}, nil
@@ -66,21 +66,21 @@ func (w *Web) createToken(r *Request) (Done, error) {
 	}
 	return Done{Show: &View{
 		Head: ui.Head{
-			Title:  say(ctx, "token.title", made.Token.Name),
-			Crumbs: []ui.Crumb{{Label: say(ctx, "word.tokens"), Href: "/tokens"}},
+			Title:  ui.Say(ctx, "token.title", made.Token.Name),
+			Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.tokens"), Href: "/tokens"}},
 		},
-		Body: secretPage(say(ctx, "token.copy"), made.Secret, "/tokens"),
+		Body: secretPage(ui.Say(ctx, "token.copy"), made.Secret, "/tokens"),
 	}}, nil
 }
 
 func askRevokeToken(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.revokethistoken"), Button: say(ctx, "token.revoke"), Danger: true, Back: "/tokens",
-		Text: say(ctx, "token.revoke.text"),
+		Title: ui.Say(ctx, "word.revokethistoken"), Button: ui.Say(ctx, "token.revoke"), Danger: true, Back: "/tokens",
+		Text: ui.Say(ctx, "token.revoke.text"),
 	}, nil
 }
 
 func tokenRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/tokens", Say: say(r.Context(), "said.token.revoked")}
+	return Done{To: "/tokens", Say: ui.Say(r.Context(), "said.token.revoked")}
 }

@@ -37,7 +37,7 @@ func (w *Web) users(r *Request) (View, error) {
 		newest = "/users"
 	}
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.users"), Actions: ui.ButtonLink(say(ctx, "word.newuser"), "plus", "/new-user",
+		Head: ui.Head{Title: ui.Say(ctx, "word.users"), Actions: ui.ButtonLink(ui.Say(ctx, "word.newuser"), "plus", "/new-user",
 			true)},
 		Body: usersPage(users, newest, older), Follow: people(),
 	}, nil
@@ -55,7 +55,7 @@ func (w *Web) user(r *Request) (View, error) {
 	}
 	return View{
 		Head: ui.Head{
-			Title: u.Name, Crumbs: []ui.Crumb{{Label: say(ctx, "word.users"), Href: "/users"}},
+			Title: u.Name, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.users"), Href: "/users"}},
 			Mark: userMark(u), Actions: userActions(u, u.Name == r.Subject.Name),
 		},
 		Body: userPage(u, sessions, r.Subject.Session), Follow: people(),
@@ -63,18 +63,18 @@ func (w *Web) user(r *Request) (View, error) {
 }
 
 func roleOptions(ctx context.Context) []ui.Option {
-	return codes(ctx, "role.about.", auth.Roles()...)
+	return ui.Codes(ctx, "role.about.", auth.Roles()...)
 }
 
 func askNewUser(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "word.newuser"), Button: say(ctx, "user.create"),
+		Title: ui.Say(ctx, "word.newuser"), Button: ui.Say(ctx, "user.create"),
 		Fields: []ui.Field{
-			{Name: "name", Label: say(ctx, "word.name"), Focus: true, Auto: "off"},
-			{Name: "email", Label: say(ctx, "word.email"), Type: "email", Optional: true, Auto: "off"},
-			{Name: "role", Label: say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(auth.Viewer)},
-			{Name: "password", Label: say(ctx, "word.password"), Type: "password", Optional: true, Auto: "new-password", Hint: say(ctx, "user.password.hint")},
+			{Name: "name", Label: ui.Say(ctx, "word.name"), Focus: true, Auto: "off"},
+			{Name: "email", Label: ui.Say(ctx, "word.email"), Type: "email", Optional: true, Auto: "off"},
+			{Name: "role", Label: ui.Say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(auth.Viewer)},
+			{Name: "password", Label: ui.Say(ctx, "word.password"), Type: "password", Optional: true, Auto: "new-password", Hint: ui.Say(ctx, "user.password.hint")},
 		},
 	}, nil
 }
@@ -89,7 +89,7 @@ func (w *Web) createUser(r *Request) (Done, error) {
 	if !u.Password {
 		return w.showLink(r, u.Name)
 	}
-	return Done{To: userPath(u.Name), Say: say(r.Context(), "said.user.created", u.Name, ui.Code(r.Context(), "role.",
+	return Done{To: userPath(u.Name), Say: ui.Say(r.Context(), "said.user.created", u.Name, ui.Code(r.Context(), "role.",
 		string(u.Role)))}, nil
 }
 
@@ -110,23 +110,23 @@ func (w *Web) askRole(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.user.role", u.Name), Text: say(ctx, "user.role.text"), Button: say(ctx, "user.role"),
-			Fields: []ui.Field{{Name: "role", Label: say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(u.Role)}},
+			Title: ui.Say(ctx, "ask.user.role", u.Name), Text: ui.Say(ctx, "user.role.text"), Button: ui.Say(ctx, "user.role"),
+			Fields: []ui.Field{{Name: "role", Label: ui.Say(ctx, "word.role"), Type: "select", Options: roleOptions(ctx), Value: string(u.Role)}},
 		}
 	})
 }
 
 func roleSet(r *Request, _ op.Nothing) Done {
 	name, ctx := r.PathValue("user"), r.Context()
-	return Done{To: userPath(name), Say: say(ctx, "said.user.role", name, ui.Code(ctx, "role.", r.Field("role")))}
+	return Done{To: userPath(name), Say: ui.Say(ctx, "said.user.role", name, ui.Code(ctx, "role.", r.Field("role")))}
 }
 
 func (w *Web) askLink(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.user.link", u.Name), Button: say(ctx, "user.link"),
-			Text: say(ctx, "user.link.text", u.Name),
+			Title: ui.Say(ctx, "ask.user.link", u.Name), Button: ui.Say(ctx, "user.link"),
+			Text: ui.Say(ctx, "user.link.text", u.Name),
 		}
 	})
 }
@@ -142,8 +142,8 @@ func (w *Web) showLink(r *Request, name string) (Done, error) {
 	}
 	link := origin(r.Request) + "/setup?code=" + made.Secret
 	return Done{Show: &View{
-		Head: ui.Head{Title: say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
-		Body: secretPage(say(ctx, "user.link.shown", name), link, userPath(name)),
+		Head: ui.Head{Title: ui.Say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
+		Body: secretPage(ui.Say(ctx, "user.link.shown", name), link, userPath(name)),
 	}}, nil
 }
 
@@ -159,34 +159,34 @@ func (w *Web) askDisable(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.user.disable", u.Name), Button: say(ctx, "user.disable", u.Name), Danger: true,
-			Text: say(ctx, "user.disable.text"),
+			Title: ui.Say(ctx, "ask.user.disable", u.Name), Button: ui.Say(ctx, "user.disable", u.Name), Danger: true,
+			Text: ui.Say(ctx, "user.disable.text"),
 		}
 	})
 }
 
 func disabledUser(r *Request, _ op.Nothing) Done {
 	name := r.PathValue("user")
-	return Done{To: userPath(name), Say: say(r.Context(), "said.user.disabled", name)}
+	return Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.disabled", name)}
 }
 
 func enabledUser(r *Request, _ op.Nothing) Done {
 	name := r.PathValue("user")
-	return Done{To: userPath(name), Say: say(r.Context(), "said.user.enabled", name)}
+	return Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.enabled", name)}
 }
 
 func (w *Web) askDelete(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
-			Title: say(ctx, "ask.user.drop", u.Name), Button: say(ctx, "user.drop", u.Name), Danger: true,
-			Text: say(ctx, "user.drop.text"),
+			Title: ui.Say(ctx, "ask.user.drop", u.Name), Button: ui.Say(ctx, "user.drop", u.Name), Danger: true,
+			Text: ui.Say(ctx, "user.drop.text"),
 		}
 	})
 }
 
 func deletedUser(r *Request, _ op.Nothing) Done {
-	return Done{To: "/users", Say: say(r.Context(), "said.user.gone", r.PathValue("user"))}
+	return Done{To: "/users", Say: ui.Say(r.Context(), "said.user.gone", r.PathValue("user"))}
 }
 
 // at is a time that may be missing.

@@ -23,12 +23,12 @@ func (v workersView) narrow() bool { return v.filter.Node != "" || v.filter.Serv
 // picks are the fields of the filter. Among the stopped ones it keeps to them.
 func (v workersView) picks(ctx context.Context) []ui.Pick {
 	picks := []ui.Pick{
-		{Name: "service", Label: say(ctx, "word.service"), Value: v.filter.Service, Hint: say(ctx, "timeline.whole")},
-		{Name: "node", Label: say(ctx, "word.node"), Value: v.filter.Node, Hint: say(ctx, "timeline.whole")},
+		{Name: "service", Label: ui.Say(ctx, "word.service"), Value: v.filter.Service, Hint: ui.Say(ctx, "timeline.whole")},
+		{Name: "node", Label: ui.Say(ctx, "word.node"), Value: v.filter.Node, Hint: ui.Say(ctx, "timeline.whole")},
 	}
 	if v.filter.All {
 		picks = append(picks, ui.Pick{
-			Name: "stopped", Label: say(ctx, "word.stoppedonestoo"), Value: "yes",
+			Name: "stopped", Label: ui.Say(ctx, "word.stoppedonestoo"), Value: "yes",
 			Options: []string{"yes"}, Words: "stopped.",
 		})
 	}
@@ -51,8 +51,8 @@ func (w *Web) workers(r *Request) (View, error) {
 	}
 	v := workersView{filter: view.WorkerFilter{Node: r.Query("node"), Service: r.Query("service"), All: stopped != ""}}
 	v.tabs = []ui.Tab{
-		{Label: say(ctx, "word.therenow"), Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
-		{Label: say(ctx, "word.stoppedonestoo"), Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
+		{Label: ui.Say(ctx, "word.therenow"), Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
+		{Label: ui.Say(ctx, "word.stoppedonestoo"), Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
 	}
 	rows, err := w.config.Store.Workers(r.Context(), v.filter, namesPage(r))
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *Web) workers(r *Request) (View, error) {
 	}
 	v.workers, v.newest, v.older = namesPaged(r, rows, func(x view.Worker) string { return x.Name })
 	return View{
-		Head: ui.Head{Title: say(ctx, "word.workers"), Crumbs: []ui.Crumb{{Label: say(ctx, "word.nodes"), Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
+		Head: ui.Head{Title: ui.Say(ctx, "word.workers"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.nodes"), Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
 	}, nil
 }
 

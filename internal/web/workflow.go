@@ -50,7 +50,7 @@ func (v workflowView) href(end string) string {
 func (v workflowView) tabs(ctx context.Context) []ui.Tab {
 	var out []ui.Tab
 	for _, t := range workflowTabs {
-		tab := ui.Tab{Label: say(ctx, t.key), Href: v.href(t.end), Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: v.href(t.end), Current: t.end == v.tab}
 		if t.end == "" {
 			tab.Count = ui.Number(v.Steps)
 		}
@@ -71,7 +71,7 @@ func (w *Web) aWorkflow(tab string, body func(*Request, workflowView) (templ.Com
 		if err != nil {
 			return View{}, err
 		}
-		return View{Head: ui.Head{Title: plain(v.Name)}, Plain: true, Body: workflowPage(v, inner), Follow: flowEvents()}, nil
+		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: workflowPage(v, inner), Follow: flowEvents()}, nil
 	}
 }
 
@@ -179,11 +179,11 @@ func (w *Web) workflowSourceFile(r *Request) (contentType string, data []byte, e
 // drawnSteps is the definition as the picture takes it.
 func drawnSteps(ctx context.Context, v workflowView) picture.Graph {
 	steps := v.steps.Steps
-	out := picture.Graph{Title: say(ctx, "workflow.titled", plain(v.Name)), More: max(0, len(steps)-stepsShown)}
+	out := picture.Graph{Title: ui.Say(ctx, "workflow.titled", ui.Line(v.Name)), More: max(0, len(steps)-stepsShown)}
 	at := map[string]int{}
 	for i, s := range steps[:min(len(steps), stepsShown)] {
 		at[s.Key] = i
-		out.Tasks = append(out.Tasks, picture.Task{Key: plain(s.Key), Service: plain(s.Service), State: picture.State(stepKind(s)), Note: stepNote(ctx, s), Href: "#step-" + s.Key})
+		out.Tasks = append(out.Tasks, picture.Task{Key: ui.Line(s.Key), Service: ui.Line(s.Service), State: picture.State(stepKind(s)), Note: stepNote(ctx, s), Href: "#step-" + s.Key})
 		for _, need := range s.Needs {
 			if from, ok := at[need]; ok {
 				out.Edges = append(out.Edges, [2]int{from, i})
@@ -240,16 +240,16 @@ func stepNotes(ctx context.Context, s definition.Step) []string {
 	var out []string
 	add := func(when bool, text string) {
 		if when {
-			out = append(out, plain(text))
+			out = append(out, ui.Line(text))
 		}
 	}
-	add(s.Map != nil, say(ctx, "note.map"))
-	add(s.When != "", say(ctx, "note.when", s.When))
+	add(s.Map != nil, ui.Say(ctx, "note.map"))
+	add(s.When != "", ui.Say(ctx, "note.when", s.When))
 	add(s.Rule != "" && s.Rule != "all_success", ui.Code(ctx, "rule.", s.Rule))
-	add(s.Approval != "", say(ctx, "note.approval", s.Approval))
-	add(s.Pool != "", say(ctx, "note.pool", s.Pool))
-	add(s.Delay != 0, say(ctx, "note.after", s.Delay.String()))
-	add(s.Sticky != nil, say(ctx, "note.sticky"))
+	add(s.Approval != "", ui.Say(ctx, "note.approval", s.Approval))
+	add(s.Pool != "", ui.Say(ctx, "note.pool", s.Pool))
+	add(s.Delay != 0, ui.Say(ctx, "note.after", s.Delay.String()))
+	add(s.Sticky != nil, ui.Say(ctx, "note.sticky"))
 	add(s.Retry != nil && s.Retry.MaxAttempts > 0, attemptsNote(ctx, s.Retry))
 	return out
 }
@@ -258,5 +258,5 @@ func attemptsNote(ctx context.Context, r *definition.Retry) string {
 	if r == nil {
 		return ""
 	}
-	return count(ctx, "note.attempts", r.MaxAttempts)
+	return ui.Count(ctx, "note.attempts", r.MaxAttempts)
 }

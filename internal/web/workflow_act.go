@@ -34,8 +34,8 @@ func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	q := ui.Question{
-		Title: say(ctx, "word.newworkflow"), Button: say(ctx, "workflow.apply"), Wide: true, Back: "/workflows",
-		Text: say(ctx, "workflow.new.text"),
+		Title: ui.Say(ctx, "word.newworkflow"), Button: ui.Say(ctx, "workflow.apply"), Wide: true, Back: "/workflows",
+		Text: ui.Say(ctx, "workflow.new.text"),
 	}
 	text := firstWorkflow
 	if from := r.Query("from"); from != "" {
@@ -43,10 +43,10 @@ func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
 		if err != nil {
 			return ui.Question{}, err
 		}
-		q.Title, q.Back, text = say(ctx, "workflow.newof", ui.Cut(plain(from), 80)), workflowPath(from), sourceText(was)
-		q.Text = say(ctx, "workflow.version.text")
+		q.Title, q.Back, text = ui.Say(ctx, "workflow.newof", ui.Cut(ui.Line(from), 80)), workflowPath(from), sourceText(was)
+		q.Text = ui.Say(ctx, "workflow.version.text")
 	}
-	q.Fields = []ui.Field{{Name: "source", Label: say(ctx, "word.definition"), Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
+	q.Fields = []ui.Field{{Name: "source", Label: ui.Say(ctx, "word.definition"), Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
 	if sent := sentSource(r); sent != "" {
 		_, faults := readDefinition(sent)
 		if len(faults) > 0 {
@@ -86,12 +86,12 @@ func (w *Web) putWorkflow(r *Request) (Done, error) {
 		}
 		return Done{}, err
 	}
-	said := say(ctx, "said.workflow.stored", stored.Version, stored.Name)
+	said := ui.Say(ctx, "said.workflow.stored", stored.Version, stored.Name)
 	if !stored.Created {
-		said = say(ctx, "said.workflow.same", stored.Version, stored.Name)
+		said = ui.Say(ctx, "said.workflow.same", stored.Version, stored.Name)
 	}
 	if len(faults) > 0 {
-		said += " " + say(ctx, "said.workflow.likely", faults[0].What)
+		said += " " + ui.Say(ctx, "said.workflow.likely", faults[0].What)
 	}
 	return Done{To: workflowPath(stored.Name), Say: said}, nil
 }
@@ -119,14 +119,14 @@ func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, err
 	}
-	name := ui.Cut(plain(f.Name), 80)
+	name := ui.Cut(ui.Line(f.Name), 80)
 	q := ui.Question{
-		Title: say(ctx, "ask.workflow.drop", name), Button: say(ctx, "word.deletetheworkflow"), Danger: true, Back: workflowPath(f.Name) + "/versions",
-		Text: say(ctx, "ask.workflow.drop.text"),
+		Title: ui.Say(ctx, "ask.workflow.drop", name), Button: ui.Say(ctx, "word.deletetheworkflow"), Danger: true, Back: workflowPath(f.Name) + "/versions",
+		Text: ui.Say(ctx, "ask.workflow.drop.text"),
 	}
 	if version > 0 {
-		q.Title, q.Button = say(ctx, "ask.version.drop", version, name), say(ctx, "ask.version.drop.button")
-		q.Text = say(ctx, "ask.version.drop.text")
+		q.Title, q.Button = ui.Say(ctx, "ask.version.drop", version, name), ui.Say(ctx, "ask.version.drop.button")
+		q.Text = ui.Say(ctx, "ask.version.drop.text")
 	}
 	return q, nil
 }
@@ -143,9 +143,9 @@ func (w *Web) dropWorkflow(r *Request) (Done, error) {
 		return Done{}, err
 	}
 	if version > 0 {
-		return Done{To: workflowPath(name) + "/versions", Say: say(ctx, "said.version.gone", version, name)}, nil
+		return Done{To: workflowPath(name) + "/versions", Say: ui.Say(ctx, "said.version.gone", version, name)}, nil
 	}
-	return Done{To: "/workflows", Say: say(ctx, "said.workflow.gone", name, count(ctx, "workflow.versions", gone.Versions))}, nil
+	return Done{To: "/workflows", Say: ui.Say(ctx, "said.workflow.gone", name, ui.Count(ctx, "workflow.versions", gone.Versions))}, nil
 }
 
 func (w *Web) setActive(r *Request, active bool, key string) (Done, error) {
@@ -158,5 +158,5 @@ func (w *Web) setActive(r *Request, active bool, key string) (Done, error) {
 	if _, err := workflow.SetActive.Call(r.Context(), w.config.Operations, in); err != nil {
 		return Done{}, err
 	}
-	return Done{To: workflowPath(name) + "/versions", Say: say(r.Context(), key, version)}, nil
+	return Done{To: workflowPath(name) + "/versions", Say: ui.Say(r.Context(), key, version)}, nil
 }

@@ -19,9 +19,9 @@ func (w *Web) askRun(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: say(ctx, "run.title", ui.Cut(plain(v.Name), 80)), Button: say(ctx, "run.workflow"), Back: v.href(""),
+		Title: ui.Say(ctx, "run.title", ui.Cut(ui.Line(v.Name), 80)), Button: ui.Say(ctx, "run.workflow"), Back: v.href(""),
 		Fields: runFields(ctx, v),
-		Text:   say(ctx, "run.text", v.Version, count(ctx, "run.steps", v.Steps)),
+		Text:   ui.Say(ctx, "run.text", v.Version, ui.Count(ctx, "run.steps", v.Steps)),
 	}, nil
 }
 
@@ -35,14 +35,14 @@ func runFields(ctx context.Context, v workflowView) []ui.Field {
 	for _, p := range params {
 		fields = append(fields, p.field(ctx))
 	}
-	box := ui.Field{Name: jsonField, Label: say(ctx, "word.paramsasjson"), Type: "area", Optional: true, Rows: 3, Auto: "off", Hint: say(ctx, "run.json")}
+	box := ui.Field{Name: jsonField, Label: ui.Say(ctx, "word.paramsasjson"), Type: "area", Optional: true, Rows: 3, Auto: "off", Hint: ui.Say(ctx, "run.json")}
 	if len(params) == 0 {
 		box.Example = `{"name": "world"}`
-		box.Hint, box.Rows = say(ctx, "run.json.only"), 5
+		box.Hint, box.Rows = ui.Say(ctx, "run.json.only"), 5
 	}
 	fields = append(fields, box,
-		ui.Field{Name: "at", Label: say(ctx, "word.start"), Optional: true, Example: "now", Hint: say(ctx, "run.at"), Auto: "off"},
-		ui.Field{Name: "priority", Label: say(ctx, "word.priority"), Type: "number", Optional: true, Hint: say(ctx, "run.priority"), Example: priorityOf(v)})
+		ui.Field{Name: "at", Label: ui.Say(ctx, "word.start"), Optional: true, Example: "now", Hint: ui.Say(ctx, "run.at"), Auto: "off"},
+		ui.Field{Name: "priority", Label: ui.Say(ctx, "word.priority"), Type: "number", Optional: true, Hint: ui.Say(ctx, "run.priority"), Example: priorityOf(v)})
 	fields[0].Focus = true
 	return fields
 }
@@ -87,9 +87,9 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 	if err != nil {
 		return Done{}, placedParam(err, runFields(ctx, v))
 	}
-	said := say(ctx, "said.run")
+	said := ui.Say(ctx, "said.run")
 	if !request.At.IsZero() {
-		said = say(ctx, "said.run.later")
+		said = ui.Say(ctx, "said.run.later")
 	}
 	return Done{To: jobPath(made.ID), Say: said}, nil
 }

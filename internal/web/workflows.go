@@ -30,7 +30,7 @@ func flowEvents() *timeline.Filter {
 func (w *Web) workflows(r *Request) (View, error) {
 	ctx := r.Context()
 	if w.config.Workflows == nil {
-		return View{Head: ui.Head{Title: say(ctx, "word.workflows")}, Body: ui.Empty("workflow", say(ctx, "workflows.off"), say(ctx, "workflows.off.text")), Still: true}, nil
+		return View{Head: ui.Head{Title: ui.Say(ctx, "word.workflows")}, Body: ui.Empty("workflow", ui.Say(ctx, "workflows.off"), ui.Say(ctx, "workflows.off.text")), Still: true}, nil
 	}
 	rows, err := w.config.Workflows.Workflows(r.Context(), namesPage(r))
 	if err != nil {
@@ -44,9 +44,9 @@ func (w *Web) workflows(r *Request) (View, error) {
 	if v.schedules, err = w.scheduleCounts(r.Context(), v.rows); err != nil {
 		return View{}, err
 	}
-	head := ui.Head{Title: say(ctx, "word.workflows")}
+	head := ui.Head{Title: ui.Say(ctx, "word.workflows")}
 	if r.Can(auth.Manage, "workflow") {
-		head.Actions = ui.ButtonLink(say(ctx, "word.newworkflow"), "plus", "/new-workflow", false)
+		head.Actions = ui.ButtonLink(ui.Say(ctx, "word.newworkflow"), "plus", "/new-workflow", false)
 	}
 	return View{Head: head, Body: workflowsPage(v), Follow: flowEvents()}, nil
 }

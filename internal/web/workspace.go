@@ -32,7 +32,7 @@ type workspaceView struct {
 func (v workspaceView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, len(workspaceTabs))
 	for i, t := range workspaceTabs {
-		out[i] = ui.Tab{Label: say(ctx, "workspace.tab."+t.name), Href: workspacePath(v.ID) + t.end, Current: t.end == v.tab}
+		out[i] = ui.Tab{Label: ui.Say(ctx, "workspace.tab."+t.name), Href: workspacePath(v.ID) + t.end, Current: t.end == v.tab}
 	}
 	return out
 }
@@ -71,7 +71,7 @@ func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, worksp
 		follow := &timeline.Filter{Match: func(e *timeline.Event) bool {
 			return e.Kind == "workspace" && e.Subject == subject || e.Kind == "workspaces"
 		}}
-		return View{Head: ui.Head{Title: plain(x.Name)}, Plain: true, Body: workspacePage(v, policy, inner), Follow: follow}, nil
+		return View{Head: ui.Head{Title: ui.Line(x.Name)}, Plain: true, Body: workspacePage(v, policy, inner), Follow: follow}, nil
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *Web) workspaceOutput(r *Request, host *workspace.Host, v workspaceView)
 		if hidden {
 			w.log.WarnContext(r.Context(), "the output of a workspace cannot be read", "workspace", v.ID, "error", err)
 		}
-		return workspaceOutputTab("", spokenProblem(r.Context(), p).What), nil
+		return workspaceOutputTab("", ui.Spoken(r.Context(), p).What), nil
 	}
 	return workspaceOutputTab(text.String(), ""), nil
 }

@@ -17,10 +17,10 @@ import (
 // movedTo goes back to where the button was that wanted another phase.
 func movedTo(want ladder.Phase) func(*Request, workspace.Answer) Done {
 	return func(r *Request, did workspace.Answer) Done {
-		name := plain(did.Workspace.Name)
-		said := say(r.Context(), "said.workspace."+string(want), name)
+		name := ui.Line(did.Workspace.Name)
+		said := ui.Say(r.Context(), "said.workspace."+string(want), name)
 		if !did.Changed {
-			said = say(r.Context(), "said.workspace.same", name)
+			said = ui.Say(r.Context(), "said.workspace.same", name)
 		}
 		to := workspacePath(did.Workspace.ID)
 		if r.Query("from") == "list" || want == ladder.Deleted {
@@ -49,11 +49,11 @@ func limited(ctx context.Context, err error) error {
 	}
 	var names []string
 	for _, x := range limit.Running {
-		names = append(names, plain(x.Name))
+		names = append(names, ui.Line(x.Name))
 	}
 	said := *problem.Explain(err)
 	said.Pattern = "" // the page says more
-	said.What, said.Next = say(ctx, "workspace.limit."+limit.Type, limit.Current, limit.Max), say(ctx, "workspace.limit.next", strings.Join(names, ", "))
+	said.What, said.Next = ui.Say(ctx, "workspace.limit."+limit.Type, limit.Current, limit.Max), ui.Say(ctx, "workspace.limit.next", strings.Join(names, ", "))
 	return &said
 }
 
@@ -64,8 +64,8 @@ func (w *Web) askDeleteWorkspace(r *Request) (ui.Question, error) {
 	}
 	ctx := r.Context()
 	return ui.Question{
-		Title: say(ctx, "workspace.ask.delete", plain(x.Name)), Text: say(ctx, "workspace.text.delete"), Button: say(ctx, "workspace.delete"), Danger: true,
-		Fields: []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}, Back: workspacePath(x.ID),
+		Title: ui.Say(ctx, "workspace.ask.delete", ui.Line(x.Name)), Text: ui.Say(ctx, "workspace.text.delete"), Button: ui.Say(ctx, "workspace.delete"), Danger: true,
+		Fields: []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}, Back: workspacePath(x.ID),
 	}, nil
 }
 
@@ -78,23 +78,23 @@ func (w *Web) askRecoverWorkspace(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	ctx := r.Context()
-	fields := []ui.Field{{Name: "reason", Label: say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}
+	fields := []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}
 	if x.Error == ladder.DataLost || x.Error == ladder.ArchiveCorrupted {
 		archives, err := store.Archives(ctx, x.ID)
 		if err != nil {
 			return ui.Question{}, err
 		}
-		from := ui.Field{Name: "from", Label: say(ctx, "workspace.from"), Type: "select", Hint: say(ctx, "workspace.from.hint"), Options: []ui.Option{{Label: say(ctx, "workspace.from.same")}}}
+		from := ui.Field{Name: "from", Label: ui.Say(ctx, "workspace.from"), Type: "select", Hint: ui.Say(ctx, "workspace.from.hint"), Options: []ui.Option{{Label: ui.Say(ctx, "workspace.from.same")}}}
 		for _, a := range archives {
 			if a.VerifiedAt != nil {
-				from.Options = append(from.Options, ui.Option{Value: a.Key, Label: say(ctx, "workspace.from.archive", a.VerifiedAt.UTC().Format("2006-01-02 15:04:05 UTC"))})
+				from.Options = append(from.Options, ui.Option{Value: a.Key, Label: ui.Say(ctx, "workspace.from.archive", a.VerifiedAt.UTC().Format("2006-01-02 15:04:05 UTC"))})
 			}
 		}
-		from.Options = append(from.Options, ui.Option{Value: recoverFresh, Label: say(ctx, "workspace.from.fresh")})
+		from.Options = append(from.Options, ui.Option{Value: recoverFresh, Label: ui.Say(ctx, "workspace.from.fresh")})
 		fields = append(fields, from)
 	}
 	return ui.Question{
-		Title: say(ctx, "workspace.ask.recover", plain(x.Name)), Text: say(ctx, "workspace.text.recover", plain(string(x.Error)+": "+x.ErrorSays)), Button: say(ctx, "workspace.recover"),
+		Title: ui.Say(ctx, "workspace.ask.recover", ui.Line(x.Name)), Text: ui.Say(ctx, "workspace.text.recover", ui.Line(string(x.Error)+": "+x.ErrorSays)), Button: ui.Say(ctx, "workspace.recover"),
 		Fields: fields, Back: workspacePath(x.ID),
 	}, nil
 }
@@ -107,7 +107,7 @@ func (w *Web) recoverWorkspace(r *Request) (Done, error) {
 		in.Body.Archive = from
 	}
 	did, err := workspace.Recover.Call(r.Context(), w.config.Operations, in)
-	return Done{To: workspacePath(did.Workspace.ID), Say: say(r.Context(), "said.workspace.recovered", plain(did.Workspace.Name))}, err
+	return Done{To: workspacePath(did.Workspace.ID), Say: ui.Say(r.Context(), "said.workspace.recovered", ui.Line(did.Workspace.Name))}, err
 }
 
 // openWorkspace leads into a workspace. It is a GET on purpose: the host of a workspace
@@ -139,29 +139,29 @@ func (w *Web) askNewWorkspace(r *Request) (ui.Question, error) {
 	}
 	var providers []ui.Option
 	for _, name := range names {
-		providers = append(providers, ui.Option{Value: name, Label: wordOf(ctx, "provider.", name)})
+		providers = append(providers, ui.Option{Value: name, Label: ui.Code(ctx, "provider.", name)})
 	}
 	fields := []ui.Field{
-		{Name: "name", Label: say(ctx, "workspace.name"), Hint: say(ctx, "workspace.name.hint"), Example: "notes", Focus: true, Auto: "off"},
-		{Name: "description", Label: say(ctx, "workspace.description"), Optional: true, Auto: "off"},
-		{Name: "provider", Label: say(ctx, "workspace.provider"), Type: "select", Value: names[0], Options: providers},
+		{Name: "name", Label: ui.Say(ctx, "workspace.name"), Hint: ui.Say(ctx, "workspace.name.hint"), Example: "notes", Focus: true, Auto: "off"},
+		{Name: "description", Label: ui.Say(ctx, "workspace.description"), Optional: true, Auto: "off"},
+		{Name: "provider", Label: ui.Say(ctx, "workspace.provider"), Type: "select", Value: names[0], Options: providers},
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return name != workspace.OnThisMachine }) {
-		fields = append(fields, ui.Field{Name: "image", Label: say(ctx, "workspace.image"), Optional: true, Hint: say(ctx, "workspace.image.hint"), Example: "registry.example.org/dev/go:1.26", Auto: "off"})
+		fields = append(fields, ui.Field{Name: "image", Label: ui.Say(ctx, "workspace.image"), Optional: true, Hint: ui.Say(ctx, "workspace.image.hint"), Example: "registry.example.org/dev/go:1.26", Auto: "off"})
 	}
 	fields = append(fields, ttlFields(ctx, "", "")...)
-	return ui.Question{Title: say(ctx, "workspace.new"), Text: say(ctx, "workspace.new.text"), Button: say(ctx, "workspace.create"), Fields: fields, Back: "/workspaces"}, nil
+	return ui.Question{Title: ui.Say(ctx, "workspace.new"), Text: ui.Say(ctx, "workspace.new.text"), Button: ui.Say(ctx, "workspace.create"), Fields: fields, Back: "/workspaces"}, nil
 }
 
 func ttlFields(ctx context.Context, standby, archive string) []ui.Field {
 	return []ui.Field{
-		{Name: "standby_ttl", Label: say(ctx, "workspace.standby"), Value: standby, Optional: true, Example: "10m", Hint: say(ctx, "workspace.standby.hint"), Auto: "off"},
-		{Name: "archive_ttl", Label: say(ctx, "workspace.archiveafter"), Value: archive, Optional: true, Example: "30m", Hint: say(ctx, "workspace.archiveafter.hint"), Auto: "off"},
+		{Name: "standby_ttl", Label: ui.Say(ctx, "workspace.standby"), Value: standby, Optional: true, Example: "10m", Hint: ui.Say(ctx, "workspace.standby.hint"), Auto: "off"},
+		{Name: "archive_ttl", Label: ui.Say(ctx, "workspace.archiveafter"), Value: archive, Optional: true, Example: "30m", Hint: ui.Say(ctx, "workspace.archiveafter.hint"), Auto: "off"},
 	}
 }
 
 func createdWorkspace(r *Request, made workspace.Made) Done {
-	return Done{To: workspacePath(made.ID), Say: say(r.Context(), "said.workspace.created", plain(made.Name))}
+	return Done{To: workspacePath(made.ID), Say: ui.Say(r.Context(), "said.workspace.created", ui.Line(made.Name))}
 }
 
 // ownTTL is a time that a workspace has of its own; empty: the policy's, which stays so
@@ -184,16 +184,16 @@ func (w *Web) askChangeWorkspace(r *Request) (ui.Question, error) {
 		return ui.Question{}, err
 	}
 	fields := []ui.Field{
-		{Name: "name", Label: say(ctx, "workspace.name"), Value: x.Name, Hint: say(ctx, "workspace.name.hint"), Focus: true, Auto: "off"},
-		{Name: "description", Label: say(ctx, "workspace.description"), Value: x.Description, Optional: true, Auto: "off"},
+		{Name: "name", Label: ui.Say(ctx, "workspace.name"), Value: x.Name, Hint: ui.Say(ctx, "workspace.name.hint"), Focus: true, Auto: "off"},
+		{Name: "description", Label: ui.Say(ctx, "workspace.description"), Value: x.Description, Optional: true, Auto: "off"},
 	}
 	if x.Provider != workspace.OnThisMachine {
-		fields = append(fields, ui.Field{Name: "image", Label: say(ctx, "workspace.image"), Value: x.Image, Optional: true, Hint: say(ctx, "workspace.image.hint"), Auto: "off"})
+		fields = append(fields, ui.Field{Name: "image", Label: ui.Say(ctx, "workspace.image"), Value: x.Image, Optional: true, Hint: ui.Say(ctx, "workspace.image.hint"), Auto: "off"})
 	}
 	fields = append(fields, ttlFields(ctx, ownTTL(x.StandbyTTL, policy.StandbyTTL), ownTTL(x.ArchiveTTL, policy.ArchiveTTL))...)
-	return ui.Question{Title: say(ctx, "workspace.ask.change", plain(x.Name)), Button: say(ctx, "policy.save"), Fields: fields, Back: workspacePath(x.ID)}, nil
+	return ui.Question{Title: ui.Say(ctx, "workspace.ask.change", ui.Line(x.Name)), Button: ui.Say(ctx, "policy.save"), Fields: fields, Back: workspacePath(x.ID)}, nil
 }
 
 func changedWorkspace(r *Request, x workspace.View) Done {
-	return Done{To: workspacePath(x.ID), Say: say(r.Context(), "said.workspace.changed", plain(x.Name))}
+	return Done{To: workspacePath(x.ID), Say: ui.Say(r.Context(), "said.workspace.changed", ui.Line(x.Name))}
 }

@@ -19,15 +19,15 @@ func entrySaid(ctx context.Context, e workspace.Entry) string {
 		if json.Unmarshal(e.Data, &data) != nil {
 			break
 		}
-		return ui.Cut(strings.TrimSuffix(wordOf(ctx, "phase.", data.Desired)+": "+plain(e.Message), ": "), 200)
+		return ui.Cut(strings.TrimSuffix(ui.Code(ctx, "phase.", data.Desired)+": "+ui.Line(e.Message), ": "), 200)
 	case e.Type == "changed":
-		return ui.Cut(plain(changedSaid(ctx, e.Data)), 200)
+		return ui.Cut(ui.Line(changedSaid(ctx, e.Data)), 200)
 	case e.Message == string(e.Operation):
 		return ""
 	case e.Type == "phase":
-		return wordOf(ctx, "phase.", e.Message)
+		return ui.Code(ctx, "phase.", e.Message)
 	}
-	return ui.Cut(plain(e.Message), 200)
+	return ui.Cut(ui.Line(e.Message), 200)
 }
 
 // changedLabels are what the fields of a change are called on the page.
@@ -54,7 +54,7 @@ func changedSaid(ctx context.Context, raw json.RawMessage) string {
 				text = ui.Duration(ctx, d)
 			}
 		}
-		said = append(said, say(ctx, x.label)+": "+text)
+		said = append(said, ui.Say(ctx, x.label)+": "+text)
 	}
 	return strings.Join(said, " · ")
 }

@@ -17,11 +17,11 @@ const workspacePolicyPath = "/workspaces/policy"
 // what holds for all.
 func workspaceViews(r *Request, current string) []ui.Tab {
 	ctx := r.Context()
-	tabs := []ui.Tab{{Label: say(ctx, "workspaces.mine"), Href: "/workspaces", Current: current == ""}}
+	tabs := []ui.Tab{{Label: ui.Say(ctx, "workspaces.mine"), Href: "/workspaces", Current: current == ""}}
 	if r.Can(auth.Read, "workspace") {
-		tabs = append(tabs, ui.Tab{Label: say(ctx, "workspaces.everybody"), Href: "/workspaces?whose=all", Current: current == "all"})
+		tabs = append(tabs, ui.Tab{Label: ui.Say(ctx, "workspaces.everybody"), Href: "/workspaces?whose=all", Current: current == "all"})
 	}
-	return append(tabs, ui.Tab{Label: say(ctx, "workspaces.policy"), Href: workspacePolicyPath, Current: current == "policy"})
+	return append(tabs, ui.Tab{Label: ui.Say(ctx, "workspaces.policy"), Href: workspacePolicyPath, Current: current == "policy"})
 }
 
 // workspacePolicy shows what holds for all workspaces: who is refused wants to know why.
@@ -34,14 +34,14 @@ func (w *Web) workspacePolicy(r *Request) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	head := ui.Head{Title: say(r.Context(), "workspaces.title")}
+	head := ui.Head{Title: ui.Say(r.Context(), "workspaces.title")}
 	return View{Head: head, Body: workspacePolicyPage(p, workspaceViews(r, "policy"), r.Can(auth.Manage, "workspace")), Follow: workspaceEvents()}, nil
 }
 
 // lifeSaid is how long one may run in one piece.
 func lifeSaid(ctx context.Context, p workspace.Policy) string {
 	if p.MaxLife == 0 {
-		return say(ctx, "wspolicy.forever")
+		return ui.Say(ctx, "wspolicy.forever")
 	}
 	return ttlSaid(ctx, p.MaxLife)
 }
@@ -62,18 +62,18 @@ func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
 	}
 	span := func(d node.Span) string { return spanText(time.Duration(d)) }
 	return ui.Question{
-		Title: say(ctx, "wspolicy.change"), Text: say(ctx, "wspolicy.ask"), Button: say(ctx, "policy.save"), Back: workspacePolicyPath,
+		Title: ui.Say(ctx, "wspolicy.change"), Text: ui.Say(ctx, "wspolicy.ask"), Button: ui.Say(ctx, "policy.save"), Back: workspacePolicyPath,
 		Fields: []ui.Field{
-			{Name: "per_user", Label: say(ctx, "wspolicy.peruser"), Type: "number", Value: strconv.Itoa(p.PerUser), Focus: true, Auto: "off"},
-			{Name: "in_all", Label: say(ctx, "wspolicy.inall"), Type: "number", Value: strconv.Itoa(p.InAll), Auto: "off"},
-			{Name: "standby_ttl", Label: say(ctx, "wspolicy.standby"), Value: span(p.StandbyTTL), Hint: say(ctx, "wspolicy.standby.hint"), Auto: "off"},
-			{Name: "archive_ttl", Label: say(ctx, "wspolicy.archive"), Value: span(p.ArchiveTTL), Hint: say(ctx, "wspolicy.archive.hint"), Auto: "off"},
-			{Name: "max_life", Label: say(ctx, "wspolicy.life"), Value: life, Optional: true, Example: "12h", Hint: say(ctx, "wspolicy.life.hint"), Auto: "off"},
-			{Name: "busy_most", Label: say(ctx, "wspolicy.busy"), Value: span(p.BusyMost), Hint: say(ctx, "wspolicy.busy.hint"), Auto: "off"},
+			{Name: "per_user", Label: ui.Say(ctx, "wspolicy.peruser"), Type: "number", Value: strconv.Itoa(p.PerUser), Focus: true, Auto: "off"},
+			{Name: "in_all", Label: ui.Say(ctx, "wspolicy.inall"), Type: "number", Value: strconv.Itoa(p.InAll), Auto: "off"},
+			{Name: "standby_ttl", Label: ui.Say(ctx, "wspolicy.standby"), Value: span(p.StandbyTTL), Hint: ui.Say(ctx, "wspolicy.standby.hint"), Auto: "off"},
+			{Name: "archive_ttl", Label: ui.Say(ctx, "wspolicy.archive"), Value: span(p.ArchiveTTL), Hint: ui.Say(ctx, "wspolicy.archive.hint"), Auto: "off"},
+			{Name: "max_life", Label: ui.Say(ctx, "wspolicy.life"), Value: life, Optional: true, Example: "12h", Hint: ui.Say(ctx, "wspolicy.life.hint"), Auto: "off"},
+			{Name: "busy_most", Label: ui.Say(ctx, "wspolicy.busy"), Value: span(p.BusyMost), Hint: ui.Say(ctx, "wspolicy.busy.hint"), Auto: "off"},
 		},
 	}, nil
 }
 
 func changedPolicy(r *Request, _ workspace.Policy) Done {
-	return Done{To: workspacePolicyPath, Say: say(r.Context(), "said.workspace.policy")}
+	return Done{To: workspacePolicyPath, Say: ui.Say(r.Context(), "said.workspace.policy")}
 }

@@ -108,7 +108,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.peruser")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.peruser")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -139,7 +139,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.inall")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.inall")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -173,9 +173,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var11 string
-						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "wspolicy.standby.hint"))
+						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "wspolicy.standby.hint"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 23, Col: 66}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 23, Col: 69}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 						if templ_7745c5c3_Err != nil {
@@ -187,7 +187,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.standby")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.standby")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -221,9 +221,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var14 string
-						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "wspolicy.archive.hint"))
+						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "wspolicy.archive.hint"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 27, Col: 66}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 27, Col: 69}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 						if templ_7745c5c3_Err != nil {
@@ -235,7 +235,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.archive")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.archive")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -266,7 +266,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.life")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.life")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -300,9 +300,9 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var19 string
-						templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "wspolicy.busy.hint"))
+						templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "wspolicy.busy.hint"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 34, Col: 63}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `workspace_policy.templ`, Line: 34, Col: 66}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 						if templ_7745c5c3_Err != nil {
@@ -314,7 +314,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Fact(say(ctx, "wspolicy.busy")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Fact(ui.Say(ctx, "wspolicy.busy")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -329,7 +329,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Ask(say(ctx, "wspolicy.change"), "settings", workspacePolicyPath+"/change", false).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Ask(ui.Say(ctx, "wspolicy.change"), "settings", workspacePolicyPath+"/change", false).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -344,7 +344,7 @@ func workspacePolicyPage(p workspace.Policy, tabs []ui.Tab, manage bool) templ.C
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Card(say(ctx, "wspolicy.title")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Card(ui.Say(ctx, "wspolicy.title")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -94,10 +94,10 @@ func (v workspacesView) filtered() bool { return v.phase != "" || v.search != ""
 
 func (w *Web) workspaceList(r *Request) (View, error) {
 	ctx := r.Context()
-	head := ui.Head{Title: say(ctx, "workspaces.title")}
+	head := ui.Head{Title: ui.Say(ctx, "workspaces.title")}
 	host, err := w.workspaces()
 	if err != nil || len(host.Offered) == 0 {
-		return View{Head: head, Body: ui.Empty("workspace", say(ctx, "workspaces.off"), say(ctx, "workspaces.off.text")), Still: true}, nil
+		return View{Head: head, Body: ui.Empty("workspace", ui.Say(ctx, "workspaces.off"), ui.Say(ctx, "workspaces.off.text")), Still: true}, nil
 	}
 	create := len(host.Usable(r.Subject)) > 0 && auth.Can(r.Subject, auth.Submit, r.Subject.Own("workspace"))
 	v := workspacesView{search: r.Query("search"), everybody: r.Query("whose") == "all", create: create}
@@ -130,14 +130,14 @@ func (w *Web) workspaceList(r *Request) (View, error) {
 }
 
 // nextSaid is what happens next, in words; the time stands beside it.
-func nextSaid(ctx context.Context, n *workspace.Next) string { return wordOf(ctx, "next.", n.What) }
+func nextSaid(ctx context.Context, n *workspace.Next) string { return ui.Code(ctx, "next.", n.What) }
 
 // useSaid is what was done last in a workspace.
 func useSaid(ctx context.Context, source string) string {
 	if source == "" {
 		return ""
 	}
-	return wordOf(ctx, "use.", source)
+	return ui.Code(ctx, "use.", source)
 }
 
 // ttlSaid is a time of a workspace.
