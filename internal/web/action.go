@@ -5,39 +5,9 @@ import (
 	"mime/multipart"
 	"net/http"
 
-	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
-
-// Action is something that a person does: GET asks, POST does it.
-type Action struct {
-	// Path is as http.ServeMux reads it: /jobs/{id}/cancel.
-	Path string
-	// Nav is the path of the entry of the navigation that is lit.
-	Nav string
-	// Verb and Kind are the right that it takes; Own as in Page.
-	Verb auth.Verb
-	Kind string
-	Own  bool
-	// Ask is the question, with its fields. Nil: the action can be undone and
-	// is done at once.
-	Ask func(*Request) (ui.Question, error)
-	// Form is the question as a page, for one that is more than some fields. Do then
-	// shows what it refuses itself, by Done.Show.
-	Form func(*Request) (View, error)
-	Do   func(*Request) (Done, error)
-}
-
-// Done is what follows an action.
-type Done struct {
-	// To is the page to go to.
-	To string
-	// Say is shown there, once.
-	Say string
-	// Show is a page to show instead, for what must be seen once: a secret.
-	Show *View
-}
 
 // action serves an action. The door has refused requests from other sites.
 func (w *Web) action(a Action) {
@@ -72,7 +42,7 @@ func (w *Web) action(a Action) {
 			return
 		}
 		var done Done
-		if err = r.parse(); err != nil {
+		if err = r.Parse(maxPlan); err != nil {
 			w.showProblem(rw, r, badForm(err))
 			return
 		}

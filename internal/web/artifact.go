@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
@@ -25,8 +24,6 @@ const (
 	// previewBytes is how large a text may be to be shown, imageBytes a picture.
 	previewBytes = 64 << 10
 	imageBytes   = 32 << 20
-	// carriesMost and carriesEach bound the downloads of a server and of one person.
-	carriesMost, carriesEach = 200, 20
 	// stall is how long a browser may take to read a piece.
 	stall = 30 * time.Second
 )
@@ -206,45 +203,9 @@ func (w *Web) carry(rw http.ResponseWriter, body io.Reader) error {
 	}
 }
 
-// Download is an answer of any size. Serve returns an error as long as nothing
-// was sent.
-type Download struct {
-	Path  string
-	Verb  auth.Verb
-	Kind  string
-	Serve func(http.ResponseWriter, *Request) error
-}
-
-// download serves data that no browser runs.
-func (w *Web) download(d Download) {
-	w.mux.HandleFunc("GET "+d.Path, func(rw http.ResponseWriter, hr *http.Request) {
-		r := w.request(hr)
-		err := r.allow(d.Verb, d.Kind, false)
-		if err == nil && liveOf(r.Context()) != nil {
-			err = problem.New(problem.NotFound, "", "this is no page")
-		}
-		if err == nil {
-			var leave func()
-			if leave, err = w.carries.Take(r.Subject); err == nil {
-				defer leave()
-			}
-		}
-		if err != nil {
-			w.fail(rw, r, err)
-			return
-		}
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(w.closed, cancel)()
-		r.Request = r.WithContext(ctx)
-		h := rw.Header()
-		policy := h.Get("Content-Security-Policy")
-		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		if err := d.Serve(rw, r); err != nil {
-			h.Set("Content-Security-Policy", policy) // the error is a page of ours
-			w.fail(rw, r, err)
-		}
-	})
+func (w *Web) bucket() (blob.Bucket, error) {
+	if w.config.Bucket == nil {
+		return nil, problem.New(problem.NotFound, "start the server with a bucket: folder:///path or s3://host/bucket", "this server has no bucket")
+	}
+	return w.config.Bucket, nil
 }

@@ -134,7 +134,7 @@ func (h historyView) imported() bool {
 
 func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, error) {
 	var h historyView
-	if liveOf(r.Context()) != nil {
+	if r.Live {
 		return templ.NopComponent, nil
 	}
 	rows, err := w.config.Rollouts.DatabaseHistory(r.Context(), v.Name, namesPage(r))
@@ -150,7 +150,7 @@ func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, erro
 }
 
 func (w *Web) databaseDrift(r *Request, v databaseView) (templ.Component, error) {
-	if liveOf(r.Context()) != nil {
+	if r.Live {
 		return templ.NopComponent, nil
 	}
 	report, err := w.config.Rollouts.Drift(r.Context(), v.Name)

@@ -5,34 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/ui"
 )
-
-func taskPath(id weir.ID) string { return ui.Path("tasks", id.String()) }
-
-func jobPath(id weir.ID) string { return ui.Path("jobs", id.String()) }
-
-// subjectPath is the page of what an event is about, or empty.
-func subjectPath(e view.Event) string {
-	switch {
-	case !e.Task.IsZero():
-		return taskPath(e.Task)
-	case e.Kind == "job" && !e.Job.IsZero():
-		return jobPath(e.Job)
-	case e.Subject == "":
-		return ""
-	}
-	switch e.Kind {
-	case "fleet":
-		return ui.Path("fleet", "jobs", e.Subject)
-	case "pc":
-		return pcPath(e.Subject)
-	case "database", "device", "node", "pool", "rollout", "schedule", "worker", "workflow", "workspace":
-		return ui.Path(e.Kind+"s", e.Subject)
-	}
-	return ""
-}
 
 // subjectName is what an event is about, short enough for a line: a name, where
 // one is known.
@@ -86,4 +62,21 @@ func eventWords(ctx context.Context, e view.Event) string {
 		return ui.Line(data.Kind+" "+data.Name) + ", " + ui.Bytes(data.Size)
 	}
 	return ui.Cut(ui.Line(string(e.Data)), 300)
+}
+
+// eventsShown is how many events the page of a thing shows.
+const eventsShown = 15
+
+// eventsOf is what happened lately to a thing with a name.
+func (c *Config) eventsOf(r *Request, kind, name string) ([]view.Event, error) {
+	events, _, err := c.Store.Timeline(r.Context(), view.TimelineFilter{Kind: kind, Subject: name, NotKinds: hiddenKinds(r)}, "", eventsShown)
+	return events, err
+}
+
+// hiddenKinds are the kinds of events that the reader may not see.
+func hiddenKinds(r *Request) []string {
+	if r.Can(auth.Read, "audit") {
+		return nil
+	}
+	return auth.PrivateKinds()
 }

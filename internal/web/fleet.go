@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/problem"
@@ -19,11 +18,7 @@ func (w *Web) fleets() (*fleet.Store, error) {
 	return w.config.Fleets, nil
 }
 
-func fleetJobPath(id weir.ID) string { return ui.Path("fleet", "jobs", id.String()) }
-
 func devicePath(serial string) string { return ui.Path("devices", serial) }
-
-func pcPath(name string) string { return queryPath("/devices", "pc", name) }
 
 // fleetTabs are the pages of the fleet, by address. Their names are words.
 var fleetTabs = []struct{ name, path string }{
@@ -71,22 +66,6 @@ func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error
 // ended something is told by its task.
 func fleetEvents() *timeline.Filter {
 	return &timeline.Filter{Kinds: []string{"device", "pc", "fleet", "task", "job"}}
-}
-
-// chip is a choice of a filter that is one click away.
-type chip struct {
-	label, href string
-	current     bool
-}
-
-// chips are the choices of a parameter of the address, the first one: all.
-func chips(r *Request, name, prefix string, words []string, value string) []chip {
-	ctx := r.Context()
-	out := []chip{{label: ui.Say(ctx, "fleet.all"), href: ui.With(r.URL, name, "", "after", ""), current: value == ""}}
-	for _, word := range words {
-		out = append(out, chip{label: ui.Code(ctx, prefix, word), href: ui.With(r.URL, name, word, "after", ""), current: value == word})
-	}
-	return out
 }
 
 // deviceLooks are those of the health of a device.
@@ -138,10 +117,3 @@ func fleetRightsOf(r *Request) fleetRights {
 
 // minutesOf is how long something runs, as a cell says it.
 func minutesOf(now, from time.Time) int { return max(0, int(now.Sub(from).Minutes())) }
-
-func timeOr(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
-}

@@ -44,7 +44,7 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 			Danger: o.Verb == fleet.Retire.Verb, Fields: reasonFor(ctx), Back: devicePath(d.Serial),
 		}, nil
 	}
-	return operated(w, o, "/fleet", ask, func(r *Request, out fleet.DeviceChanged) Done {
+	return operated(w.config.Operations, o, "/fleet", ask, func(r *Request, out fleet.DeviceChanged) Done {
 		serial := ui.Line(out.Device.Serial)
 		said := ui.Say(r.Context(), "said.device."+o.Verb, serial)
 		if !out.Changed {

@@ -5,26 +5,10 @@ import (
 	"sync"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
-
-func (w *Web) flows() (*workflow.Store, error) {
-	if w.config.Workflows == nil {
-		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
-	}
-	return w.config.Workflows, nil
-}
-
-func (w *Web) bucket() (blob.Bucket, error) {
-	if w.config.Bucket == nil {
-		return nil, problem.New(problem.NotFound, "start the server with a bucket: folder:///path or s3://host/bucket", "this server has no bucket")
-	}
-	return w.config.Bucket, nil
-}
 
 // edition is the version of a workflow that a job is a run of.
 type edition struct {

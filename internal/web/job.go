@@ -158,8 +158,6 @@ func (w *Web) jobParamsFile(r *Request) (contentType string, data []byte, err er
 	return jsonType, orNull(j.Params), err
 }
 
-const jsonType = "application/json"
-
 // orNull is JSON for nothing, too.
 func orNull(data json.RawMessage) []byte {
 	if len(data) == 0 {

@@ -3,11 +3,8 @@ package web
 import (
 	"context"
 	"net/url"
-	"strings"
-	"time"
 
 	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
@@ -88,36 +85,3 @@ func (w *Web) jobList(r *Request, f view.JobFilter, with url.Values) (v jobsView
 	v.newest, v.older = pages(r, next)
 	return v, nil
 }
-
-// pages are the links to the beginning of a list and to its next page.
-func pages(r *Request, next string) (newest, older string) {
-	if r.Query("after") != "" {
-		newest = ui.With(r.URL, "after", "")
-	}
-	if next != "" {
-		older = ui.With(r.URL, "after", next)
-	}
-	return newest, older
-}
-
-func tallyOf(j view.Job) ui.Tally {
-	return ui.Tally{Total: j.Total, Done: j.Done, Failed: j.Failed, Canceled: j.Canceled, Skipped: j.Skipped}
-}
-
-// jobName is what a job is called; without a name of its own, its kind.
-func jobName(j view.Job) string {
-	if name := strings.TrimSpace(ui.Line(j.Name)); name != "" {
-		return name
-	}
-	return ui.Line(j.Kind) + " " + ui.Short(j.ID.String())
-}
-
-// jobEnd is when a job ended, or zero.
-func jobEnd(j view.Job) time.Time {
-	if j.Ended() {
-		return j.FinishedAt
-	}
-	return time.Time{}
-}
-
-func maySubmit(r *Request) bool { return r.Can(auth.Submit, "task") }

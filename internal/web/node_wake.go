@@ -112,33 +112,6 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 	return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.waking", in.Node)}, nil
 }
 
-// spanField reads a duration; an empty field is zero. The form shows what the
-// database says, such as 00:30:00, and takes it again.
-func spanField(r *Request, name string) (time.Duration, error) {
-	text := r.Field(name)
-	if text == "" {
-		return 0, nil
-	}
-	if d, ok := clockSpan(text); ok {
-		return d, nil
-	}
-	d, err := op.ParseWait(text)
-	if err != nil {
-		return 0, problem.Refuse(name, "write it so: 90s, 30m, 2h, 1d", "%q is no time", text)
-	}
-	return d, nil
-}
-
-// clockSpan reads 00:30:00.
-func clockSpan(text string) (time.Duration, bool) {
-	parts := strings.Split(text, ":")
-	if len(parts) != 3 {
-		return 0, false
-	}
-	d, err := time.ParseDuration(parts[0] + "h" + parts[1] + "m" + parts[2] + "s")
-	return d, err == nil && d >= 0
-}
-
 func (w *Web) askChangeNode(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {

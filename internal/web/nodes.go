@@ -70,7 +70,7 @@ func (w *Web) node(r *Request) (View, error) {
 	if v.workers, err = w.config.Store.Workers(r.Context(), view.WorkerFilter{Node: n.Name}, view.Page{Limit: workersShown}); err != nil {
 		return View{}, err
 	}
-	if v.events, err = w.eventsOf(r, "node", n.Name); err != nil {
+	if v.events, err = w.config.eventsOf(r, "node", n.Name); err != nil {
 		return View{}, err
 	}
 	if v.manage {

@@ -8,7 +8,7 @@ import (
 
 // operated is the action of an operation: a button, and a question before it if there is
 // one. Its route is that of the API, and a form has the fields of its body.
-func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
+func operated[S, In, Out any](local op.Local, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
 	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Own: o.Own, Ask: ask, Do: func(r *Request) (Done, error) {
 		if err := answered(r, ask); err != nil {
 			return Done{}, err
@@ -17,7 +17,7 @@ func operated[S, In, Out any](w *Web, o *op.Op[S, In, Out], nav string, ask func
 		if err := read(r, in); err != nil {
 			return Done{}, err
 		}
-		out, err := o.Call(r.Context(), w.config.Operations, in)
+		out, err := o.Call(r.Context(), local, in)
 		if err != nil {
 			return Done{}, err
 		}

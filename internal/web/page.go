@@ -7,62 +7,26 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // pageTime bounds the work for one page.
 const pageTime = 30 * time.Second
 
-// Page is one page of the dashboard: who may see it, and how it is made.
-type Page struct {
-	// Path is as http.ServeMux reads it: /jobs/{id}.
-	Path string
-	// Nav is the path of the entry of the navigation that is lit. Empty: Path.
-	Nav string
-	// Verb and Kind are the right that it takes.
-	Verb auth.Verb
-	Kind string
-	// Own says that the page shows only what is the reader's own.
-	Own  bool
-	Load func(*Request) (View, error)
-}
-
-func (p Page) nav() string {
+// navOf is the entry of the navigation that is lit on a page.
+func navOf(p Page) string {
 	if p.Nav == "" {
 		return p.Path
 	}
 	return p.Nav
 }
-
-// View is a page with all its data, ready to be written.
-type View struct {
-	ui.Head
-	Body templ.Component
-	// Plain says that the body has a heading of its own.
-	Plain bool
-	// Follow says which events may change the page. Nil: it is looked at every
-	// few seconds only.
-	Follow *timeline.Filter
-	// Still pages hold nothing that changes by itself, such as forms.
-	Still bool
-	// Status is that of the answer. Zero: 200.
-	Status int
-}
-
-// elsewhere is the answer of a page that stands under another address.
-type elsewhere string
-
-func (e elsewhere) Error() string { return "see " + string(e) }
-
-// SeeOther is the error of a Load that leads to another page.
-func SeeOther(path string) error { return elsewhere(path) }
 
 // page serves a page.
 func (w *Web) page(p Page) {
@@ -85,7 +49,7 @@ func (w *Web) page(p Page) {
 			w.fail(rw, r, err)
 			return
 		}
-		w.show(rw, r, p.nav(), v)
+		w.show(rw, r, navOf(p), v)
 	})
 }
 
@@ -150,15 +114,6 @@ func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
 		f.Follow = r.URL.RequestURI()
 	}
 	return f
-}
-
-// File is an answer that is no page: JSON or a log, whole.
-type File struct {
-	Path string
-	Verb auth.Verb
-	Kind string
-	// Load returns the type of the data, and the data. HTML is never served so.
-	Load func(*Request) (contentType string, data []byte, err error)
 }
 
 // file serves a file as data that no browser runs.
@@ -251,4 +206,13 @@ func explainStatus(ctx context.Context, status int) (title, next string) {
 		key = "failure.method"
 	}
 	return ui.Say(ctx, key), ui.Say(ctx, key+".next")
+}
+
+// loginFor is the login page that leads back.
+func loginFor(r *Request) string {
+	next := r.URL.RequestURI()
+	if r.Method != http.MethodGet || next == "/" {
+		return "/login"
+	}
+	return "/login?next=" + url.QueryEscape(next)
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -48,9 +47,6 @@ func (w *Web) putPool(r *Request, name string, m op.Matched, said string) (Done,
 	}
 	return Done{To: poolPath(name), Say: said}, nil
 }
-
-// spanText is a duration as people write it: without the zeros of 1h0m0s.
-func spanText(d time.Duration) string { return op.Period(d).String() }
 
 func askNewPool(r *Request) (ui.Question, error) {
 	ctx := r.Context()

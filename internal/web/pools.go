@@ -51,23 +51,6 @@ func (w *Web) pools(r *Request) (View, error) {
 	return View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
 }
 
-// namesPage asks for one row more than is shown, to know whether there is a next
-// page.
-func namesPage(r *Request) view.Page {
-	return view.Page{Limit: perPage + 1, After: r.Query("after")}
-}
-
-// namesPaged cuts a list by name to the page, and makes the links that lead on.
-func namesPaged[T any](r *Request, rows []T, name func(T) string) (page []T, newest, older string) {
-	next := ""
-	if len(rows) > perPage {
-		rows = rows[:perPage]
-		next = name(rows[perPage-1])
-	}
-	newest, older = pages(r, next)
-	return rows, newest, older
-}
-
 // firstWaiting is what waits longest for each pool.
 func (w *Web) firstWaiting(ctx context.Context, pools []view.Pool) (map[string]view.GateGroup, error) {
 	waiting := 0
@@ -107,19 +90,10 @@ func (w *Web) pool(r *Request) (View, error) {
 	if v.holders, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{State: "running", Pool: p.Name}, view.Page{Limit: holdersShown}); err != nil {
 		return View{}, err
 	}
-	if v.events, err = w.eventsOf(r, "pool", p.Name); err != nil {
+	if v.events, err = w.config.eventsOf(r, "pool", p.Name); err != nil {
 		return View{}, err
 	}
 	return View{Head: ui.Head{Title: p.Name}, Plain: true, Body: poolPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
-}
-
-// eventsShown is how many events the page of a thing shows.
-const eventsShown = 15
-
-// eventsOf is what happened lately to a thing with a name.
-func (w *Web) eventsOf(r *Request, kind, name string) ([]view.Event, error) {
-	events, _, err := w.config.Store.Timeline(r.Context(), view.TimelineFilter{Kind: kind, Subject: name, NotKinds: hiddenKinds(r)}, "", eventsShown)
-	return events, err
 }
 
 // poolTone is how full a pool is: a state whose colour says it.

@@ -3,7 +3,6 @@ package web
 import (
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,19 +14,14 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// perPage is how many rows a list shows.
-const perPage = 50
-
 // Request is a request with who asks.
 type Request struct {
 	*http.Request
 	Subject auth.Subject
 	// Now is the time that ages on the page count from.
 	Now time.Time
-}
-
-func (w *Web) request(hr *http.Request) *Request {
-	return &Request{Request: hr, Subject: auth.From(hr.Context()), Now: time.Now()}
+	// Live says that a stream asks for what has changed on the page.
+	Live bool
 }
 
 // Can says whether the reader may do it: it decides which buttons are there. The
@@ -97,38 +91,19 @@ func (r *Request) ID(name string) (weir.ID, error) {
 	return id, nil
 }
 
-// parse reads a form that was posted. One with files is read into memory as a whole:
-// the guard has bounded it.
-func (r *Request) parse() error {
+// Parse reads a form that was posted. One with files is read into memory as a whole:
+// the guard has bounded it by most.
+func (r *Request) Parse(most int64) error {
 	if err := r.ParseForm(); err != nil {
 		return err
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "multipart/form-data" {
 		return nil
 	}
-	return r.ParseMultipartForm(maxPlan) // #nosec G120 -- the guard has bounded the body
+	return r.ParseMultipartForm(most) // #nosec G120 -- the guard has bounded the body
 }
 
 // Field is a field of the form that was posted, without space around it.
 func (r *Request) Field(name string) string {
 	return strings.TrimSpace(r.PostFormValue(name))
-}
-
-// local is a path of ours that a page may lead on to, or "/": an address from
-// outside must not lead outside.
-func local(path string) string {
-	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(path, "/") ||
-		strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
-		return "/"
-	}
-	return path
-}
-
-func loginFor(r *Request) string {
-	next := r.URL.RequestURI()
-	if r.Method != http.MethodGet || next == "/" {
-		return "/login"
-	}
-	return "/login?next=" + url.QueryEscape(next)
 }

@@ -62,11 +62,6 @@ func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
 	}
 }
 
-// reasonFor is a field that must be filled in: others will ask why.
-func reasonFor(ctx context.Context) []ui.Field {
-	return []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Hint: ui.Say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
-}
-
 // askStage makes a question about a stage of the rollout of the path.
 func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState) ui.Question) func(*Request) (ui.Question, error) {
 	return func(r *Request) (ui.Question, error) {

@@ -20,8 +20,6 @@ import (
 const (
 	// environmentsMost is how many environments the form of a plan offers.
 	environmentsMost = 40
-	// keyMost bounds the key of a form, which comes back from the browser.
-	keyMost = 64
 )
 
 // planForm is a plan as people fill it in. What they typed comes back as it was,

@@ -6,9 +6,6 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// look is how a state is shown beside its word.
-type look struct{ icon, class string }
-
 // statusLooks are those of tasks. What is available has a colour of its own:
 // nothing is in its way, and nobody has taken it.
 var statusLooks = map[string]look{
@@ -32,14 +29,6 @@ var stateLooks = map[string]look{
 	"done":        {"done", "is-done"},
 	"failed":      {"failed", "is-failed"},
 	"canceled":    {"canceled", "is-canceled"},
-}
-
-// lookOf is plain for a word that a newer server may have.
-func lookOf(looks map[string]look, word string) look {
-	if l, ok := looks[word]; ok {
-		return l
-	}
-	return look{"info", "is-pending"}
 }
 
 // waitsSaid is what a store says about a wait or an end, as a page says it: the

@@ -21,8 +21,6 @@ func (w *Web) rolls() (*rollout.Store, error) {
 	return w.config.Rollouts, nil
 }
 
-func rolloutPath(id weir.ID) string { return ui.Path("rollouts", id.String()) }
-
 // rolloutRights are what the reader may do with rollouts.
 type rolloutRights struct{ submit, command, override bool }
 
@@ -130,13 +128,6 @@ func (s *endedShelf) put(x rollout.Rollout) {
 		s.known = map[weir.ID]endedRollout{}
 	}
 	s.known[x.ID] = endedRollout{x.Counts, *x.FinishedAt, x.Stages}
-}
-
-// share is a part of a bar.
-type share struct {
-	status, class string
-	n             int
-	x, width      float64
 }
 
 // shares cut a bar by status, in the order in which they are shown: what has

@@ -10,8 +10,6 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func schedulePath(name string) string { return ui.Path("schedules", name) }
-
 // scheduleView is one schedule.
 type scheduleView struct {
 	view.Schedule
@@ -46,7 +44,7 @@ func (w *Web) schedule(r *Request) (View, error) {
 	if zone, err := time.LoadLocation(s.Zone); err == nil {
 		v.zone = zone
 	}
-	if v.events, err = w.eventsOf(r, "schedule", s.Name); err != nil {
+	if v.events, err = w.config.eventsOf(r, "schedule", s.Name); err != nil {
 		return View{}, err
 	}
 	return View{Head: ui.Head{Title: s.Name}, Plain: true, Body: schedulePage(v), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil

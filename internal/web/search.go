@@ -33,7 +33,7 @@ func (w *Web) search(r *Request) (View, error) {
 		hits = append(append(flows, homes...), w.reachable(r, hits)...)
 	}
 	// One hit is what was meant.
-	if len(hits) == 1 && liveOf(r.Context()) == nil {
+	if len(hits) == 1 && !r.Live {
 		return View{}, SeeOther(hitPath(hits[0]))
 	}
 	return View{Head: ui.Head{Title: ui.Say(ctx, "word.search")}, Body: searchPage(text, hits), Still: true}, nil

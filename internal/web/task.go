@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -138,12 +137,6 @@ func around(g view.Graph, id weir.ID) (needs, dependents []view.GraphTask) {
 		}
 	}
 	return needs, dependents
-}
-
-// empty says that JSON holds nothing worth a look.
-func empty(data json.RawMessage) bool {
-	data = bytes.TrimSpace(data)
-	return len(data) == 0 || string(data) == "{}" || string(data) == "null"
 }
 
 // moves are the events that change a state. All others are what workers and

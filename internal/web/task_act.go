@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -84,18 +83,6 @@ func toTask[Out any](say func(*Request, Out) string) func(*Request, Out) Done {
 // said is for actions of which there is nothing else to say.
 func said(key string) func(*Request, op.Nothing) Done {
 	return toTask(func(r *Request, _ op.Nothing) string { return ui.Say(r.Context(), key) })
-}
-
-func (r *Request) decision() weir.Decision {
-	return weir.Decision{By: r.By(), Reason: r.Field("reason")}
-}
-
-// reasonField asks why.
-func reasonField(ctx context.Context, hint string, optional bool) []ui.Field {
-	return []ui.Field{{
-		Name: "reason", Label: ui.Say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
-		Auto: "off",
-	}}
 }
 
 // called names a task in a sentence.

@@ -111,11 +111,6 @@ func (w *Web) unserved(ctx context.Context, tasks []view.Task) (map[string]bool,
 	return out, nil
 }
 
-// queryPath is an address with one parameter.
-func queryPath(path, name, value string) string {
-	return path + "?" + url.Values{name: {value}}.Encode()
-}
-
 // taskName is what a task is called: its key, or else its service.
 func taskName(t view.Task) string {
 	return named(t.Key, t.Service)

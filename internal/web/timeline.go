@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 
 	"github.com/weirhq/weir"
@@ -15,25 +14,12 @@ import (
 // eventKinds are those of events, for the filter.
 var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
 
-// hiddenKinds are the kinds of events that the reader may not see.
-func hiddenKinds(r *Request) []string {
-	if r.Can(auth.Read, "audit") {
-		return nil
-	}
-	return auth.PrivateKinds()
-}
-
 // kindsFor are the kinds that the reader may choose from.
 func kindsFor(r *Request) []string {
 	if len(hiddenKinds(r)) > 0 {
 		return eventKinds
 	}
 	return append(slices.Clone(eventKinds), auth.PrivateKinds()...)
-}
-
-// eventsPath is the timeline of one thing.
-func eventsPath(kind, name string) string {
-	return "/timeline?" + url.Values{"kind": {kind}, "subject": {name}}.Encode()
 }
 
 // timelineView is a page of the timeline.

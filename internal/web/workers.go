@@ -8,8 +8,6 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func workerPath(name string) string { return ui.Path("workers", name) }
-
 // workersView is a list of workers.
 type workersView struct {
 	filter        view.WorkerFilter
@@ -73,7 +71,7 @@ func (w *Web) worker(r *Request) (View, error) {
 	if v.running, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Worker: found.Name}, view.Page{Limit: tasksShown}); err != nil {
 		return View{}, err
 	}
-	if v.events, err = w.eventsOf(r, "worker", found.Name); err != nil {
+	if v.events, err = w.config.eventsOf(r, "worker", found.Name); err != nil {
 		return View{}, err
 	}
 	return View{Head: ui.Head{Title: found.Name}, Plain: true, Body: workerPage(v), Follow: machineEvents()}, nil

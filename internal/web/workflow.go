@@ -112,9 +112,6 @@ func readWorkflow(ctx context.Context, store *workflow.Store, name string, versi
 	return all[0], nil
 }
 
-// gone says that what was looked for is not there.
-func gone(err error) bool { return err != nil && problem.Explain(err).Kind == problem.NotFound }
-
 // versionOf is the version in the address, or zero.
 func versionOf(r *Request) (int, error) {
 	text := r.Query("version")
@@ -259,4 +256,11 @@ func attemptsNote(ctx context.Context, r *definition.Retry) string {
 		return ""
 	}
 	return ui.Count(ctx, "note.attempts", r.MaxAttempts)
+}
+
+func (w *Web) flows() (*workflow.Store, error) {
+	if w.config.Workflows == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
+	}
+	return w.config.Workflows, nil
 }

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	// textType is plain text.
-	textType = "text/plain; charset=utf-8"
 	// faultsShown is how many faults of a definition a page lists.
 	faultsShown = 50
 	// firstWorkflow is what the form begins with.

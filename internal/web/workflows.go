@@ -11,8 +11,6 @@ import (
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-func workflowPath(name string) string { return ui.Path("workflows", name) }
-
 // workflowsView is a list of workflows.
 type workflowsView struct {
 	rows []workflow.Workflow

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
@@ -21,8 +20,6 @@ func (w *Web) workspaces() (*workspace.Host, error) {
 	}
 	return w.config.Workspaces, nil
 }
-
-func workspacePath(id weir.ID) string { return ui.Path("workspaces", id.String()) }
 
 // phaseLooks are those of phases.
 var phaseLooks = map[string]look{

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+// keyMost bounds the key of a form, which comes back from the browser.
+const keyMost = 64
+
+// spanField reads a duration; an empty field is zero. The form shows what the
+// database says, such as 00:30:00, and takes it again.
+func spanField(r *Request, name string) (time.Duration, error) {
+	text := r.Field(name)
+	if text == "" {
+		return 0, nil
+	}
+	if d, ok := clockSpan(text); ok {
+		return d, nil
+	}
+	d, err := op.ParseWait(text)
+	if err != nil {
+		return 0, problem.Refuse(name, "write it so: 90s, 30m, 2h, 1d", "%q is no time", text)
+	}
+	return d, nil
+}
+
+// clockSpan reads 00:30:00.
+func clockSpan(text string) (time.Duration, bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return 0, false
+	}
+	d, err := time.ParseDuration(parts[0] + "h" + parts[1] + "m" + parts[2] + "s")
+	return d, err == nil && d >= 0
+}
+
+// spanText is a duration as people write it: without the zeros of 1h0m0s.
+func spanText(d time.Duration) string { return op.Period(d).String() }
+
+// reasonFor is a field that must be filled in: others will ask why.
+func reasonFor(ctx context.Context) []ui.Field {
+	return []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Hint: ui.Say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
+}
+
+func (r *Request) decision() weir.Decision {
+	return weir.Decision{By: r.By(), Reason: r.Field("reason")}
+}
+
+// reasonField asks why.
+func reasonField(ctx context.Context, hint string, optional bool) []ui.Field {
+	return []ui.Field{{
+		Name: "reason", Label: ui.Say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
+		Auto: "off",
+	}}
+}

@@ -1,0 +1,32 @@
+package web
+
+import (
+	"strings"
+	"time"
+
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/ui"
+)
+
+func tallyOf(j view.Job) ui.Tally {
+	return ui.Tally{Total: j.Total, Done: j.Done, Failed: j.Failed, Canceled: j.Canceled, Skipped: j.Skipped}
+}
+
+// jobName is what a job is called; without a name of its own, its kind.
+func jobName(j view.Job) string {
+	if name := strings.TrimSpace(ui.Line(j.Name)); name != "" {
+		return name
+	}
+	return ui.Line(j.Kind) + " " + ui.Short(j.ID.String())
+}
+
+// jobEnd is when a job ended, or zero.
+func jobEnd(j view.Job) time.Time {
+	if j.Ended() {
+		return j.FinishedAt
+	}
+	return time.Time{}
+}
+
+func maySubmit(r *Request) bool { return r.Can(auth.Submit, "task") }
