@@ -1,6 +1,7 @@
 package locale_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -130,12 +131,14 @@ var (
 // Every word that a page says is there, and every word that is there is said.
 func TestUsed(t *testing.T) {
 	var files []string
-	for _, face := range []string{"web", "web/ui", "web/picture", "proxy"} {
-		found, err := filepath.Glob("../" + face + "/*")
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %d files, %v", face, len(found), err)
+	for _, face := range []string{"web", "proxy"} {
+		err := filepath.WalkDir("../"+face, func(path string, _ fs.DirEntry, err error) error {
+			files = append(files, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		files = append(files, found...)
 	}
 	keys := locale.Pick("en", "").Keys()
 	said := map[string]bool{"language": true}

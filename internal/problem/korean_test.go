@@ -22,7 +22,7 @@ import (
 // met are the packages whose problems pages show, without those below them.
 var met = []string{
 	".", "internal/auth", "internal/auth/door", "internal/blob", "internal/engine/bulk", "internal/engine/view", "internal/fleet", "internal/httpapi",
-	"internal/node", "internal/node/wake", "internal/op", "internal/problem", "internal/rollout", "internal/timeline", "internal/vault", "internal/web",
+	"internal/node", "internal/node/wake", "internal/op", "internal/problem", "internal/rollout", "internal/timeline", "internal/vault", "internal/web", "internal/web/site",
 	"internal/work", "internal/workflow", "internal/workflow/definition", "internal/workspace",
 }
 

@@ -8,24 +8,25 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func (w *Web) account(r *Request) (View, error) {
+func (w *Web) account(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.Subject.Name)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	sessions, err := w.config.Auth.Sessions(r.Context(), u.ID)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	tokens, err := w.config.Auth.Tokens(r.Context(), r.Subject, false)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.account"), Mark: ui.Label(ui.Code(ctx, "role.", string(u.Role))), Actions: ui.Ask(ui.Say(ctx, "password."+passwordVerb(u)), "lock", "/account/password", false)},
 		Body: accountPage(u, sessions, r.Subject.Session, tokens), Follow: people(),
 	}, nil
@@ -38,7 +39,7 @@ func passwordVerb(u auth.User) string {
 	return "set"
 }
 
-func (w *Web) askPassword(r *Request) (ui.Question, error) {
+func (w *Web) askPassword(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.Subject.Name)
 	if err != nil {
@@ -57,20 +58,20 @@ func (w *Web) askPassword(r *Request) (ui.Question, error) {
 	return q, nil
 }
 
-func (w *Web) setPassword(r *Request) (Done, error) {
+func (w *Web) setPassword(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	password := r.PostFormValue("new")
 	if r.PostFormValue("again") != password {
-		return Done{}, problem.Refuse("again", "type the same twice", "the two passwords differ")
+		return site.Done{}, problem.Refuse("again", "type the same twice", "the two passwords differ")
 	}
 	in := &account.SettingOwn{Body: account.PasswordBody{Old: r.PostFormValue("old"), New: password}}
 	if _, err := account.SetOwnPassword.Call(r.Context(), w.config.Operations, in); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: "/account", Say: ui.Say(ctx, "said.password")}, nil
+	return site.Done{To: "/account", Say: ui.Say(ctx, "said.password")}, nil
 }
 
-func askRevokeSession(r *Request) (ui.Question, error) {
+func askRevokeSession(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	q := ui.Question{Title: ui.Say(ctx, "word.endthissession"), Text: ui.Say(ctx, "session.end.text"), Button: ui.Say(ctx, "session.end"), Danger: true, Back: "/account"}
 	if r.PathValue("session") == r.Subject.Session {
@@ -79,8 +80,8 @@ func askRevokeSession(r *Request) (ui.Question, error) {
 	return q, nil
 }
 
-func sessionRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/account", Say: ui.Say(r.Context(), "said.session")}
+func sessionRevoked(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/account", Say: ui.Say(r.Context(), "said.session")}
 }
 
 // browser is the name in what a browser calls itself; all of it is on hover.

@@ -6,16 +6,17 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // action serves an action. The door has refused requests from other sites.
-func (w *Web) action(a Action) {
+func (w *Web) action(a site.Action) {
 	w.mux.HandleFunc("GET "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(a.Verb, a.Kind, a.Own)
+		err := r.Allow(a.Verb, a.Kind, a.Own)
 		if err == nil && a.Form != nil {
-			var v View
+			var v site.View
 			if v, err = a.Form(r); err == nil {
 				w.show(rw, r, a.Nav, v)
 				return
@@ -36,12 +37,12 @@ func (w *Web) action(a Action) {
 	})
 	w.mux.HandleFunc("POST "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(a.Verb, a.Kind, a.Own)
+		err := r.Allow(a.Verb, a.Kind, a.Own)
 		if err != nil {
 			w.fail(rw, r, err)
 			return
 		}
-		var done Done
+		var done site.Done
 		if err = r.Parse(maxPlan); err != nil {
 			w.showProblem(rw, r, badForm(err))
 			return
@@ -55,7 +56,7 @@ func (w *Web) action(a Action) {
 			w.show(rw, r, a.Nav, *done.Show)
 		default:
 			w.say(rw, r, ui.Flash{Text: done.Say})
-			http.Redirect(rw, hr, local(done.To), http.StatusSeeOther)
+			http.Redirect(rw, hr, site.Local(done.To), http.StatusSeeOther)
 		}
 	})
 }
@@ -72,15 +73,15 @@ func badForm(err error) error {
 	return problem.New(problem.Invalid, "go back and fill it in again", "the form cannot be read")
 }
 
-func (w *Web) ask(rw http.ResponseWriter, r *Request, a Action, q ui.Question, status int) {
+func (w *Web) ask(rw http.ResponseWriter, r *site.Request, a site.Action, q ui.Question, status int) {
 	if q.Back == "" {
 		q.Back = a.Nav
 	}
-	w.show(rw, r, a.Nav, View{Head: ui.Head{Title: q.Title}, Body: question(q, r.URL.RequestURI()), Plain: true, Still: true, Status: status})
+	w.show(rw, r, a.Nav, site.View{Head: ui.Head{Title: q.Title}, Body: question(q, r.URL.RequestURI()), Plain: true, Still: true, Status: status})
 }
 
 // askAgain shows the question with what was wrong, and with what was filled in.
-func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) {
+func (w *Web) askAgain(rw http.ResponseWriter, r *site.Request, a site.Action, err error) {
 	p, _ := problem.Public(err)
 	if a.Ask == nil || p.Kind == problem.Forbidden || p.Kind == problem.NotFound || p.Kind.Status() >= http.StatusInternalServerError {
 		w.fail(rw, r, err)
@@ -97,7 +98,7 @@ func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) 
 }
 
 // filled puts what was posted back into the fields.
-func filled(r *Request, fields []ui.Field) {
+func filled(r *site.Request, fields []ui.Field) {
 	for i := range fields {
 		f := &fields[i]
 		f.Value, f.Values = r.PostForm.Get(f.Name), r.PostForm[f.Name]

@@ -17,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -38,13 +39,13 @@ type artifactsView struct {
 	newest, older string
 }
 
-func (w *Web) artifactList(r *Request, f view.ArtifactFilter) (artifactsView, error) {
-	rows, err := w.config.Store.Artifacts(r.Context(), f, namesPage(r))
+func (w *Web) artifactList(r *site.Request, f view.ArtifactFilter) (artifactsView, error) {
+	rows, err := w.config.Store.Artifacts(r.Context(), f, site.NamesPage(r))
 	if err != nil {
 		return artifactsView{}, err
 	}
 	v := artifactsView{bucket: w.config.Bucket != nil}
-	v.rows, v.newest, v.older = namesPaged(r, rows, func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) })
+	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(a view.Artifact) string { return strconv.FormatInt(a.ID, 10) })
 	return v, nil
 }
 
@@ -60,7 +61,7 @@ type artifactView struct {
 	why string
 }
 
-func (w *Web) anArtifact(r *Request) (view.Artifact, error) {
+func (w *Web) anArtifact(r *site.Request) (view.Artifact, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id < 1 {
 		return view.Artifact{}, problem.New(problem.NotFound, "check the address", "%q is not the id of an artifact", r.PathValue("id"))
@@ -68,14 +69,14 @@ func (w *Web) anArtifact(r *Request) (view.Artifact, error) {
 	return w.config.Store.Artifact(r.Context(), id)
 }
 
-func (w *Web) artifact(r *Request) (View, error) {
+func (w *Web) artifact(r *site.Request) (site.View, error) {
 	a, err := w.anArtifact(r)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := artifactView{Artifact: a}
 	w.preview(r.Context(), &v)
-	return View{Head: ui.Head{Title: ui.Line(a.Name)}, Plain: true, Body: artifactPage(v), Still: true}, nil
+	return site.View{Head: ui.Head{Title: ui.Line(a.Name)}, Plain: true, Body: artifactPage(v), Still: true}, nil
 }
 
 // preview finds out what of an artifact can be shown. What goes wrong is said on
@@ -148,7 +149,7 @@ func imageType(a view.Artifact, head []byte) string {
 
 // artifactContent serves the bytes of an artifact: a picture to be shown, and
 // everything else to be kept. Nothing of it can run as a page of ours.
-func (w *Web) artifactContent(rw http.ResponseWriter, r *Request) error {
+func (w *Web) artifactContent(rw http.ResponseWriter, r *site.Request) error {
 	a, err := w.anArtifact(r)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/bulk"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -62,7 +63,7 @@ var (
 // bar is what the reader may do to all that a list found. Lists that nobody
 // narrowed have none, and neither has one that is empty.
 // The rest of the filter, beside what the address says, is in with.
-func (w *Web) bar(r *Request, kind string, deeds []deed, state string, with url.Values, count func(most int) (int, bool, error)) (b bulkBar, err error) {
+func (w *Web) bar(r *site.Request, kind string, deeds []deed, state string, with url.Values, count func(most int) (int, bool, error)) (b bulkBar, err error) {
 	ctx := r.Context()
 	if !r.Can(auth.Command, kind) || len(filterWords(r.URL.Query())) == 0 {
 		return b, nil
@@ -102,7 +103,7 @@ func countWords(ctx context.Context, n int, more bool) string {
 }
 
 // bulkOf is the deed of the path.
-func bulkOf(r *Request, deeds []deed) (deed, error) {
+func bulkOf(r *site.Request, deeds []deed) (deed, error) {
 	action := r.PathValue("action")
 	i := slices.IndexFunc(deeds, func(d deed) bool { return d.action == action })
 	if i < 0 {
@@ -114,10 +115,10 @@ func bulkOf(r *Request, deeds []deed) (deed, error) {
 // changer does an order to what the address asks for.
 type changer func(bulk.Order) (bulk.Result, error)
 
-func (w *Web) bulkTasks(r *Request) (changer, deed, error) {
+func (w *Web) bulkTasks(r *site.Request) (changer, deed, error) {
 	d, err := bulkOf(r, taskDeeds)
 	if err == nil && d.override {
-		err = r.allow(auth.Override, "task", false)
+		err = r.Allow(auth.Override, "task", false)
 	}
 	if err != nil {
 		return nil, d, err
@@ -129,7 +130,7 @@ func (w *Web) bulkTasks(r *Request) (changer, deed, error) {
 	}, d, err
 }
 
-func (w *Web) bulkJobs(r *Request) (changer, deed, error) {
+func (w *Web) bulkJobs(r *site.Request) (changer, deed, error) {
 	d, err := bulkOf(r, jobDeeds)
 	if err != nil {
 		return nil, d, err
@@ -142,8 +143,8 @@ func (w *Web) bulkJobs(r *Request) (changer, deed, error) {
 }
 
 // askBulk names how many there are and shows some of them.
-func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Request) (ui.Question, error) {
-	return func(r *Request) (ui.Question, error) {
+func askBulk(kind string, open func(*site.Request) (changer, deed, error)) func(*site.Request) (ui.Question, error) {
+	return func(r *site.Request) (ui.Question, error) {
 		ctx := r.Context()
 		change, d, err := open(r)
 		if err != nil {
@@ -157,7 +158,7 @@ func askBulk(kind string, open func(*Request) (changer, deed, error)) func(*Requ
 		q := ui.Question{
 			Title: ui.Say(ctx, "bulk.ask."+d.action, n), Button: ui.Say(ctx, "bulk.do."+d.action, n), Text: ui.Say(ctx, d.text),
 			Danger: d.danger, Back: backTo(r, "/"+kind+"s"),
-			More: bulkSample(kind, r.URL.Query(), found), Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"),
+			More: bulkSample(kind, r.URL.Query(), found), Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"),
 				d.action != bulk.Skip),
 		}
 		switch d.action {
@@ -182,23 +183,23 @@ func thingWords(ctx context.Context, kind string, found bulk.Result) string {
 
 // doBulk does it until nothing is left, or this request has done enough: then it
 // says so, and the same button does the rest.
-func doBulk(kind string, open func(*Request) (changer, deed, error)) func(*Request) (Done, error) {
-	return func(r *Request) (Done, error) {
+func doBulk(kind string, open func(*site.Request) (changer, deed, error)) func(*site.Request) (site.Done, error) {
+	return func(r *site.Request) (site.Done, error) {
 		change, d, err := open(r)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
-		order := bulk.Order{Action: d.action, Decision: r.decision(), Limit: bulk.LimitMost}
+		order := bulk.Order{Action: d.action, Decision: r.Decision(), Limit: bulk.LimitMost}
 		if d.action == bulk.Priority {
 			if order.Priority, err = strconv.Atoi(r.Field("priority")); err != nil {
-				return Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", r.Field("priority"))
+				return site.Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", r.Field("priority"))
 			}
 		}
 		result, err := change(order)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
-		return Done{To: backTo(r, "/"+kind+"s"), Say: bulkSaid(r.Context(), kind, result)}, nil
+		return site.Done{To: backTo(r, "/"+kind+"s"), Say: bulkSaid(r.Context(), kind, result)}, nil
 	}
 }
 

@@ -10,24 +10,25 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // entriesPaged cuts a history to the page. After counts the entries of the pages
 // before.
-func entriesPaged(r *Request, rows []target.Entry) (page []target.Entry, newest, older string) {
+func entriesPaged(r *site.Request, rows []target.Entry) (page []target.Entry, newest, older string) {
 	next := ""
-	if len(rows) > perPage {
-		rows = rows[:perPage]
+	if len(rows) > site.PerPage {
+		rows = rows[:site.PerPage]
 		before, _ := strconv.Atoi(r.Query("after")) // the store refused what is no number
-		next = strconv.Itoa(before + perPage)
+		next = strconv.Itoa(before + site.PerPage)
 	}
-	newest, older = pages(r, next)
+	newest, older = site.Paging(r, next)
 	return rows, newest, older
 }
 
 // databaseFields are a database as a form. Its address is written and never read.
-func databaseFields(r *Request, d rollout.Database, fresh bool) []ui.Field {
+func databaseFields(r *site.Request, d rollout.Database, fresh bool) []ui.Field {
 	ctx := r.Context()
 	dsn := ui.Field{Name: "dsn", Label: ui.Say(ctx, "form.dsn"), Type: "secret", Rows: 2, Example: "postgres://user:password@host:5432/name", Hint: ui.Say(ctx, "form.dsn.hint"), Auto: "off", Optional: true} // #nosec G101 -- the example of an address
 	if !fresh {
@@ -52,7 +53,7 @@ func labelsText(labels map[string]string) string {
 }
 
 // databaseForm reads what databaseFields asked.
-func databaseForm(r *Request, name string) (d rollout.Database, dsn string, err error) {
+func databaseForm(r *site.Request, name string) (d rollout.Database, dsn string, err error) {
 	d = rollout.Database{Name: name, Engine: r.Field("engine"), Environment: r.Field("environment"), Secret: r.Field("secret"), Note: r.Field("note")}
 	switch {
 	case d.Name == "":
@@ -73,7 +74,7 @@ func databaseForm(r *Request, name string) (d rollout.Database, dsn string, err 
 	return d, r.Field("dsn"), nil
 }
 
-func (w *Web) askNewDatabase(r *Request) (ui.Question, error) {
+func (w *Web) askNewDatabase(r *site.Request) (ui.Question, error) {
 	if _, err := w.rolls(); err != nil {
 		return ui.Question{}, err
 	}
@@ -85,40 +86,40 @@ func (w *Web) askNewDatabase(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createDatabase(r *Request) (Done, error) {
+func (w *Web) createDatabase(r *site.Request) (site.Done, error) {
 	store, err := w.rolls()
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	d, dsn, err := databaseForm(r, r.Field("name"))
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if dsn == "" && d.Secret == "" {
-		return Done{}, problem.Refuse("dsn", "or name a secret that has it", "give the address of the database")
+		return site.Done{}, problem.Refuse("dsn", "or name a secret that has it", "give the address of the database")
 	}
 	if _, err := store.Database(r.Context(), d.Name); err == nil {
-		return Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a database %q already", d.Name)
+		return site.Done{}, problem.Refuse("name", "choose another name, or change that one", "there is a database %q already", d.Name)
 	}
 	return w.putDatabase(r, d, dsn, op.Matched{IfNoneMatch: "*"})
 }
 
-func (w *Web) putDatabase(r *Request, d rollout.Database, dsn string, m op.Matched) (Done, error) {
+func (w *Web) putDatabase(r *site.Request, d rollout.Database, dsn string, m op.Matched) (site.Done, error) {
 	made, err := rollout.PutDatabase.Call(r.Context(), w.config.Operations, &rollout.Putting{
 		NamedDatabase: rollout.NamedDatabase{Database: d.Name}, Matched: m,
 		Body: rollout.DatabaseBody{Engine: d.Engine, Environment: d.Environment, Labels: d.Labels, DSN: dsn, Secret: d.Secret, Note: d.Note},
 	})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if made.Fault != "" {
-		return Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.unreached", ui.Line(made.Fault))}, nil
+		return site.Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.unreached", ui.Line(made.Fault))}, nil
 	}
-	return Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.registered", ui.Line(made.Name))}, nil
+	return site.Done{To: databasePath(made.Name), Say: ui.Say(r.Context(), "said.registered", ui.Line(made.Name))}, nil
 }
 
 // databaseOf is the database of the path.
-func (w *Web) databaseOf(r *Request) (*rollout.Store, rollout.Database, error) {
+func (w *Web) databaseOf(r *site.Request) (*rollout.Store, rollout.Database, error) {
 	store, err := w.rolls()
 	if err != nil {
 		return nil, rollout.Database{}, err
@@ -127,7 +128,7 @@ func (w *Web) databaseOf(r *Request) (*rollout.Store, rollout.Database, error) {
 	return store, d, err
 }
 
-func (w *Web) askChangeDatabase(r *Request) (ui.Question, error) {
+func (w *Web) askChangeDatabase(r *site.Request) (ui.Question, error) {
 	_, d, err := w.databaseOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -136,16 +137,16 @@ func (w *Web) askChangeDatabase(r *Request) (ui.Question, error) {
 	return ui.Question{Title: ui.Say(r.Context(), "form.change", ui.Cut(ui.Line(d.Name), 80)), Button: ui.Say(r.Context(), "form.save"), Back: databasePath(d.Name), Fields: fields}, nil
 }
 
-func (w *Web) changeDatabase(r *Request) (Done, error) {
+func (w *Web) changeDatabase(r *site.Request) (site.Done, error) {
 	d, dsn, err := databaseForm(r, r.PathValue("database"))
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	// One that somebody removed meanwhile must not come back by this.
 	return w.putDatabase(r, d, dsn, op.Matched{IfMatch: "*"})
 }
 
-func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
+func (w *Web) askDropDatabase(r *site.Request) (ui.Question, error) {
 	_, d, err := w.databaseOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -156,7 +157,7 @@ func (w *Web) askDropDatabase(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
+func (w *Web) askImportHistory(r *site.Request) (ui.Question, error) {
 	store, d, err := w.databaseOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -174,7 +175,7 @@ func (w *Web) askImportHistory(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) askAdopt(r *Request) (ui.Question, error) {
+func (w *Web) askAdopt(r *site.Request) (ui.Question, error) {
 	_, d, err := w.databaseOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -185,7 +186,7 @@ func (w *Web) askAdopt(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
+func (w *Web) askAcceptDrift(r *site.Request) (ui.Question, error) {
 	_, d, err := w.databaseOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -197,22 +198,22 @@ func (w *Web) askAcceptDrift(r *Request) (ui.Question, error) {
 }
 
 // removed goes back to the list.
-func removed(r *Request, _ op.Nothing) Done {
-	return Done{To: "/databases", Say: ui.Say(r.Context(), "said.removed", ui.Line(r.PathValue("database")))}
+func removed(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/databases", Say: ui.Say(r.Context(), "said.removed", ui.Line(r.PathValue("database")))}
 }
 
 // checked says how a look at a database ended.
-func checked(r *Request, d rollout.Database) Done {
+func checked(r *site.Request, d rollout.Database) site.Done {
 	if d.Fault != "" {
-		return Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.unchecked", ui.Line(d.Fault))}
+		return site.Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.unchecked", ui.Line(d.Fault))}
 	}
-	return Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.checked", ui.Line(d.Server))}
+	return site.Done{To: databasePath(d.Name), Say: ui.Say(r.Context(), "said.checked", ui.Line(d.Server))}
 }
 
-func imported(r *Request, taken rollout.ImportOutput) Done {
-	return Done{To: databasePath(r.PathValue("database")) + "/history", Say: ui.Count(r.Context(), "said.imported", taken.Imported)}
+func imported(r *site.Request, taken rollout.ImportOutput) site.Done {
+	return site.Done{To: databasePath(r.PathValue("database")) + "/history", Say: ui.Count(r.Context(), "said.imported", taken.Imported)}
 }
 
-func accepted(r *Request, report rollout.DriftReport) Done {
-	return Done{To: databasePath(report.Database) + "/drift", Say: ui.Say(r.Context(), "said.accepted")}
+func accepted(r *site.Request, report rollout.DriftReport) site.Done {
+	return site.Done{To: databasePath(report.Database) + "/drift", Say: ui.Say(r.Context(), "said.accepted")}
 }

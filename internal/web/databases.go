@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -32,24 +33,24 @@ func (v databasesView) filtered() bool {
 	return v.filter.Search != "" || v.filter.Environment != "" || v.filter.Engine != ""
 }
 
-func (w *Web) databases(r *Request) (View, error) {
+func (w *Web) databases(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	v := databasesView{manage: r.Can(auth.Manage, "database")}
 	head := ui.Head{Title: ui.Say(ctx, "databases.title"), Actions: databasesActs(v.manage && w.config.Rollouts != nil)}
 	if w.config.Rollouts == nil {
-		return View{Head: head, Body: ui.Empty("database", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
+		return site.View{Head: head, Body: ui.Empty("database", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
 	engine, err := r.OneOf("engine", engines)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v.filter = rollout.DatabaseFilter{Search: r.Query("search"), Environment: r.Query("environment"), Engine: engine}
-	rows, err := w.config.Rollouts.Databases(ctx, v.filter, namesPage(r))
+	rows, err := w.config.Rollouts.Databases(ctx, v.filter, site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.rows, v.newest, v.older = namesPaged(r, rows, func(d rollout.Database) string { return d.Name })
-	return View{Head: head, Body: databasesPage(v), Follow: &timeline.Filter{Kinds: []string{"database", "rollout"}}}, nil
+	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(d rollout.Database) string { return d.Name })
+	return site.View{Head: head, Body: databasesPage(v), Follow: &timeline.Filter{Kinds: []string{"database", "rollout"}}}, nil
 }
 
 // databaseTabs are the views of a database, by the end of their addresses.
@@ -74,21 +75,21 @@ func (v databaseView) tabs(ctx context.Context) []ui.Tab {
 // aDatabase serves one view of a database. What Weir knows of it follows what
 // happens. What only the database itself knows is asked of it once for a page, and
 // not for every look of a stream: it has other work to do.
-func (w *Web) aDatabase(tab string, body func(*Request, databaseView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aDatabase(tab string, body func(*site.Request, databaseView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		store, err := w.rolls()
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v := databaseView{tab: tab, manage: r.Can(auth.Manage, "database"), back: r.URL.RequestURI()}
 		if v.Database, err = store.Database(r.Context(), r.PathValue("database")); err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		inner, err := body(r, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
-		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: databasePage(v, inner), Follow: &timeline.Filter{Kinds: []string{"database", "rollout", "job"}, Match: databaseEvents(v.Name)}}, nil
+		return site.View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: databasePage(v, inner), Follow: &timeline.Filter{Kinds: []string{"database", "rollout", "job"}, Match: databaseEvents(v.Name)}}, nil
 	}
 }
 
@@ -102,7 +103,7 @@ func databaseEvents(name string) func(*timeline.Event) bool {
 // rolloutsShown is how many rollouts the page of a database lists.
 const rolloutsShown = 20
 
-func (w *Web) databaseOverview(r *Request, v databaseView) (templ.Component, error) {
+func (w *Web) databaseOverview(r *site.Request, v databaseView) (templ.Component, error) {
 	rows, err := w.config.Rollouts.Rollouts(r.Context(), rollout.Filter{Database: v.Name}, r.Page())
 	if err != nil {
 		return nil, err
@@ -132,12 +133,12 @@ func (h historyView) imported() bool {
 	return slices.ContainsFunc(h.rows, func(e target.Entry) bool { return e.Version == last })
 }
 
-func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, error) {
+func (w *Web) databaseHistory(r *site.Request, v databaseView) (templ.Component, error) {
 	var h historyView
 	if r.Live {
 		return templ.NopComponent, nil
 	}
-	rows, err := w.config.Rollouts.DatabaseHistory(r.Context(), v.Name, namesPage(r))
+	rows, err := w.config.Rollouts.DatabaseHistory(r.Context(), v.Name, site.NamesPage(r))
 	if err == nil {
 		h.foreign, err = w.config.Rollouts.Foreign(r.Context(), v.Name)
 	}
@@ -149,7 +150,7 @@ func (w *Web) databaseHistory(r *Request, v databaseView) (templ.Component, erro
 	return databaseHistoryTab(v, h), nil
 }
 
-func (w *Web) databaseDrift(r *Request, v databaseView) (templ.Component, error) {
+func (w *Web) databaseDrift(r *site.Request, v databaseView) (templ.Component, error) {
 	if r.Live {
 		return templ.NopComponent, nil
 	}
@@ -169,7 +170,7 @@ func entryPath(e target.Entry) string {
 	}
 	task, err := weir.ParseID(e.Task)
 	if err != nil {
-		return rolloutPath(id)
+		return site.RolloutPath(id)
 	}
 	return runPath(rollout.Task{Rollout: id, ID: task})
 }

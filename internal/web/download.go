@@ -5,16 +5,17 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 )
 
 // carriesMost and carriesEach bound the downloads of a server and of one person.
 const carriesMost, carriesEach = 200, 20
 
 // download serves data that no browser runs.
-func (w *Web) download(d Download) {
+func (w *Web) download(d site.Download) {
 	w.mux.HandleFunc("GET "+d.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(d.Verb, d.Kind, false)
+		err := r.Allow(d.Verb, d.Kind, false)
 		if err == nil && r.Live {
 			err = problem.New(problem.NotFound, "", "this is no page")
 		}

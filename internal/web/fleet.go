@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -39,17 +40,17 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 }
 
 // aFleet serves one of the pages of the fleet. A server without one says so.
-func (w *Web) aFleet(path string, load func(*Request, *fleet.Store) (View, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aFleet(path string, load func(*site.Request, *fleet.Store) (site.View, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		ctx := r.Context()
 		head := ui.Head{Title: ui.Say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"))}
 		if w.config.Fleets == nil {
 			head.Actions = nil
-			return View{Head: head, Body: ui.Empty("fleet", ui.Say(ctx, "fleet.off"), ui.Say(ctx, "fleet.off.text")), Still: true}, nil
+			return site.View{Head: head, Body: ui.Empty("fleet", ui.Say(ctx, "fleet.off"), ui.Say(ctx, "fleet.off.text")), Still: true}, nil
 		}
 		v, err := load(r, w.config.Fleets)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		if v.Title == "" {
 			v.Head = head
@@ -69,49 +70,49 @@ func fleetEvents() *timeline.Filter {
 }
 
 // deviceLooks are those of the health of a device.
-var deviceLooks = map[string]look{
-	fleet.HealthGood:        {"done", "is-done"},
-	fleet.HealthUnknown:     {"help", "is-idle"},
-	fleet.HealthSuspect:     {"alert", "is-held"},
-	fleet.HealthQuarantined: {"failed", "is-failed"},
-	fleet.HealthMaintenance: {"settings", "is-canceled"},
-	fleet.HealthRetired:     {"skipped", "is-skipped"},
+var deviceLooks = map[string]site.Look{
+	fleet.HealthGood:        {Icon: "done", Class: "is-done"},
+	fleet.HealthUnknown:     {Icon: "help", Class: "is-idle"},
+	fleet.HealthSuspect:     {Icon: "alert", Class: "is-held"},
+	fleet.HealthQuarantined: {Icon: "failed", Class: "is-failed"},
+	fleet.HealthMaintenance: {Icon: "settings", Class: "is-canceled"},
+	fleet.HealthRetired:     {Icon: "skipped", Class: "is-skipped"},
 }
 
 // pcLooks are those of PCs.
-var pcLooks = map[string]look{
-	fleet.PCActive:   {"done", "is-done"},
-	fleet.PCPaused:   {"held", "is-held"},
-	fleet.PCDraining: {"down", "is-held"},
-	fleet.PCBlind:    {"failed", "is-failed"},
-	fleet.PCDead:     {"offline", "is-failed"},
+var pcLooks = map[string]site.Look{
+	fleet.PCActive:   {Icon: "done", Class: "is-done"},
+	fleet.PCPaused:   {Icon: "held", Class: "is-held"},
+	fleet.PCDraining: {Icon: "down", Class: "is-held"},
+	fleet.PCBlind:    {Icon: "failed", Class: "is-failed"},
+	fleet.PCDead:     {Icon: "offline", Class: "is-failed"},
 }
 
 // fleetJobLooks are those of fleet jobs, unitLooks those of their units.
 var (
-	fleetJobLooks = map[string]look{
-		fleet.JobWaiting:   {"pending", "is-pending"},
-		fleet.JobActive:    {"running", "is-running"},
-		fleet.JobCanceling: {"stop", "is-held"},
-		fleet.JobDone:      {"done", "is-done"},
-		fleet.JobFailed:    {"failed", "is-failed"},
-		fleet.JobCanceled:  {"canceled", "is-canceled"},
+	fleetJobLooks = map[string]site.Look{
+		fleet.JobWaiting:   {Icon: "pending", Class: "is-pending"},
+		fleet.JobActive:    {Icon: "running", Class: "is-running"},
+		fleet.JobCanceling: {Icon: "stop", Class: "is-held"},
+		fleet.JobDone:      {Icon: "done", Class: "is-done"},
+		fleet.JobFailed:    {Icon: "failed", Class: "is-failed"},
+		fleet.JobCanceled:  {Icon: "canceled", Class: "is-canceled"},
 	}
-	unitLooks = map[string]look{
-		fleet.UnitWaiting:  {"pending", "is-pending"},
-		fleet.UnitRunning:  {"running", "is-running"},
-		fleet.UnitRetrying: {"retry", "is-unknown"},
-		fleet.UnitDone:     {"done", "is-done"},
-		fleet.UnitFailed:   {"failed", "is-failed"},
-		fleet.UnitMissed:   {"skipped", "is-skipped"},
-		fleet.UnitCanceled: {"canceled", "is-canceled"},
+	unitLooks = map[string]site.Look{
+		fleet.UnitWaiting:  {Icon: "pending", Class: "is-pending"},
+		fleet.UnitRunning:  {Icon: "running", Class: "is-running"},
+		fleet.UnitRetrying: {Icon: "retry", Class: "is-unknown"},
+		fleet.UnitDone:     {Icon: "done", Class: "is-done"},
+		fleet.UnitFailed:   {Icon: "failed", Class: "is-failed"},
+		fleet.UnitMissed:   {Icon: "skipped", Class: "is-skipped"},
+		fleet.UnitCanceled: {Icon: "canceled", Class: "is-canceled"},
 	}
 )
 
 // fleetRights are what the reader may do with the fleet.
 type fleetRights struct{ submit, cancel, device, slots, policy bool }
 
-func fleetRightsOf(r *Request) fleetRights {
+func fleetRightsOf(r *site.Request) fleetRights {
 	return fleetRights{r.Can(auth.Submit, "fleet"), r.Can(auth.Command, "fleet"), r.Can(auth.Command, "device"), r.Can(auth.Manage, "pc"), r.Can(auth.Manage, "fleet")}
 }
 

@@ -8,10 +8,11 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func (w *Web) askCancelFleet(r *Request) (ui.Question, error) {
+func (w *Web) askCancelFleet(r *site.Request) (ui.Question, error) {
 	_, v, err := w.fleetJobOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -19,17 +20,17 @@ func (w *Web) askCancelFleet(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "ask.cancel", fleetJobName(v.Job)), Button: ui.Say(ctx, "fleetjob.cancel"), Danger: true,
-		Text: ui.Say(ctx, "fleetjob.cancel.text"), Fields: reasonFor(ctx), Back: fleetJobPath(v.ID),
+		Text: ui.Say(ctx, "fleetjob.cancel.text"), Fields: site.ReasonFor(ctx), Back: site.FleetJobPath(v.ID),
 	}, nil
 }
 
-func canceledFleet(r *Request, c fleet.Canceled) Done {
-	return Done{To: fleetJobPath(c.ID), Say: ui.Say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
+func canceledFleet(r *site.Request, c fleet.Canceled) site.Done {
+	return site.Done{To: site.FleetJobPath(c.ID), Say: ui.Say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
 }
 
 // onDevice is a command on a device. It asks first, and tells the reason to who asks why.
-func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) Action {
-	ask := func(r *Request) (ui.Question, error) {
+func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) site.Action {
+	ask := func(r *site.Request) (ui.Question, error) {
 		store, err := w.fleets()
 		if err != nil {
 			return ui.Question{}, err
@@ -41,20 +42,20 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 		ctx := r.Context()
 		return ui.Question{
 			Title: ui.Say(ctx, "device.ask."+o.Verb, ui.Line(d.Serial)), Text: ui.Say(ctx, "device.text."+o.Verb), Button: ui.Say(ctx, "device."+o.Verb),
-			Danger: o.Verb == fleet.Retire.Verb, Fields: reasonFor(ctx), Back: devicePath(d.Serial),
+			Danger: o.Verb == fleet.Retire.Verb, Fields: site.ReasonFor(ctx), Back: devicePath(d.Serial),
 		}, nil
 	}
-	return operated(w.config.Operations, o, "/fleet", ask, func(r *Request, out fleet.DeviceChanged) Done {
+	return site.Operated(w.config.Operations, o, "/fleet", ask, func(r *site.Request, out fleet.DeviceChanged) site.Done {
 		serial := ui.Line(out.Device.Serial)
 		said := ui.Say(r.Context(), "said.device."+o.Verb, serial)
 		if !out.Changed {
 			said = ui.Say(r.Context(), "said.device.same", serial)
 		}
-		return Done{To: devicePath(out.Device.Serial), Say: said}
+		return site.Done{To: devicePath(out.Device.Serial), Say: said}
 	})
 }
 
-func (w *Web) askSlots(r *Request) (ui.Question, error) {
+func (w *Web) askSlots(r *site.Request) (ui.Question, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return ui.Question{}, err
@@ -71,12 +72,12 @@ func (w *Web) askSlots(r *Request) (ui.Question, error) {
 	return ui.Question{Title: ui.Say(ctx, "pc.setslots", ui.Line(p.Name)), Text: ui.Say(ctx, "pc.slots.text", p.Slots), Button: ui.Say(ctx, "policy.save"), Fields: []ui.Field{field}, Back: "/fleet/pcs"}, nil
 }
 
-func slotsSet(r *Request, out fleet.PCChanged) Done {
-	return Done{To: "/fleet/pcs", Say: ui.Say(r.Context(), "said.slots", ui.Line(out.PC.Name))}
+func slotsSet(r *site.Request, out fleet.PCChanged) site.Done {
+	return site.Done{To: "/fleet/pcs", Say: ui.Say(r.Context(), "said.slots", ui.Line(out.PC.Name))}
 }
 
 // slotsOf reads a number of slots; empty: nil.
-func slotsOf(r *Request) (*int, error) {
+func slotsOf(r *site.Request) (*int, error) {
 	text := r.Field("slots")
 	if text == "" {
 		return nil, nil
@@ -105,7 +106,7 @@ func healthText(h *fleet.HealthTask) string {
 	return string(text)
 }
 
-func (w *Web) askPolicy(r *Request) (ui.Question, error) {
+func (w *Web) askPolicy(r *site.Request) (ui.Question, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return ui.Question{}, err
@@ -132,19 +133,19 @@ func (w *Web) askPolicy(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) setPolicy(r *Request) (Done, error) {
+func (w *Web) setPolicy(r *site.Request) (site.Done, error) {
 	policy, overlap := r.Field("policy"), r.Field("overlap") == "yes"
 	if policy != fleet.PolicyStrict && policy != fleet.PolicyEvidence {
-		return Done{}, problem.Refuse("policy", "choose strict or evidence", "%q is no policy", policy)
+		return site.Done{}, problem.Refuse("policy", "choose strict or evidence", "%q is no policy", policy)
 	}
 	c := fleet.PolicyChange{Policy: &policy, Overlap: &overlap, Health: fleet.NoHealth}
 	var err error
 	if c.Slots, err = slotsOf(r); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if text := r.Field("health"); text != "" {
 		c.Health = json.RawMessage(text)
 	}
 	_, err = fleet.ChangePolicy.Call(r.Context(), w.config.Operations, &fleet.Changing{Body: c})
-	return Done{To: "/fleet/policy", Say: ui.Say(r.Context(), "said.policy")}, err
+	return site.Done{To: "/fleet/policy", Say: ui.Say(r.Context(), "said.policy")}, err
 }

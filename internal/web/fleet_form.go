@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -40,7 +41,7 @@ func newFleetForm() *fleetForm {
 	return &fleetForm{target: targetSome, place: fleet.PlaceSame, join: fleet.JoinPending, key: rand.Text(), faults: map[string]string{}}
 }
 
-func readFleetForm(r *Request) *fleetForm {
+func readFleetForm(r *site.Request) *fleetForm {
 	f := &fleetForm{
 		name: r.Field("name"), command: r.Field("run"), params: r.Field("params"),
 		target: cmp.Or(r.Field("target"), targetSome), devices: r.Field("target.devices"), tag: r.Field("target.tag"), labels: r.Field("target.labels"),
@@ -49,7 +50,7 @@ func readFleetForm(r *Request) *fleetForm {
 		join: cmp.Or(r.Field("join"), fleet.JoinPending), breaker: r.Field("breaker"), linger: r.Field("linger"), priority: r.Field("priority"),
 		key: r.Field("key"), seen: r.Field("seen"), faults: map[string]string{},
 	}
-	if f.key == "" || len(f.key) > keyMost {
+	if f.key == "" || len(f.key) > site.KeyMost {
 		f.key = rand.Text()
 	}
 	return f
@@ -70,7 +71,7 @@ func (f *fleetForm) blame(field, what string) {
 
 // spec is what the form asks for. What is the rule anyway is not said. Check the faults
 // afterwards.
-func (f *fleetForm) spec(r *Request) fleet.Spec {
+func (f *fleetForm) spec(r *site.Request) fleet.Spec {
 	ctx := r.Context()
 	s := fleet.Spec{Name: f.name}
 	if f.name == "" {
@@ -111,7 +112,7 @@ func (f *fleetForm) spec(r *Request) fleet.Spec {
 }
 
 // specTarget reads on which devices. All of the fleet is said, never left out.
-func (f *fleetForm) specTarget(r *Request, t *fleet.Target) {
+func (f *fleetForm) specTarget(r *site.Request, t *fleet.Target) {
 	ctx := r.Context()
 	t.Devices = strings.FieldsFunc(f.devices, between)
 	t.Tag = f.tag
@@ -138,7 +139,7 @@ func (f *fleetForm) specTarget(r *Request, t *fleet.Target) {
 }
 
 // specInfra reads what happens to attempts that the infrastructure broke.
-func (f *fleetForm) specInfra(r *Request, s *fleet.Spec) {
+func (f *fleetForm) specInfra(r *site.Request, s *fleet.Spec) {
 	var infra fleet.Infra
 	if n := f.number(r, "infra.attempts", f.infraAttempts, 1); n != nil {
 		infra.Attempts = *n
@@ -164,7 +165,7 @@ func between(c rune) bool { return c == ',' || unicode.IsSpace(c) }
 
 // number reads a field that is a whole number, no less than low; empty: nil. The store
 // knows how large it may be.
-func (f *fleetForm) number(r *Request, field, text string, low int) *int {
+func (f *fleetForm) number(r *site.Request, field, text string, low int) *int {
 	if text == "" {
 		return nil
 	}
@@ -181,7 +182,7 @@ func (f *fleetForm) number(r *Request, field, text string, low int) *int {
 }
 
 // span reads a field that is a length of time; empty: nil.
-func (f *fleetForm) span(r *Request, field, text string) *node.Span {
+func (f *fleetForm) span(r *site.Request, field, text string) *node.Span {
 	if text == "" {
 		return nil
 	}

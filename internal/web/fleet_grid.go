@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -46,8 +47,8 @@ type gridView struct {
 	// sum counts all PCs, not only those of the page.
 	sum     fleet.Sum
 	filter  fleet.PCFilter
-	healths []chip
-	shows   []chip
+	healths []site.Chip
+	shows   []site.Chip
 	submit  bool
 
 	newest, older string
@@ -58,51 +59,51 @@ func (v gridView) filtered() bool { return v.filter != fleet.PCFilter{} }
 // trouble is the word of the address for PCs that want a look.
 const trouble = "trouble"
 
-func (w *Web) fleetGrid(r *Request, store *fleet.Store) (View, error) {
+func (w *Web) fleetGrid(r *site.Request, store *fleet.Store) (site.View, error) {
 	ctx := r.Context()
 	health, err := r.OneOf("health", fleet.Healths)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	show, err := r.OneOf("show", []string{trouble})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := gridView{
 		filter:  fleet.PCFilter{Search: r.Query("pc"), Health: health, Trouble: show == trouble},
-		healths: chips(r, "health", "health.", fleet.Healths, health), shows: shows(r, show),
+		healths: site.Chips(r, "health", "health.", fleet.Healths, health), shows: shows(r, show),
 		submit: fleetRightsOf(r).submit,
 	}
 	if v.sum, err = store.Sum(ctx); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.active, err = store.Active(ctx); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	pcs, err := store.PCPage(ctx, v.filter, view.Page{Limit: pcsShown + 1, After: r.Query("after")})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	next := ""
 	if len(pcs) > pcsShown {
 		pcs, next = pcs[:pcsShown], pcs[pcsShown-1].Name
 	}
-	v.newest, v.older = pages(r, next)
+	v.newest, v.older = site.Paging(r, next)
 	if health != "" {
 		err = v.byHealth(r, store, pcs)
 	} else {
 		err = v.bySlot(r, store, pcs)
 	}
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{Body: gridPage(v)}, nil
+	return site.View{Body: gridPage(v)}, nil
 }
 
 // shows are the choices between all PCs and those that want a look.
-func shows(r *Request, show string) []chip {
-	out := chips(r, "show", "", nil, show)
-	return append(out, chip{label: ui.Say(r.Context(), "fleet.show.trouble"), href: ui.With(r.URL, "show", trouble, "after", ""), current: show == trouble})
+func shows(r *site.Request, show string) []site.Chip {
+	out := site.Chips(r, "show", "", nil, show)
+	return append(out, site.Chip{Label: ui.Say(r.Context(), "fleet.show.trouble"), Href: ui.With(r.URL, "show", trouble, "after", ""), Current: show == trouble})
 }
 
 func namesOf(pcs []fleet.PC) []string {
@@ -114,7 +115,7 @@ func namesOf(pcs []fleet.PC) []string {
 }
 
 // bySlot fills the grid with the slots of a page of PCs.
-func (v *gridView) bySlot(r *Request, store *fleet.Store, pcs []fleet.PC) error {
+func (v *gridView) bySlot(r *site.Request, store *fleet.Store, pcs []fleet.PC) error {
 	all, err := store.SlotsOf(r.Context(), namesOf(pcs))
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (g *gridRow) cut(all int) {
 
 // byHealth fills the grid with the devices of a page of PCs that are so. Those that
 // hang on no PC come first.
-func (v *gridView) byHealth(r *Request, store *fleet.Store, pcs []fleet.PC) error {
+func (v *gridView) byHealth(r *site.Request, store *fleet.Store, pcs []fleet.PC) error {
 	ctx := r.Context()
 	if r.Query("after") == "" && v.filter.Search == "" && v.sum.WithoutPC > 0 {
 		pcs = append([]fleet.PC{{}}, pcs...)
@@ -193,7 +194,7 @@ func (v *gridView) byHealth(r *Request, store *fleet.Store, pcs []fleet.PC) erro
 
 // deviceCell is a device as a cell: its serial, and minutes while it works.
 func deviceCell(ctx context.Context, d fleet.Device, now time.Time) cell {
-	c := cell{kind: d.Health, class: "is-device " + lookOf(deviceLooks, d.Health).class, text: ui.Cut(ui.Line(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: ui.Line(d.Serial), note: ui.Cut(cmp.Or(ui.Because(ctx, d.Reason, d.Why), ui.Line(d.HealthNote)), 120)}
+	c := cell{kind: d.Health, class: "is-device " + site.LookOf(deviceLooks, d.Health).Class, text: ui.Cut(ui.Line(d.Serial), 24), key: d.Serial, href: devicePath(d.Serial), serial: ui.Line(d.Serial), note: ui.Cut(cmp.Or(ui.Because(ctx, d.Reason, d.Why), ui.Line(d.HealthNote)), 120)}
 	switch {
 	case d.ClaimedAt != nil:
 		c.minutes = ui.Number(minutesOf(now, *d.ClaimedAt))

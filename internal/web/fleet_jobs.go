@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -20,31 +21,31 @@ type fleetJobsView struct {
 	rows          []fleet.Job
 	active        fleet.Job
 	filter        fleet.JobFilter
-	chips         []chip
+	chips         []site.Chip
 	submit        bool
 	newest, older string
 }
 
 func (v fleetJobsView) filtered() bool { return v.filter != fleet.JobFilter{} }
 
-func (w *Web) fleetJobs(r *Request, store *fleet.Store) (View, error) {
+func (w *Web) fleetJobs(r *site.Request, store *fleet.Store) (site.View, error) {
 	ctx := r.Context()
 	state, err := r.OneOf("state", fleet.JobStates)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v := fleetJobsView{submit: fleetRightsOf(r).submit, filter: fleet.JobFilter{State: state, Search: r.Query("search")}, chips: chips(r, "state", "fleetjob.", fleet.JobStates, state)}
-	rows, err := store.Jobs(ctx, v.filter, namesPage(r))
+	v := fleetJobsView{submit: fleetRightsOf(r).submit, filter: fleet.JobFilter{State: state, Search: r.Query("search")}, chips: site.Chips(r, "state", "fleetjob.", fleet.JobStates, state)}
+	rows, err := store.Jobs(ctx, v.filter, site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.rows, v.newest, v.older = namesPaged(r, rows, func(j fleet.Job) string { return j.ID.String() })
+	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(j fleet.Job) string { return j.ID.String() })
 	if !v.filtered() && r.Query("after") == "" {
 		if v.active, err = store.Active(ctx); err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 	}
-	return View{Body: fleetJobsPage(v), Follow: &timeline.Filter{Kinds: []string{"fleet", "task", "job"}}}, nil
+	return site.View{Body: fleetJobsPage(v), Follow: &timeline.Filter{Kinds: []string{"fleet", "task", "job"}}}, nil
 }
 
 // rest are the jobs of the page without the one that stands on top.
@@ -71,13 +72,13 @@ type fleetJobView struct {
 func (v fleetJobView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, 0, len(fleetJobTabs)+1)
 	for _, t := range fleetJobTabs {
-		tab := ui.Tab{Label: ui.Say(ctx, "fleetjob.tab."+t.name), Href: fleetJobPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, "fleetjob.tab."+t.name), Href: site.FleetJobPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/units" {
 			tab.Count = ui.Number(v.Counts.Total)
 		}
 		out = append(out, tab)
 	}
-	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
+	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: site.JobPath(v.ID) + "/timeline"})
 }
 
 func (v fleetJobView) over() bool { return v.EndedAt != nil }
@@ -95,26 +96,26 @@ func (v fleetJobView) attempts() int {
 }
 
 // aFleetJob serves one view of a fleet job.
-func (w *Web) aFleetJob(tab string, body func(*Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aFleetJob(tab string, body func(*site.Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		store, v, err := w.fleetJobOf(r)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v.tab = tab
 		inner, err := body(r, store, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		// Why it is not further is said by devices and PCs, too.
 		follow := &timeline.Filter{Match: func(e *timeline.Event) bool {
 			return e.Job == v.ID || e.Kind == "device" || e.Kind == "pc" || e.Kind == "fleet" || e.Kind == "task" && e.Job.IsZero()
 		}}
-		return View{Head: ui.Head{Title: fleetJobName(v.Job)}, Plain: true, Body: fleetJobPage(v, inner), Follow: follow}, nil
+		return site.View{Head: ui.Head{Title: fleetJobName(v.Job)}, Plain: true, Body: fleetJobPage(v, inner), Follow: follow}, nil
 	}
 }
 
-func (w *Web) fleetJobOf(r *Request) (*fleet.Store, fleetJobView, error) {
+func (w *Web) fleetJobOf(r *site.Request) (*fleet.Store, fleetJobView, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return nil, fleetJobView{}, err
@@ -131,7 +132,7 @@ func (w *Web) fleetJobOf(r *Request) (*fleet.Store, fleetJobView, error) {
 // whyMost is for how many devices the page of a job says why they wait.
 const whyMost = 200
 
-func (w *Web) fleetJobProgress(r *Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobProgress(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	why, err := store.Why(r.Context(), v.ID, whyMost)
 	if err != nil {
 		return nil, err
@@ -151,38 +152,38 @@ func (w *Web) fleetJobProgress(r *Request, store *fleet.Store, v fleetJobView) (
 type unitsView struct {
 	rows          []fleet.Unit
 	filter        fleet.UnitFilter
-	chips         []chip
+	chips         []site.Chip
 	newest, older string
 }
 
-func (w *Web) fleetJobUnits(r *Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobUnits(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	state, err := r.OneOf("state", fleet.UnitStates)
 	if err != nil {
 		return nil, err
 	}
-	list := unitsView{filter: fleet.UnitFilter{State: state, Device: r.Query("device"), PC: r.Query("pc")}, chips: chips(r, "state", "unit.", fleet.UnitStates, state)}
-	rows, err := store.Units(r.Context(), v.ID, list.filter, namesPage(r))
+	list := unitsView{filter: fleet.UnitFilter{State: state, Device: r.Query("device"), PC: r.Query("pc")}, chips: site.Chips(r, "state", "unit.", fleet.UnitStates, state)}
+	rows, err := store.Units(r.Context(), v.ID, list.filter, site.NamesPage(r))
 	if err != nil {
 		return nil, err
 	}
-	list.rows, list.newest, list.older = namesPaged(r, rows, func(u fleet.Unit) string { return fmt.Sprint(u.Unit) })
+	list.rows, list.newest, list.older = site.NamesPaged(r, rows, func(u fleet.Unit) string { return fmt.Sprint(u.Unit) })
 	return fleetJobUnitsTab(v, list), nil
 }
 
-func (w *Web) fleetJobSpec(_ *Request, _ *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *Web) fleetJobSpec(_ *site.Request, _ *fleet.Store, v fleetJobView) (templ.Component, error) {
 	text, err := json.Marshal(v.Spec)
 	return fleetJobSpecTab(text), err
 }
 
 // byUnitState are the counts of a job, in the order in which they are shown.
-func byUnitState(c fleet.Counts) []share {
+func byUnitState(c fleet.Counts) []site.Share {
 	by := map[string]int{
 		fleet.UnitRunning: c.Running, fleet.UnitRetrying: c.Retrying, fleet.UnitWaiting: c.Waiting, fleet.UnitFailed: c.Failed,
 		fleet.UnitMissed: c.Missed, fleet.UnitCanceled: c.Canceled, fleet.UnitDone: c.Done,
 	}
-	out := make([]share, 0, len(by))
+	out := make([]site.Share, 0, len(by))
 	for _, state := range fleet.UnitStates {
-		out = append(out, share{status: state, class: lookOf(unitLooks, state).class, n: by[state]})
+		out = append(out, site.Share{Status: state, Class: site.LookOf(unitLooks, state).Class, N: by[state]})
 	}
 	return out
 }
@@ -192,23 +193,23 @@ func byUnitState(c fleet.Counts) []share {
 var barOrder = []string{fleet.UnitDone, fleet.UnitFailed, fleet.UnitMissed, fleet.UnitCanceled, fleet.UnitRunning, fleet.UnitRetrying, fleet.UnitWaiting}
 
 // unitShares cut a bar by state.
-func unitShares(c fleet.Counts) []share {
+func unitShares(c fleet.Counts) []site.Share {
 	all := byUnitState(c)
 	total := 0
 	for _, p := range all {
-		total += p.n
+		total += p.N
 	}
-	slices.SortFunc(all, func(a, b share) int {
-		return cmp.Compare(slices.Index(barOrder, a.status), slices.Index(barOrder, b.status))
+	slices.SortFunc(all, func(a, b site.Share) int {
+		return cmp.Compare(slices.Index(barOrder, a.Status), slices.Index(barOrder, b.Status))
 	})
-	var out []share
+	var out []site.Share
 	at := 0.0
 	for _, p := range all {
-		if p.n == 0 {
+		if p.N == 0 {
 			continue
 		}
-		p.x, p.width = at, 100*float64(p.n)/float64(total)
-		at += p.width
+		p.X, p.Width = at, 100*float64(p.N)/float64(total)
+		at += p.Width
 		out = append(out, p)
 	}
 	return out
@@ -217,8 +218,8 @@ func unitShares(c fleet.Counts) []share {
 func unitsSaid(ctx context.Context, c fleet.Counts) string {
 	var out []string
 	for _, p := range byUnitState(c) {
-		if p.n > 0 {
-			out = append(out, ui.Code(ctx, "unit.", p.status)+" "+ui.Number(p.n))
+		if p.N > 0 {
+			out = append(out, ui.Code(ctx, "unit.", p.Status)+" "+ui.Number(p.N))
 		}
 	}
 	return strings.Join(out, ", ")

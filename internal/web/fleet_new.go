@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -31,9 +32,9 @@ type fleetPage struct {
 }
 
 // newFleet shows an empty form.
-func (w *Web) newFleet(r *Request) (View, error) {
+func (w *Web) newFleet(r *site.Request) (site.View, error) {
 	if _, err := w.fleets(); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	p := fleetPage{fleetForm: newFleetForm()}
 	// The page of a device offers a job for it alone.
@@ -41,23 +42,23 @@ func (w *Web) newFleet(r *Request) (View, error) {
 	return p.view(r, 0), nil
 }
 
-func (p fleetPage) view(r *Request, status int) View {
+func (p fleetPage) view(r *site.Request, status int) site.View {
 	ctx := r.Context()
 	head := ui.Head{Title: ui.Say(ctx, "newfleet.title"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "fleet.title"), Href: "/fleet"}, {Label: ui.Say(ctx, "fleetjobs.title"), Href: "/fleet/jobs"}}}
-	return View{Head: head, Body: fleetPageBody(p), Still: true, Status: status}
+	return site.View{Head: head, Body: fleetPageBody(p), Still: true, Status: status}
 }
 
-func (p fleetPage) shown(r *Request, status int) Done {
+func (p fleetPage) shown(r *site.Request, status int) site.Done {
 	v := p.view(r, status)
-	return Done{Show: &v}
+	return site.Done{Show: &v}
 }
 
 // doNewFleet shows what the job would do, or submits it if that is what the reader has
 // looked at.
-func (w *Web) doNewFleet(r *Request) (Done, error) {
+func (w *Web) doNewFleet(r *site.Request) (site.Done, error) {
 	store, err := w.fleets()
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	p := fleetPage{fleetForm: readFleetForm(r)}
 	spec := p.spec(r)
@@ -66,7 +67,7 @@ func (w *Web) doNewFleet(r *Request) (Done, error) {
 	}
 	hash, err := hashOf(spec)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	submit := r.Field("step") == "create"
 	if submit && p.seen == hash {
@@ -77,7 +78,7 @@ func (w *Web) doNewFleet(r *Request) (Done, error) {
 		if err != nil {
 			return p.refused(r, err)
 		}
-		return Done{To: fleetJobPath(j.ID), Say: ui.Say(r.Context(), "newfleet.made")}, nil
+		return site.Done{To: site.FleetJobPath(j.ID), Say: ui.Say(r.Context(), "newfleet.made")}, nil
 	}
 	preview, err := store.Preview(r.Context(), spec, previewDevices)
 	if err != nil {
@@ -85,7 +86,7 @@ func (w *Web) doNewFleet(r *Request) (Done, error) {
 	}
 	text, err := spec.YAML()
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	p.preview, p.argv, p.text, p.seen, p.other = &preview, spec.Run.Argv, string(text), hash, submit
 	return p.shown(r, 0), nil
@@ -102,11 +103,11 @@ func hashOf(s fleet.Spec) (string, error) {
 }
 
 // refused shows the form again with what was wrong, at its field if it has one.
-func (p fleetPage) refused(r *Request, err error) (Done, error) {
+func (p fleetPage) refused(r *site.Request, err error) (site.Done, error) {
 	said := ui.Told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if !slices.Contains(fleetFields, said.Field) {
 		p.problem = said

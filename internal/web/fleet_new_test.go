@@ -11,7 +11,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -108,7 +108,7 @@ func TestNewFleetJob(t *testing.T) {
 		t.Errorf("%+v, %+v", s, s.Infra)
 	}
 
-	off := webtest.Start(t, func(c *web.Config) { c.Fleets = nil })
+	off := webtest.Start(t, func(c *site.Config) { c.Fleets = nil })
 	off.Login(t, "mia", auth.Maintainer).Get(t, "/new-fleet-job").Is(t, http.StatusNotFound)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -135,7 +135,7 @@ func TestFleetEmpty(t *testing.T) {
 	vera.Post(t, "/language", form("language", "ko", "back", "/fleet")).Is(t, 303)
 	vera.Get(t, "/fleet").Is(t, 200).Has(t, `lang="ko"`, "아직 PC가 없습니다", "격리")
 
-	off := webtest.Start(t, func(c *web.Config) { c.Fleets = nil })
+	off := webtest.Start(t, func(c *site.Config) { c.Fleets = nil })
 	ada := off.Login(t, "ada", auth.Admin)
 	ada.Get(t, "/fleet").Is(t, 200).Has(t, "This server keeps no fleet")
 	ada.Get(t, "/devices/x").Is(t, http.StatusNotFound)

@@ -3,16 +3,17 @@ package web
 import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // healthView is what the health page shows.
 type healthView struct {
-	server   Health
+	server   site.Health
 	database view.Health
 }
 
-func (w *Web) health(r *Request) (View, error) {
+func (w *Web) health(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	var v healthView
 	var err error
@@ -20,9 +21,9 @@ func (w *Web) health(r *Request) (View, error) {
 		v.server = w.config.Health(r.Context())
 	}
 	if v.database, err = w.config.Store.Health(r.Context()); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.health"), Actions: ui.ButtonLink(ui.Say(ctx, "word.runthedoctor"), "health",
 			"/health/doctor", false)},
 		Body: healthPage(v),
@@ -31,17 +32,17 @@ func (w *Web) health(r *Request) (View, error) {
 
 // doctor runs when somebody opens the page, once in a while for all of them, and not again by
 // itself.
-func (w *Web) doctor(r *Request) (View, error) {
+func (w *Web) doctor(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	deep := r.Query("deep") != ""
 	if deep {
-		if err := r.allow(auth.Administer, "health", false); err != nil {
-			return View{}, err
+		if err := r.Allow(auth.Administer, "health", false); err != nil {
+			return site.View{}, err
 		}
 	}
 	report, err := w.config.Store.Checkup(r.Context(), deep)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	findings := report.Findings
 	bad := 0
@@ -50,7 +51,7 @@ func (w *Web) doctor(r *Request) (View, error) {
 			bad++
 		}
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.doctor"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.health"), Href: "/health"}}, Actions: doctorActions(deep || !r.Can(auth.Administer, "health")), Sub: ui.Time(report.At)},
 		Body: doctorPage(findings, bad), Still: true,
 	}, nil

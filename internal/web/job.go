@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -35,7 +36,7 @@ type jobView struct {
 func (v jobView) tabs(ctx context.Context) []ui.Tab {
 	var out []ui.Tab
 	for _, t := range jobTabs {
-		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: jobPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: site.JobPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/tasks" {
 			tab.Count = ui.Number(v.Total)
 		}
@@ -48,33 +49,33 @@ func (v jobView) tabs(ctx context.Context) []ui.Tab {
 func (v jobView) live() int { return v.Total - v.Done - v.Failed - v.Canceled - v.Skipped }
 
 // aJob serves one view of a job.
-func (w *Web) aJob(tab string, body func(*Request, jobView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aJob(tab string, body func(*site.Request, jobView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		id, err := r.ID("id")
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		j, err := w.config.Store.Job(r.Context(), id)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		if tab == "" && j.Kind == "fleet" && w.config.Fleets != nil && r.Can(auth.Read, "fleet") {
-			return View{}, SeeOther(fleetJobPath(j.ID)) // its devices say more than a graph of tasks
+			return site.View{}, site.SeeOther(site.FleetJobPath(j.ID)) // its devices say more than a graph of tasks
 		}
 		f, err := w.jobFlow(r, j)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v := jobView{j, f, tab, r.Can(auth.Command, "job") && !j.Ended()}
 		inner, err := body(r, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
-		return View{Head: ui.Head{Title: jobName(j)}, Plain: true, Body: jobPage(v, inner), Follow: v.follow()}, nil
+		return site.View{Head: ui.Head{Title: site.JobName(j)}, Plain: true, Body: jobPage(v, inner), Follow: v.follow()}, nil
 	}
 }
 
-func (w *Web) jobGraph(r *Request, v jobView) (templ.Component, error) {
+func (w *Web) jobGraph(r *site.Request, v jobView) (templ.Component, error) {
 	g, err := w.config.Store.Graph(r.Context(), v.ID)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (w *Web) jobGraph(r *Request, v jobView) (templ.Component, error) {
 	return graphTab(v, g, folded, children), nil
 }
 
-func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
+func (w *Web) jobGantt(r *site.Request, v jobView) (templ.Component, error) {
 	ctx := r.Context()
 	g, err := w.config.Store.Graph(r.Context(), v.ID)
 	if err != nil {
@@ -98,7 +99,7 @@ func (w *Web) jobGantt(r *Request, v jobView) (templ.Component, error) {
 	return ganttTab(v, g, timetable(ctx, v, g, spans, r.Now)), nil
 }
 
-func (w *Web) jobTasks(r *Request, v jobView) (templ.Component, error) {
+func (w *Web) jobTasks(r *site.Request, v jobView) (templ.Component, error) {
 	list, err := w.taskList(r, v.ID)
 	if err != nil {
 		return nil, err
@@ -110,9 +111,9 @@ func (w *Web) jobTasks(r *Request, v jobView) (templ.Component, error) {
 	return tasksTab(v, list), nil
 }
 
-func (w *Web) jobTimeline(r *Request, v jobView) (templ.Component, error) {
+func (w *Web) jobTimeline(r *site.Request, v jobView) (templ.Component, error) {
 	before := r.Query("before")
-	events, next, err := w.config.Store.Timeline(r.Context(), view.TimelineFilter{Job: v.ID, NotKinds: []string{"auth"}}, before, perPage)
+	events, next, err := w.config.Store.Timeline(r.Context(), view.TimelineFilter{Job: v.ID, NotKinds: []string{"auth"}}, before, site.PerPage)
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +147,18 @@ func nameSubjects(events []view.Event, g view.Graph) {
 	}
 }
 
-func (w *Web) jobParams(_ *Request, v jobView) (templ.Component, error) { return paramsTab(v), nil }
+func (w *Web) jobParams(_ *site.Request, v jobView) (templ.Component, error) {
+	return paramsTab(v), nil
+}
 
 // jobParamsFile is the params of a job, whole.
-func (w *Web) jobParamsFile(r *Request) (contentType string, data []byte, err error) {
+func (w *Web) jobParamsFile(r *site.Request) (contentType string, data []byte, err error) {
 	id, err := r.ID("id")
 	if err != nil {
 		return "", nil, err
 	}
 	j, err := w.config.Store.Job(r.Context(), id)
-	return jsonType, orNull(j.Params), err
+	return site.JSONType, orNull(j.Params), err
 }
 
 // orNull is JSON for nothing, too.
@@ -166,7 +169,7 @@ func orNull(data json.RawMessage) []byte {
 	return data
 }
 
-func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
+func (w *Web) askCancelJob(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	id, err := r.ID("job")
 	if err != nil {
@@ -178,14 +181,14 @@ func (w *Web) askCancelJob(r *Request) (ui.Question, error) {
 	}
 	live := jobView{Job: j}.live()
 	return ui.Question{
-		Title: ui.Say(ctx, "ask.cancel", ui.Cut(jobName(j), 80)), Button: ui.Say(ctx, "ask.job.cancel"), Danger: true, Back: jobPath(id), Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"), true),
+		Title: ui.Say(ctx, "ask.cancel", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "ask.job.cancel"), Danger: true, Back: site.JobPath(id), Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"), true),
 		Text: ui.Count(ctx, "ask.job.cancel.text", live),
 	}, nil
 }
 
-func canceledJob(r *Request, out work.CancelJobOutput) Done {
+func canceledJob(r *site.Request, out work.CancelJobOutput) site.Done {
 	ctx := r.Context()
-	return Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: canceledWords(ctx, out.Ended, out.Asked)}
+	return site.Done{To: "/jobs/" + url.PathEscape(r.PathValue("job")), Say: canceledWords(ctx, out.Ended, out.Asked)}
 }
 
 func canceledWords(ctx context.Context, ended, asked int) string {
@@ -196,7 +199,7 @@ func canceledWords(ctx context.Context, ended, asked int) string {
 }
 
 // jobOf is the job of a task, or the zero job.
-func (w *Web) jobOf(r *Request, id weir.ID) (view.Job, error) {
+func (w *Web) jobOf(r *site.Request, id weir.ID) (view.Job, error) {
 	if id.IsZero() {
 		return view.Job{}, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
@@ -41,7 +42,7 @@ type jobFlow struct {
 }
 
 // jobFlow reads what a job is a run of, and what it waits for.
-func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
+func (w *Web) jobFlow(r *site.Request, j view.Job) (f jobFlow, err error) {
 	if f.edition, err = w.flowOf(r.Context(), j); err != nil {
 		return f, err
 	}
@@ -80,12 +81,12 @@ func (w *Web) jobFlow(r *Request, j view.Job) (f jobFlow, err error) {
 
 // stops is what tasks of a running job wait for, but for one another and for
 // people: who is asked stands in a box of its own.
-func (w *Web) stops(r *Request, j view.Job) ([]work.Reason, error) {
+func (w *Web) stops(r *site.Request, j view.Job) ([]work.Reason, error) {
 	reasons, err := w.whyJob(r, j)
 	return slices.DeleteFunc(reasons, func(x work.Reason) bool { return x.Open || x.Gate == "needs" || x.Gate == "hold" }), err
 }
 
-func (w *Web) whyJob(r *Request, j view.Job) ([]work.Reason, error) {
+func (w *Web) whyJob(r *site.Request, j view.Job) ([]work.Reason, error) {
 	found, err := work.WhyJob.Call(r.Context(), w.config.Operations, &work.NamedJob{Job: j.ID.String()})
 	return found.Items, err
 }
@@ -94,7 +95,7 @@ func (w *Web) whyJob(r *Request, j view.Job) ([]work.Reason, error) {
 const childrenMost = 100
 
 // childJobs reads the jobs that the steps of a job stand for.
-func (w *Web) childJobs(r *Request, j view.Job, f *jobFlow) (err error) {
+func (w *Web) childJobs(r *site.Request, j view.Job, f *jobFlow) (err error) {
 	if f.steps == nil || !slices.ContainsFunc(f.steps.Steps, func(s definition.Step) bool { return s.Workflow != "" }) {
 		return nil
 	}
@@ -129,7 +130,7 @@ func (v jobView) repeats(ctx context.Context) string {
 	return ui.Say(ctx, "job.repeats")
 }
 
-func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
+func (w *Web) jobArtifacts(r *site.Request, v jobView) (templ.Component, error) {
 	list, err := w.artifactList(r, view.ArtifactFilter{Job: v.ID})
 	if err != nil {
 		return nil, err
@@ -137,7 +138,7 @@ func (w *Web) jobArtifacts(r *Request, v jobView) (templ.Component, error) {
 	return artifactsTab(list), nil
 }
 
-func (w *Web) askRerun(r *Request) (ui.Question, error) {
+func (w *Web) askRerun(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	j, f, err := w.flowJob(r)
 	if err != nil {
@@ -158,7 +159,7 @@ func (w *Web) askRerun(r *Request) (ui.Question, error) {
 		what.Value = "from"
 	}
 	return ui.Question{
-		Title: ui.Say(ctx, "rerun.title", ui.Cut(jobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: jobPath(j.ID), Fields: []ui.Field{what, step},
+		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step},
 		Text: ui.Say(ctx, "rerun.text", f.version),
 	}, nil
 }
@@ -169,7 +170,7 @@ var item = regexp.MustCompile(`\[[0-9]+\]$`)
 func stem(key string) string { return item.ReplaceAllString(key, "") }
 
 // flowJob is the job of the path, which must be a run of a workflow.
-func (w *Web) flowJob(r *Request) (view.Job, edition, error) {
+func (w *Web) flowJob(r *site.Request) (view.Job, edition, error) {
 	id, err := r.ID("id")
 	if err != nil {
 		return view.Job{}, edition{}, err
@@ -188,7 +189,7 @@ func (w *Web) flowJob(r *Request) (view.Job, edition, error) {
 	return j, f, err
 }
 
-func (w *Web) rerunJob(r *Request) (Done, error) {
+func (w *Web) rerunJob(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	in := &workflow.Rerunning{Job: r.PathValue("id"), Body: new(workflow.RerunBody)}
 	switch what := r.Field("what"); what {
@@ -197,20 +198,20 @@ func (w *Web) rerunJob(r *Request) (Done, error) {
 		in.Body.Failed = true
 	case "from":
 		if in.Body.From = r.Field("from"); in.Body.From == "" {
-			return Done{}, problem.Refuse("from", "", "choose a step")
+			return site.Done{}, problem.Refuse("from", "", "choose a step")
 		}
 	default:
-		return Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
+		return site.Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
 	}
 	made, err := workflow.Rerun.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: jobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
+	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
 }
 
-func retriedJob(r *Request, out work.RetryJobOutput) Done {
-	return Done{
+func retriedJob(r *site.Request, out work.RetryJobOutput) site.Done {
+	return site.Done{
 		To:  "/jobs/" + url.PathEscape(r.PathValue("job")),
 		Say: ui.Count(r.Context(), "said.job.retried", out.Tasks),
 	}

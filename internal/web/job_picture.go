@@ -9,17 +9,18 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // drawn is the graph of a job as its picture takes it.
 func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fold) picture.Graph {
 	out := picture.Graph{
-		Title: ui.Say(ctx, "job.titled", jobName(v.Job)), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
-		GroupHref: func(service string) string { return queryPath(jobPath(v.ID)+"/tasks", "service", service) },
+		Title: ui.Say(ctx, "job.titled", site.JobName(v.Job)), Edges: g.Edges, Tasks: make([]picture.Task, len(g.Nodes)), More: max(0, v.Total-len(g.Nodes)),
+		GroupHref: func(service string) string { return site.QueryPath(site.JobPath(v.ID)+"/tasks", "service", service) },
 	}
 	for i, n := range g.Nodes {
-		t := picture.Task{Key: n.Key, Service: n.Service, State: picture.State(n.State), Gate: string(n.Gate), Attempt: n.Attempt, Href: taskPath(n.ID)}
+		t := picture.Task{Key: n.Key, Service: n.Service, State: picture.State(n.State), Gate: string(n.Gate), Attempt: n.Attempt, Href: site.TaskPath(n.ID)}
 		if n.Percent != nil {
 			t.Percent = int(*n.Percent)
 		}
@@ -30,7 +31,7 @@ func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fol
 		}
 		m := folded[n.ID]
 		if m != nil {
-			t.Key, t.Href = fmt.Sprintf("%s ×%d", n.Key, m.n), queryPath(jobPath(v.ID)+"/tasks", "items", n.Key)
+			t.Key, t.Href = fmt.Sprintf("%s ×%d", n.Key, m.n), site.QueryPath(site.JobPath(v.ID)+"/tasks", "items", n.Key)
 			if n.State == "pending" && m.ended() > 0 || m.states["running"] > 0 {
 				t.State, t.Gate, t.Percent = "running", "", 100*m.ended()/m.n
 			}
@@ -52,11 +53,11 @@ func drawn(ctx context.Context, v jobView, g view.Graph, folded map[weir.ID]*fol
 
 // timetable is when the tasks of a job waited and ran.
 func timetable(ctx context.Context, v jobView, g view.Graph, spans []view.Span, now time.Time) picture.Timetable {
-	out := picture.Timetable{Title: ui.Say(ctx, "job.titled", jobName(v.Job)), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: jobPath(v.ID) + "/tasks", Width: 1100}
+	out := picture.Timetable{Title: ui.Say(ctx, "job.titled", site.JobName(v.Job)), Rows: make([]picture.Row, len(g.Nodes)), Now: now, MoreHref: site.JobPath(v.ID) + "/tasks", Width: 1100}
 	at := make(map[weir.ID]int, len(g.Nodes))
 	for i, n := range g.Nodes {
 		at[n.ID] = i
-		out.Rows[i] = picture.Row{Name: named(n.Key, n.Service), Service: n.Service, State: picture.State(n.State), Href: taskPath(n.ID), Created: n.CreatedAt}
+		out.Rows[i] = picture.Row{Name: named(n.Key, n.Service), Service: n.Service, State: picture.State(n.State), Href: site.TaskPath(n.ID), Created: n.CreatedAt}
 	}
 	for _, c := range slices.Backward(v.children) {
 		if i, ok := at[c.Parent]; ok {

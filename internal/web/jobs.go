@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -23,17 +24,17 @@ type jobsView struct {
 // narrow says that a filter is set.
 func (v jobsView) narrow() bool { return v.filter != view.JobFilter{} }
 
-func (w *Web) jobs(r *Request) (View, error) {
+func (w *Web) jobs(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	f, err := jobFilter(r)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v, err := w.jobList(r, f, nil)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.jobs"), Actions: runButton(r)}, Body: jobsPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"job", "task"}},
 	}, nil
@@ -57,7 +58,7 @@ func jobPicks(ctx context.Context, v jobsView) []ui.Pick {
 }
 
 // jobFilter reads the filter of jobs in the address.
-func jobFilter(r *Request) (f view.JobFilter, err error) {
+func jobFilter(r *site.Request) (f view.JobFilter, err error) {
 	f = view.JobFilter{Kind: r.Query("kind"), Name: r.Query("name"), Workflow: r.Query("workflow"), Schedule: r.Query("schedule")}
 	if f.State, err = r.OneOf("state", view.JobStates); err != nil {
 		return f, err
@@ -73,7 +74,7 @@ func jobFilter(r *Request) (f view.JobFilter, err error) {
 
 // jobList reads a list of jobs, and what can be done to all of it. With is the
 // part of the filter that the address does not say.
-func (w *Web) jobList(r *Request, f view.JobFilter, with url.Values) (v jobsView, err error) {
+func (w *Web) jobList(r *site.Request, f view.JobFilter, with url.Values) (v jobsView, err error) {
 	v.filter, v.since = f, r.Query("since")
 	if v.bulk, err = w.bar(r, "job", jobDeeds, f.State, with, func(most int) (int, bool, error) { return w.config.Store.CountJobs(r.Context(), f, most) }); err != nil {
 		return v, err
@@ -82,6 +83,6 @@ func (w *Web) jobList(r *Request, f view.JobFilter, with url.Values) (v jobsView
 	if v.jobs, next, err = w.config.Store.JobPage(r.Context(), f, r.Page()); err != nil {
 		return v, err
 	}
-	v.newest, v.older = pages(r, next)
+	v.newest, v.older = site.Paging(r, next)
 	return v, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -19,18 +20,18 @@ type joinsView struct {
 	manage        bool
 }
 
-func (w *Web) joins(r *Request) (View, error) {
+func (w *Web) joins(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	v := joinsView{manage: r.Can(auth.Manage, "join")}
 	var err error
 	if v.joins, err = w.config.Auth.Joins(r.Context(), r.Subject); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	nodes, err := w.config.Auth.NodeCredentials(r.Context(), auth.Page{Limit: perPage + 1, After: r.Query("after")})
+	nodes, err := w.config.Auth.NodeCredentials(r.Context(), auth.Page{Limit: site.PerPage + 1, After: r.Query("after")})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.nodes, v.newest, v.older = namesPaged(r, nodes, func(c auth.NodeCredential) string { return c.Node })
+	v.nodes, v.newest, v.older = site.NamesPaged(r, nodes, func(c auth.NodeCredential) string { return c.Node })
 	head := ui.Head{Title: ui.Say(ctx, "word.credentialsofnodes"), Crumbs: []ui.Crumb{{
 		Label: ui.Say(ctx, "word.nodes"),
 		Href:  "/nodes",
@@ -38,11 +39,11 @@ func (w *Web) joins(r *Request) (View, error) {
 	if v.manage {
 		head.Actions = ui.Ask(ui.Say(ctx, "word.addanode"), "plus", "/new-join", false)
 	}
-	return View{Head: head, Body: joinsPage(v), Follow: people()}, nil
+	return site.View{Head: head, Body: joinsPage(v), Follow: people()}, nil
 }
 
 // joinBound is what the node may be.
-func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
+func joinBound(r *site.Request) (b auth.Bound, anything bool, err error) {
 	labels, err := readPairs(r, "labels")
 	if err != nil {
 		return b, false, err
@@ -64,7 +65,7 @@ func joinBound(r *Request) (b auth.Bound, anything bool, err error) {
 	return b, anything, nil
 }
 
-func askNewJoin(r *Request) (ui.Question, error) {
+func askNewJoin(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.addanode"), Button: ui.Say(ctx, "join.make"), Back: "/nodes",
@@ -94,28 +95,28 @@ func askNewJoin(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createJoin(r *Request) (Done, error) {
+func (w *Web) createJoin(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	hours, err := strconv.Atoi(r.Field("hours"))
 	if err != nil || hours < 1 || hours > 24*30 {
-		return Done{}, problem.Refuse("hours", "choose one of the list", "a join token cannot work for %q hours", r.Field("hours"))
+		return site.Done{}, problem.Refuse("hours", "choose one of the list", "a join token cannot work for %q hours", r.Field("hours"))
 	}
 	node := r.Field("node")
 	bound, anything, err := joinBound(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	in := account.JoinBody{Node: node, Labels: bound.Labels, Services: bound.Services, Any: anything}
 	in.TTL = op.Period(time.Duration(hours) * time.Hour)
 	made, err := account.CreateJoin.Call(r.Context(), w.config.Operations, &account.CreatingJoin{Body: in})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	title := ui.Say(ctx, "join.title")
 	if node != "" {
 		title = ui.Say(ctx, "join.title.for", node)
 	}
-	return Done{Show: &View{
+	return site.Done{Show: &site.View{
 		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.nodes"), Href: "/nodes"}, {Label: ui.Say(ctx, "word.credentials"), Href: "/joins"}}},
 		Body: joinPage(made.Secret, joinCommand(origin(r.Request))),
 	}}, nil
@@ -127,7 +128,7 @@ func joinCommand(server string) string {
 	return `curl --json @join.json ` + server + `/api/v1/join`
 }
 
-func askRevokeJoin(r *Request) (ui.Question, error) {
+func askRevokeJoin(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.revokethisjointoken"), Button: ui.Say(ctx, "token.revoke"), Danger: true, Back: "/joins",
@@ -135,6 +136,6 @@ func askRevokeJoin(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func joinRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/joins", Say: ui.Say(r.Context(), "said.join.revoked")}
+func joinRevoked(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/joins", Say: ui.Say(r.Context(), "said.join.revoked")}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/weirhq/weir/internal/locale"
+	"github.com/weirhq/weir/internal/web/site"
 )
 
 // languageCookie is what a person chose. It is no secret and no right.
@@ -27,5 +28,5 @@ func (w *Web) setLanguage(rw http.ResponseWriter, hr *http.Request) {
 			Secure: w.config.Door.Secure(), SameSite: http.SameSiteLaxMode,
 		})
 	}
-	http.Redirect(rw, hr, local(hr.PostFormValue("back")), http.StatusSeeOther) // #nosec G710 -- local keeps it here
+	http.Redirect(rw, hr, site.Local(hr.PostFormValue("back")), http.StatusSeeOther) // #nosec G710 -- local keeps it here
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -44,7 +45,7 @@ func loginFields(ctx context.Context, name string) []ui.Field {
 	}
 }
 
-func (w *Web) showLogin(rw http.ResponseWriter, r *Request, v loginView, status int) {
+func (w *Web) showLogin(rw http.ResponseWriter, r *site.Request, v loginView, status int) {
 	var err error
 	if v.setup, err = w.config.Auth.NeedsSetup(r.Context()); err != nil {
 		w.fail(rw, r, err)
@@ -55,8 +56,8 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *Request, v loginView, status 
 }
 
 // showBare shows a page of nobody.
-func (w *Web) showBare(rw http.ResponseWriter, r *Request, title string, body templ.Component, status int) {
-	frame := w.frame(r, "", View{Head: ui.Head{Title: title}, Still: true})
+func (w *Web) showBare(rw http.ResponseWriter, r *site.Request, title string, body templ.Component, status int) {
+	frame := w.frame(r, "", site.View{Head: ui.Head{Title: title}, Still: true})
 	w.write(rw, r, status, ui.Bare(frame, false), body)
 }
 

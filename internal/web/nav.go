@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -55,7 +56,7 @@ func pooled(c view.Counts) (n view.Count, title, tone string) {
 }
 
 // navigation is the side navigation for the reader of a page.
-func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
+func (w *Web) navigation(r *site.Request, current string) []ui.NavGroup {
 	counts := w.counts.get(r.Context(), w.config.Store, r.Now)
 	var groups []ui.NavGroup
 	for _, g := range navigation {
@@ -65,7 +66,7 @@ func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
 		}
 		for _, e := range g.entries {
 			page, ok := w.known[e.path]
-			if !ok || r.allow(page.Verb, page.Kind, page.Own) != nil {
+			if !ok || r.Allow(page.Verb, page.Kind, page.Own) != nil {
 				continue
 			}
 			item := ui.NavItem{

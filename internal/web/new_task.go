@@ -6,11 +6,12 @@ import (
 
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/trace"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
 
-func askNewTask(r *Request) (ui.Question, error) {
+func askNewTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.newtask"), Button: ui.Say(ctx, "newtask.submit"), Text: ui.Say(ctx, "newtask.text"),
@@ -27,35 +28,35 @@ func askNewTask(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) submitTask(r *Request) (Done, error) {
+func (w *Web) submitTask(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	task := work.TaskSpec{
 		Service: r.Field("service"), Key: r.Field("key"), Pool: r.Field("pool"), Lane: r.Field("lane"), UniqueKey: r.Field("unique_key"),
 		Hold: r.Field("hold"), Trace: trace.Parent(r.Context()),
 	}
 	if task.Service == "" {
-		return Done{}, problem.Refuse("service", "", "say which service does the work")
+		return site.Done{}, problem.Refuse("service", "", "say which service does the work")
 	}
 	if text := r.Field("params"); text != "" {
 		var value any
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			return Done{}, problem.Refuse("params", `write JSON, such as {"to": "a@example.org"}`, "this is no JSON: %v", err)
+			return site.Done{}, problem.Refuse("params", `write JSON, such as {"to": "a@example.org"}`, "this is no JSON: %v", err)
 		}
 		task.Params = json.RawMessage(text)
 	}
 	if text := r.Field("priority"); text != "" {
 		var err error
 		if task.Priority, err = strconv.Atoi(text); err != nil {
-			return Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", text)
+			return site.Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q is not a number", text)
 		}
 	}
 	receipt, err := work.SubmitTask.Call(r.Context(), w.config.Operations, &work.Submitting{Body: task})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	said := ui.Say(ctx, "newtask.done")
 	if receipt.Existed {
 		said = ui.Say(ctx, "newtask.existed")
 	}
-	return Done{To: taskPath(receipt.ID), Say: said}, nil
+	return site.Done{To: site.TaskPath(receipt.ID), Say: said}, nil
 }

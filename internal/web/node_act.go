@@ -7,18 +7,19 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
 
 // modeFields ask why, and for how long.
 func modeFields(ctx context.Context) []ui.Field {
-	return append(reasonField(ctx, ui.Say(ctx, "node.reason"), true),
+	return append(site.ReasonField(ctx, ui.Say(ctx, "node.reason"), true),
 		ui.Field{Name: "for", Label: ui.Say(ctx, "word.howlong"), Optional: true, Example: "2h", Hint: ui.Say(ctx, "node.for.hint"), Auto: "off"})
 }
 
 // askNode is a question about the node of the path.
-func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question, error) {
+func (w *Web) askNode(r *site.Request, ask func(view.Node) ui.Question) (ui.Question, error) {
 	n, err := w.config.Store.Node(r.Context(), r.PathValue("node"))
 	if err != nil {
 		return ui.Question{}, err
@@ -29,25 +30,25 @@ func (w *Web) askNode(r *Request, ask func(view.Node) ui.Question) (ui.Question,
 }
 
 // setMode changes what the workers of the node may do.
-func (w *Web) setMode(mode weir.Mode, key string) func(*Request) (Done, error) {
-	return func(r *Request) (Done, error) {
+func (w *Web) setMode(mode weir.Mode, key string) func(*site.Request) (site.Done, error) {
+	return func(r *site.Request) (site.Done, error) {
 		in := work.SettingMode{Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
 		in.Node = r.PathValue("node")
 		if text := r.Field("for"); text != "" {
 			d, err := op.ParseWait(text)
 			if err != nil || d <= 0 {
-				return Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
+				return site.Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
 			}
 			in.Body.Until = r.Now.Add(d)
 		}
 		if _, err := work.SetMode.Call(r.Context(), w.config.Operations, &in); err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
-		return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), key, in.Node)}, nil
+		return site.Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), key, in.Node)}, nil
 	}
 }
 
-func (w *Web) askDrain(r *Request) (ui.Question, error) {
+func (w *Web) askDrain(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
@@ -57,7 +58,7 @@ func (w *Web) askDrain(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
+func (w *Web) askPauseNode(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
@@ -67,17 +68,17 @@ func (w *Web) askPauseNode(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) askResume(r *Request) (ui.Question, error) {
+func (w *Web) askResume(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
 			Title: ui.Say(ctx, "ask.node.resume", ui.Cut(n.Name, 80)), Button: ui.Say(ctx, "node.resume"), Text: ui.Say(ctx, "node.resume.text"),
-			Fields: reasonField(ctx, ui.Say(ctx, "node.resume.why"), true),
+			Fields: site.ReasonField(ctx, ui.Say(ctx, "node.resume.why"), true),
 		}
 	})
 }
 
-func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
+func (w *Web) askRevokeNode(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	name := r.PathValue("node")
 	joined, err := w.joinedAt(r.Context(), name)
@@ -93,11 +94,11 @@ func (w *Web) askRevokeNode(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func nodeRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/joins", Say: ui.Say(r.Context(), "said.node.revoked", r.PathValue("node"))}
+func nodeRevoked(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/joins", Say: ui.Say(r.Context(), "said.node.revoked", r.PathValue("node"))}
 }
 
-func (w *Web) askDropNode(r *Request) (ui.Question, error) {
+func (w *Web) askDropNode(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
@@ -107,6 +108,6 @@ func (w *Web) askDropNode(r *Request) (ui.Question, error) {
 	})
 }
 
-func nodeGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/nodes", Say: ui.Say(r.Context(), "said.node.gone", r.PathValue("node"))}
+func nodeGone(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/nodes", Say: ui.Say(r.Context(), "said.node.gone", r.PathValue("node"))}
 }

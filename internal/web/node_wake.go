@@ -14,13 +14,14 @@ import (
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
 
-func nodeCalled(r *Request, _ op.Nothing) Done {
+func nodeCalled(r *site.Request, _ op.Nothing) site.Done {
 	name := r.PathValue("node")
-	return Done{To: nodePath(name), Say: ui.Say(r.Context(), "said.node.called", name)}
+	return site.Done{To: nodePath(name), Say: ui.Say(r.Context(), "said.node.called", name)}
 }
 
 // wakeMethods are the ways to wake a node, for people.
@@ -29,7 +30,7 @@ func wakeMethods(ctx context.Context) []ui.Option {
 	return append([]ui.Option{not}, ui.Codes(ctx, "wake.", wake.WOL, wake.HTTP, wake.Script)...)
 }
 
-func (w *Web) askWaking(r *Request) (ui.Question, error) {
+func (w *Web) askWaking(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	was, err := w.waking(r)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *Web) askWaking(r *Request) (ui.Question, error) {
 }
 
 // waking is how the node of the path is woken now.
-func (w *Web) waking(r *Request) (m wake.Method, err error) {
+func (w *Web) waking(r *site.Request) (m wake.Method, err error) {
 	params, err := w.config.Store.Waking(r.Context(), r.PathValue("node"))
 	if err != nil || len(params) == 0 {
 		return m, err
@@ -78,13 +79,13 @@ func secondsText(s wake.Seconds) string {
 	if s == 0 {
 		return ""
 	}
-	return spanText(time.Duration(s))
+	return site.SpanText(time.Duration(s))
 }
 
-func (w *Web) setWaking(r *Request) (Done, error) {
+func (w *Web) setWaking(r *site.Request) (site.Done, error) {
 	was, err := w.waking(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	in := work.SettingWake{NamedNode: work.NamedNode{Node: r.PathValue("node")}, Body: work.WakeMethod{Method: cmp.Or(r.Field("method"), "none")}}
 	m := &in.Body
@@ -100,19 +101,19 @@ func (w *Web) setWaking(r *Request) (Done, error) {
 		m.Script, m.Args = r.Field("script"), strings.Fields(r.Field("args"))
 	}
 	for field, into := range map[string]*op.Period{"timeout": &m.Timeout, "sleep_after": &m.SleepAfter} {
-		d, err := spanField(r, field)
+		d, err := site.SpanField(r, field)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		*into = op.Period(d)
 	}
 	if _, err := work.SetWake.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, problem.Below(err, "params") // the engine calls it params.mac
+		return site.Done{}, problem.Below(err, "params") // the engine calls it params.mac
 	}
-	return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.waking", in.Node)}, nil
+	return site.Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.waking", in.Node)}, nil
 }
 
-func (w *Web) askChangeNode(r *Request) (ui.Question, error) {
+func (w *Web) askChangeNode(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.askNode(r, func(n view.Node) ui.Question {
 		return ui.Question{
@@ -143,7 +144,7 @@ func capacityLines(m map[string]int) string {
 }
 
 // readPairs reads name=value, one on a line.
-func readPairs(r *Request, field string) (map[string]string, error) {
+func readPairs(r *site.Request, field string) (map[string]string, error) {
 	out := map[string]string{}
 	for line := range strings.Lines(r.PostForm.Get(field)) {
 		line = strings.TrimSpace(line)
@@ -160,7 +161,7 @@ func readPairs(r *Request, field string) (map[string]string, error) {
 }
 
 // readCapacity reads service=number, one on a line.
-func readCapacity(r *Request, field string) (map[string]int, error) {
+func readCapacity(r *site.Request, field string) (map[string]int, error) {
 	words, err := readPairs(r, field)
 	if err != nil {
 		return nil, err
@@ -176,16 +177,16 @@ func readCapacity(r *Request, field string) (map[string]int, error) {
 	return capacity, nil
 }
 
-func (w *Web) changeNode(r *Request) (_ Done, err error) {
+func (w *Web) changeNode(r *site.Request) (_ site.Done, err error) {
 	in := work.SettingNode{NamedNode: work.NamedNode{Node: r.PathValue("node")}}
 	if in.Body.Labels, err = readPairs(r, "labels"); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if in.Body.Capacity, err = readCapacity(r, "capacity"); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if _, err := work.SetNode.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.changed", in.Node)}, nil
+	return site.Done{To: nodePath(in.Node), Say: ui.Say(r.Context(), "said.node.changed", in.Node)}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -41,44 +42,44 @@ func machineEvents() *timeline.Filter {
 	return &timeline.Filter{Kinds: []string{"node", "worker", "task"}}
 }
 
-func (w *Web) nodes(r *Request) (View, error) {
+func (w *Web) nodes(r *site.Request) (site.View, error) {
 	ctx := r.Context()
-	rows, err := w.config.Store.Nodes(r.Context(), namesPage(r))
+	rows, err := w.config.Store.Nodes(r.Context(), site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	var v nodesView
-	v.nodes, v.newest, v.older = namesPaged(r, rows, func(n view.Node) string { return n.Name })
+	v.nodes, v.newest, v.older = site.NamesPaged(r, rows, func(n view.Node) string { return n.Name })
 	if v.used, err = w.slotsOf(r.Context(), v.nodes); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{Head: ui.Head{Title: ui.Say(ctx, "word.nodes"), Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
+	return site.View{Head: ui.Head{Title: ui.Say(ctx, "word.nodes"), Actions: nodesActions(r.Can(auth.Read, "join"), r.Can(auth.Manage, "join"))}, Body: nodesPage(v), Follow: machineEvents()}, nil
 }
 
-func (w *Web) node(r *Request) (View, error) {
+func (w *Web) node(r *site.Request) (site.View, error) {
 	n, err := w.config.Store.Node(r.Context(), r.PathValue("node"))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := nodeView{Node: n, manage: r.Can(auth.Manage, "node")}
 	if v.used, err = w.slotsOf(r.Context(), []view.Node{n}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.running, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Node: n.Name}, view.Page{Limit: tasksShown}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.workers, err = w.config.Store.Workers(r.Context(), view.WorkerFilter{Node: n.Name}, view.Page{Limit: workersShown}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	if v.events, err = w.config.eventsOf(r, "node", n.Name); err != nil {
-		return View{}, err
+	if v.events, err = w.config.EventsOf(r, "node", n.Name); err != nil {
+		return site.View{}, err
 	}
 	if v.manage {
 		if v.joined, err = w.joinedAt(r.Context(), n.Name); err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 	}
-	return View{Head: ui.Head{Title: n.Name}, Plain: true, Body: nodePage(v), Follow: machineEvents()}, nil
+	return site.View{Head: ui.Head{Title: n.Name}, Plain: true, Body: nodePage(v), Follow: machineEvents()}, nil
 }
 
 // workersShown is how many workers the page of a node lists.

@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -34,7 +35,7 @@ type outputView struct {
 }
 
 // attemptOf is the attempt in the address, or the newest.
-func attemptOf(r *Request, t view.Task) (int, error) {
+func attemptOf(r *site.Request, t view.Task) (int, error) {
 	text := r.Query("attempt")
 	if text == "" {
 		return t.Attempt, nil
@@ -48,9 +49,9 @@ func attemptOf(r *Request, t view.Task) (int, error) {
 
 // output reads the end of a log. A bucket that does not answer is told on the
 // page; the rest of it is there.
-func (w *Web) output(r *Request, t view.Task) (v outputView, err error) {
+func (w *Web) output(r *site.Request, t view.Task) (v outputView, err error) {
 	ctx := r.Context()
-	if empty(t.Run) {
+	if site.EmptyJSON(t.Run) {
 		return v, nil
 	}
 	v.there = true
@@ -104,7 +105,7 @@ func writeLine(b *strings.Builder, l joblog.Line) {
 }
 
 // taskOutput is the log of an attempt, whole, as text.
-func (w *Web) taskOutput(rw http.ResponseWriter, r *Request) error {
+func (w *Web) taskOutput(rw http.ResponseWriter, r *site.Request) error {
 	bucket, err := w.bucket()
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (w *Web) taskOutput(rw http.ResponseWriter, r *Request) error {
 		return err
 	}
 	h := rw.Header()
-	h.Set("Content-Type", textType)
+	h.Set("Content-Type", site.TextType)
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("%s-%d.log", strings.ReplaceAll(taskName(t), "/", "-"), attempt)}))
 	control := http.NewResponseController(rw)
 	out := bufio.NewWriter(rw)

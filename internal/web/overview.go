@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -22,30 +23,30 @@ const pictureWidth = 440
 type overviewView struct {
 	view.Overview
 	rates  []view.Rate
-	server Health
+	server site.Health
 	rights rights
 	// fresh says that nothing was ever submitted.
 	fresh bool
 }
 
-func (w *Web) overview(r *Request) (View, error) {
+func (w *Web) overview(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	v := overviewView{rights: rightsOf(r)}
 	var err error
 	if v.Overview, err = w.config.Store.Overview(ctx); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.rates, err = w.config.Store.Rates(ctx, lately); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if w.config.Health != nil {
 		v.server = w.config.Health(ctx)
 	}
 	if v.fresh, err = w.untouched(ctx, v.Overview); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{
-		Head: ui.Head{Title: ui.Say(ctx, "word.overview"), Actions: submitButton(r)}, Body: overviewPage(v),
+	return site.View{
+		Head: ui.Head{Title: ui.Say(ctx, "word.overview"), Actions: site.SubmitButton(r)}, Body: overviewPage(v),
 		Follow: &timeline.Filter{Kinds: []string{"task", "job", "node", "worker", "pool"}},
 	}, nil
 }
@@ -78,8 +79,8 @@ func (v overviewView) ended() (done, failed int) {
 }
 
 // unwell are the checks of this server that do not hold.
-func (v overviewView) unwell() []Check {
-	return slices.DeleteFunc(slices.Clone(v.server.Checks), func(c Check) bool { return c.OK })
+func (v overviewView) unwell() []site.Check {
+	return slices.DeleteFunc(slices.Clone(v.server.Checks), func(c site.Check) bool { return c.OK })
 }
 
 // counted is a count that may be larger than it says.

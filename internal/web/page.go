@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -21,7 +22,7 @@ import (
 const pageTime = 30 * time.Second
 
 // navOf is the entry of the navigation that is lit on a page.
-func navOf(p Page) string {
+func navOf(p site.Page) string {
 	if p.Nav == "" {
 		return p.Path
 	}
@@ -29,7 +30,7 @@ func navOf(p Page) string {
 }
 
 // page serves a page.
-func (w *Web) page(p Page) {
+func (w *Web) page(p site.Page) {
 	w.known[p.Path] = p
 	path := p.Path
 	if path == "/" {
@@ -40,7 +41,7 @@ func (w *Web) page(p Page) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 		defer cancel()
 		r.Request = r.WithContext(ctx)
-		if err := r.allow(p.Verb, p.Kind, p.Own); err != nil {
+		if err := r.Allow(p.Verb, p.Kind, p.Own); err != nil {
 			w.fail(rw, r, err)
 			return
 		}
@@ -54,7 +55,7 @@ func (w *Web) page(p Page) {
 }
 
 // show writes a page, or only its live fragments when a stream asks.
-func (w *Web) show(rw http.ResponseWriter, r *Request, nav string, v View) {
+func (w *Web) show(rw http.ResponseWriter, r *site.Request, nav string, v site.View) {
 	frame := w.frame(r, nav, v)
 	content := templ.ComponentFunc(func(ctx context.Context, out io.Writer) error {
 		if !v.Plain {
@@ -74,7 +75,7 @@ func (w *Web) show(rw http.ResponseWriter, r *Request, nav string, v View) {
 
 // write renders all of a page before it sends any of it: an error on the way is
 // an error page, not half a page.
-func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, content templ.Component) {
+func (w *Web) write(rw http.ResponseWriter, r *site.Request, status int, layout, content templ.Component) {
 	ctx := ui.WithNow(r.Context(), r.Now)
 	if run := liveOf(ctx); run != nil {
 		ctx = ui.WithCapture(ctx, &run.Capture)
@@ -100,7 +101,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 }
 
 // frame is everything around a page.
-func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
+func (w *Web) frame(r *site.Request, nav string, v site.View) ui.Frame {
 	f := ui.Frame{
 		Title: v.Title, Version: w.config.Version, Env: w.config.Env, Now: r.Now, User: r.Subject.Name, Role: string(r.Subject.Role), Search: r.Query("q"),
 		Back:   r.URL.RequestURI(),
@@ -117,10 +118,10 @@ func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
 }
 
 // file serves a file as data that no browser runs.
-func (w *Web) file(f File) {
+func (w *Web) file(f site.File) {
 	w.mux.HandleFunc("GET "+f.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(f.Verb, f.Kind, false)
+		err := r.Allow(f.Verb, f.Kind, false)
 		var kind string
 		var data []byte
 		if err == nil {
@@ -140,12 +141,12 @@ func (w *Web) file(f File) {
 }
 
 // fail shows an error as a page. Who is not logged in is sent to do so.
-func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
+func (w *Web) fail(rw http.ResponseWriter, r *site.Request, err error) {
 	if run := liveOf(r.Context()); run != nil {
 		run.failed = true
 		return
 	}
-	var to elsewhere
+	var to site.Elsewhere
 	if errors.As(err, &to) {
 		http.Redirect(rw, r.Request, string(to), http.StatusSeeOther)
 		return
@@ -158,7 +159,7 @@ func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
 }
 
 // showProblem shows an error as a page, whoever asks.
-func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
+func (w *Web) showProblem(rw http.ResponseWriter, r *site.Request, err error) {
 	p, hidden := problem.Public(err)
 	if hidden {
 		w.log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
@@ -178,7 +179,7 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 		advised.Next = next
 		p = &advised
 	}
-	v := View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
+	v := site.View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
 	if r.Subject.Nobody() {
 		w.write(rw, r, status, ui.Bare(w.frame(r, "", v), true), v.Body)
 		return
@@ -209,7 +210,7 @@ func explainStatus(ctx context.Context, status int) (title, next string) {
 }
 
 // loginFor is the login page that leads back.
-func loginFor(r *Request) string {
+func loginFor(r *site.Request) string {
 	next := r.URL.RequestURI()
 	if r.Method != http.MethodGet || next == "/" {
 		return "/login"

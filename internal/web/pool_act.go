@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -18,7 +19,7 @@ func poolFields(ctx context.Context, p view.Pool) []ui.Field {
 		size = strconv.Itoa(*p.Size)
 	}
 	if p.Rate != nil {
-		rate, per = strconv.Itoa(*p.Rate), spanText(poolPer(p))
+		rate, per = strconv.Itoa(*p.Rate), site.SpanText(poolPer(p))
 	}
 	return []ui.Field{
 		{Name: "size", Label: ui.Say(ctx, "word.size"), Type: "number", Value: size, Optional: true, Hint: ui.Say(ctx, "pool.size.hint"), Auto: "off"},
@@ -29,26 +30,26 @@ func poolFields(ctx context.Context, p view.Pool) []ui.Field {
 }
 
 // putPool writes what poolFields asked.
-func (w *Web) putPool(r *Request, name string, m op.Matched, said string) (Done, error) {
+func (w *Web) putPool(r *site.Request, name string, m op.Matched, said string) (site.Done, error) {
 	in := work.PuttingPool{NamedPool: work.NamedPool{Pool: name}, Matched: m}
-	if err := read(r, &in); err != nil {
-		return Done{}, err
+	if err := site.Read(r, &in); err != nil {
+		return site.Done{}, err
 	}
 	switch b := &in.Body; {
 	case b.Rate == nil && b.Per != 0:
-		return Done{}, problem.Refuse("rate", "fill in both, or neither", "a rate is a number of tasks and an interval")
+		return site.Done{}, problem.Refuse("rate", "fill in both, or neither", "a rate is a number of tasks and an interval")
 	case b.Rate != nil && b.Per == 0:
-		return Done{}, problem.Refuse("per", "fill in both, or neither", "a rate is a number of tasks and an interval")
+		return site.Done{}, problem.Refuse("per", "fill in both, or neither", "a rate is a number of tasks and an interval")
 	case b.Size == nil && b.Rate == nil:
-		return Done{}, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
+		return site.Done{}, problem.Refuse("size", "fill in the size, the rate or both", "a pool without a limit does nothing")
 	}
 	if _, err := work.PutPool.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: poolPath(name), Say: said}, nil
+	return site.Done{To: poolPath(name), Say: said}, nil
 }
 
-func askNewPool(r *Request) (ui.Question, error) {
+func askNewPool(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	name := ui.Field{Name: "name", Label: ui.Say(ctx, "word.name"), Example: "encoders", Hint: ui.Say(ctx, "pool.name.hint"), Focus: true, Auto: "off"}
 	return ui.Question{
@@ -57,7 +58,7 @@ func askNewPool(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createPool(r *Request) (Done, error) {
+func (w *Web) createPool(r *site.Request) (site.Done, error) {
 	name := r.Field("name")
 	done, err := w.putPool(r, name, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(), "said.pool.created", name))
 	if err != nil && problem.Explain(err).Kind == problem.Conflict {
@@ -66,7 +67,7 @@ func (w *Web) createPool(r *Request) (Done, error) {
 	return done, err
 }
 
-func (w *Web) askLimits(r *Request) (ui.Question, error) {
+func (w *Web) askLimits(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
@@ -80,13 +81,13 @@ func (w *Web) askLimits(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) setLimits(r *Request) (Done, error) {
+func (w *Web) setLimits(r *site.Request) (site.Done, error) {
 	// A pool that somebody deleted meanwhile must not come back by this.
 	name := r.PathValue("pool")
 	return w.putPool(r, name, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.pool.limits", name))
 }
 
-func (w *Web) askDropPool(r *Request) (ui.Question, error) {
+func (w *Web) askDropPool(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
@@ -104,6 +105,6 @@ func (w *Web) askDropPool(r *Request) (ui.Question, error) {
 	return q, nil
 }
 
-func poolGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/pools", Say: ui.Say(r.Context(), "said.pool.gone", r.PathValue("pool"))}
+func poolGone(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/pools", Say: ui.Say(r.Context(), "said.pool.gone", r.PathValue("pool"))}
 }

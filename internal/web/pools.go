@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -33,22 +34,22 @@ type poolView struct {
 // used is how many tasks count against the size.
 func used(p view.Pool) int { return p.Available + p.Running }
 
-func (w *Web) pools(r *Request) (View, error) {
+func (w *Web) pools(r *site.Request) (site.View, error) {
 	ctx := r.Context()
-	pools, err := w.config.Store.Pools(r.Context(), namesPage(r))
+	pools, err := w.config.Store.Pools(r.Context(), site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	var v poolsView
-	v.pools, v.newest, v.older = namesPaged(r, pools, func(p view.Pool) string { return p.Name })
+	v.pools, v.newest, v.older = site.NamesPaged(r, pools, func(p view.Pool) string { return p.Name })
 	if v.first, err = w.firstWaiting(r.Context(), v.pools); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	head := ui.Head{Title: ui.Say(ctx, "word.pools")}
 	if r.Can(auth.Manage, "pool") {
 		head.Actions = ui.Ask(ui.Say(ctx, "word.newpool"), "plus", "/new-pool", false)
 	}
-	return View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
+	return site.View{Head: head, Body: poolsPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
 }
 
 // firstWaiting is what waits longest for each pool.
@@ -76,24 +77,24 @@ func (w *Web) firstWaiting(ctx context.Context, pools []view.Pool) (map[string]v
 // holdersShown is how many tasks of a pool its page lists.
 const holdersShown = 10
 
-func (w *Web) pool(r *Request) (View, error) {
+func (w *Web) pool(r *site.Request) (site.View, error) {
 	p, err := w.config.Store.Pool(r.Context(), r.PathValue("pool"))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := poolView{Pool: p, manage: r.Can(auth.Manage, "pool")}
 	first, err := w.firstWaiting(r.Context(), []view.Pool{p})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v.first = first[p.Name]
 	if v.holders, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{State: "running", Pool: p.Name}, view.Page{Limit: holdersShown}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	if v.events, err = w.config.eventsOf(r, "pool", p.Name); err != nil {
-		return View{}, err
+	if v.events, err = w.config.EventsOf(r, "pool", p.Name); err != nil {
+		return site.View{}, err
 	}
-	return View{Head: ui.Head{Title: p.Name}, Plain: true, Body: poolPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
+	return site.View{Head: ui.Head{Title: p.Name}, Plain: true, Body: poolPage(v), Follow: &timeline.Filter{Kinds: []string{"pool", "task"}}}, nil
 }
 
 // poolTone is how full a pool is: a state whose colour says it.

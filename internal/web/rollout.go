@@ -13,6 +13,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -34,13 +35,13 @@ type rolloutView struct {
 func (v rolloutView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, 0, len(rolloutTabs)+1)
 	for _, t := range rolloutTabs {
-		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: rolloutPath(v.ID) + t.end, Current: t.end == v.tab}
+		tab := ui.Tab{Label: ui.Say(ctx, t.key), Href: site.RolloutPath(v.ID) + t.end, Current: t.end == v.tab}
 		if t.end == "/tasks" {
 			tab.Count = ui.Number(v.Counts.Total)
 		}
 		out = append(out, tab)
 	}
-	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: jobPath(v.ID) + "/timeline"})
+	return append(out, ui.Tab{Label: ui.Say(ctx, "rollout.timeline"), Href: site.JobPath(v.ID) + "/timeline"})
 }
 
 // over says that no command of the whole rollout does anything any more.
@@ -86,12 +87,12 @@ func (v rolloutView) mayPromote(s rollout.StageState) bool {
 }
 
 func (v rolloutView) stagePath(s rollout.StageState, verb string) string {
-	return rolloutPath(v.ID) + ui.Path("stages", s.Name, verb)
+	return site.RolloutPath(v.ID) + ui.Path("stages", s.Name, verb)
 }
 
 // groupPath is the list of all tasks of a stage with a status.
 func (v rolloutView) groupPath(stage, status string) string {
-	return rolloutPath(v.ID) + "/tasks?" + url.Values{"stage": {stage}, "status": {status}}.Encode()
+	return site.RolloutPath(v.ID) + "/tasks?" + url.Values{"stage": {stage}, "status": {status}}.Encode()
 }
 
 // warningTone is how a warning looks.
@@ -112,22 +113,22 @@ func warningPlace(ctx context.Context, x rollout.PlanWarning) string {
 }
 
 // aRollout serves one view of a rollout.
-func (w *Web) aRollout(tab string, body func(*Request, rolloutView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aRollout(tab string, body func(*site.Request, rolloutView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v.tab = tab
 		inner, err := body(r, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
-		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: rolloutPage(v, inner), Follow: &timeline.Filter{Job: v.ID}}, nil
+		return site.View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: rolloutPage(v, inner), Follow: &timeline.Filter{Job: v.ID}}, nil
 	}
 }
 
-func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
+func (w *Web) rolloutOf(r *site.Request) (rolloutView, error) {
 	store, err := w.rolls()
 	if err != nil {
 		return rolloutView{}, err
@@ -142,7 +143,7 @@ func (w *Web) rolloutOf(r *Request) (rolloutView, error) {
 }
 
 func runPath(t rollout.Task) string {
-	return rolloutPath(t.Rollout) + ui.Path("tasks", t.ID.String())
+	return site.RolloutPath(t.Rollout) + ui.Path("tasks", t.ID.String())
 }
 
 // taskLabel is a task in a few words: where, and what.
@@ -154,7 +155,7 @@ func changeLabel(version, name string) string {
 	return strings.TrimSpace(ui.Line(version) + " " + ui.Line(name))
 }
 
-func (w *Web) rolloutPlan(r *Request, v rolloutView) (templ.Component, error) {
+func (w *Web) rolloutPlan(r *site.Request, v rolloutView) (templ.Component, error) {
 	for i := range v.Changes[:min(len(v.Changes), textsMost)] {
 		c := &v.Changes[i]
 		full, err := w.config.Rollouts.Change(r.Context(), v.ID, cmp.Or(c.Version, c.Name))
@@ -167,7 +168,7 @@ func (w *Web) rolloutPlan(r *Request, v rolloutView) (templ.Component, error) {
 }
 
 // changeFile is the SQL of a change, whole.
-func (w *Web) changeFile(r *Request) (contentType string, data []byte, err error) {
+func (w *Web) changeFile(r *site.Request) (contentType string, data []byte, err error) {
 	store, err := w.rolls()
 	if err != nil {
 		return "", nil, err
@@ -177,9 +178,9 @@ func (w *Web) changeFile(r *Request) (contentType string, data []byte, err error
 		return "", nil, err
 	}
 	c, err := store.Change(r.Context(), id, r.PathValue("change"))
-	return textType, []byte(c.SQL), err
+	return site.TextType, []byte(c.SQL), err
 }
 
 func changePath(id weir.ID, version, name string) string {
-	return rolloutPath(id) + ui.Path("changes", cmp.Or(version, name))
+	return site.RolloutPath(id) + ui.Path("changes", cmp.Or(version, name))
 }

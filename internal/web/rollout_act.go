@@ -5,28 +5,29 @@ import (
 
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // toRollout goes back to a rollout, and says what was done.
-func toRollout(_ *Request, did rollout.Commanded) Done {
-	return Done{To: rolloutPath(did.ID), Say: waitsSaid(did.Text)}
+func toRollout(_ *site.Request, did rollout.Commanded) site.Done {
+	return site.Done{To: site.RolloutPath(did.ID), Say: waitsSaid(did.Text)}
 }
 
 // toRun goes back to the run of a task, and says what was done.
-func toRun(r *Request, did rollout.Commanded) Done {
-	return Done{To: ui.Path("rollouts", r.PathValue("rollout"), "tasks", did.ID.String()), Say: waitsSaid(did.Text)}
+func toRun(r *site.Request, did rollout.Commanded) site.Done {
+	return site.Done{To: ui.Path("rollouts", r.PathValue("rollout"), "tasks", did.ID.String()), Say: waitsSaid(did.Text)}
 }
 
 // askRollout makes a question about the rollout of the path.
-func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) func(*Request) (ui.Question, error) {
-	return func(r *Request) (ui.Question, error) {
+func (w *Web) askRollout(ask func(context.Context, rolloutView) ui.Question) func(*site.Request) (ui.Question, error) {
+	return func(r *site.Request) (ui.Question, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
 			return ui.Question{}, err
 		}
 		q := ask(r.Context(), v)
-		q.Back = rolloutPath(v.ID)
+		q.Back = site.RolloutPath(v.ID)
 		return q, nil
 	}
 }
@@ -58,13 +59,13 @@ func askPauseRollout(ctx context.Context, v rolloutView) ui.Question {
 func askAbortRollout(ctx context.Context, v rolloutView) ui.Question {
 	return ui.Question{
 		Title: ui.Say(ctx, "ask.abort", v.called()), Button: ui.Say(ctx, "rollout.abort"), Danger: true, Text: ui.Say(ctx, "ask.abort.text"),
-		Fields: reasonFor(ctx),
+		Fields: site.ReasonFor(ctx),
 	}
 }
 
 // askStage makes a question about a stage of the rollout of the path.
-func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState) ui.Question) func(*Request) (ui.Question, error) {
-	return func(r *Request) (ui.Question, error) {
+func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState) ui.Question) func(*site.Request) (ui.Question, error) {
+	return func(r *site.Request) (ui.Question, error) {
 		v, err := w.rolloutOf(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -72,7 +73,7 @@ func (w *Web) askStage(ask func(context.Context, rolloutView, rollout.StageState
 		for _, s := range v.Stages {
 			if s.Name == r.PathValue("stage") {
 				q := ask(r.Context(), v, s)
-				q.Back = rolloutPath(v.ID)
+				q.Back = site.RolloutPath(v.ID)
 				return q, nil
 			}
 		}
@@ -97,7 +98,7 @@ func askPromote(ctx context.Context, v rolloutView, s rollout.StageState) ui.Que
 }
 
 // runOf is the task of the path. It must be one of the rollout of the path.
-func (w *Web) runOf(r *Request) (*rollout.Store, rollout.Task, error) {
+func (w *Web) runOf(r *site.Request) (*rollout.Store, rollout.Task, error) {
 	store, err := w.rolls()
 	if err != nil {
 		return nil, rollout.Task{}, err
@@ -118,8 +119,8 @@ func (w *Web) runOf(r *Request) (*rollout.Store, rollout.Task, error) {
 }
 
 // askTaskRun makes a question about the task of the path.
-func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) func(*Request) (ui.Question, error) {
-	return func(r *Request) (ui.Question, error) {
+func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) func(*site.Request) (ui.Question, error) {
+	return func(r *site.Request) (ui.Question, error) {
 		_, t, err := w.runOf(r)
 		if err != nil {
 			return ui.Question{}, err
@@ -131,7 +132,7 @@ func (w *Web) askTaskRun(ask func(context.Context, rollout.Task) ui.Question) fu
 }
 
 func askSkipRun(ctx context.Context, t rollout.Task) ui.Question {
-	return ui.Question{Title: ui.Say(ctx, "ask.skip", taskLabel(t)), Button: ui.Say(ctx, "task.skip"), Danger: true, Text: ui.Say(ctx, "ask.skip.text"), Fields: reasonFor(ctx)}
+	return ui.Question{Title: ui.Say(ctx, "ask.skip", taskLabel(t)), Button: ui.Say(ctx, "task.skip"), Danger: true, Text: ui.Say(ctx, "ask.skip.text"), Fields: site.ReasonFor(ctx)}
 }
 
 func askCancelRun(ctx context.Context, t rollout.Task) ui.Question {
@@ -150,6 +151,6 @@ func askResolveRun(ctx context.Context, t rollout.Task) ui.Question {
 		Title: ui.Say(ctx, "ask.resolve", taskLabel(t)), Button: ui.Say(ctx, "task.resolve"), Danger: true, Text: ui.Say(ctx, "ask.resolve.text"),
 		Fields: append([]ui.Field{{Name: "applied", Label: ui.Say(ctx, "ask.outcome"), Type: "select", Options: []ui.Option{
 			{Value: "", Label: ui.Say(ctx, "ask.outcome.none")}, {Value: "true", Label: ui.Say(ctx, "ask.outcome.applied")}, {Value: "false", Label: ui.Say(ctx, "ask.outcome.not_applied")},
-		}}}, reasonFor(ctx)...),
+		}}}, site.ReasonFor(ctx)...),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/site"
 )
 
 const (
@@ -24,13 +25,13 @@ type boardStage struct {
 	rollout.StageState
 	cards []rollout.Task
 	// rest counts, by status, the tasks that have no card.
-	rest []share
+	rest []site.Share
 }
 
 // more is how many tasks have no card.
 func (s boardStage) more() (n int) {
 	for _, p := range s.rest {
-		n += p.n
+		n += p.N
 	}
 	return n
 }
@@ -40,7 +41,7 @@ func cardsEach(stages int) int {
 	return max(cardsFew, min(cardsMost, cardsAll/max(stages, 1)))
 }
 
-func (w *Web) rolloutBoard(r *Request, v rolloutView) (templ.Component, error) {
+func (w *Web) rolloutBoard(r *site.Request, v rolloutView) (templ.Component, error) {
 	tasks, err := w.config.Rollouts.Board(r.Context(), v.ID, cardsEach(len(v.Stages)))
 	if err != nil {
 		return nil, err
@@ -81,13 +82,13 @@ func statusRank(status string) int { return slices.Index(rollout.Statuses, statu
 
 // without is what is left of counts without some tasks. The counts may be older than
 // the tasks, so none is below zero.
-func without(c rollout.Counts, tasks []rollout.Task) (out []share) {
+func without(c rollout.Counts, tasks []rollout.Task) (out []site.Share) {
 	shown := map[string]int{}
 	for _, t := range tasks {
 		shown[t.Status]++
 	}
 	for _, p := range byStatus(c) {
-		if p.n -= shown[p.status]; p.n > 0 {
+		if p.N -= shown[p.Status]; p.N > 0 {
 			out = append(out, p)
 		}
 	}
@@ -127,7 +128,7 @@ type tasksOfRollout struct {
 	newest, older string
 }
 
-func (w *Web) rolloutTasks(r *Request, v rolloutView) (templ.Component, error) {
+func (w *Web) rolloutTasks(r *site.Request, v rolloutView) (templ.Component, error) {
 	status, err := r.OneOf("status", rollout.Statuses)
 	if err != nil {
 		return nil, err
@@ -136,11 +137,11 @@ func (w *Web) rolloutTasks(r *Request, v rolloutView) (templ.Component, error) {
 	for _, s := range v.Stages {
 		list.stages = append(list.stages, s.Name)
 	}
-	rows, err := w.config.Rollouts.TaskPage(r.Context(), v.ID, list.filter, namesPage(r))
+	rows, err := w.config.Rollouts.TaskPage(r.Context(), v.ID, list.filter, site.NamesPage(r))
 	if err != nil {
 		return nil, err
 	}
-	list.rows, list.newest, list.older = namesPaged(r, rows, func(t rollout.Task) string { return t.ID.String() })
+	list.rows, list.newest, list.older = site.NamesPaged(r, rows, func(t rollout.Task) string { return t.ID.String() })
 	if list.names, err = w.blockers(r.Context(), list.rows); err != nil {
 		return nil, err
 	}

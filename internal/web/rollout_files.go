@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -24,7 +25,7 @@ const filesMost = 200
 // readFiles reads the files that the form carries, those that came with it, and what
 // was pasted. They are one list: a file of the same name takes the place of the one
 // before.
-func (f *planForm) readFiles(r *Request) {
+func (f *planForm) readFiles(r *site.Request) {
 	for i := range filesMost {
 		name := r.Field(fileField(i, "name"))
 		if text := unixLines(r.PostFormValue(fileField(i, "text"))); name != "" || text != "" {
@@ -43,7 +44,7 @@ func (f *planForm) readFiles(r *Request) {
 func fileField(i int, what string) string { return "file." + strconv.Itoa(i) + "." + what }
 
 // add puts a file into the list.
-func (f *planForm) add(r *Request, file rollout.File) {
+func (f *planForm) add(r *site.Request, file rollout.File) {
 	if at := slices.IndexFunc(f.files, func(x rollout.File) bool { return x.Name == file.Name }); at >= 0 {
 		f.files[at] = file
 		return
@@ -57,7 +58,7 @@ func (f *planForm) add(r *Request, file rollout.File) {
 
 // upload takes a file that came with the form. One that a folder would pass over is
 // left out and named; one that is no text cannot come back in a form.
-func (f *planForm) upload(r *Request, header *multipart.FileHeader) {
+func (f *planForm) upload(r *site.Request, header *multipart.FileHeader) {
 	name := path.Base(strings.ReplaceAll(header.Filename, `\`, "/"))
 	if name == "." || header.Size == 0 && header.Filename == "" {
 		return // a field without a file
@@ -90,7 +91,7 @@ func readUpload(header *multipart.FileHeader) ([]byte, error) {
 }
 
 // takePaste makes a file of a script that was pasted. Its name says its version.
-func (f *planForm) takePaste(r *Request) {
+func (f *planForm) takePaste(r *site.Request) {
 	ctx, p := r.Context(), f.paste
 	if strings.TrimSpace(p.text) == "" {
 		if p.version != "" || p.name != "" {

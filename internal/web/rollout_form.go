@@ -14,6 +14,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -127,12 +128,12 @@ func numberText(n int) string {
 func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // readPlanForm reads what was sent. Files that came with it join those of before.
-func readPlanForm(r *Request) *planForm {
+func readPlanForm(r *site.Request) *planForm {
 	f := &planForm{
 		name: r.Field("name"), note: r.Field("note"), parallel: r.Field("parallel"), runAt: r.Field("run_at"), outOfOrder: r.Field("out_of_order") != "",
 		key: r.Field("key"), seen: r.Field("seen"), faults: map[string]string{},
 	}
-	if f.key == "" || len(f.key) > keyMost {
+	if f.key == "" || len(f.key) > site.KeyMost {
 		f.key = rand.Text()
 	}
 	for i := range environmentsMost {
@@ -157,7 +158,7 @@ func (f *planForm) blame(field, what string) {
 }
 
 // number reads a field that is a number of zero or more, or empty.
-func (f *planForm) number(r *Request, field, text string) int {
+func (f *planForm) number(r *site.Request, field, text string) int {
 	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 || n > 100_000 {
 		f.blame(field, ui.Say(r.Context(), "new.fault.number", ui.Cut(ui.Line(text), 40)))
@@ -168,7 +169,7 @@ func (f *planForm) number(r *Request, field, text string) int {
 
 // plan is what the form asks for. Changes that are as they were in the plan before
 // are taken over with all that their files said. Check the faults afterwards.
-func (f *planForm) plan(r *Request, was rollout.Plan) rollout.Plan {
+func (f *planForm) plan(r *site.Request, was rollout.Plan) rollout.Plan {
 	ctx := r.Context()
 	p := rollout.Plan{Name: f.name, Note: f.note, OutOfOrder: f.outOfOrder, Parallel: f.number(r, "parallel", f.parallel)}
 	if f.name == "" {
@@ -215,7 +216,7 @@ var stageFields = []string{"approvals", "promote", "on_failure", "max_failures",
 
 // planStages puts the chosen stages into the plan, in their order, and says in which
 // row of the form each is.
-func (f *planForm) planStages(r *Request, p *rollout.Plan) (rows []int) {
+func (f *planForm) planStages(r *site.Request, p *rollout.Plan) (rows []int) {
 	ctx := r.Context()
 	places := map[int]int{}
 	for i, s := range f.stages {
@@ -241,7 +242,7 @@ func (f *planForm) planStages(r *Request, p *rollout.Plan) (rows []int) {
 
 // planStage is the stage of a row. What is the rule anyway is not said, so that the
 // same plan has the same hash.
-func (f *planForm) planStage(r *Request, i int) rollout.Stage {
+func (f *planForm) planStage(r *site.Request, i int) rollout.Stage {
 	s := f.stages[i]
 	out := rollout.Stage{
 		Name: s.name, Environment: s.environment, Approvals: f.number(r, s.field(i, "approvals"), s.approvals), Canary: f.number(r, s.field(i, "canary"), s.canary),

@@ -17,6 +17,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -54,14 +55,14 @@ func (p planPage) pasting() bool { return len(p.files) == 0 || p.paste != pasted
 
 func (p planPage) back() string {
 	if p.was != nil {
-		return rolloutPath(p.was.ID)
+		return site.RolloutPath(p.was.ID)
 	}
 	return "/rollouts"
 }
 
 // planned is what the form of a plan works on: the rollout of the path, if it is an
 // edit, and its plan.
-func (w *Web) planned(r *Request, edit bool) (store *rollout.Store, p planPage, plan rollout.Plan, err error) {
+func (w *Web) planned(r *site.Request, edit bool) (store *rollout.Store, p planPage, plan rollout.Plan, err error) {
 	if store, err = w.rolls(); err != nil {
 		return nil, p, plan, err
 	}
@@ -79,22 +80,22 @@ func (w *Web) planned(r *Request, edit bool) (store *rollout.Store, p planPage, 
 }
 
 // planForm shows the form: an empty one, or that of the plan of a rollout.
-func (w *Web) planForm(edit bool) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) planForm(edit bool) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		store, p, plan, err := w.planned(r, edit)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		environments, err := store.Environments(r.Context(), environmentsMost)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		if p.planForm = newPlanForm(environments); edit {
 			if !p.editable(r) {
-				return View{}, problem.New(problem.Conflict, "abort it and create another; what is applied already is not applied again", "this rollout can no longer be edited")
+				return site.View{}, problem.New(problem.Conflict, "abort it and create another; what is applied already is not applied again", "this rollout can no longer be edited")
 			}
 			if len(plan.Stages) > environmentsMost || len(plan.Changes) > filesMost {
-				return View{}, problem.New(problem.Conflict, "replace it by weir rollout create --replaces "+p.was.ID.String(), "this plan is too large for a form")
+				return site.View{}, problem.New(problem.Conflict, "replace it by weir rollout create --replaces "+p.was.ID.String(), "this plan is too large for a form")
 			}
 			p.planForm = filledPlan(plan)
 			p.offer(environments)
@@ -103,33 +104,33 @@ func (w *Web) planForm(edit bool) func(*Request) (View, error) {
 	}
 }
 
-func (p planPage) editable(r *Request) bool {
+func (p planPage) editable(r *site.Request) bool {
 	return rolloutView{Rollout: *p.was, can: rolloutRightsOf(r)}.mayEdit()
 }
 
-func (p planPage) view(r *Request, status int) View {
+func (p planPage) view(r *site.Request, status int) site.View {
 	ctx := r.Context()
 	head := ui.Head{Title: ui.Say(ctx, "rollouts.new"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "rollouts.title"), Href: "/rollouts"}}}
 	if p.was != nil {
 		name := ui.Cut(ui.Line(p.was.Name), 80)
 		head.Title = ui.Say(ctx, "new.edit", name)
-		head.Crumbs = append(head.Crumbs, ui.Crumb{Label: name, Href: rolloutPath(p.was.ID)})
+		head.Crumbs = append(head.Crumbs, ui.Crumb{Label: name, Href: site.RolloutPath(p.was.ID)})
 	}
-	return View{Head: head, Body: planPageBody(p), Still: true, Status: status}
+	return site.View{Head: head, Body: planPageBody(p), Still: true, Status: status}
 }
 
 // doPlan does what the button of the form said: keep the files, leave one out, show
 // what the plan would do, or create it.
-func (w *Web) doPlan(edit bool) func(*Request) (Done, error) {
-	return func(r *Request) (Done, error) {
+func (w *Web) doPlan(edit bool) func(*site.Request) (site.Done, error) {
+	return func(r *site.Request) (site.Done, error) {
 		store, p, was, err := w.planned(r, edit)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		p.planForm = readPlanForm(r)
 		environments, err := store.Environments(r.Context(), environmentsMost)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		p.offer(environments)
 		step, which, _ := strings.Cut(r.Field("step"), ".")
@@ -150,14 +151,14 @@ func (w *Web) doPlan(edit bool) func(*Request) (Done, error) {
 	}
 }
 
-func (p planPage) shown(r *Request, status int) Done {
+func (p planPage) shown(r *site.Request, status int) site.Done {
 	v := p.view(r, status)
-	return Done{Show: &v}
+	return site.Done{Show: &v}
 }
 
 // previewOrCreate creates only what the reader has looked at: a plan is that of its
 // hash, which the databases of its stages are part of.
-func (w *Web) previewOrCreate(r *Request, store *rollout.Store, p planPage, was rollout.Plan, create bool) (Done, error) {
+func (w *Web) previewOrCreate(r *site.Request, store *rollout.Store, p planPage, was rollout.Plan, create bool) (site.Done, error) {
 	plan := p.plan(r, was)
 	if len(p.faults) > 0 {
 		return p.shown(r, http.StatusUnprocessableEntity), nil
@@ -173,7 +174,7 @@ func (w *Web) previewOrCreate(r *Request, store *rollout.Store, p planPage, was 
 		if err != nil {
 			return p.refused(r, err)
 		}
-		return Done{To: rolloutPath(made.ID), Say: ui.Say(r.Context(), "new.made")}, nil
+		return site.Done{To: site.RolloutPath(made.ID), Say: ui.Say(r.Context(), "new.made")}, nil
 	}
 	p.other = create
 	looked := databasesOf(preview) <= lookMost
@@ -189,7 +190,7 @@ func (w *Web) previewOrCreate(r *Request, store *rollout.Store, p planPage, was 
 
 // create makes the rollout. A form that is sent twice makes one: the key tells it
 // from other forms, and the plan from the same form with other words in it.
-func (w *Web) create(r *Request, store *rollout.Store, p planPage, plan rollout.Plan, hash string) (rollout.Rollout, error) {
+func (w *Web) create(r *site.Request, store *rollout.Store, p planPage, plan rollout.Plan, hash string) (rollout.Rollout, error) {
 	ctx := r.Context()
 	if p.was == nil {
 		text, err := json.Marshal(plan)
@@ -236,11 +237,11 @@ func (p planPage) replacement(ctx context.Context, store *rollout.Store) rollout
 var planFields = map[string]string{"name": "name", "stages": "stages", "changes": "files", "files": "files", "parallel": "parallel", "run_at": "run_at", "note": "note"}
 
 // refused shows the form again with what was wrong, at its field if it has one.
-func (p planPage) refused(r *Request, err error) (Done, error) {
+func (p planPage) refused(r *site.Request, err error) (site.Done, error) {
 	said := ui.Told(r.Context(), err)
 	status := said.Kind.Status()
 	if said.Kind == problem.Forbidden || said.Kind == problem.NotFound || status >= http.StatusInternalServerError {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	field := planFields[said.Field]
 	if field == "" {

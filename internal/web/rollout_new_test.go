@@ -15,7 +15,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -167,7 +167,7 @@ func TestNewRollout(t *testing.T) {
 		t.Errorf("it leads to %s", next)
 	}
 
-	s := webtest.Start(t, func(c *web.Config) { c.Rollouts = nil })
+	s := webtest.Start(t, func(c *site.Config) { c.Rollouts = nil })
 	s.Login(t, "mia", auth.Maintainer).Get(t, "/new-rollout").Is(t, http.StatusNotFound)
 }
 
@@ -375,7 +375,7 @@ func TestSearchRollouts(t *testing.T) {
 			t.Errorf("%q leads to %s, want %s", text, to, want)
 		}
 	}
-	s := webtest.Start(t, func(c *web.Config) { c.Rollouts = nil })
+	s := webtest.Start(t, func(c *site.Config) { c.Rollouts = nil })
 	s.Exec(t, `select weir.rollout_put_database('ledger', 'postgres', 'test', 'NONE')`)
 	s.Login(t, "vic", auth.Viewer).Get(t, "/search?q=ledger").Is(t, 200).Has(t, "Nothing is called ledger")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/rollout/target"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -40,30 +41,30 @@ type sqlLine struct {
 	first bool
 }
 
-func (w *Web) rolloutRun(r *Request) (View, error) {
+func (w *Web) rolloutRun(r *site.Request) (site.View, error) {
 	store, t, err := w.runOf(r)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	attempt, err := attemptAsked(r)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := runView{}
 	if v.RunReport, err = store.Run(r.Context(), t.ID, attempt); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.of, err = w.rolloutOf(r); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.names, err = w.blockers(r.Context(), []rollout.Task{v.Task}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v.mark(engineOf(r.Context(), store, t.Database))
-	return View{Head: ui.Head{Title: taskLabel(t)}, Plain: true, Body: runPage(v), Follow: &timeline.Filter{Job: t.Rollout}}, nil
+	return site.View{Head: ui.Head{Title: taskLabel(t)}, Plain: true, Body: runPage(v), Follow: &timeline.Filter{Job: t.Rollout}}, nil
 }
 
-func attemptAsked(r *Request) (int, error) {
+func attemptAsked(r *site.Request) (int, error) {
 	text := r.Query("attempt")
 	if text == "" {
 		return 0, nil

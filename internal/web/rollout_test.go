@@ -8,7 +8,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -35,7 +35,7 @@ func TestRolloutsEmpty(t *testing.T) {
 	c.Get(t, "/rollouts?state=nonsense").Is(t, http.StatusUnprocessableEntity)
 	c.Get(t, "/rollouts?search=x").Is(t, 200).Has(t, "Nothing matches")
 
-	s := webtest.Start(t, func(c *web.Config) { c.Rollouts = nil })
+	s := webtest.Start(t, func(c *site.Config) { c.Rollouts = nil })
 	c = s.Login(t, "mia", auth.Maintainer)
 	c.Get(t, "/rollouts").Is(t, 200).Has(t, "This server keeps no rollouts")
 	c.Get(t, "/databases").Is(t, 200).Has(t, "This server keeps no rollouts").Lacks(t, "/new-database")

@@ -3,32 +3,33 @@ package web
 import (
 	"strings"
 
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // statusLooks are those of tasks. What is available has a colour of its own:
 // nothing is in its way, and nobody has taken it.
-var statusLooks = map[string]look{
-	"NOT_STARTED": {"not-started", "is-idle"},
-	"PENDING":     {"pending", "is-pending"},
-	"AVAILABLE":   {"available", "is-available"},
-	"RUNNING":     {"running", "is-running"},
-	"DONE":        {"done", "is-done"},
-	"FAILED":      {"failed", "is-failed"},
-	"CANCELED":    {"canceled", "is-canceled"},
-	"UNKNOWN":     {"help", "is-unknown"},
-	"SKIPPED":     {"skipped", "is-skipped"},
+var statusLooks = map[string]site.Look{
+	"NOT_STARTED": {Icon: "not-started", Class: "is-idle"},
+	"PENDING":     {Icon: "pending", Class: "is-pending"},
+	"AVAILABLE":   {Icon: "available", Class: "is-available"},
+	"RUNNING":     {Icon: "running", Class: "is-running"},
+	"DONE":        {Icon: "done", Class: "is-done"},
+	"FAILED":      {Icon: "failed", Class: "is-failed"},
+	"CANCELED":    {Icon: "canceled", Class: "is-canceled"},
+	"UNKNOWN":     {Icon: "help", Class: "is-unknown"},
+	"SKIPPED":     {Icon: "skipped", Class: "is-skipped"},
 }
 
 // stateLooks are those of rollouts and stages.
-var stateLooks = map[string]look{
-	"not_started": {"not-started", "is-idle"},
-	"running":     {"running", "is-running"},
-	"waiting":     {"user", "is-held"},
-	"paused":      {"held", "is-held"},
-	"done":        {"done", "is-done"},
-	"failed":      {"failed", "is-failed"},
-	"canceled":    {"canceled", "is-canceled"},
+var stateLooks = map[string]site.Look{
+	"not_started": {Icon: "not-started", Class: "is-idle"},
+	"running":     {Icon: "running", Class: "is-running"},
+	"waiting":     {Icon: "user", Class: "is-held"},
+	"paused":      {Icon: "held", Class: "is-held"},
+	"done":        {Icon: "done", Class: "is-done"},
+	"failed":      {Icon: "failed", Class: "is-failed"},
+	"canceled":    {Icon: "canceled", Class: "is-canceled"},
 }
 
 // waitsSaid is what a store says about a wait or an end, as a page says it: the

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -24,7 +25,7 @@ func (w *Web) rolls() (*rollout.Store, error) {
 // rolloutRights are what the reader may do with rollouts.
 type rolloutRights struct{ submit, command, override bool }
 
-func rolloutRightsOf(r *Request) rolloutRights {
+func rolloutRightsOf(r *site.Request) rolloutRights {
 	return rolloutRights{r.Can(auth.Submit, "rollout"), r.Can(auth.Command, "rollout"), r.Can(auth.Override, "rollout")}
 }
 
@@ -38,27 +39,27 @@ type rolloutsView struct {
 
 func (v rolloutsView) filtered() bool { return v.filter != rollout.Filter{} }
 
-func (w *Web) rollouts(r *Request) (View, error) {
+func (w *Web) rollouts(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	submit := r.Can(auth.Submit, "rollout") && w.config.Rollouts != nil
 	head := ui.Head{Title: ui.Say(ctx, "rollouts.title"), Actions: rolloutsActs(submit)}
 	if w.config.Rollouts == nil {
-		return View{Head: head, Body: ui.Empty("rollout", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
+		return site.View{Head: head, Body: ui.Empty("rollout", ui.Say(ctx, "rollouts.off"), ui.Say(ctx, "rollouts.off.text")), Still: true}, nil
 	}
 	state, err := r.OneOf("state", rollout.States)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := rolloutsView{submit: submit, filter: rollout.Filter{State: state, Search: r.Query("search"), Database: r.Query("database")}}
-	rows, err := w.config.Rollouts.Rollouts(ctx, v.filter, namesPage(r))
+	rows, err := w.config.Rollouts.Rollouts(ctx, v.filter, site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.rows, v.newest, v.older = namesPaged(r, rows, func(x rollout.Rollout) string { return x.ID.String() })
+	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(x rollout.Rollout) string { return x.ID.String() })
 	if err := w.staged(ctx, v.rows); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{Head: head, Body: rolloutsPage(v), Follow: rolloutEvents(v.rows)}, nil
+	return site.View{Head: head, Body: rolloutsPage(v), Follow: rolloutEvents(v.rows)}, nil
 }
 
 // rolloutEvents are those that change a list of rollouts.
@@ -81,7 +82,7 @@ func (w *Web) staged(ctx context.Context, rows []rollout.Rollout) error {
 		}
 		full, err := w.config.Rollouts.Rollout(ctx, x.ID)
 		if err != nil {
-			if gone(err) {
+			if site.Gone(err) {
 				continue // retention took it meanwhile
 			}
 			return err
@@ -132,29 +133,29 @@ func (s *endedShelf) put(x rollout.Rollout) {
 
 // shares cut a bar by status, in the order in which they are shown: what has
 // ended stands left, as on a bar that fills.
-func shares(c rollout.Counts) []share {
-	var out []share
+func shares(c rollout.Counts) []site.Share {
+	var out []site.Share
 	at := 0.0
 	for _, p := range slices.Backward(byStatus(c)) {
-		if p.n == 0 {
+		if p.N == 0 {
 			continue
 		}
-		p.x, p.width = at, 100*float64(p.n)/float64(c.Total)
-		at += p.width
+		p.X, p.Width = at, 100*float64(p.N)/float64(c.Total)
+		at += p.Width
 		out = append(out, p)
 	}
 	return out
 }
 
 // byStatus are the counts by status, in the order of statuses.
-func byStatus(c rollout.Counts) []share {
+func byStatus(c rollout.Counts) []site.Share {
 	by := map[string]int{
 		rollout.NotStarted: c.NotStarted, rollout.Pending: c.Pending, rollout.Available: c.Available, rollout.Running: c.Running, rollout.Done: c.Done,
 		rollout.Failed: c.Failed, rollout.Canceled: c.Canceled, rollout.Unknown: c.Unknown, rollout.Skipped: c.Skipped,
 	}
-	out := make([]share, 0, len(by))
+	out := make([]site.Share, 0, len(by))
 	for _, status := range rollout.Statuses {
-		out = append(out, share{status: status, class: lookOf(statusLooks, status).class, n: by[status]})
+		out = append(out, site.Share{Status: status, Class: site.LookOf(statusLooks, status).Class, N: by[status]})
 	}
 	return out
 }

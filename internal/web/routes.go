@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace"
@@ -17,8 +18,8 @@ import (
 )
 
 // pages are all pages. A right stands on the line of what it opens.
-func (w *Web) pages() []Page {
-	return []Page{
+func (w *Web) pages() []site.Page {
+	return []site.Page{
 		{Path: "/", Verb: auth.Read, Kind: "task", Load: w.overview},
 		{Path: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.workflows},
 		{Path: "/workflows/{name}", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("", w.workflowSteps)},
@@ -85,20 +86,20 @@ func (w *Web) pages() []Page {
 }
 
 // actions are all that people can do.
-func (w *Web) actions() []Action {
-	return []Action{
+func (w *Web) actions() []site.Action {
+	return []site.Action{
 		{Path: "/new-task", Nav: "/tasks", Verb: auth.Submit, Kind: "task", Ask: askNewTask, Do: w.submitTask},
-		operated(w.config.Operations, work.CancelTask, "/tasks", w.askCancelTask, toTask(canceledTask)),
-		operated(w.config.Operations, work.RetryTask, "/tasks", nil, said("said.task.retry")),
-		operated(w.config.Operations, work.SkipTask, "/tasks", w.askSkipTask, said("said.task.skip")),
-		operated(w.config.Operations, work.HoldTask, "/tasks", w.askHoldTask, said("said.task.hold")),
-		operated(w.config.Operations, work.ReleaseTask, "/tasks", nil, said("said.task.release")),
-		operated(w.config.Operations, work.SetPriority, "/tasks", w.askPriority, toTask(newPriority)),
+		site.Operated(w.config.Operations, work.CancelTask, "/tasks", w.askCancelTask, toTask(canceledTask)),
+		site.Operated(w.config.Operations, work.RetryTask, "/tasks", nil, said("said.task.retry")),
+		site.Operated(w.config.Operations, work.SkipTask, "/tasks", w.askSkipTask, said("said.task.skip")),
+		site.Operated(w.config.Operations, work.HoldTask, "/tasks", w.askHoldTask, said("said.task.hold")),
+		site.Operated(w.config.Operations, work.ReleaseTask, "/tasks", nil, said("said.task.release")),
+		site.Operated(w.config.Operations, work.SetPriority, "/tasks", w.askPriority, toTask(newPriority)),
 		{Path: "/bulk/tasks/{action}", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: askBulk("task", w.bulkTasks), Do: doBulk("task", w.bulkTasks)},
 		{Path: "/bulk/jobs/{action}", Nav: "/jobs", Verb: auth.Command, Kind: "job", Ask: askBulk("job", w.bulkJobs), Do: doBulk("job", w.bulkJobs)},
-		operated(w.config.Operations, work.CancelJob, "/jobs", w.askCancelJob, canceledJob),
+		site.Operated(w.config.Operations, work.CancelJob, "/jobs", w.askCancelJob, canceledJob),
 		{Path: "/jobs/{id}/rerun", Nav: "/jobs", Verb: auth.Submit, Kind: "job", Ask: w.askRerun, Do: w.rerunJob},
-		operated(w.config.Operations, work.RetryJob, "/jobs", nil, retriedJob),
+		site.Operated(w.config.Operations, work.RetryJob, "/jobs", nil, retriedJob),
 		{Path: "/new-workflow", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askNewWorkflow, Do: w.putWorkflow},
 		{Path: "/workflows/{name}/run", Nav: "/workflows", Verb: auth.Submit, Kind: "workflow", Ask: w.askRun, Do: w.runWorkflow},
 		{Path: "/workflows/{name}/activate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.activateWorkflow},
@@ -106,92 +107,92 @@ func (w *Web) actions() []Action {
 		{Path: "/workflows/{name}/delete", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askDropWorkflow, Do: w.dropWorkflow},
 		{Path: "/new-rollout", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(false), Do: w.doPlan(false)},
 		{Path: "/rollouts/{rollout}/edit", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(true), Do: w.doPlan(true)},
-		operated(w.config.Operations, rollout.Start, "/rollouts", w.askRollout(askStartRollout), toRollout),
-		operated(w.config.Operations, rollout.Pause, "/rollouts", w.askRollout(askPauseRollout), toRollout),
-		operated(w.config.Operations, rollout.Resume, "/rollouts", nil, toRollout),
-		operated(w.config.Operations, rollout.Abort, "/rollouts", w.askRollout(askAbortRollout), toRollout),
-		operated(w.config.Operations, rollout.Approve, "/rollouts", w.askStage(askApprove), toRollout),
-		operated(w.config.Operations, rollout.Revoke, "/rollouts", w.askStage(askRevoke), toRollout),
-		operated(w.config.Operations, rollout.Promote, "/rollouts", w.askStage(askPromote), toRollout),
-		operated(w.config.Operations, rollout.Retry, "/rollouts", nil, toRun),
-		operated(w.config.Operations, rollout.Skip, "/rollouts", w.askTaskRun(askSkipRun), toRun),
-		operated(w.config.Operations, rollout.Cancel, "/rollouts", w.askTaskRun(askCancelRun), toRun),
-		operated(w.config.Operations, rollout.Resolve, "/rollouts", w.askTaskRun(askResolveRun), toRun),
+		site.Operated(w.config.Operations, rollout.Start, "/rollouts", w.askRollout(askStartRollout), toRollout),
+		site.Operated(w.config.Operations, rollout.Pause, "/rollouts", w.askRollout(askPauseRollout), toRollout),
+		site.Operated(w.config.Operations, rollout.Resume, "/rollouts", nil, toRollout),
+		site.Operated(w.config.Operations, rollout.Abort, "/rollouts", w.askRollout(askAbortRollout), toRollout),
+		site.Operated(w.config.Operations, rollout.Approve, "/rollouts", w.askStage(askApprove), toRollout),
+		site.Operated(w.config.Operations, rollout.Revoke, "/rollouts", w.askStage(askRevoke), toRollout),
+		site.Operated(w.config.Operations, rollout.Promote, "/rollouts", w.askStage(askPromote), toRollout),
+		site.Operated(w.config.Operations, rollout.Retry, "/rollouts", nil, toRun),
+		site.Operated(w.config.Operations, rollout.Skip, "/rollouts", w.askTaskRun(askSkipRun), toRun),
+		site.Operated(w.config.Operations, rollout.Cancel, "/rollouts", w.askTaskRun(askCancelRun), toRun),
+		site.Operated(w.config.Operations, rollout.Resolve, "/rollouts", w.askTaskRun(askResolveRun), toRun),
 		{Path: "/new-database", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askNewDatabase, Do: w.createDatabase},
 		{Path: "/databases/{database}/change", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askChangeDatabase, Do: w.changeDatabase},
-		addressed("/databases/{database}/delete", operated(w.config.Operations, rollout.DropDatabase, "/databases", w.askDropDatabase, removed)),
-		operated(w.config.Operations, rollout.CheckDatabase, "/databases", nil, checked),
-		addressed("/databases/{database}/adopt", operated(w.config.Operations, rollout.CheckDatabase, "/databases", w.askAdopt, checked)),
-		operated(w.config.Operations, rollout.ImportHistory, "/databases", w.askImportHistory, imported),
-		addressed("/databases/{database}/accept", operated(w.config.Operations, rollout.AcceptDrift, "/databases", w.askAcceptDrift, accepted)),
+		site.Addressed("/databases/{database}/delete", site.Operated(w.config.Operations, rollout.DropDatabase, "/databases", w.askDropDatabase, removed)),
+		site.Operated(w.config.Operations, rollout.CheckDatabase, "/databases", nil, checked),
+		site.Addressed("/databases/{database}/adopt", site.Operated(w.config.Operations, rollout.CheckDatabase, "/databases", w.askAdopt, checked)),
+		site.Operated(w.config.Operations, rollout.ImportHistory, "/databases", w.askImportHistory, imported),
+		site.Addressed("/databases/{database}/accept", site.Operated(w.config.Operations, rollout.AcceptDrift, "/databases", w.askAcceptDrift, accepted)),
 		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: w.newFleet, Do: w.doNewFleet},
-		operated(w.config.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
-		addressed("/fleet/pcs/{pc}/slots", operated(w.config.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
+		site.Operated(w.config.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
+		site.Addressed("/fleet/pcs/{pc}/slots", site.Operated(w.config.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},
 		w.onDevice(fleet.Maintain),
 		w.onDevice(fleet.Release),
 		w.onDevice(fleet.Retire),
 		w.onDevice(fleet.Quarantine),
-		addressed("/new-workspace", onWorkspace(operated(w.config.Operations, workspace.Create, "/workspaces", w.askNewWorkspace, createdWorkspace))),
-		onWorkspace(operated(w.config.Operations, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
-		operated(w.config.Operations, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
-		operated(w.config.Operations, workspace.PutAway, "/workspaces", nil, movedTo(ladder.Archived)),
-		addressed("/workspaces/{workspace}/delete", operated(w.config.Operations, workspace.Delete, "/workspaces", w.askDeleteWorkspace, movedTo(ladder.Deleted))),
+		site.Addressed("/new-workspace", onWorkspace(site.Operated(w.config.Operations, workspace.Create, "/workspaces", w.askNewWorkspace, createdWorkspace))),
+		onWorkspace(site.Operated(w.config.Operations, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
+		site.Operated(w.config.Operations, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
+		site.Operated(w.config.Operations, workspace.PutAway, "/workspaces", nil, movedTo(ladder.Archived)),
+		site.Addressed("/workspaces/{workspace}/delete", site.Operated(w.config.Operations, workspace.Delete, "/workspaces", w.askDeleteWorkspace, movedTo(ladder.Deleted))),
 		{Path: "/workspaces/{workspace}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: w.askRecoverWorkspace, Do: w.recoverWorkspace},
-		addressed("/workspaces/{workspace}/change", onWorkspace(operated(w.config.Operations, workspace.Set, "/workspaces", w.askChangeWorkspace, changedWorkspace))),
-		addressed(workspacePolicyPath+"/change", onWorkspace(operated(w.config.Operations, workspace.SetPolicy, "/workspaces", w.askWorkspacePolicy, changedPolicy))),
+		site.Addressed("/workspaces/{workspace}/change", onWorkspace(site.Operated(w.config.Operations, workspace.Set, "/workspaces", w.askChangeWorkspace, changedWorkspace))),
+		site.Addressed(workspacePolicyPath+"/change", onWorkspace(site.Operated(w.config.Operations, workspace.SetPolicy, "/workspaces", w.askWorkspacePolicy, changedPolicy))),
 		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
 		{Path: "/schedules/{schedule}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
-		operated(w.config.Operations, work.PauseSchedule, "/schedules", nil, toSchedule("said.schedule.paused")),
-		operated(w.config.Operations, work.ResumeSchedule, "/schedules", nil, toSchedule("said.schedule.resumed")),
+		site.Operated(w.config.Operations, work.PauseSchedule, "/schedules", nil, toSchedule("said.schedule.paused")),
+		site.Operated(w.config.Operations, work.ResumeSchedule, "/schedules", nil, toSchedule("said.schedule.resumed")),
 		{Path: "/schedules/{schedule}/run", Nav: "/schedules", Verb: auth.Submit, Kind: "workflow", Ask: w.askRunSchedule, Do: w.runSchedule},
-		addressed("/schedules/{schedule}/delete", operated(w.config.Operations, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
+		site.Addressed("/schedules/{schedule}/delete", site.Operated(w.config.Operations, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
 		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
 		{Path: "/pools/{pool}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
-		addressed("/pools/{pool}/delete", operated(w.config.Operations, work.DropPool, "/pools", w.askDropPool, poolGone)),
+		site.Addressed("/pools/{pool}/delete", site.Operated(w.config.Operations, work.DropPool, "/pools", w.askDropPool, poolGone)),
 		{Path: "/nodes/{node}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.setMode(weir.Draining, "said.node.drain")},
 		{Path: "/nodes/{node}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.setMode(weir.Paused, "said.node.pause")},
 		{Path: "/nodes/{node}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.setMode(weir.Active, "said.node.resume")},
-		operated(w.config.Operations, work.WakeNode, "/nodes", nil, nodeCalled),
+		site.Operated(w.config.Operations, work.WakeNode, "/nodes", nil, nodeCalled),
 		{Path: "/nodes/{node}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
 		{Path: "/nodes/{node}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
-		addressed("/nodes/{node}/delete", operated(w.config.Operations, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
-		addressed("/nodes/{node}/revoke", operated(w.config.Operations, account.RevokeNode, "/nodes", w.askRevokeNode, nodeRevoked)),
+		site.Addressed("/nodes/{node}/delete", site.Operated(w.config.Operations, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
+		site.Addressed("/nodes/{node}/revoke", site.Operated(w.config.Operations, account.RevokeNode, "/nodes", w.askRevokeNode, nodeRevoked)),
 		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
-		addressed("/joins/{join}/revoke", operated(w.config.Operations, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
+		site.Addressed("/joins/{join}/revoke", site.Operated(w.config.Operations, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
 		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
-		addressed("/secrets/{secret}/delete", operated(w.config.Operations, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *Request, _ op.Nothing) Done {
-			return Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
+		site.Addressed("/secrets/{secret}/delete", site.Operated(w.config.Operations, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *site.Request, _ op.Nothing) site.Done {
+			return site.Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
 		})),
 		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
-		operated(w.config.Operations, account.SetRole, "/users", w.askRole, roleSet),
+		site.Operated(w.config.Operations, account.SetRole, "/users", w.askRole, roleSet),
 		{Path: "/users/{user}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
-		operated(w.config.Operations, account.Disable, "/users", w.askDisable, disabledUser),
-		operated(w.config.Operations, account.Enable, "/users", nil, enabledUser),
-		addressed("/users/{user}/delete", operated(w.config.Operations, account.DeleteUser, "/users", w.askDelete, deletedUser)),
+		site.Operated(w.config.Operations, account.Disable, "/users", w.askDisable, disabledUser),
+		site.Operated(w.config.Operations, account.Enable, "/users", nil, enabledUser),
+		site.Addressed("/users/{user}/delete", site.Operated(w.config.Operations, account.DeleteUser, "/users", w.askDelete, deletedUser)),
 		{Path: "/new-token", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askNewToken, Do: w.createToken},
-		addressed("/tokens/{token}/revoke", operated(w.config.Operations, account.RevokeToken, "/tokens", askRevokeToken, tokenRevoked)),
+		site.Addressed("/tokens/{token}/revoke", site.Operated(w.config.Operations, account.RevokeToken, "/tokens", askRevokeToken, tokenRevoked)),
 		{Path: "/account/password", Nav: "-", Verb: auth.Manage, Kind: "user", Own: true, Ask: w.askPassword, Do: w.setPassword},
-		addressed("/sessions/{session}/revoke", operated(w.config.Operations, account.RevokeSession, "-", askRevokeSession, sessionRevoked)),
+		site.Addressed("/sessions/{session}/revoke", site.Operated(w.config.Operations, account.RevokeSession, "-", askRevokeSession, sessionRevoked)),
 	}
 }
 
 // files are what is served whole and not as a page.
-func (w *Web) files() []File {
-	return []File{
+func (w *Web) files() []site.File {
+	return []site.File{
 		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
 		{Path: "/workflows/{name}/source.txt", Verb: auth.Read, Kind: "workflow", Load: w.workflowSourceFile},
 		{Path: "/rollouts/{rollout}/changes/{change}/sql", Verb: auth.Read, Kind: "rollout", Load: w.changeFile},
-		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskParams)},
-		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskResult)},
-		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, w.taskEvents)},
-		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(textType, w.taskLog)},
+		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, taskParams)},
+		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, taskResult)},
+		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, w.taskEvents)},
+		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.TextType, w.taskLog)},
 	}
 }
 
 // downloads are data of any size.
-func (w *Web) downloads() []Download {
-	return []Download{
+func (w *Web) downloads() []site.Download {
+	return []site.Download{
 		{Path: "/artifacts/{id}/content", Verb: auth.Read, Kind: "artifact", Serve: w.artifactContent},
 		{Path: "/tasks/{id}/output", Verb: auth.Read, Kind: "artifact", Serve: w.taskOutput},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
@@ -199,7 +200,7 @@ func (p param) text() string {
 // read is the value that was sent; given is false if it was left as it is.
 // A value that is the fallback anyway is not given: what is given also replaces
 // params that single steps state.
-func (p param) read(r *Request) (value any, given bool, err error) {
+func (p param) read(r *site.Request) (value any, given bool, err error) {
 	name := paramField + p.name
 	text := strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
 	if strings.TrimSpace(text) == "" {
@@ -237,7 +238,7 @@ func (p param) advice() string {
 
 // readParams are the params that a form gives: the fields, and over them the
 // JSON box.
-func readParams(r *Request, params []param) (map[string]any, error) {
+func readParams(r *site.Request, params []param) (map[string]any, error) {
 	out := map[string]any{}
 	for _, p := range params {
 		// What the box has need not be in the field.

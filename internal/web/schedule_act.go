@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
@@ -70,45 +71,45 @@ func spanSaid(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
-	return spanText(time.Duration(seconds * float64(time.Second)))
+	return site.SpanText(time.Duration(seconds * float64(time.Second)))
 }
 
 // putSchedule writes what scheduleFields asked. is is what is there: the options that the
 // form does not ask for stay, and one that is paused stays so.
-func (w *Web) putSchedule(r *Request, name string, is view.Schedule, m op.Matched, said string) (Done, error) {
+func (w *Web) putSchedule(r *site.Request, name string, is view.Schedule, m op.Matched, said string) (site.Done, error) {
 	in := work.PuttingSchedule{NamedSchedule: work.NamedSchedule{Schedule: name}, Matched: m}
 	in.Body = work.ScheduleSpec{Spec: r.Field("spec"), Zone: r.Field("zone"), Missed: r.Field("missed"), Paused: is.Paused}
 	for field, into := range map[string]*op.Period{"catch_up": &in.Body.CatchUp, "jitter": &in.Body.Jitter} {
-		d, err := spanField(r, field)
+		d, err := site.SpanField(r, field)
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		*into = op.Period(d)
 	}
 	if r.PostForm.Has("workflow") {
 		in.Body.Workflow, in.Body.Overlap = r.Field("workflow"), r.Field("overlap")
 		if in.Body.Workflow == "" {
-			return Done{}, problem.Refuse("workflow", "", "say which workflow runs")
+			return site.Done{}, problem.Refuse("workflow", "", "say which workflow runs")
 		}
 		var err error
 		if in.Body.Options, err = optionsForm(r, is.Options); err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 	} else {
 		task, err := parseTask(r.Field("task"))
 		if err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		in.Body.Task = &task
 	}
 	if _, err := work.PutSchedule.Call(r.Context(), w.config.Operations, &in); err != nil {
-		return Done{}, placedSchedule(err, in.Body.Workflow)
+		return site.Done{}, placedSchedule(err, in.Body.Workflow)
 	}
-	return Done{To: schedulePath(name), Say: said}, nil
+	return site.Done{To: site.SchedulePath(name), Say: said}, nil
 }
 
 // optionsForm puts the params of the form over the options that are there.
-func optionsForm(r *Request, was json.RawMessage) (json.RawMessage, error) {
+func optionsForm(r *site.Request, was json.RawMessage) (json.RawMessage, error) {
 	options := map[string]json.RawMessage{}
 	_ = json.Unmarshal(was, &options) // what is no object is replaced
 	delete(options, "params")
@@ -125,7 +126,7 @@ func optionsForm(r *Request, was json.RawMessage) (json.RawMessage, error) {
 	return encoded(options), nil
 }
 
-func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
+func (w *Web) askNewSchedule(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	if flow := cmp.Or(r.PostForm.Get("workflow"), r.Query("workflow")); flow != "" || r.PostForm.Has("workflow") {
 		name := ui.Field{
@@ -137,7 +138,7 @@ func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
 			Fields: append([]ui.Field{name}, scheduleFields(ctx, view.Schedule{Workflow: cmp.Or(flow, " ")})...),
 		}
 		if flow != "" {
-			q.Back = workflowPath(flow)
+			q.Back = site.WorkflowPath(flow)
 		}
 		return q, nil
 	}
@@ -148,7 +149,7 @@ func (w *Web) askNewSchedule(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createSchedule(r *Request) (Done, error) {
+func (w *Web) createSchedule(r *site.Request) (site.Done, error) {
 	name := r.Field("name")
 	done, err := w.putSchedule(r, name, view.Schedule{}, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(),
 		"said.schedule.created", name))
@@ -177,7 +178,7 @@ func placedSchedule(err error, workflow string) error {
 	return task.Within("task")
 }
 
-func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
+func (w *Web) askChangeSchedule(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
@@ -186,46 +187,46 @@ func (w *Web) askChangeSchedule(r *Request) (ui.Question, error) {
 	fields := scheduleFields(ctx, s)
 	fields[0].Focus = true
 	return ui.Question{
-		Title: ui.Say(ctx, "ask.change", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.change"), Back: schedulePath(s.Name),
+		Title: ui.Say(ctx, "ask.change", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.change"), Back: site.SchedulePath(s.Name),
 		Fields: fields,
 		Text:   ui.Say(ctx, "schedule.change.text"),
 	}, nil
 }
 
-func (w *Web) changeSchedule(r *Request) (Done, error) {
+func (w *Web) changeSchedule(r *site.Request) (site.Done, error) {
 	// One that somebody deleted meanwhile must not come back.
 	is, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	return w.putSchedule(r, is.Name, is, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.schedule.changed", is.Name))
 }
 
 // toSchedule leads to the schedule of the path and says what became of it.
-func toSchedule(key string) func(*Request, op.Nothing) Done {
-	return func(r *Request, _ op.Nothing) Done {
+func toSchedule(key string) func(*site.Request, op.Nothing) site.Done {
+	return func(r *site.Request, _ op.Nothing) site.Done {
 		name := r.PathValue("schedule")
-		return Done{To: schedulePath(name), Say: ui.Say(r.Context(), key, name)}
+		return site.Done{To: site.SchedulePath(name), Say: ui.Say(r.Context(), key, name)}
 	}
 }
 
-func (w *Web) askDropSchedule(r *Request) (ui.Question, error) {
+func (w *Web) askDropSchedule(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
 		return ui.Question{}, err
 	}
 	return ui.Question{
-		Title: ui.Say(ctx, "ask.schedule.drop", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.drop"), Danger: true, Back: schedulePath(s.Name),
+		Title: ui.Say(ctx, "ask.schedule.drop", ui.Cut(s.Name, 80)), Button: ui.Say(ctx, "schedule.drop"), Danger: true, Back: site.SchedulePath(s.Name),
 		Text: ui.Say(ctx, "schedule.drop.text"),
 	}, nil
 }
 
-func scheduleGone(r *Request, _ op.Nothing) Done {
-	return Done{To: "/schedules", Say: ui.Say(r.Context(), "said.schedule.gone", r.PathValue("schedule"))}
+func scheduleGone(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/schedules", Say: ui.Say(r.Context(), "said.schedule.gone", r.PathValue("schedule"))}
 }
 
-func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
+func (w *Web) askRunSchedule(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	s, _, err := w.scheduled(r)
 	if err != nil {
@@ -233,25 +234,25 @@ func (w *Web) askRunSchedule(r *Request) (ui.Question, error) {
 	}
 	return ui.Question{
 		Title: ui.Say(ctx, "ask.schedule.run", ui.Cut(ui.Line(s.Workflow), 80)), Button: ui.Say(ctx, "schedule.run"),
-		Back: schedulePath(s.Name),
+		Back: site.SchedulePath(s.Name),
 		Text: ui.Say(ctx, "schedule.run.text"),
 	}, nil
 }
 
-func (w *Web) runSchedule(r *Request) (Done, error) {
+func (w *Web) runSchedule(r *site.Request) (site.Done, error) {
 	s, request, err := w.scheduled(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	id, err := w.config.Workflows.Run(r.Context(), request)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: jobPath(id), Say: ui.Say(r.Context(), "said.workflow.run", s.Workflow)}, nil
+	return site.Done{To: site.JobPath(id), Say: ui.Say(r.Context(), "said.workflow.run", s.Workflow)}, nil
 }
 
 // scheduled is the schedule of the path and the run that it would make.
-func (w *Web) scheduled(r *Request) (s view.Schedule, request workflow.RunRequest, err error) {
+func (w *Web) scheduled(r *site.Request) (s view.Schedule, request workflow.RunRequest, err error) {
 	if _, err = w.flows(); err != nil {
 		return s, request, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -19,24 +20,24 @@ type scheduleView struct {
 	manage, mayRun bool
 }
 
-func (w *Web) schedules(r *Request) (View, error) {
+func (w *Web) schedules(r *site.Request) (site.View, error) {
 	ctx := r.Context()
-	rows, err := w.config.Store.Schedules(r.Context(), namesPage(r))
+	rows, err := w.config.Store.Schedules(r.Context(), site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	rows, newest, older := namesPaged(r, rows, func(s view.Schedule) string { return s.Name })
+	rows, newest, older := site.NamesPaged(r, rows, func(s view.Schedule) string { return s.Name })
 	head := ui.Head{Title: ui.Say(ctx, "word.schedules")}
 	if r.Can(auth.Manage, "schedule") {
 		head.Actions = ui.Ask(ui.Say(ctx, "word.newschedule"), "plus", "/new-schedule", false)
 	}
-	return View{Head: head, Body: schedulesPage(rows, newest, older), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
+	return site.View{Head: head, Body: schedulesPage(rows, newest, older), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
 }
 
-func (w *Web) schedule(r *Request) (View, error) {
+func (w *Web) schedule(r *site.Request) (site.View, error) {
 	s, err := w.config.Store.Schedule(r.Context(), r.PathValue("schedule"))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := scheduleView{Schedule: s, zone: time.UTC, manage: r.Can(auth.Manage, "schedule"), mayRun: r.Can(auth.Submit, "workflow")}
 	v.runs = nextRuns(s, runsShown)
@@ -44,10 +45,10 @@ func (w *Web) schedule(r *Request) (View, error) {
 	if zone, err := time.LoadLocation(s.Zone); err == nil {
 		v.zone = zone
 	}
-	if v.events, err = w.config.eventsOf(r, "schedule", s.Name); err != nil {
-		return View{}, err
+	if v.events, err = w.config.EventsOf(r, "schedule", s.Name); err != nil {
+		return site.View{}, err
 	}
-	return View{Head: ui.Head{Title: s.Name}, Plain: true, Body: schedulePage(v), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
+	return site.View{Head: ui.Head{Title: s.Name}, Plain: true, Body: schedulePage(v), Follow: &timeline.Filter{Kinds: []string{"schedule"}}}, nil
 }
 
 const runsShown = 5

@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -17,28 +18,28 @@ type secretsView struct {
 	manage bool
 }
 
-func (w *Web) secrets(r *Request) (View, error) {
+func (w *Web) secrets(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	if w.config.Secrets == nil {
-		return View{
+		return site.View{
 			Head: ui.Head{Title: ui.Say(ctx, "word.secrets")}, Still: true,
 			Body: ui.Empty("lock", ui.Say(ctx, "secrets.off"), ui.Say(ctx, "secrets.off.text"), "weir up --secret-key-file /etc/weir/secret.key"),
 		}, nil
 	}
 	rows, err := w.config.Secrets.List(r.Context())
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := secretsView{rows, r.Can(auth.Manage, "secret")}
 	head := ui.Head{Title: ui.Say(ctx, "word.secrets")}
 	if v.manage {
 		head.Actions = ui.Ask(ui.Say(ctx, "word.newsecret"), "plus", "/new-secret", false)
 	}
-	return View{Head: head, Body: secretsPage(v), Follow: &timeline.Filter{Kinds: []string{"secret"}}}, nil
+	return site.View{Head: head, Body: secretsPage(v), Follow: &timeline.Filter{Kinds: []string{"secret"}}}, nil
 }
 
 // secretNamed is the secret with a name, or the zero value.
-func (w *Web) secretNamed(r *Request, name string) (vault.Secret, error) {
+func (w *Web) secretNamed(r *site.Request, name string) (vault.Secret, error) {
 	if w.config.Secrets == nil {
 		return vault.Secret{}, problem.New(problem.NotFound, "start the server with secret_key_file", "this server keeps no secrets")
 	}
@@ -51,7 +52,7 @@ func (w *Web) secretNamed(r *Request, name string) (vault.Secret, error) {
 	return vault.Secret{}, err
 }
 
-func (w *Web) askNewSecret(r *Request) (ui.Question, error) {
+func (w *Web) askNewSecret(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	was, err := w.secretNamed(r, r.Query("name"))
 	if err != nil {
@@ -81,22 +82,22 @@ func (w *Web) askNewSecret(r *Request) (ui.Question, error) {
 	return q, nil
 }
 
-func (w *Web) setSecret(r *Request) (Done, error) {
+func (w *Web) setSecret(r *site.Request) (site.Done, error) {
 	name, value := r.Field("name"), strings.ReplaceAll(r.PostForm.Get("value"), "\r\n", "\n")
 	switch {
 	case name == "":
-		return Done{}, problem.Refuse("name", "", "give it a name")
+		return site.Done{}, problem.Refuse("name", "", "give it a name")
 	case value == "":
-		return Done{}, problem.Refuse("value", "", "give it a value")
+		return site.Done{}, problem.Refuse("value", "", "give it a value")
 	}
 	in := &work.PuttingSecret{NamedSecret: work.NamedSecret{Secret: name}, Body: work.SecretBody{Value: value, Note: r.Field("note")}}
 	if _, err := work.PutSecret.Call(r.Context(), w.config.Operations, in); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.set", name)}, nil
+	return site.Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.set", name)}, nil
 }
 
-func (w *Web) askDropSecret(r *Request) (ui.Question, error) {
+func (w *Web) askDropSecret(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	name := r.PathValue("secret")
 	was, err := w.secretNamed(r, name)

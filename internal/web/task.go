@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -57,39 +58,39 @@ func moved(events []view.Event) (n int) {
 	return n
 }
 
-func (w *Web) task(r *Request) (View, error) {
+func (w *Web) task(r *site.Request) (site.View, error) {
 	id, err := r.ID("id")
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	ctx := r.Context()
 	var v taskView
 	if v.Task, err = w.config.Store.Task(ctx, id); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.job, err = w.jobOf(r, v.Job); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.waits() {
 		why, err := work.WhyTask.Call(ctx, w.config.Operations, &work.NamedTask{Task: id.String()})
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v.why = why.Items
 	}
 	if v.events, err = w.config.Store.TaskEvents(ctx, id); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v.attempts = view.AttemptsOf(v.events)
 	if !v.job.ID.IsZero() && v.job.Total <= graphMost {
 		g, err := w.config.Store.Graph(ctx, v.job.ID)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v.needs, v.dependents = around(g, id)
 	}
 	if err := w.taskFlow(r, &v); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v.acts = taskActs(ctx, v.Task, rightsOf(r), "")
 	for i := range v.acts {
@@ -97,12 +98,12 @@ func (w *Web) task(r *Request) (View, error) {
 			v.acts[i].Label = releaseLabel(ctx, v.edition, v.Key)
 		}
 	}
-	return View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
+	return site.View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
 }
 
 // taskFlow reads what a step of a workflow has besides: its output, its
 // artifacts, the jobs that it waits for.
-func (w *Web) taskFlow(r *Request, v *taskView) (err error) {
+func (w *Web) taskFlow(r *site.Request, v *taskView) (err error) {
 	if v.edition, err = w.flowOf(r.Context(), v.job); err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (w *Web) taskFlow(r *Request, v *taskView) (err error) {
 		}
 	}
 	if v.edition.known() && v.job.Ended() && r.Can(auth.Submit, "job") {
-		v.rerun = queryPath(jobPath(v.job.ID)+"/rerun", "from", stem(v.Key))
+		v.rerun = site.QueryPath(site.JobPath(v.job.ID)+"/rerun", "from", stem(v.Key))
 	}
 	return nil
 }
@@ -178,8 +179,8 @@ func levelMark(e view.Event, failed bool) string {
 }
 
 // taskFile serves a part of a task whole.
-func (w *Web) taskFile(kind string, data func(*Request, view.Task) ([]byte, error)) func(*Request) (string, []byte, error) {
-	return func(r *Request) (string, []byte, error) {
+func (w *Web) taskFile(kind string, data func(*site.Request, view.Task) ([]byte, error)) func(*site.Request) (string, []byte, error) {
+	return func(r *site.Request) (string, []byte, error) {
 		id, err := r.ID("id")
 		if err != nil {
 			return "", nil, err
@@ -193,16 +194,16 @@ func (w *Web) taskFile(kind string, data func(*Request, view.Task) ([]byte, erro
 	}
 }
 
-func taskParams(_ *Request, t view.Task) ([]byte, error) { return orNull(t.Params), nil }
+func taskParams(_ *site.Request, t view.Task) ([]byte, error) { return orNull(t.Params), nil }
 
-func taskResult(_ *Request, t view.Task) ([]byte, error) { return orNull(t.Result), nil }
+func taskResult(_ *site.Request, t view.Task) ([]byte, error) { return orNull(t.Result), nil }
 
-func (w *Web) taskLog(r *Request, t view.Task) ([]byte, error) {
+func (w *Web) taskLog(r *site.Request, t view.Task) ([]byte, error) {
 	events, err := w.config.Store.TaskEvents(r.Context(), t.ID)
 	return []byte(ui.PlainLog(logText(events))), err
 }
 
-func (w *Web) taskEvents(r *Request, t view.Task) ([]byte, error) {
+func (w *Web) taskEvents(r *site.Request, t view.Task) ([]byte, error) {
 	events, err := w.config.Store.TaskEvents(r.Context(), t.ID)
 	if err != nil {
 		return nil, err

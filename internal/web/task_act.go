@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -15,7 +16,7 @@ import (
 // rights are what the reader may do with tasks.
 type rights struct{ command, override bool }
 
-func rightsOf(r *Request) rights {
+func rightsOf(r *site.Request) rights {
 	return rights{r.Can(auth.Command, "task"), r.Can(auth.Override, "task")}
 }
 
@@ -32,9 +33,9 @@ func taskActs(ctx context.Context, t view.Task, can rights, back string) []act {
 	var out []act
 	add := func(when bool, key, icon, verb string, ask, danger bool) {
 		if when {
-			href := taskPath(t.ID) + "/" + verb
+			href := site.TaskPath(t.ID) + "/" + verb
 			if back != "" {
-				href = queryPath(href, "back", back)
+				href = site.QueryPath(href, "back", back)
 			}
 			out = append(out, act{ui.Say(ctx, key), icon, href, ask, danger})
 		}
@@ -51,15 +52,15 @@ func taskActs(ctx context.Context, t view.Task, can rights, back string) []act {
 }
 
 // backTo is where an action on a task leads: to the page that it began on.
-func backTo(r *Request, path string) string {
+func backTo(r *site.Request, path string) string {
 	if back := r.Query("back"); back != "" {
-		return local(back)
+		return site.Local(back)
 	}
 	return path
 }
 
 // asked is a question about the task of the path.
-func (w *Web) asked(r *Request, ask func(view.Task) ui.Question) (ui.Question, error) {
+func (w *Web) asked(r *site.Request, ask func(view.Task) ui.Question) (ui.Question, error) {
 	id, err := r.ID("task")
 	if err != nil {
 		return ui.Question{}, err
@@ -69,29 +70,29 @@ func (w *Web) asked(r *Request, ask func(view.Task) ui.Question) (ui.Question, e
 		return ui.Question{}, err
 	}
 	q := ask(t)
-	q.Back = backTo(r, taskPath(id))
+	q.Back = backTo(r, site.TaskPath(id))
 	return q, nil
 }
 
 // toTask is what an action on a task answers: the page it began on, and words.
-func toTask[Out any](say func(*Request, Out) string) func(*Request, Out) Done {
-	return func(r *Request, out Out) Done {
-		return Done{To: backTo(r, "/tasks/"+url.PathEscape(r.PathValue("task"))), Say: say(r, out)}
+func toTask[Out any](say func(*site.Request, Out) string) func(*site.Request, Out) site.Done {
+	return func(r *site.Request, out Out) site.Done {
+		return site.Done{To: backTo(r, "/tasks/"+url.PathEscape(r.PathValue("task"))), Say: say(r, out)}
 	}
 }
 
 // said is for actions of which there is nothing else to say.
-func said(key string) func(*Request, op.Nothing) Done {
-	return toTask(func(r *Request, _ op.Nothing) string { return ui.Say(r.Context(), key) })
+func said(key string) func(*site.Request, op.Nothing) site.Done {
+	return toTask(func(r *site.Request, _ op.Nothing) string { return ui.Say(r.Context(), key) })
 }
 
 // called names a task in a sentence.
 func called(t view.Task) string { return ui.Cut(taskName(t), 80) }
 
-func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
+func (w *Web) askCancelTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
-		q := ui.Question{Title: ui.Say(ctx, "ask.cancel", called(t)), Button: ui.Say(ctx, "ask.task.cancel"), Danger: true, Fields: reasonField(ctx, ui.Say(ctx, "ask.timeline"), true)}
+		q := ui.Question{Title: ui.Say(ctx, "ask.cancel", called(t)), Button: ui.Say(ctx, "ask.task.cancel"), Danger: true, Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"), true)}
 		if t.State == "running" {
 			q.Text = ui.Say(ctx, "ask.task.cancel.running", ui.Line(t.Worker))
 		} else {
@@ -104,7 +105,7 @@ func (w *Web) askCancelTask(r *Request) (ui.Question, error) {
 	})
 }
 
-func canceledTask(r *Request, out work.CancelOutput) string {
+func canceledTask(r *site.Request, out work.CancelOutput) string {
 	ctx := r.Context()
 	if out.Ended {
 		return ui.Say(ctx, "said.task.canceled")
@@ -112,28 +113,28 @@ func canceledTask(r *Request, out work.CancelOutput) string {
 	return ui.Say(ctx, "said.task.asked")
 }
 
-func (w *Web) askSkipTask(r *Request) (ui.Question, error) {
+func (w *Web) askSkipTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: ui.Say(ctx, "ask.task.skip.title", called(t)), Button: ui.Say(ctx, "ask.task.skip"), Danger: true, Fields: reasonField(ctx, ui.Say(ctx, "ask.task.skip.why"), false),
+			Title: ui.Say(ctx, "ask.task.skip.title", called(t)), Button: ui.Say(ctx, "ask.task.skip"), Danger: true, Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.task.skip.why"), false),
 			Text: ui.Say(ctx, "ask.task.skip.text"),
 		}
 	})
 }
 
-func (w *Web) askHoldTask(r *Request) (ui.Question, error) {
+func (w *Web) askHoldTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
 			Title: ui.Say(ctx, "ask.task.hold.title", called(t)), Button: ui.Say(ctx, "ask.task.hold"), Text: ui.Say(ctx,
 				"ask.task.hold.text"),
-			Fields: reasonField(ctx, ui.Say(ctx, "ask.task.hold.why"), true),
+			Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.task.hold.why"), true),
 		}
 	})
 }
 
-func (w *Web) askPriority(r *Request) (ui.Question, error) {
+func (w *Web) askPriority(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
@@ -143,6 +144,6 @@ func (w *Web) askPriority(r *Request) (ui.Question, error) {
 	})
 }
 
-func newPriority(r *Request, _ op.Nothing) string {
+func newPriority(r *site.Request, _ op.Nothing) string {
 	return ui.Say(r.Context(), "said.task.priority", r.Field("priority"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -30,21 +31,21 @@ type tasksView struct {
 
 func (v tasksView) narrow() bool { return v.filter != view.TaskFilter{} }
 
-func (w *Web) tasks(r *Request) (View, error) {
+func (w *Web) tasks(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	v, err := w.taskList(r, weir.ID{})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	follow := &timeline.Filter{Kinds: []string{"task"}, Job: v.filter.Job}
-	return View{
-		Head: ui.Head{Title: ui.Say(ctx, "word.tasks"), Actions: submitButton(r)}, Body: tasksPage(v),
+	return site.View{
+		Head: ui.Head{Title: ui.Say(ctx, "word.tasks"), Actions: site.SubmitButton(r)}, Body: tasksPage(v),
 		Follow: follow,
 	}, nil
 }
 
 // taskList reads the list that the address asks for; of one job, if it is given.
-func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
+func (w *Web) taskList(r *site.Request, job weir.ID) (tasksView, error) {
 	v := tasksView{job: r.Query("job"), since: r.Query("since"), rights: rightsOf(r), back: r.URL.RequestURI()}
 	f, err := w.taskFilter(r)
 	if err != nil {
@@ -63,18 +64,18 @@ func (w *Web) taskList(r *Request, job weir.ID) (tasksView, error) {
 	if v.tasks, next, err = w.config.Store.TaskPage(r.Context(), f, r.Page()); err != nil {
 		return tasksView{}, err
 	}
-	v.newest, v.older = pages(r, next)
+	v.newest, v.older = site.Paging(r, next)
 	v.alone, err = w.unserved(r.Context(), v.tasks)
 	return v, err
 }
 
 // taskFilter reads the filter of tasks in the address.
-func (w *Web) taskFilter(r *Request) (f view.TaskFilter, err error) {
+func (w *Web) taskFilter(r *site.Request) (f view.TaskFilter, err error) {
 	f = view.TaskFilter{Service: r.Query("service"), Pool: r.Query("pool"), Lane: r.Query("lane"), Key: r.Query("key"), Node: r.Query("node")}
-	if f.State, err = oneOf(r, "state", view.States); err != nil {
+	if f.State, err = site.OneOf(r, "state", view.States); err != nil {
 		return f, err
 	}
-	if f.Gate, err = oneOf(r, "gate", view.Gates); err != nil {
+	if f.Gate, err = site.OneOf(r, "gate", view.Gates); err != nil {
 		return f, err
 	}
 	if f.Since, err = r.Since("since"); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -15,8 +16,8 @@ import (
 var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
 
 // kindsFor are the kinds that the reader may choose from.
-func kindsFor(r *Request) []string {
-	if len(hiddenKinds(r)) > 0 {
+func kindsFor(r *site.Request) []string {
+	if len(site.HiddenKinds(r)) > 0 {
 		return eventKinds
 	}
 	return append(slices.Clone(eventKinds), auth.PrivateKinds()...)
@@ -38,19 +39,19 @@ func (v timelineView) narrow() bool {
 	return f.Kind != "" || f.Type != "" || f.Level != "" || f.Subject != "" || v.job != "" || v.task != ""
 }
 
-func (w *Web) timeline(r *Request) (View, error) {
+func (w *Web) timeline(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	v, err := w.timelineFilter(r)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	before := r.Query("before")
 	var next string
-	if v.events, next, err = w.config.Store.Timeline(r.Context(), v.filter, before, perPage); err != nil {
-		return View{}, err
+	if v.events, next, err = w.config.Store.Timeline(r.Context(), v.filter, before, site.PerPage); err != nil {
+		return site.View{}, err
 	}
 	if v.names, err = w.config.Store.Names(r.Context(), v.events); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if before != "" {
 		v.newest = ui.With(r.URL, "before", "")
@@ -59,16 +60,16 @@ func (w *Web) timeline(r *Request) (View, error) {
 		v.older = ui.With(r.URL, "before", next)
 	}
 	// Only the newest page grows. Whoever reads in the past is left in peace.
-	return View{Head: ui.Head{Title: ui.Say(ctx, "word.timeline"), Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
+	return site.View{Head: ui.Head{Title: ui.Say(ctx, "word.timeline"), Sub: timelineSub(before == "")}, Body: timelinePage(v), Follow: v.follow(), Still: before != ""}, nil
 }
 
 // timelineFilter reads the filter of the address. What the reader may not see is
 // left out whatever the address says.
-func (w *Web) timelineFilter(r *Request) (v timelineView, err error) {
+func (w *Web) timelineFilter(r *site.Request) (v timelineView, err error) {
 	v = timelineView{kinds: kindsFor(r), job: r.Query("job"), task: r.Query("task")}
-	v.filter = view.TimelineFilter{Type: r.Query("type"), Subject: r.Query("subject"), NotKinds: hiddenKinds(r)}
+	v.filter = view.TimelineFilter{Type: r.Query("type"), Subject: r.Query("subject"), NotKinds: site.HiddenKinds(r)}
 	if auth.Private(r.Query("kind")) {
-		if err := r.allow(auth.Read, "audit", false); err != nil {
+		if err := r.Allow(auth.Read, "audit", false); err != nil {
 			return v, err
 		}
 	}

@@ -10,28 +10,29 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func (w *Web) tokens(r *Request) (View, error) {
+func (w *Web) tokens(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	all := r.Query("whose") == "all" && r.Can(auth.Administer, "token")
 	tokens, err := w.config.Auth.Tokens(r.Context(), r.Subject, all)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	var tabs []ui.Tab
 	if r.Can(auth.Administer, "token") {
 		tabs = []ui.Tab{{Label: ui.Say(ctx, "word.yours"), Href: "/tokens", Current: !all}, {Label: ui.Say(ctx, "word.everybodys"), Href: "/tokens?whose=all", Current: all}}
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.tokens"), Actions: ui.ButtonLink(ui.Say(ctx, "word.newtoken"), "plus",
 			"/new-token", true)},
 		Body: tokensPage(tabs, tokens, all), Follow: people(),
 	}, nil
 }
 
-func askNewToken(r *Request) (ui.Question, error) {
+func askNewToken(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.newtoken"), Text: ui.Say(ctx, "token.text"), Button: ui.Say(ctx, "token.create"), Back: "/tokens",
@@ -52,19 +53,19 @@ func askNewToken(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createToken(r *Request) (Done, error) {
+func (w *Web) createToken(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	days, err := strconv.Atoi(r.Field("days"))
 	if err != nil || days < 1 || days > 365 {
-		return Done{}, problem.Refuse("days", "choose one of the list", "a token cannot work for %q days", r.Field("days"))
+		return site.Done{}, problem.Refuse("days", "choose one of the list", "a token cannot work for %q days", r.Field("days"))
 	}
 	scopes := append(slices.Clone(r.PostForm["scopes"]), strings.Fields(r.Field("more"))...)
 	in := account.TokenBody{Name: r.Field("name"), Scopes: scopes, TTL: op.Period(time.Duration(days) * 24 * time.Hour)}
 	made, err := account.CreateToken.Call(r.Context(), w.config.Operations, &account.CreatingToken{Body: in})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{Show: &View{
+	return site.Done{Show: &site.View{
 		Head: ui.Head{
 			Title:  ui.Say(ctx, "token.title", made.Token.Name),
 			Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.tokens"), Href: "/tokens"}},
@@ -73,7 +74,7 @@ func (w *Web) createToken(r *Request) (Done, error) {
 	}}, nil
 }
 
-func askRevokeToken(r *Request) (ui.Question, error) {
+func askRevokeToken(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.revokethistoken"), Button: ui.Say(ctx, "token.revoke"), Danger: true, Back: "/tokens",
@@ -81,6 +82,6 @@ func askRevokeToken(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func tokenRevoked(r *Request, _ op.Nothing) Done {
-	return Done{To: "/tokens", Say: ui.Say(r.Context(), "said.token.revoked")}
+func tokenRevoked(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/tokens", Say: ui.Say(r.Context(), "said.token.revoked")}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -20,40 +21,40 @@ const linkFor = 24 * time.Hour
 // people are the events about users, sessions and tokens.
 func people() *timeline.Filter { return &timeline.Filter{Kinds: []string{"auth"}} }
 
-func (w *Web) users(r *Request) (View, error) {
+func (w *Web) users(r *site.Request) (site.View, error) {
 	ctx := r.Context()
-	page := auth.Page{Limit: perPage + 1, After: r.Query("after")}
+	page := auth.Page{Limit: site.PerPage + 1, After: r.Query("after")}
 	users, err := w.config.Auth.Users(r.Context(), page)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	older := ""
-	if len(users) > perPage {
-		users = users[:perPage]
-		older = ui.With(r.URL, "after", users[perPage-1].Name)
+	if len(users) > site.PerPage {
+		users = users[:site.PerPage]
+		older = ui.With(r.URL, "after", users[site.PerPage-1].Name)
 	}
 	newest := ""
 	if page.After != "" {
 		newest = "/users"
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.users"), Actions: ui.ButtonLink(ui.Say(ctx, "word.newuser"), "plus", "/new-user",
 			true)},
 		Body: usersPage(users, newest, older), Follow: people(),
 	}, nil
 }
 
-func (w *Web) user(r *Request) (View, error) {
+func (w *Web) user(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	u, err := w.config.Auth.User(r.Context(), r.PathValue("user"))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	sessions, err := w.config.Auth.Sessions(r.Context(), u.ID)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{
+	return site.View{
 		Head: ui.Head{
 			Title: u.Name, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.users"), Href: "/users"}},
 			Mark: userMark(u), Actions: userActions(u, u.Name == r.Subject.Name),
@@ -66,7 +67,7 @@ func roleOptions(ctx context.Context) []ui.Option {
 	return ui.Codes(ctx, "role.about.", auth.Roles()...)
 }
 
-func askNewUser(r *Request) (ui.Question, error) {
+func askNewUser(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "word.newuser"), Button: ui.Say(ctx, "user.create"),
@@ -79,24 +80,24 @@ func askNewUser(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) createUser(r *Request) (Done, error) {
+func (w *Web) createUser(r *site.Request) (site.Done, error) {
 	u, err := account.CreateUser.Call(r.Context(), w.config.Operations, &account.CreatingUser{Body: auth.NewUser{
 		Name: r.Field("name"), Email: r.Field("email"), Role: auth.Role(r.Field("role")), Password: r.PostFormValue("password"),
 	}})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if !u.Password {
 		return w.showLink(r, u.Name)
 	}
-	return Done{To: userPath(u.Name), Say: ui.Say(r.Context(), "said.user.created", u.Name, ui.Code(r.Context(), "role.",
+	return site.Done{To: userPath(u.Name), Say: ui.Say(r.Context(), "said.user.created", u.Name, ui.Code(r.Context(), "role.",
 		string(u.Role)))}, nil
 }
 
 func userPath(name string) string { return ui.Path("users", name) }
 
 // named is a question about the user of the path.
-func (w *Web) named(r *Request, q func(auth.User) ui.Question) (ui.Question, error) {
+func (w *Web) named(r *site.Request, q func(auth.User) ui.Question) (ui.Question, error) {
 	u, err := w.config.Auth.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return ui.Question{}, err
@@ -106,7 +107,7 @@ func (w *Web) named(r *Request, q func(auth.User) ui.Question) (ui.Question, err
 	return asked, nil
 }
 
-func (w *Web) askRole(r *Request) (ui.Question, error) {
+func (w *Web) askRole(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
@@ -116,12 +117,12 @@ func (w *Web) askRole(r *Request) (ui.Question, error) {
 	})
 }
 
-func roleSet(r *Request, _ op.Nothing) Done {
+func roleSet(r *site.Request, _ op.Nothing) site.Done {
 	name, ctx := r.PathValue("user"), r.Context()
-	return Done{To: userPath(name), Say: ui.Say(ctx, "said.user.role", name, ui.Code(ctx, "role.", r.Field("role")))}
+	return site.Done{To: userPath(name), Say: ui.Say(ctx, "said.user.role", name, ui.Code(ctx, "role.", r.Field("role")))}
 }
 
-func (w *Web) askLink(r *Request) (ui.Question, error) {
+func (w *Web) askLink(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
@@ -131,17 +132,19 @@ func (w *Web) askLink(r *Request) (ui.Question, error) {
 	})
 }
 
-func (w *Web) createLink(r *Request) (Done, error) { return w.showLink(r, r.PathValue("user")) }
+func (w *Web) createLink(r *site.Request) (site.Done, error) {
+	return w.showLink(r, r.PathValue("user"))
+}
 
-func (w *Web) showLink(r *Request, name string) (Done, error) {
+func (w *Web) showLink(r *site.Request, name string) (site.Done, error) {
 	ctx := r.Context()
 	in := &account.Linking{NamedUser: account.NamedUser{User: name}, Body: &account.LinkBody{TTL: op.Period(linkFor)}}
 	made, err := account.NewLink.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	link := origin(r.Request) + "/setup?code=" + made.Secret
-	return Done{Show: &View{
+	return site.Done{Show: &site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
 		Body: secretPage(ui.Say(ctx, "user.link.shown", name), link, userPath(name)),
 	}}, nil
@@ -155,7 +158,7 @@ func origin(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-func (w *Web) askDisable(r *Request) (ui.Question, error) {
+func (w *Web) askDisable(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
@@ -165,17 +168,17 @@ func (w *Web) askDisable(r *Request) (ui.Question, error) {
 	})
 }
 
-func disabledUser(r *Request, _ op.Nothing) Done {
+func disabledUser(r *site.Request, _ op.Nothing) site.Done {
 	name := r.PathValue("user")
-	return Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.disabled", name)}
+	return site.Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.disabled", name)}
 }
 
-func enabledUser(r *Request, _ op.Nothing) Done {
+func enabledUser(r *site.Request, _ op.Nothing) site.Done {
 	name := r.PathValue("user")
-	return Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.enabled", name)}
+	return site.Done{To: userPath(name), Say: ui.Say(r.Context(), "said.user.enabled", name)}
 }
 
-func (w *Web) askDelete(r *Request) (ui.Question, error) {
+func (w *Web) askDelete(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.named(r, func(u auth.User) ui.Question {
 		return ui.Question{
@@ -185,8 +188,8 @@ func (w *Web) askDelete(r *Request) (ui.Question, error) {
 	})
 }
 
-func deletedUser(r *Request, _ op.Nothing) Done {
-	return Done{To: "/users", Say: ui.Say(r.Context(), "said.user.gone", r.PathValue("user"))}
+func deletedUser(r *site.Request, _ op.Nothing) site.Done {
+	return site.Done{To: "/users", Say: ui.Say(r.Context(), "said.user.gone", r.PathValue("user"))}
 }
 
 // at is a time that may be missing.

@@ -15,17 +15,18 @@ import (
 	"github.com/weirhq/weir/internal/request"
 	"github.com/weirhq/weir/internal/web/asset"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 )
 
 // Web is the dashboard.
 type Web struct {
-	config Config
+	config site.Config
 	log    *slog.Logger
 	assets *asset.Set
 	// mux holds the pages; Handler wraps it.
 	mux *http.ServeMux
 	// known are the paths of the pages, for the navigation.
-	known  map[string]Page
+	known  map[string]site.Page
 	counts counts
 	shelf  shelf
 	ended  endedShelf
@@ -39,12 +40,12 @@ type Web struct {
 }
 
 // New makes the dashboard.
-func New(config Config) (*Web, error) {
+func New(config site.Config) (*Web, error) {
 	assets, err := asset.Load(picture.CSS)
 	if err != nil {
 		return nil, fmt.Errorf("load the assets: %w", err)
 	}
-	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]Page{}, seats: door.NewSeats(liveMost, liveEach), carries: door.NewSeats(carriesMost, carriesEach)}
+	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]site.Page{}, seats: door.NewSeats(liveMost, liveEach), carries: door.NewSeats(carriesMost, carriesEach)}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
@@ -54,8 +55,8 @@ func New(config Config) (*Web, error) {
 }
 
 // request is a request of somebody.
-func (w *Web) request(hr *http.Request) *Request {
-	return &Request{Request: hr, Subject: auth.From(hr.Context()), Now: time.Now(), Live: liveOf(hr.Context()) != nil}
+func (w *Web) request(hr *http.Request) *site.Request {
+	return &site.Request{Request: hr, Subject: auth.From(hr.Context()), Now: time.Now(), Live: liveOf(hr.Context()) != nil}
 }
 
 // Handler serves the dashboard. It wraps itself in the door.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -168,10 +168,10 @@ func TestTokens(t *testing.T) {
 
 // Texts from outside stay texts on every page that shows them.
 func TestEverythingIsText(t *testing.T) {
-	s := webtest.Start(t, func(c *web.Config) {
+	s := webtest.Start(t, func(c *site.Config) {
 		c.Env, c.Version = evil, evil
-		c.Settings = func() []web.Setting {
-			return []web.Setting{{Name: evil, Value: evil, Origin: evil, Default: evil, Help: evil, Variable: evil}}
+		c.Settings = func() []site.Setting {
+			return []site.Setting{{Name: evil, Value: evil, Origin: evil, Default: evil, Help: evil, Variable: evil}}
 		}
 	})
 	c := s.Login(t, "ada", auth.Admin)

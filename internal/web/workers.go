@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -41,40 +42,40 @@ type workerView struct {
 	events  []view.Event
 }
 
-func (w *Web) workers(r *Request) (View, error) {
+func (w *Web) workers(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	stopped, err := r.OneOf("stopped", []string{"yes"})
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := workersView{filter: view.WorkerFilter{Node: r.Query("node"), Service: r.Query("service"), All: stopped != ""}}
 	v.tabs = []ui.Tab{
 		{Label: ui.Say(ctx, "word.therenow"), Href: ui.With(r.URL, "stopped", "", "after", ""), Current: stopped == ""},
 		{Label: ui.Say(ctx, "word.stoppedonestoo"), Href: ui.With(r.URL, "stopped", "yes", "after", ""), Current: stopped != ""},
 	}
-	rows, err := w.config.Store.Workers(r.Context(), v.filter, namesPage(r))
+	rows, err := w.config.Store.Workers(r.Context(), v.filter, site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.workers, v.newest, v.older = namesPaged(r, rows, func(x view.Worker) string { return x.Name })
-	return View{
+	v.workers, v.newest, v.older = site.NamesPaged(r, rows, func(x view.Worker) string { return x.Name })
+	return site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "word.workers"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.nodes"), Href: "/nodes"}}}, Body: workersPage(v), Follow: machineEvents(),
 	}, nil
 }
 
-func (w *Web) worker(r *Request) (View, error) {
+func (w *Web) worker(r *site.Request) (site.View, error) {
 	found, err := w.config.Store.Worker(r.Context(), r.PathValue("name"))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	v := workerView{Worker: found}
 	if v.running, _, err = w.config.Store.TaskPage(r.Context(), view.TaskFilter{Worker: found.Name}, view.Page{Limit: tasksShown}); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	if v.events, err = w.config.eventsOf(r, "worker", found.Name); err != nil {
-		return View{}, err
+	if v.events, err = w.config.EventsOf(r, "worker", found.Name); err != nil {
+		return site.View{}, err
 	}
-	return View{Head: ui.Head{Title: found.Name}, Plain: true, Body: workerPage(v), Follow: machineEvents()}, nil
+	return site.View{Head: ui.Head{Title: found.Name}, Plain: true, Body: workerPage(v), Follow: machineEvents()}, nil
 }
 
 func servicesWords(services []string) string { return strings.Join(services, ", ") }

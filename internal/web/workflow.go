@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -40,9 +41,9 @@ type workflowView struct {
 
 // href is the address of a view of this version.
 func (v workflowView) href(end string) string {
-	path := workflowPath(v.Name) + end
+	path := site.WorkflowPath(v.Name) + end
 	if v.pinned && end != "/versions" && end != "/jobs" {
-		return queryPath(path, "version", strconv.Itoa(v.Version))
+		return site.QueryPath(path, "version", strconv.Itoa(v.Version))
 	}
 	return path
 }
@@ -60,23 +61,23 @@ func (v workflowView) tabs(ctx context.Context) []ui.Tab {
 }
 
 // aWorkflow serves one view of a workflow.
-func (w *Web) aWorkflow(tab string, body func(*Request, workflowView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aWorkflow(tab string, body func(*site.Request, workflowView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		v, err := w.workflowOf(r)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v.tab = tab
 		inner, err := body(r, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
-		return View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: workflowPage(v, inner), Follow: flowEvents()}, nil
+		return site.View{Head: ui.Head{Title: ui.Line(v.Name)}, Plain: true, Body: workflowPage(v, inner), Follow: flowEvents()}, nil
 	}
 }
 
 // workflowOf reads the version that the address asks for.
-func (w *Web) workflowOf(r *Request) (workflowView, error) {
+func (w *Web) workflowOf(r *site.Request) (workflowView, error) {
 	store, err := w.flows()
 	if err != nil {
 		return workflowView{}, err
@@ -102,7 +103,7 @@ func (w *Web) workflowOf(r *Request) (workflowView, error) {
 // the newest if none is active.
 func readWorkflow(ctx context.Context, store *workflow.Store, name string, version int) (workflow.Workflow, error) {
 	found, err := store.Workflow(ctx, name, version)
-	if version > 0 || !gone(err) {
+	if version > 0 || !site.Gone(err) {
 		return found, err
 	}
 	all, err := store.Versions(ctx, name, view.Page{Limit: 1})
@@ -113,7 +114,7 @@ func readWorkflow(ctx context.Context, store *workflow.Store, name string, versi
 }
 
 // versionOf is the version in the address, or zero.
-func versionOf(r *Request) (int, error) {
+func versionOf(r *site.Request) (int, error) {
 	text := r.Query("version")
 	if text == "" {
 		return 0, nil
@@ -125,7 +126,7 @@ func versionOf(r *Request) (int, error) {
 	return int(n), nil
 }
 
-func (w *Web) workflowSteps(r *Request, v workflowView) (templ.Component, error) {
+func (w *Web) workflowSteps(r *site.Request, v workflowView) (templ.Component, error) {
 	schedules, err := w.config.Store.SchedulesOf(r.Context(), []string{v.Name})
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (w *Web) workflowSteps(r *Request, v workflowView) (templ.Component, error)
 	return stepsTab(v, schedules), nil
 }
 
-func (w *Web) workflowJobs(r *Request, v workflowView) (templ.Component, error) {
+func (w *Web) workflowJobs(r *site.Request, v workflowView) (templ.Component, error) {
 	f, err := jobFilter(r)
 	if err != nil {
 		return nil, err
@@ -146,16 +147,16 @@ func (w *Web) workflowJobs(r *Request, v workflowView) (templ.Component, error) 
 	return workflowJobsTab(v, list), nil
 }
 
-func (w *Web) workflowVersions(r *Request, v workflowView) (templ.Component, error) {
-	rows, err := w.config.Workflows.Versions(r.Context(), v.Name, namesPage(r))
+func (w *Web) workflowVersions(r *site.Request, v workflowView) (templ.Component, error) {
+	rows, err := w.config.Workflows.Versions(r.Context(), v.Name, site.NamesPage(r))
 	if err != nil {
 		return nil, err
 	}
-	rows, newest, older := namesPaged(r, rows, func(f workflow.Workflow) string { return strconv.Itoa(f.Version) })
+	rows, newest, older := site.NamesPaged(r, rows, func(f workflow.Workflow) string { return strconv.Itoa(f.Version) })
 	return versionsTab(v, rows, newest, older), nil
 }
 
-func (w *Web) workflowSource(_ *Request, v workflowView) (templ.Component, error) {
+func (w *Web) workflowSource(_ *site.Request, v workflowView) (templ.Component, error) {
 	return sourceTab(v, sourceText(v.Workflow)), nil
 }
 
@@ -168,9 +169,9 @@ func sourceText(f workflow.Workflow) string {
 }
 
 // workflowSourceFile is the text of a version, whole.
-func (w *Web) workflowSourceFile(r *Request) (contentType string, data []byte, err error) {
+func (w *Web) workflowSourceFile(r *site.Request) (contentType string, data []byte, err error) {
 	v, err := w.workflowOf(r)
-	return textType, []byte(sourceText(v.Workflow)), err
+	return site.TextType, []byte(sourceText(v.Workflow)), err
 }
 
 // drawnSteps is the definition as the picture takes it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workflow/definition"
@@ -25,7 +26,7 @@ steps:
 
 // askNewWorkflow is a definition as a form. After a refusal it lists what is
 // wrong with what was sent.
-func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
+func (w *Web) askNewWorkflow(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	store, err := w.flows()
 	if err != nil {
@@ -41,7 +42,7 @@ func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
 		if err != nil {
 			return ui.Question{}, err
 		}
-		q.Title, q.Back, text = ui.Say(ctx, "workflow.newof", ui.Cut(ui.Line(from), 80)), workflowPath(from), sourceText(was)
+		q.Title, q.Back, text = ui.Say(ctx, "workflow.newof", ui.Cut(ui.Line(from), 80)), site.WorkflowPath(from), sourceText(was)
 		q.Text = ui.Say(ctx, "workflow.version.text")
 	}
 	q.Fields = []ui.Field{{Name: "source", Label: ui.Say(ctx, "word.definition"), Type: "area", Rows: 24, Value: text, Focus: true, Auto: "off"}}
@@ -55,7 +56,9 @@ func (w *Web) askNewWorkflow(r *Request) (ui.Question, error) {
 }
 
 // sentSource is the text of the form. Browsers end its lines as they like.
-func sentSource(r *Request) string { return strings.ReplaceAll(r.PostForm.Get("source"), "\r\n", "\n") }
+func sentSource(r *site.Request) string {
+	return strings.ReplaceAll(r.PostForm.Get("source"), "\r\n", "\n")
+}
 
 // readDefinition parses and lints a text.
 func readDefinition(text string) (*definition.Definition, definition.Faults) {
@@ -66,23 +69,23 @@ func readDefinition(text string) (*definition.Definition, definition.Faults) {
 	return d, append(faults, d.Lint()...)
 }
 
-func (w *Web) putWorkflow(r *Request) (Done, error) {
+func (w *Web) putWorkflow(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	text := sentSource(r)
 	d, faults := readDefinition(text)
 	if bad := faults.Errors(); len(bad) > 0 {
-		return Done{}, problem.Refuse("source", "mend what is listed above", "%s wrong with it", ui.Plural(len(bad), "thing is", "things are"))
+		return site.Done{}, problem.Refuse("source", "mend what is listed above", "%s wrong with it", ui.Plural(len(bad), "thing is", "things are"))
 	}
 	if from := r.Query("from"); from != "" && d.Name != from {
-		return Done{}, problem.Refuse("source", "write name: "+from+", or make it a workflow of its own on the page of workflows", "it is called %q, and this is the page of %q", d.Name, from)
+		return site.Done{}, problem.Refuse("source", "write name: "+from+", or make it a workflow of its own on the page of workflows", "it is called %q, and this is the page of %q", d.Name, from)
 	}
 	in := &workflow.Putting{Body: workflow.PutBody{DefinitionBody: workflow.DefinitionBody{Source: text}}}
 	stored, err := workflow.Put.Call(r.Context(), w.config.Operations, in)
 	if err != nil {
 		if bad := definition.Faults(nil); errors.As(err, &bad) {
-			return Done{}, problem.Refuse("source", "", "%v", bad)
+			return site.Done{}, problem.Refuse("source", "", "%v", bad)
 		}
-		return Done{}, err
+		return site.Done{}, err
 	}
 	said := ui.Say(ctx, "said.workflow.stored", stored.Version, stored.Name)
 	if !stored.Created {
@@ -91,19 +94,19 @@ func (w *Web) putWorkflow(r *Request) (Done, error) {
 	if len(faults) > 0 {
 		said += " " + ui.Say(ctx, "said.workflow.likely", faults[0].What)
 	}
-	return Done{To: workflowPath(stored.Name), Say: said}, nil
+	return site.Done{To: site.WorkflowPath(stored.Name), Say: said}, nil
 }
 
-func (w *Web) activateWorkflow(r *Request) (Done, error) {
+func (w *Web) activateWorkflow(r *site.Request) (site.Done, error) {
 	return w.setActive(r, true, "said.workflow.active")
 }
 
-func (w *Web) deactivateWorkflow(r *Request) (Done, error) {
+func (w *Web) deactivateWorkflow(r *site.Request) (site.Done, error) {
 	return w.setActive(r, false, "said.workflow.inactive")
 }
 
 // askDropWorkflow asks whether to delete a version, or without one all of them.
-func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
+func (w *Web) askDropWorkflow(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	store, err := w.flows()
 	if err != nil {
@@ -119,7 +122,7 @@ func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
 	}
 	name := ui.Cut(ui.Line(f.Name), 80)
 	q := ui.Question{
-		Title: ui.Say(ctx, "ask.workflow.drop", name), Button: ui.Say(ctx, "word.deletetheworkflow"), Danger: true, Back: workflowPath(f.Name) + "/versions",
+		Title: ui.Say(ctx, "ask.workflow.drop", name), Button: ui.Say(ctx, "word.deletetheworkflow"), Danger: true, Back: site.WorkflowPath(f.Name) + "/versions",
 		Text: ui.Say(ctx, "ask.workflow.drop.text"),
 	}
 	if version > 0 {
@@ -129,32 +132,32 @@ func (w *Web) askDropWorkflow(r *Request) (ui.Question, error) {
 	return q, nil
 }
 
-func (w *Web) dropWorkflow(r *Request) (Done, error) {
+func (w *Web) dropWorkflow(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	version, err := versionOf(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	name := r.PathValue("name")
 	gone, err := workflow.Delete.Call(r.Context(), w.config.Operations, &workflow.Deleting{Named: workflow.Named{Workflow: name}, Version: version})
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if version > 0 {
-		return Done{To: workflowPath(name) + "/versions", Say: ui.Say(ctx, "said.version.gone", version, name)}, nil
+		return site.Done{To: site.WorkflowPath(name) + "/versions", Say: ui.Say(ctx, "said.version.gone", version, name)}, nil
 	}
-	return Done{To: "/workflows", Say: ui.Say(ctx, "said.workflow.gone", name, ui.Count(ctx, "workflow.versions", gone.Versions))}, nil
+	return site.Done{To: "/workflows", Say: ui.Say(ctx, "said.workflow.gone", name, ui.Count(ctx, "workflow.versions", gone.Versions))}, nil
 }
 
-func (w *Web) setActive(r *Request, active bool, key string) (Done, error) {
+func (w *Web) setActive(r *site.Request, active bool, key string) (site.Done, error) {
 	version, err := versionOf(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	name := r.PathValue("name")
 	in := &workflow.Activating{Named: workflow.Named{Workflow: name}, Body: workflow.ActiveBody{Version: version, Active: active}}
 	if _, err := workflow.SetActive.Call(r.Context(), w.config.Operations, in); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
-	return Done{To: workflowPath(name) + "/versions", Say: ui.Say(r.Context(), key, version)}, nil
+	return site.Done{To: site.WorkflowPath(name) + "/versions", Say: ui.Say(r.Context(), key, version)}, nil
 }

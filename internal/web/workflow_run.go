@@ -8,11 +8,12 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/trace"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow"
 )
 
-func (w *Web) askRun(r *Request) (ui.Question, error) {
+func (w *Web) askRun(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	v, err := w.workflowOf(r)
 	if err != nil {
@@ -54,11 +55,11 @@ func priorityOf(v workflowView) string {
 	return strconv.Itoa(v.steps.Priority)
 }
 
-func (w *Web) runWorkflow(r *Request) (Done, error) {
+func (w *Web) runWorkflow(r *site.Request) (site.Done, error) {
 	ctx := r.Context()
 	v, err := w.workflowOf(r)
 	if err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	request := &workflow.RunBody{Trace: trace.Parent(r.Context())}
 	// Without a version in the address it is the newest active one.
@@ -67,35 +68,35 @@ func (w *Web) runWorkflow(r *Request) (Done, error) {
 	}
 	if v.steps != nil {
 		if request.Options.Params, err = readParams(r, paramsOf(v.steps, v.Source)); err != nil {
-			return Done{}, err
+			return site.Done{}, err
 		}
 		if _, err = v.steps.Input(request.Options); err != nil {
-			return Done{}, placedParam(err, runFields(ctx, v))
+			return site.Done{}, placedParam(err, runFields(ctx, v))
 		}
 	}
 	if request.At, err = startTime(r); err != nil {
-		return Done{}, err
+		return site.Done{}, err
 	}
 	if text := r.Field("priority"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < -100 || n > 100 {
-			return Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q does not do", text)
+			return site.Done{}, problem.Refuse("priority", "give a number from -100 to 100", "%q does not do", text)
 		}
 		request.Priority = &n
 	}
 	made, err := workflow.Run.Call(r.Context(), w.config.Operations, &workflow.Running{Named: workflow.Named{Workflow: v.Name}, Body: *request})
 	if err != nil {
-		return Done{}, placedParam(err, runFields(ctx, v))
+		return site.Done{}, placedParam(err, runFields(ctx, v))
 	}
 	said := ui.Say(ctx, "said.run")
 	if !request.At.IsZero() {
 		said = ui.Say(ctx, "said.run.later")
 	}
-	return Done{To: jobPath(made.ID), Say: said}, nil
+	return site.Done{To: site.JobPath(made.ID), Say: said}, nil
 }
 
 // startTime is when a job is due: zero for now.
-func startTime(r *Request) (time.Time, error) {
+func startTime(r *site.Request) (time.Time, error) {
 	text := r.Field("at")
 	if text == "" || text == "now" {
 		return time.Time{}, nil

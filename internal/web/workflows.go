@@ -7,6 +7,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workflow"
 )
@@ -25,28 +26,28 @@ func flowEvents() *timeline.Filter {
 	return &timeline.Filter{Kinds: []string{"workflow", "job", "schedule"}}
 }
 
-func (w *Web) workflows(r *Request) (View, error) {
+func (w *Web) workflows(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	if w.config.Workflows == nil {
-		return View{Head: ui.Head{Title: ui.Say(ctx, "word.workflows")}, Body: ui.Empty("workflow", ui.Say(ctx, "workflows.off"), ui.Say(ctx, "workflows.off.text")), Still: true}, nil
+		return site.View{Head: ui.Head{Title: ui.Say(ctx, "word.workflows")}, Body: ui.Empty("workflow", ui.Say(ctx, "workflows.off"), ui.Say(ctx, "workflows.off.text")), Still: true}, nil
 	}
-	rows, err := w.config.Workflows.Workflows(r.Context(), namesPage(r))
+	rows, err := w.config.Workflows.Workflows(r.Context(), site.NamesPage(r))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	var v workflowsView
-	v.rows, v.newest, v.older = namesPaged(r, rows, func(f workflow.Workflow) string { return f.Name })
+	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(f workflow.Workflow) string { return f.Name })
 	if v.last, err = w.lastJobs(r.Context(), v.rows); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	if v.schedules, err = w.scheduleCounts(r.Context(), v.rows); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	head := ui.Head{Title: ui.Say(ctx, "word.workflows")}
 	if r.Can(auth.Manage, "workflow") {
 		head.Actions = ui.ButtonLink(ui.Say(ctx, "word.newworkflow"), "plus", "/new-workflow", false)
 	}
-	return View{Head: head, Body: workflowsPage(v), Follow: flowEvents()}, nil
+	return site.View{Head: head, Body: workflowsPage(v), Follow: flowEvents()}, nil
 }
 
 // lastJobs are the newest jobs of workflows. A page has few of them.
@@ -58,7 +59,7 @@ func (w *Web) lastJobs(ctx context.Context, rows []workflow.Workflow) (map[weir.
 		}
 		j, err := w.config.Store.Job(ctx, f.LastJob)
 		if err != nil {
-			if gone(err) {
+			if site.Gone(err) {
 				continue // retention took it meanwhile
 			}
 			return nil, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 )
 
@@ -128,7 +128,7 @@ func TestWorkflowApply(t *testing.T) {
 
 // A server without the parts says what to set, and breaks nothing.
 func TestWithoutStores(t *testing.T) {
-	s := webtest.Start(t, func(c *web.Config) { c.Workflows, c.Secrets, c.Bucket = nil, nil, nil })
+	s := webtest.Start(t, func(c *site.Config) { c.Workflows, c.Secrets, c.Bucket = nil, nil, nil })
 	c := s.Login(t, "ada", auth.Admin)
 	st := furnish(t, s)
 	c.Get(t, "/workflows").Is(t, 200).Has(t, "keeps no workflows")

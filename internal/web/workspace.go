@@ -15,6 +15,7 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -32,13 +33,13 @@ type workspaceView struct {
 func (v workspaceView) tabs(ctx context.Context) []ui.Tab {
 	out := make([]ui.Tab, len(workspaceTabs))
 	for i, t := range workspaceTabs {
-		out[i] = ui.Tab{Label: ui.Say(ctx, "workspace.tab."+t.name), Href: workspacePath(v.ID) + t.end, Current: t.end == v.tab}
+		out[i] = ui.Tab{Label: ui.Say(ctx, "workspace.tab."+t.name), Href: site.WorkspacePath(v.ID) + t.end, Current: t.end == v.tab}
 	}
 	return out
 }
 
 // workspaceOf reads which one is meant, if the reader may do that to it.
-func (w *Web) workspaceOf(r *Request, verb auth.Verb) (*workspace.Host, workspace.Workspace, error) {
+func (w *Web) workspaceOf(r *site.Request, verb auth.Verb) (*workspace.Host, workspace.Workspace, error) {
 	host, err := w.workspaces()
 	if err != nil {
 		return nil, workspace.Workspace{}, err
@@ -48,30 +49,30 @@ func (w *Web) workspaceOf(r *Request, verb auth.Verb) (*workspace.Host, workspac
 }
 
 // aWorkspace serves one view of a workspace.
-func (w *Web) aWorkspace(tab string, body func(*Request, *workspace.Host, workspaceView) (templ.Component, error)) func(*Request) (View, error) {
-	return func(r *Request) (View, error) {
+func (w *Web) aWorkspace(tab string, body func(*site.Request, *workspace.Host, workspaceView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+	return func(r *site.Request) (site.View, error) {
 		host, err := w.workspaces()
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		x, err := workspace.Show.Call(r.Context(), w.config.Operations, &workspace.Named{Workspace: r.PathValue("workspace")})
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		policy, err := host.Policy(r.Context())
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		v := workspaceView{aWorkspaceCard: cardOf(r, x), tab: tab}
 		inner, err := body(r, host, v)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		subject := x.ID.String()
 		follow := &timeline.Filter{Match: func(e *timeline.Event) bool {
 			return e.Kind == "workspace" && e.Subject == subject || e.Kind == "workspaces"
 		}}
-		return View{Head: ui.Head{Title: ui.Line(x.Name)}, Plain: true, Body: workspacePage(v, policy, inner), Follow: follow}, nil
+		return site.View{Head: ui.Head{Title: ui.Line(x.Name)}, Plain: true, Body: workspacePage(v, policy, inner), Follow: follow}, nil
 	}
 }
 
@@ -131,7 +132,7 @@ func conditionsOf(raw json.RawMessage) []condition {
 }
 
 // conditionLooks are those of what is so and what is not.
-var conditionLooks = map[string]look{"true": {"done", "is-done"}, "false": {"skipped", "is-skipped"}, "unknown": {"help", "is-unknown"}}
+var conditionLooks = map[string]site.Look{"true": {Icon: "done", Class: "is-done"}, "false": {Icon: "skipped", Class: "is-skipped"}, "unknown": {Icon: "help", Class: "is-unknown"}}
 
 // workspaceOverview is what a workspace is and why.
 type workspaceOverview struct {
@@ -143,7 +144,7 @@ type workspaceOverview struct {
 // workspaceLines is how many lines of the log the overview shows.
 const workspaceLines = 8
 
-func (w *Web) workspaceOverview(r *Request, host *workspace.Host, v workspaceView) (_ templ.Component, err error) {
+func (w *Web) workspaceOverview(r *site.Request, host *workspace.Host, v workspaceView) (_ templ.Component, err error) {
 	ctx := r.Context()
 	var o workspaceOverview
 	if o.why, err = host.Why(ctx, v.ID); err != nil {
@@ -158,12 +159,12 @@ func (w *Web) workspaceOverview(r *Request, host *workspace.Host, v workspaceVie
 	return workspaceOverviewTab(v, o), nil
 }
 
-func (w *Web) workspaceLog(r *Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
-	rows, err := host.Log(r.Context(), v.ID, namesPage(r))
+func (w *Web) workspaceLog(r *site.Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
+	rows, err := host.Log(r.Context(), v.ID, site.NamesPage(r))
 	if err != nil {
 		return nil, err
 	}
-	rows, newest, older := namesPaged(r, rows, func(e workspace.Entry) string { return strconv.FormatInt(e.Seq, 10) })
+	rows, newest, older := site.NamesPaged(r, rows, func(e workspace.Entry) string { return strconv.FormatInt(e.Seq, 10) })
 	return workspaceLogTab(rows, newest, older), nil
 }
 
@@ -172,7 +173,7 @@ const outputLines = 500
 
 // workspaceOutput shows what the container printed. A provider that does not answer is no
 // error of the page.
-func (w *Web) workspaceOutput(r *Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
+func (w *Web) workspaceOutput(r *site.Request, host *workspace.Host, v workspaceView) (templ.Component, error) {
 	var text bytes.Buffer
 	err := host.Logs(r.Context(), v.Workspace, outputLines, &text)
 	if err != nil {

@@ -9,31 +9,32 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
 // movedTo goes back to where the button was that wanted another phase.
-func movedTo(want ladder.Phase) func(*Request, workspace.Answer) Done {
-	return func(r *Request, did workspace.Answer) Done {
+func movedTo(want ladder.Phase) func(*site.Request, workspace.Answer) site.Done {
+	return func(r *site.Request, did workspace.Answer) site.Done {
 		name := ui.Line(did.Workspace.Name)
 		said := ui.Say(r.Context(), "said.workspace."+string(want), name)
 		if !did.Changed {
 			said = ui.Say(r.Context(), "said.workspace.same", name)
 		}
-		to := workspacePath(did.Workspace.ID)
+		to := site.WorkspacePath(did.Workspace.ID)
 		if r.Query("from") == "list" || want == ladder.Deleted {
 			to = "/workspaces"
 		}
-		return Done{To: to, Say: said}
+		return site.Done{To: to, Say: said}
 	}
 }
 
 // onWorkspace makes an action name what runs, where there is no room for one more.
-func onWorkspace(a Action) Action {
+func onWorkspace(a site.Action) site.Action {
 	do := a.Do
-	a.Do = func(r *Request) (Done, error) {
+	a.Do = func(r *site.Request) (site.Done, error) {
 		done, err := do(r)
 		return done, limited(r.Context(), err)
 	}
@@ -57,7 +58,7 @@ func limited(ctx context.Context, err error) error {
 	return &said
 }
 
-func (w *Web) askDeleteWorkspace(r *Request) (ui.Question, error) {
+func (w *Web) askDeleteWorkspace(r *site.Request) (ui.Question, error) {
 	_, x, err := w.workspaceOf(r, auth.Command)
 	if err != nil {
 		return ui.Question{}, err
@@ -65,14 +66,14 @@ func (w *Web) askDeleteWorkspace(r *Request) (ui.Question, error) {
 	ctx := r.Context()
 	return ui.Question{
 		Title: ui.Say(ctx, "workspace.ask.delete", ui.Line(x.Name)), Text: ui.Say(ctx, "workspace.text.delete"), Button: ui.Say(ctx, "workspace.delete"), Danger: true,
-		Fields: []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}, Back: workspacePath(x.ID),
+		Fields: []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Optional: true, Focus: true, Auto: "off"}}, Back: site.WorkspacePath(x.ID),
 	}, nil
 }
 
 // recoverFresh is the choice of whatever is left of a home, or an empty one.
 const recoverFresh = "fresh"
 
-func (w *Web) askRecoverWorkspace(r *Request) (ui.Question, error) {
+func (w *Web) askRecoverWorkspace(r *site.Request) (ui.Question, error) {
 	store, x, err := w.workspaceOf(r, auth.Command)
 	if err != nil {
 		return ui.Question{}, err
@@ -95,11 +96,11 @@ func (w *Web) askRecoverWorkspace(r *Request) (ui.Question, error) {
 	}
 	return ui.Question{
 		Title: ui.Say(ctx, "workspace.ask.recover", ui.Line(x.Name)), Text: ui.Say(ctx, "workspace.text.recover", ui.Line(string(x.Error)+": "+x.ErrorSays)), Button: ui.Say(ctx, "workspace.recover"),
-		Fields: fields, Back: workspacePath(x.ID),
+		Fields: fields, Back: site.WorkspacePath(x.ID),
 	}, nil
 }
 
-func (w *Web) recoverWorkspace(r *Request) (Done, error) {
+func (w *Web) recoverWorkspace(r *site.Request) (site.Done, error) {
 	in := &workspace.Recovering{Named: workspace.Named{Workspace: r.PathValue("workspace")}, Body: &workspace.RecoverBody{Reason: r.Field("reason")}}
 	if from := r.Field("from"); from == recoverFresh {
 		in.Body.Fresh = true
@@ -107,24 +108,24 @@ func (w *Web) recoverWorkspace(r *Request) (Done, error) {
 		in.Body.Archive = from
 	}
 	did, err := workspace.Recover.Call(r.Context(), w.config.Operations, in)
-	return Done{To: workspacePath(did.Workspace.ID), Say: ui.Say(r.Context(), "said.workspace.recovered", ui.Line(did.Workspace.Name))}, err
+	return site.Done{To: site.WorkspacePath(did.Workspace.ID), Say: ui.Say(r.Context(), "said.workspace.recovered", ui.Line(did.Workspace.Name))}, err
 }
 
 // openWorkspace leads into a workspace. It is a GET on purpose: the host of a workspace
 // sends a browser here that it does not know.
-func (w *Web) openWorkspace(r *Request) (View, error) {
+func (w *Web) openWorkspace(r *site.Request) (site.View, error) {
 	host, x, err := w.workspaceOf(r, auth.Command)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	to, err := host.Open(r.Context(), r.Subject, x.ID, local(r.Query("next")))
+	to, err := host.Open(r.Context(), r.Subject, x.ID, site.Local(r.Query("next")))
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	return View{}, SeeOther(to)
+	return site.View{}, site.SeeOther(to)
 }
 
-func (w *Web) askNewWorkspace(r *Request) (ui.Question, error) {
+func (w *Web) askNewWorkspace(r *site.Request) (ui.Question, error) {
 	host, err := w.workspaces()
 	if err != nil {
 		return ui.Question{}, err
@@ -160,8 +161,8 @@ func ttlFields(ctx context.Context, standby, archive string) []ui.Field {
 	}
 }
 
-func createdWorkspace(r *Request, made workspace.Made) Done {
-	return Done{To: workspacePath(made.ID), Say: ui.Say(r.Context(), "said.workspace.created", ui.Line(made.Name))}
+func createdWorkspace(r *site.Request, made workspace.Made) site.Done {
+	return site.Done{To: site.WorkspacePath(made.ID), Say: ui.Say(r.Context(), "said.workspace.created", ui.Line(made.Name))}
 }
 
 // ownTTL is a time that a workspace has of its own; empty: the policy's, which stays so
@@ -170,10 +171,10 @@ func ownTTL(its, policy node.Span) string {
 	if its == policy {
 		return ""
 	}
-	return spanText(time.Duration(its))
+	return site.SpanText(time.Duration(its))
 }
 
-func (w *Web) askChangeWorkspace(r *Request) (ui.Question, error) {
+func (w *Web) askChangeWorkspace(r *site.Request) (ui.Question, error) {
 	store, x, err := w.workspaceOf(r, auth.Command)
 	if err != nil {
 		return ui.Question{}, err
@@ -191,9 +192,9 @@ func (w *Web) askChangeWorkspace(r *Request) (ui.Question, error) {
 		fields = append(fields, ui.Field{Name: "image", Label: ui.Say(ctx, "workspace.image"), Value: x.Image, Optional: true, Hint: ui.Say(ctx, "workspace.image.hint"), Auto: "off"})
 	}
 	fields = append(fields, ttlFields(ctx, ownTTL(x.StandbyTTL, policy.StandbyTTL), ownTTL(x.ArchiveTTL, policy.ArchiveTTL))...)
-	return ui.Question{Title: ui.Say(ctx, "workspace.ask.change", ui.Line(x.Name)), Button: ui.Say(ctx, "policy.save"), Fields: fields, Back: workspacePath(x.ID)}, nil
+	return ui.Question{Title: ui.Say(ctx, "workspace.ask.change", ui.Line(x.Name)), Button: ui.Say(ctx, "policy.save"), Fields: fields, Back: site.WorkspacePath(x.ID)}, nil
 }
 
-func changedWorkspace(r *Request, x workspace.View) Done {
-	return Done{To: workspacePath(x.ID), Say: ui.Say(r.Context(), "said.workspace.changed", ui.Line(x.Name))}
+func changedWorkspace(r *site.Request, x workspace.View) site.Done {
+	return site.Done{To: site.WorkspacePath(x.ID), Say: ui.Say(r.Context(), "said.workspace.changed", ui.Line(x.Name))}
 }

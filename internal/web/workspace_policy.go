@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -15,7 +16,7 @@ const workspacePolicyPath = "/workspaces/policy"
 
 // workspaceViews are the tabs over workspaces: one's own, for an admin everybody's, and
 // what holds for all.
-func workspaceViews(r *Request, current string) []ui.Tab {
+func workspaceViews(r *site.Request, current string) []ui.Tab {
 	ctx := r.Context()
 	tabs := []ui.Tab{{Label: ui.Say(ctx, "workspaces.mine"), Href: "/workspaces", Current: current == ""}}
 	if r.Can(auth.Read, "workspace") {
@@ -25,17 +26,17 @@ func workspaceViews(r *Request, current string) []ui.Tab {
 }
 
 // workspacePolicy shows what holds for all workspaces: who is refused wants to know why.
-func (w *Web) workspacePolicy(r *Request) (View, error) {
+func (w *Web) workspacePolicy(r *site.Request) (site.View, error) {
 	store, err := w.workspaces()
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	p, err := store.Policy(r.Context())
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	head := ui.Head{Title: ui.Say(r.Context(), "workspaces.title")}
-	return View{Head: head, Body: workspacePolicyPage(p, workspaceViews(r, "policy"), r.Can(auth.Manage, "workspace")), Follow: workspaceEvents()}, nil
+	return site.View{Head: head, Body: workspacePolicyPage(p, workspaceViews(r, "policy"), r.Can(auth.Manage, "workspace")), Follow: workspaceEvents()}, nil
 }
 
 // lifeSaid is how long one may run in one piece.
@@ -46,7 +47,7 @@ func lifeSaid(ctx context.Context, p workspace.Policy) string {
 	return ttlSaid(ctx, p.MaxLife)
 }
 
-func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
+func (w *Web) askWorkspacePolicy(r *site.Request) (ui.Question, error) {
 	store, err := w.workspaces()
 	if err != nil {
 		return ui.Question{}, err
@@ -58,9 +59,9 @@ func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
 	}
 	life := ""
 	if p.MaxLife > 0 {
-		life = spanText(time.Duration(p.MaxLife))
+		life = site.SpanText(time.Duration(p.MaxLife))
 	}
-	span := func(d node.Span) string { return spanText(time.Duration(d)) }
+	span := func(d node.Span) string { return site.SpanText(time.Duration(d)) }
 	return ui.Question{
 		Title: ui.Say(ctx, "wspolicy.change"), Text: ui.Say(ctx, "wspolicy.ask"), Button: ui.Say(ctx, "policy.save"), Back: workspacePolicyPath,
 		Fields: []ui.Field{
@@ -74,6 +75,6 @@ func (w *Web) askWorkspacePolicy(r *Request) (ui.Question, error) {
 	}, nil
 }
 
-func changedPolicy(r *Request, _ workspace.Policy) Done {
-	return Done{To: workspacePolicyPath, Say: ui.Say(r.Context(), "said.workspace.policy")}
+func changedPolicy(r *site.Request, _ workspace.Policy) site.Done {
+	return site.Done{To: workspacePolicyPath, Say: ui.Say(r.Context(), "said.workspace.policy")}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -22,14 +23,14 @@ func (w *Web) workspaces() (*workspace.Host, error) {
 }
 
 // phaseLooks are those of phases.
-var phaseLooks = map[string]look{
-	string(ladder.Pending):  {"pending", "is-pending"},
-	string(ladder.Archived): {"database", "is-canceled"},
-	string(ladder.Standby):  {"held", "is-held"},
-	string(ladder.Running):  {"done", "is-done"},
-	string(ladder.Error):    {"failed", "is-failed"},
-	string(ladder.Deleting): {"stop", "is-held"},
-	string(ladder.Deleted):  {"skipped", "is-skipped"},
+var phaseLooks = map[string]site.Look{
+	string(ladder.Pending):  {Icon: "pending", Class: "is-pending"},
+	string(ladder.Archived): {Icon: "database", Class: "is-canceled"},
+	string(ladder.Standby):  {Icon: "held", Class: "is-held"},
+	string(ladder.Running):  {Icon: "done", Class: "is-done"},
+	string(ladder.Error):    {Icon: "failed", Class: "is-failed"},
+	string(ladder.Deleting): {Icon: "stop", Class: "is-held"},
+	string(ladder.Deleted):  {Icon: "skipped", Class: "is-skipped"},
 }
 
 // workspaceEvents are those that may change a page of workspaces.
@@ -46,7 +47,7 @@ type aWorkspaceCard struct {
 	foreign bool
 }
 
-func cardOf(r *Request, v workspace.View) aWorkspaceCard {
+func cardOf(r *site.Request, v workspace.View) aWorkspaceCard {
 	may := auth.Can(r.Subject, auth.Command, auth.Object{Kind: "workspace", Owner: v.OwnerID.String()})
 	return aWorkspaceCard{View: v, foreign: v.OwnerID.String() != r.Subject.UserID, may: may, live: may && workspace.MayLive(r.Subject, v.Provider) == nil}
 }
@@ -79,7 +80,7 @@ func (c aWorkspaceCard) canRecover() bool { return c.may && c.Phase == ladder.Er
 type workspacesView struct {
 	cards         []aWorkspaceCard
 	phase, search string
-	chips         []chip
+	chips         []site.Chip
 	views         []ui.Tab
 	everybody     bool
 	policy        workspace.Policy
@@ -89,12 +90,12 @@ type workspacesView struct {
 
 func (v workspacesView) filtered() bool { return v.phase != "" || v.search != "" }
 
-func (w *Web) workspaceList(r *Request) (View, error) {
+func (w *Web) workspaceList(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	head := ui.Head{Title: ui.Say(ctx, "workspaces.title")}
 	host, err := w.workspaces()
 	if err != nil || len(host.Offered) == 0 {
-		return View{Head: head, Body: ui.Empty("workspace", ui.Say(ctx, "workspaces.off"), ui.Say(ctx, "workspaces.off.text")), Still: true}, nil
+		return site.View{Head: head, Body: ui.Empty("workspace", ui.Say(ctx, "workspaces.off"), ui.Say(ctx, "workspaces.off.text")), Still: true}, nil
 	}
 	create := len(host.Usable(r.Subject)) > 0 && auth.Can(r.Subject, auth.Submit, r.Subject.Own("workspace"))
 	v := workspacesView{search: r.Query("search"), everybody: r.Query("whose") == "all", create: create}
@@ -105,25 +106,25 @@ func (w *Web) workspaceList(r *Request) (View, error) {
 		}
 	}
 	if v.phase, err = r.OneOf("phase", words); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	v.views, v.chips = workspaceViews(r, r.Query("whose")), chips(r, "phase", "phase.", words, v.phase)
+	v.views, v.chips = workspaceViews(r, r.Query("whose")), site.Chips(r, "phase", "phase.", words, v.phase)
 	if v.policy, err = host.Policy(ctx); err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
-	page := namesPage(r)
+	page := site.NamesPage(r)
 	in := &workspace.Listing{Paged: op.Paged{Limit: page.Limit, After: page.After}, All: v.everybody, Phase: v.phase, Search: v.search}
 	found, err := workspace.List.Call(ctx, w.config.Operations, in)
 	if err != nil {
-		return View{}, err
+		return site.View{}, err
 	}
 	var rows []workspace.View
-	rows, v.newest, v.older = namesPaged(r, found.Items, func(x workspace.View) string { return x.ID.String() })
+	rows, v.newest, v.older = site.NamesPaged(r, found.Items, func(x workspace.View) string { return x.ID.String() })
 	for _, x := range rows {
 		v.cards = append(v.cards, cardOf(r, x))
 	}
 	head.Actions = workspacesActs(v.create)
-	return View{Head: head, Body: workspacesPage(v), Follow: workspaceEvents()}, nil
+	return site.View{Head: head, Body: workspacesPage(v), Follow: workspaceEvents()}, nil
 }
 
 // nextSaid is what happens next, in words; the time stands beside it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/webtest"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/internal/workspace/ladder"
@@ -127,7 +127,7 @@ func TestWorkspacesOfOthers(t *testing.T) {
 
 // A server without workspaces says what to set.
 func TestWorkspacesOff(t *testing.T) {
-	s := webtest.Start(t, func(c *web.Config) { c.Workspaces = nil })
+	s := webtest.Start(t, func(c *site.Config) { c.Workspaces = nil })
 	ada := s.Login(t, "ada", auth.Admin)
 	ada.Get(t, "/workspaces").Is(t, 200).Has(t, "This server runs no workspaces", "workspace_providers")
 	ada.Get(t, "/new-workspace").Is(t, http.StatusNotFound)

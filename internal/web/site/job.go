@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"strings"
@@ -9,20 +9,21 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func tallyOf(j view.Job) ui.Tally {
+// TallyOf is how the tasks of a job stand.
+func TallyOf(j view.Job) ui.Tally {
 	return ui.Tally{Total: j.Total, Done: j.Done, Failed: j.Failed, Canceled: j.Canceled, Skipped: j.Skipped}
 }
 
-// jobName is what a job is called; without a name of its own, its kind.
-func jobName(j view.Job) string {
+// JobName is what a job is called; without a name of its own, its kind.
+func JobName(j view.Job) string {
 	if name := strings.TrimSpace(ui.Line(j.Name)); name != "" {
 		return name
 	}
 	return ui.Line(j.Kind) + " " + ui.Short(j.ID.String())
 }
 
-// jobEnd is when a job ended, or zero.
-func jobEnd(j view.Job) time.Time {
+// JobEnd is when a job ended, or zero.
+func JobEnd(j view.Job) time.Time {
 	if j.Ended() {
 		return j.FinishedAt
 	}

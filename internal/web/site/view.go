@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"net/http"
@@ -8,6 +8,15 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/ui"
 )
+
+// Routes are the pages of a domain, and what people can do there. A right stands on the line
+// of what it opens.
+type Routes struct {
+	Pages     []Page
+	Actions   []Action
+	Files     []File
+	Downloads []Download
+}
 
 // Page is one page of the dashboard: who may see it, and how it is made.
 type Page struct {
@@ -38,18 +47,18 @@ type View struct {
 	Status int
 }
 
-// elsewhere is the answer of a page that stands under another address.
-type elsewhere string
+// Elsewhere is the answer of a page that stands under another address.
+type Elsewhere string
 
-func (e elsewhere) Error() string { return "see " + string(e) }
+func (e Elsewhere) Error() string { return "see " + string(e) }
 
 // SeeOther is the error of a Load that leads to another page.
-func SeeOther(path string) error { return elsewhere(path) }
+func SeeOther(path string) error { return Elsewhere(path) }
 
 // The types of files.
 const (
-	jsonType = "application/json"
-	textType = "text/plain; charset=utf-8"
+	JSONType = "application/json"
+	TextType = "text/plain; charset=utf-8"
 )
 
 // File is an answer that is no page: JSON or a log, whole.

@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"github.com/weirhq/weir/internal/op"
@@ -6,15 +6,15 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// operated is the action of an operation: a button, and a question before it if there is
+// Operated is the action of an operation: a button, and a question before it if there is
 // one. Its route is that of the API, and a form has the fields of its body.
-func operated[S, In, Out any](local op.Local, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
+func Operated[S, In, Out any](local op.Local, o *op.Op[S, In, Out], nav string, ask func(*Request) (ui.Question, error), done func(*Request, Out) Done) Action {
 	return Action{Path: o.Path, Nav: nav, Verb: o.Right, Kind: o.Noun, Own: o.Own, Ask: ask, Do: func(r *Request) (Done, error) {
 		if err := answered(r, ask); err != nil {
 			return Done{}, err
 		}
 		in := new(In)
-		if err := read(r, in); err != nil {
+		if err := Read(r, in); err != nil {
 			return Done{}, err
 		}
 		out, err := o.Call(r.Context(), local, in)
@@ -25,8 +25,8 @@ func operated[S, In, Out any](local op.Local, o *op.Op[S, In, Out], nav string, 
 	}}
 }
 
-// addressed gives an action another address, where that of the API is a page.
-func addressed(path string, a Action) Action {
+// Addressed gives an action another address, where that of the API is a page.
+func Addressed(path string, a Action) Action {
 	a.Path = path
 	return a
 }
@@ -49,8 +49,8 @@ func answered(r *Request, ask func(*Request) (ui.Question, error)) error {
 	return nil
 }
 
-// read fills an input from the path and the form of a request.
-func read(r *Request, in any) error {
+// Read fills an input from the path and the form of a request.
+func Read(r *Request, in any) error {
 	for _, f := range op.Fields(in) {
 		text := r.PathValue(f.Name)
 		if f.Place != op.Path {

@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// keyMost bounds the key of a form, which comes back from the browser.
-const keyMost = 64
+// KeyMost bounds the key of a form, which comes back from the browser.
+const KeyMost = 64
 
-// spanField reads a duration; an empty field is zero. The form shows what the
+// SpanField reads a duration; an empty field is zero. The form shows what the
 // database says, such as 00:30:00, and takes it again.
-func spanField(r *Request, name string) (time.Duration, error) {
+func SpanField(r *Request, name string) (time.Duration, error) {
 	text := r.Field(name)
 	if text == "" {
 		return 0, nil
@@ -41,20 +41,21 @@ func clockSpan(text string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// spanText is a duration as people write it: without the zeros of 1h0m0s.
-func spanText(d time.Duration) string { return op.Period(d).String() }
+// SpanText is a duration as people write it: without the zeros of 1h0m0s.
+func SpanText(d time.Duration) string { return op.Period(d).String() }
 
-// reasonFor is a field that must be filled in: others will ask why.
-func reasonFor(ctx context.Context) []ui.Field {
+// ReasonFor is a field that must be filled in: others will ask why.
+func ReasonFor(ctx context.Context) []ui.Field {
 	return []ui.Field{{Name: "reason", Label: ui.Say(ctx, "ask.reason"), Hint: ui.Say(ctx, "ask.reason.hint"), Focus: true, Auto: "off"}}
 }
 
-func (r *Request) decision() weir.Decision {
+// Decision is who commands and why, for the timeline.
+func (r *Request) Decision() weir.Decision {
 	return weir.Decision{By: r.By(), Reason: r.Field("reason")}
 }
 
-// reasonField asks why.
-func reasonField(ctx context.Context, hint string, optional bool) []ui.Field {
+// ReasonField asks why.
+func ReasonField(ctx context.Context, hint string, optional bool) []ui.Field {
 	return []ui.Field{{
 		Name: "reason", Label: ui.Say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
 		Auto: "off",

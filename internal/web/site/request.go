@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"mime"
@@ -30,7 +30,8 @@ func (r *Request) Can(verb auth.Verb, kind string) bool {
 	return auth.Can(r.Subject, verb, auth.Object{Kind: kind})
 }
 
-func (r *Request) allow(verb auth.Verb, kind string, own bool) error {
+// Allow is an error if the reader may not do it.
+func (r *Request) Allow(verb auth.Verb, kind string, own bool) error {
 	o := auth.Object{Kind: kind}
 	if own {
 		o = r.Subject.Own(kind)
@@ -55,8 +56,8 @@ func (r *Request) OneOf(name string, words []string) (string, error) {
 	return "", problem.Refuse(name, "choose one of "+strings.Join(words, ", "), "%q is no %s", value, name)
 }
 
-// oneOf is [Request.OneOf] for words of a type.
-func oneOf[T ~string](r *Request, name string, list []T) (T, error) {
+// OneOf is [Request.OneOf] for words of a type.
+func OneOf[T ~string](r *Request, name string, list []T) (T, error) {
 	word, err := r.OneOf(name, view.Words(list))
 	return T(word), err
 }
@@ -79,7 +80,7 @@ func (r *Request) Since(name string) (time.Time, error) {
 
 // Page is which part of a list is asked for.
 func (r *Request) Page() view.Page {
-	return view.Page{Limit: perPage, After: r.Query("after")}
+	return view.Page{Limit: PerPage, After: r.Query("after")}
 }
 
 // ID is a part of the path that is an id.

@@ -1,4 +1,4 @@
-package web
+package site
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// subjectName is what an event is about, short enough for a line: a name, where
+// SubjectName is what an event is about, short enough for a line: a name, where
 // one is known.
-func subjectName(e view.Event) string {
+func SubjectName(e view.Event) string {
 	switch {
 	case e.Subject != "" && e.Subject != e.Task.String() && e.Subject != e.Job.String():
 		return ui.Cut(ui.Line(e.Subject), 60)
@@ -24,20 +24,20 @@ func subjectName(e view.Event) string {
 	return e.Subject
 }
 
-// namedSubject is the name of what the event is about, where it has one.
-func namedSubject(e view.Event, names map[weir.ID]view.Name) string {
+// NamedSubject is the name of what the event is about, where it has one.
+func NamedSubject(e view.Event, names map[weir.ID]view.Name) string {
 	name := names[e.Task].String()
 	if e.Task.IsZero() && e.Kind == "job" {
 		name = names[e.Job].Job
 	}
 	if name == "" {
-		return subjectName(e)
+		return SubjectName(e)
 	}
 	return ui.Cut(ui.Line(name), 60)
 }
 
-// doer is who made the event happen: a worker, or a person.
-func doer(e view.Event) string {
+// Doer is who made the event happen: a worker, or a person.
+func Doer(e view.Event) string {
 	if e.Worker != "" {
 		return ui.Line(e.Worker)
 	}
@@ -67,14 +67,14 @@ func eventWords(ctx context.Context, e view.Event) string {
 // eventsShown is how many events the page of a thing shows.
 const eventsShown = 15
 
-// eventsOf is what happened lately to a thing with a name.
-func (c *Config) eventsOf(r *Request, kind, name string) ([]view.Event, error) {
-	events, _, err := c.Store.Timeline(r.Context(), view.TimelineFilter{Kind: kind, Subject: name, NotKinds: hiddenKinds(r)}, "", eventsShown)
+// EventsOf is what happened lately to a thing with a name.
+func (c *Config) EventsOf(r *Request, kind, name string) ([]view.Event, error) {
+	events, _, err := c.Store.Timeline(r.Context(), view.TimelineFilter{Kind: kind, Subject: name, NotKinds: HiddenKinds(r)}, "", eventsShown)
 	return events, err
 }
 
-// hiddenKinds are the kinds of events that the reader may not see.
-func hiddenKinds(r *Request) []string {
+// HiddenKinds are the kinds of events that the reader may not see.
+func HiddenKinds(r *Request) []string {
 	if r.Can(auth.Read, "audit") {
 		return nil
 	}
