@@ -6,10 +6,10 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
+	"github.com/weirhq/weir/internal/web/fleetpages"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/work"
@@ -45,16 +45,6 @@ func (w *Web) pages() []site.Page {
 		{Path: "/databases/{database}", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("", w.databaseOverview)},
 		{Path: "/databases/{database}/history", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/history", w.databaseHistory)},
 		{Path: "/databases/{database}/drift", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/drift", w.databaseDrift)},
-		{Path: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet", w.fleetGrid)},
-		{Path: "/fleet/jobs", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/jobs", w.fleetJobs)},
-		{Path: "/fleet/jobs/{job}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
-		{Path: "/fleet/jobs/{job}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
-		{Path: "/fleet/jobs/{job}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
-		{Path: "/fleet/quarantine", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/fleet/quarantine", w.quarantine)},
-		{Path: "/fleet/pcs", Nav: "/fleet", Verb: auth.Read, Kind: "pc", Load: w.aFleet("/fleet/pcs", w.pcs)},
-		{Path: "/fleet/policy", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/policy", w.fleetPolicy)},
-		{Path: "/devices", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/devices", w.devices)},
-		{Path: "/devices/{serial}", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.device},
 		{Path: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspaceList},
 		{Path: workspacePolicyPath, Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspacePolicy},
 		{Path: "/workspaces/{workspace}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
@@ -125,14 +115,6 @@ func (w *Web) actions() []site.Action {
 		site.Addressed("/databases/{database}/adopt", site.Operated(w.config.Operations, rollout.CheckDatabase, "/databases", w.askAdopt, checked)),
 		site.Operated(w.config.Operations, rollout.ImportHistory, "/databases", w.askImportHistory, imported),
 		site.Addressed("/databases/{database}/accept", site.Operated(w.config.Operations, rollout.AcceptDrift, "/databases", w.askAcceptDrift, accepted)),
-		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: w.newFleet, Do: w.doNewFleet},
-		site.Operated(w.config.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
-		site.Addressed("/fleet/pcs/{pc}/slots", site.Operated(w.config.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
-		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},
-		w.onDevice(fleet.Maintain),
-		w.onDevice(fleet.Release),
-		w.onDevice(fleet.Retire),
-		w.onDevice(fleet.Quarantine),
 		site.Addressed("/new-workspace", onWorkspace(site.Operated(w.config.Operations, workspace.Create, "/workspaces", w.askNewWorkspace, createdWorkspace))),
 		onWorkspace(site.Operated(w.config.Operations, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
 		site.Operated(w.config.Operations, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
@@ -198,18 +180,28 @@ func (w *Web) downloads() []site.Download {
 	}
 }
 
+// domains are the pages of each domain.
+func (w *Web) domains() []site.Routes {
+	return []site.Routes{
+		{Pages: w.pages(), Actions: w.actions(), Files: w.files(), Downloads: w.downloads()},
+		fleetpages.Routes(&w.config),
+	}
+}
+
 func (w *Web) routes() {
-	for _, p := range w.pages() {
-		w.page(p)
-	}
-	for _, a := range w.actions() {
-		w.action(a)
-	}
-	for _, f := range w.files() {
-		w.file(f)
-	}
-	for _, d := range w.downloads() {
-		w.download(d)
+	for _, domain := range w.served {
+		for _, p := range domain.Pages {
+			w.page(p)
+		}
+		for _, a := range domain.Actions {
+			w.action(a)
+		}
+		for _, f := range domain.Files {
+			w.file(f)
+		}
+		for _, d := range domain.Downloads {
+			w.download(d)
+		}
 	}
 	w.mux.HandleFunc("GET /login", w.loginPage)
 	w.mux.HandleFunc("POST /login", w.login)
@@ -242,17 +234,19 @@ type Route struct {
 // Routes are all that takes a right, for tests and for the reference.
 func (w *Web) Routes() []Route {
 	var out []Route
-	for _, p := range w.pages() {
-		out = append(out, Route{http.MethodGet, p.Path, p.Verb, p.Kind, p.Own})
-	}
-	for _, f := range w.files() {
-		out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
-	}
-	for _, d := range w.downloads() {
-		out = append(out, Route{http.MethodGet, d.Path, d.Verb, d.Kind, false})
-	}
-	for _, a := range w.actions() {
-		out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})
+	for _, domain := range w.served {
+		for _, p := range domain.Pages {
+			out = append(out, Route{http.MethodGet, p.Path, p.Verb, p.Kind, p.Own})
+		}
+		for _, f := range domain.Files {
+			out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
+		}
+		for _, d := range domain.Downloads {
+			out = append(out, Route{http.MethodGet, d.Path, d.Verb, d.Kind, false})
+		}
+		for _, a := range domain.Actions {
+			out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})
+		}
 	}
 	return out
 }

@@ -23,6 +23,8 @@ type Web struct {
 	config site.Config
 	log    *slog.Logger
 	assets *asset.Set
+	// served are the routes of all domains.
+	served []site.Routes
 	// mux holds the pages; Handler wraps it.
 	mux *http.ServeMux
 	// known are the paths of the pages, for the navigation.
@@ -50,6 +52,7 @@ func New(config site.Config) (*Web, error) {
 		w.log = slog.New(slog.DiscardHandler)
 	}
 	w.closed, w.close = context.WithCancel(context.Background()) // #nosec G118 -- Close calls it
+	w.config.Log, w.served = w.log, w.domains()
 	w.routes()
 	return w, nil
 }

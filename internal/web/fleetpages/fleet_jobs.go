@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ type fleetJobsView struct {
 
 func (v fleetJobsView) filtered() bool { return v.filter != fleet.JobFilter{} }
 
-func (w *Web) fleetJobs(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) fleetJobs(r *site.Request, store *fleet.Store) (site.View, error) {
 	ctx := r.Context()
 	state, err := r.OneOf("state", fleet.JobStates)
 	if err != nil {
@@ -96,7 +96,7 @@ func (v fleetJobView) attempts() int {
 }
 
 // aFleetJob serves one view of a fleet job.
-func (w *Web) aFleetJob(tab string, body func(*site.Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*site.Request) (site.View, error) {
+func (w *pages) aFleetJob(tab string, body func(*site.Request, *fleet.Store, fleetJobView) (templ.Component, error)) func(*site.Request) (site.View, error) {
 	return func(r *site.Request) (site.View, error) {
 		store, v, err := w.fleetJobOf(r)
 		if err != nil {
@@ -115,7 +115,7 @@ func (w *Web) aFleetJob(tab string, body func(*site.Request, *fleet.Store, fleet
 	}
 }
 
-func (w *Web) fleetJobOf(r *site.Request) (*fleet.Store, fleetJobView, error) {
+func (w *pages) fleetJobOf(r *site.Request) (*fleet.Store, fleetJobView, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return nil, fleetJobView{}, err
@@ -132,7 +132,7 @@ func (w *Web) fleetJobOf(r *site.Request) (*fleet.Store, fleetJobView, error) {
 // whyMost is for how many devices the page of a job says why they wait.
 const whyMost = 200
 
-func (w *Web) fleetJobProgress(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *pages) fleetJobProgress(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	why, err := store.Why(r.Context(), v.ID, whyMost)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ type unitsView struct {
 	newest, older string
 }
 
-func (w *Web) fleetJobUnits(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *pages) fleetJobUnits(r *site.Request, store *fleet.Store, v fleetJobView) (templ.Component, error) {
 	state, err := r.OneOf("state", fleet.UnitStates)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (w *Web) fleetJobUnits(r *site.Request, store *fleet.Store, v fleetJobView)
 	return fleetJobUnitsTab(v, list), nil
 }
 
-func (w *Web) fleetJobSpec(_ *site.Request, _ *fleet.Store, v fleetJobView) (templ.Component, error) {
+func (w *pages) fleetJobSpec(_ *site.Request, _ *fleet.Store, v fleetJobView) (templ.Component, error) {
 	text, err := json.Marshal(v.Spec)
 	return fleetJobSpecTab(text), err
 }

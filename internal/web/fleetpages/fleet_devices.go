@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func (v devicesView) filtered() bool {
 // presences are what a list of devices may be narrowed to.
 var presences = []string{"online", "offline"}
 
-func (w *Web) devices(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) devices(r *site.Request, store *fleet.Store) (site.View, error) {
 	health, err := r.OneOf("health", fleet.Healths)
 	if err != nil {
 		return site.View{}, err
@@ -66,7 +66,7 @@ type quarantineView struct {
 	newest, older string
 }
 
-func (w *Web) quarantine(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) quarantine(r *site.Request, store *fleet.Store) (site.View, error) {
 	health, err := r.OneOf("health", outHealths)
 	if err != nil {
 		return site.View{}, err
@@ -123,7 +123,7 @@ func (v deviceView) mayQuarantine() bool {
 
 func (v deviceView) mayRetire() bool { return v.can.device && v.Health != fleet.HealthRetired }
 
-func (w *Web) device(r *site.Request) (site.View, error) {
+func (w *pages) device(r *site.Request) (site.View, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return site.View{}, err
@@ -162,7 +162,7 @@ type pcsView struct {
 
 func (v pcsView) filtered() bool { return v.filter != fleet.PCFilter{} }
 
-func (w *Web) pcs(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) pcs(r *site.Request, store *fleet.Store) (site.View, error) {
 	show, err := r.OneOf("show", []string{trouble})
 	if err != nil {
 		return site.View{}, err
@@ -176,7 +176,7 @@ func (w *Web) pcs(r *site.Request, store *fleet.Store) (site.View, error) {
 	return site.View{Body: pcsPage(v)}, nil
 }
 
-func (w *Web) fleetPolicy(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) fleetPolicy(r *site.Request, store *fleet.Store) (site.View, error) {
 	p, err := store.Policy(r.Context())
 	if err != nil {
 		return site.View{}, err

@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"cmp"
@@ -59,7 +59,7 @@ func (v gridView) filtered() bool { return v.filter != fleet.PCFilter{} }
 // trouble is the word of the address for PCs that want a look.
 const trouble = "trouble"
 
-func (w *Web) fleetGrid(r *site.Request, store *fleet.Store) (site.View, error) {
+func (w *pages) fleetGrid(r *site.Request, store *fleet.Store) (site.View, error) {
 	ctx := r.Context()
 	health, err := r.OneOf("health", fleet.Healths)
 	if err != nil {

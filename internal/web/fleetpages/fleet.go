@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func (w *Web) fleets() (*fleet.Store, error) {
-	if w.config.Fleets == nil {
+func (w *pages) fleets() (*fleet.Store, error) {
+	if w.Fleets == nil {
 		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no fleet")
 	}
-	return w.config.Fleets, nil
+	return w.Fleets, nil
 }
 
 func devicePath(serial string) string { return ui.Path("devices", serial) }
@@ -40,15 +40,15 @@ func fleetTabsOf(ctx context.Context, current string) []ui.Tab {
 }
 
 // aFleet serves one of the pages of the fleet. A server without one says so.
-func (w *Web) aFleet(path string, load func(*site.Request, *fleet.Store) (site.View, error)) func(*site.Request) (site.View, error) {
+func (w *pages) aFleet(path string, load func(*site.Request, *fleet.Store) (site.View, error)) func(*site.Request) (site.View, error) {
 	return func(r *site.Request) (site.View, error) {
 		ctx := r.Context()
 		head := ui.Head{Title: ui.Say(ctx, "fleet.title"), Actions: fleetActs(r.Can(auth.Submit, "fleet"))}
-		if w.config.Fleets == nil {
+		if w.Fleets == nil {
 			head.Actions = nil
 			return site.View{Head: head, Body: ui.Empty("fleet", ui.Say(ctx, "fleet.off"), ui.Say(ctx, "fleet.off.text")), Still: true}, nil
 		}
-		v, err := load(r, w.config.Fleets)
+		v, err := load(r, w.Fleets)
 		if err != nil {
 			return site.View{}, err
 		}

@@ -1,4 +1,4 @@
-package web_test
+package fleetpages_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type fleetPage struct {
 }
 
 // newFleet shows an empty form.
-func (w *Web) newFleet(r *site.Request) (site.View, error) {
+func (w *pages) newFleet(r *site.Request) (site.View, error) {
 	if _, err := w.fleets(); err != nil {
 		return site.View{}, err
 	}
@@ -55,7 +55,7 @@ func (p fleetPage) shown(r *site.Request, status int) site.Done {
 
 // doNewFleet shows what the job would do, or submits it if that is what the reader has
 // looked at.
-func (w *Web) doNewFleet(r *site.Request) (site.Done, error) {
+func (w *pages) doNewFleet(r *site.Request) (site.Done, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return site.Done{}, err
@@ -74,7 +74,7 @@ func (w *Web) doNewFleet(r *site.Request) (site.Done, error) {
 		// A form that is sent twice makes one job: the key tells it from other forms, and
 		// the hash from the same form with other words in it.
 		in := &fleet.Creating{Keyed: op.Keyed{IdempotencyKey: "form/" + p.key + "/" + hash}, Body: fleet.CreateBody{Spec: spec}}
-		j, err := fleet.Create.Call(r.Context(), w.config.Operations, in)
+		j, err := fleet.Create.Call(r.Context(), w.Operations, in)
 		if err != nil {
 			return p.refused(r, err)
 		}

@@ -1,4 +1,4 @@
-package web
+package fleetpages
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-func (w *Web) askCancelFleet(r *site.Request) (ui.Question, error) {
+func (w *pages) askCancelFleet(r *site.Request) (ui.Question, error) {
 	_, v, err := w.fleetJobOf(r)
 	if err != nil {
 		return ui.Question{}, err
@@ -29,7 +29,7 @@ func canceledFleet(r *site.Request, c fleet.Canceled) site.Done {
 }
 
 // onDevice is a command on a device. It asks first, and tells the reason to who asks why.
-func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) site.Action {
+func (w *pages) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) site.Action {
 	ask := func(r *site.Request) (ui.Question, error) {
 		store, err := w.fleets()
 		if err != nil {
@@ -45,7 +45,7 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 			Danger: o.Verb == fleet.Retire.Verb, Fields: site.ReasonFor(ctx), Back: devicePath(d.Serial),
 		}, nil
 	}
-	return site.Operated(w.config.Operations, o, "/fleet", ask, func(r *site.Request, out fleet.DeviceChanged) site.Done {
+	return site.Operated(w.Operations, o, "/fleet", ask, func(r *site.Request, out fleet.DeviceChanged) site.Done {
 		serial := ui.Line(out.Device.Serial)
 		said := ui.Say(r.Context(), "said.device."+o.Verb, serial)
 		if !out.Changed {
@@ -55,7 +55,7 @@ func (w *Web) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Device
 	})
 }
 
-func (w *Web) askSlots(r *site.Request) (ui.Question, error) {
+func (w *pages) askSlots(r *site.Request) (ui.Question, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return ui.Question{}, err
@@ -106,7 +106,7 @@ func healthText(h *fleet.HealthTask) string {
 	return string(text)
 }
 
-func (w *Web) askPolicy(r *site.Request) (ui.Question, error) {
+func (w *pages) askPolicy(r *site.Request) (ui.Question, error) {
 	store, err := w.fleets()
 	if err != nil {
 		return ui.Question{}, err
@@ -133,7 +133,7 @@ func (w *Web) askPolicy(r *site.Request) (ui.Question, error) {
 	}, nil
 }
 
-func (w *Web) setPolicy(r *site.Request) (site.Done, error) {
+func (w *pages) setPolicy(r *site.Request) (site.Done, error) {
 	policy, overlap := r.Field("policy"), r.Field("overlap") == "yes"
 	if policy != fleet.PolicyStrict && policy != fleet.PolicyEvidence {
 		return site.Done{}, problem.Refuse("policy", "choose strict or evidence", "%q is no policy", policy)
@@ -146,6 +146,6 @@ func (w *Web) setPolicy(r *site.Request) (site.Done, error) {
 	if text := r.Field("health"); text != "" {
 		c.Health = json.RawMessage(text)
 	}
-	_, err = fleet.ChangePolicy.Call(r.Context(), w.config.Operations, &fleet.Changing{Body: c})
+	_, err = fleet.ChangePolicy.Call(r.Context(), w.Operations, &fleet.Changing{Body: c})
 	return site.Done{To: "/fleet/policy", Say: ui.Say(r.Context(), "said.policy")}, err
 }
