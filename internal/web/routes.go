@@ -8,13 +8,12 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/web/fleetpages"
+	"github.com/weirhq/weir/internal/web/rolloutpages"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/web/workspacepages"
 	"github.com/weirhq/weir/internal/work"
-	"github.com/weirhq/weir/internal/workspace"
-	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
 // pages are all pages. A right stands on the line of what it opens.
@@ -36,21 +35,6 @@ func (w *Web) pages() []site.Page {
 		{Path: "/tasks", Verb: auth.Read, Kind: "task", Load: w.tasks},
 		{Path: "/tasks/{id}", Nav: "/tasks", Verb: auth.Read, Kind: "task", Load: w.task},
 		{Path: "/artifacts/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.artifact},
-		{Path: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.rollouts},
-		{Path: "/rollouts/{rollout}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("", w.rolloutBoard)},
-		{Path: "/rollouts/{rollout}/tasks", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/tasks", w.rolloutTasks)},
-		{Path: "/rollouts/{rollout}/plan", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/plan", w.rolloutPlan)},
-		{Path: "/rollouts/{rollout}/tasks/{task}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.rolloutRun},
-		{Path: "/databases", Verb: auth.Read, Kind: "database", Load: w.databases},
-		{Path: "/databases/{database}", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("", w.databaseOverview)},
-		{Path: "/databases/{database}/history", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/history", w.databaseHistory)},
-		{Path: "/databases/{database}/drift", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/drift", w.databaseDrift)},
-		{Path: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspaceList},
-		{Path: workspacePolicyPath, Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspacePolicy},
-		{Path: "/workspaces/{workspace}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
-		{Path: "/workspaces/{workspace}/log", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/log", w.workspaceLog)},
-		{Path: "/workspaces/{workspace}/output", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/output", w.workspaceOutput)},
-		{Path: "/workspaces/{workspace}/open", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Load: w.openWorkspace},
 		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{schedule}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
@@ -95,34 +79,6 @@ func (w *Web) actions() []site.Action {
 		{Path: "/workflows/{name}/activate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.activateWorkflow},
 		{Path: "/workflows/{name}/deactivate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.deactivateWorkflow},
 		{Path: "/workflows/{name}/delete", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askDropWorkflow, Do: w.dropWorkflow},
-		{Path: "/new-rollout", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(false), Do: w.doPlan(false)},
-		{Path: "/rollouts/{rollout}/edit", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(true), Do: w.doPlan(true)},
-		site.Operated(w.config.Operations, rollout.Start, "/rollouts", w.askRollout(askStartRollout), toRollout),
-		site.Operated(w.config.Operations, rollout.Pause, "/rollouts", w.askRollout(askPauseRollout), toRollout),
-		site.Operated(w.config.Operations, rollout.Resume, "/rollouts", nil, toRollout),
-		site.Operated(w.config.Operations, rollout.Abort, "/rollouts", w.askRollout(askAbortRollout), toRollout),
-		site.Operated(w.config.Operations, rollout.Approve, "/rollouts", w.askStage(askApprove), toRollout),
-		site.Operated(w.config.Operations, rollout.Revoke, "/rollouts", w.askStage(askRevoke), toRollout),
-		site.Operated(w.config.Operations, rollout.Promote, "/rollouts", w.askStage(askPromote), toRollout),
-		site.Operated(w.config.Operations, rollout.Retry, "/rollouts", nil, toRun),
-		site.Operated(w.config.Operations, rollout.Skip, "/rollouts", w.askTaskRun(askSkipRun), toRun),
-		site.Operated(w.config.Operations, rollout.Cancel, "/rollouts", w.askTaskRun(askCancelRun), toRun),
-		site.Operated(w.config.Operations, rollout.Resolve, "/rollouts", w.askTaskRun(askResolveRun), toRun),
-		{Path: "/new-database", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askNewDatabase, Do: w.createDatabase},
-		{Path: "/databases/{database}/change", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askChangeDatabase, Do: w.changeDatabase},
-		site.Addressed("/databases/{database}/delete", site.Operated(w.config.Operations, rollout.DropDatabase, "/databases", w.askDropDatabase, removed)),
-		site.Operated(w.config.Operations, rollout.CheckDatabase, "/databases", nil, checked),
-		site.Addressed("/databases/{database}/adopt", site.Operated(w.config.Operations, rollout.CheckDatabase, "/databases", w.askAdopt, checked)),
-		site.Operated(w.config.Operations, rollout.ImportHistory, "/databases", w.askImportHistory, imported),
-		site.Addressed("/databases/{database}/accept", site.Operated(w.config.Operations, rollout.AcceptDrift, "/databases", w.askAcceptDrift, accepted)),
-		site.Addressed("/new-workspace", onWorkspace(site.Operated(w.config.Operations, workspace.Create, "/workspaces", w.askNewWorkspace, createdWorkspace))),
-		onWorkspace(site.Operated(w.config.Operations, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
-		site.Operated(w.config.Operations, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
-		site.Operated(w.config.Operations, workspace.PutAway, "/workspaces", nil, movedTo(ladder.Archived)),
-		site.Addressed("/workspaces/{workspace}/delete", site.Operated(w.config.Operations, workspace.Delete, "/workspaces", w.askDeleteWorkspace, movedTo(ladder.Deleted))),
-		{Path: "/workspaces/{workspace}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: w.askRecoverWorkspace, Do: w.recoverWorkspace},
-		site.Addressed("/workspaces/{workspace}/change", onWorkspace(site.Operated(w.config.Operations, workspace.Set, "/workspaces", w.askChangeWorkspace, changedWorkspace))),
-		site.Addressed(workspacePolicyPath+"/change", onWorkspace(site.Operated(w.config.Operations, workspace.SetPolicy, "/workspaces", w.askWorkspacePolicy, changedPolicy))),
 		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
 		{Path: "/schedules/{schedule}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
 		site.Operated(w.config.Operations, work.PauseSchedule, "/schedules", nil, toSchedule("said.schedule.paused")),
@@ -164,7 +120,6 @@ func (w *Web) files() []site.File {
 	return []site.File{
 		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
 		{Path: "/workflows/{name}/source.txt", Verb: auth.Read, Kind: "workflow", Load: w.workflowSourceFile},
-		{Path: "/rollouts/{rollout}/changes/{change}/sql", Verb: auth.Read, Kind: "rollout", Load: w.changeFile},
 		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, taskParams)},
 		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, taskResult)},
 		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(site.JSONType, w.taskEvents)},
@@ -185,6 +140,8 @@ func (w *Web) domains() []site.Routes {
 	return []site.Routes{
 		{Pages: w.pages(), Actions: w.actions(), Files: w.files(), Downloads: w.downloads()},
 		fleetpages.Routes(&w.config),
+		workspacepages.Routes(&w.config),
+		rolloutpages.Routes(&w.config),
 	}
 }
 

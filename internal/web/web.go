@@ -31,7 +31,6 @@ type Web struct {
 	known  map[string]site.Page
 	counts counts
 	shelf  shelf
-	ended  endedShelf
 	seats  *door.Seats
 	// carries bounds the downloads.
 	carries *door.Seats
