@@ -257,9 +257,9 @@ func artifactTable(rows []view.Artifact, steps bool) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var13 string
-					templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(named(a.TaskKey, ui.Short(a.Task.String())))
+					templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(site.Named(a.TaskKey, ui.Short(a.Task.String())))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 40, Col: 100}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 40, Col: 105}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 					if templ_7745c5c3_Err != nil {
@@ -611,9 +611,9 @@ func artifactPage(v artifactView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var33 string
-					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(named(v.TaskKey, ui.Short(v.Task.String())))
+					templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(site.Named(v.TaskKey, ui.Short(v.Task.String())))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 88, Col: 99}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 88, Col: 104}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 					if templ_7745c5c3_Err != nil {
@@ -873,7 +873,7 @@ func artifactPage(v artifactView) templ.Component {
 
 func artifactCrumbs(ctx context.Context, a view.Artifact) []ui.Crumb {
 	if a.Job.IsZero() {
-		return []ui.Crumb{{Label: ui.Say(ctx, "word.tasks"), Href: "/tasks"}, {Label: named(a.TaskKey, ui.Short(a.Task.String())), Href: site.TaskPath(a.Task)}}
+		return []ui.Crumb{{Label: ui.Say(ctx, "word.tasks"), Href: "/tasks"}, {Label: site.Named(a.TaskKey, ui.Short(a.Task.String())), Href: site.TaskPath(a.Task)}}
 	}
 	return []ui.Crumb{{Label: ui.Say(ctx, "word.jobs"), Href: "/jobs"}, {Label: ui.Say(ctx, "word.artifactsofitsjob"), Href: site.JobPath(a.Job) + "/artifacts"}}
 }

@@ -138,7 +138,7 @@ func (w *Web) jobTimeline(r *site.Request, v jobView) (templ.Component, error) {
 func nameSubjects(events []view.Event, g view.Graph) {
 	names := make(map[weir.ID]string, len(g.Nodes))
 	for _, n := range g.Nodes {
-		names[n.ID] = named(n.Key, n.Service)
+		names[n.ID] = site.Named(n.Key, n.Service)
 	}
 	for i := range events {
 		if name, ok := names[events[i].Task]; ok {

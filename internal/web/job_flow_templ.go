@@ -461,9 +461,9 @@ func jobHeld(v jobView) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var25 string
-						templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(taskName(t))
+						templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(site.TaskName(t))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `job_flow.templ`, Line: 73, Col: 82}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `job_flow.templ`, Line: 73, Col: 87}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 						if templ_7745c5c3_Err != nil {
@@ -487,9 +487,9 @@ func jobHeld(v jobView) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var27 string
-						templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(taskName(t))
+						templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(site.TaskName(t))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `job_flow.templ`, Line: 74, Col: 84}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `job_flow.templ`, Line: 74, Col: 89}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 						if templ_7745c5c3_Err != nil {

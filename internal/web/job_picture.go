@@ -57,7 +57,7 @@ func timetable(ctx context.Context, v jobView, g view.Graph, spans []view.Span, 
 	at := make(map[weir.ID]int, len(g.Nodes))
 	for i, n := range g.Nodes {
 		at[n.ID] = i
-		out.Rows[i] = picture.Row{Name: named(n.Key, n.Service), Service: n.Service, State: picture.State(n.State), Href: site.TaskPath(n.ID), Created: n.CreatedAt}
+		out.Rows[i] = picture.Row{Name: site.Named(n.Key, n.Service), Service: n.Service, State: picture.State(n.State), Href: site.TaskPath(n.ID), Created: n.CreatedAt}
 	}
 	for _, c := range slices.Backward(v.children) {
 		if i, ok := at[c.Parent]; ok {
@@ -95,7 +95,7 @@ const childrenShownOf = 10
 func childrenOf(v jobView, g view.Graph) []stepJob {
 	names := make(map[weir.ID]string, len(g.Nodes))
 	for _, n := range g.Nodes {
-		names[n.ID] = named(n.Key, n.Service)
+		names[n.ID] = site.Named(n.Key, n.Service)
 	}
 	var out []stepJob
 	for _, c := range v.children {

@@ -124,7 +124,7 @@ func (w *Web) taskOutput(rw http.ResponseWriter, r *site.Request) error {
 	}
 	h := rw.Header()
 	h.Set("Content-Type", site.TextType)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("%s-%d.log", strings.ReplaceAll(taskName(t), "/", "-"), attempt)}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fmt.Sprintf("%s-%d.log", strings.ReplaceAll(site.TaskName(t), "/", "-"), attempt)}))
 	control := http.NewResponseController(rw)
 	out := bufio.NewWriter(rw)
 	sent := false

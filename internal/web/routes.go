@@ -3,15 +3,14 @@ package web
 import (
 	"net/http"
 
-	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/accountpages"
+	"github.com/weirhq/weir/internal/web/capacitypages"
 	"github.com/weirhq/weir/internal/web/fleetpages"
 	"github.com/weirhq/weir/internal/web/rolloutpages"
 	"github.com/weirhq/weir/internal/web/site"
-	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/web/systempages"
 	"github.com/weirhq/weir/internal/web/workspacepages"
 	"github.com/weirhq/weir/internal/work"
 )
@@ -19,7 +18,6 @@ import (
 // pages are all pages. A right stands on the line of what it opens.
 func (w *Web) pages() []site.Page {
 	return []site.Page{
-		{Path: "/", Verb: auth.Read, Kind: "task", Load: w.overview},
 		{Path: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.workflows},
 		{Path: "/workflows/{name}", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("", w.workflowSteps)},
 		{Path: "/workflows/{name}/jobs", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/jobs", w.workflowJobs)},
@@ -38,24 +36,6 @@ func (w *Web) pages() []site.Page {
 		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{schedule}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
-		{Path: "/timeline", Verb: auth.Read, Kind: "event", Load: w.timeline},
-		{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
-		{Path: "/pools/{pool}", Nav: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pool},
-		{Path: "/nodes", Verb: auth.Read, Kind: "node", Load: w.nodes},
-		{Path: "/nodes/{node}", Nav: "/nodes", Verb: auth.Read, Kind: "node", Load: w.node},
-		{Path: "/joins", Nav: "/nodes", Verb: auth.Read, Kind: "join", Load: w.joins},
-		{Path: "/workers", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.workers},
-		{Path: "/workers/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.worker},
-		{Path: "/health", Verb: auth.Read, Kind: "health", Load: w.health},
-		{Path: "/health/doctor", Nav: "/health", Verb: auth.Read, Kind: "health", Load: w.doctor},
-		// Settings tell how to reach the machine: they are for those who may
-		// read the audit.
-		{Path: "/settings", Verb: auth.Read, Kind: "audit", Load: w.settings},
-		{Path: "/secrets", Verb: auth.Read, Kind: "secret", Load: w.secrets},
-		{Path: "/users", Verb: auth.Administer, Kind: "user", Load: w.users},
-		{Path: "/users/{user}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
-		{Path: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Load: w.tokens},
-		{Path: "/account", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Load: w.account},
 	}
 }
 
@@ -85,33 +65,6 @@ func (w *Web) actions() []site.Action {
 		site.Operated(w.config.Operations, work.ResumeSchedule, "/schedules", nil, toSchedule("said.schedule.resumed")),
 		{Path: "/schedules/{schedule}/run", Nav: "/schedules", Verb: auth.Submit, Kind: "workflow", Ask: w.askRunSchedule, Do: w.runSchedule},
 		site.Addressed("/schedules/{schedule}/delete", site.Operated(w.config.Operations, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
-		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
-		{Path: "/pools/{pool}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
-		site.Addressed("/pools/{pool}/delete", site.Operated(w.config.Operations, work.DropPool, "/pools", w.askDropPool, poolGone)),
-		{Path: "/nodes/{node}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.setMode(weir.Draining, "said.node.drain")},
-		{Path: "/nodes/{node}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.setMode(weir.Paused, "said.node.pause")},
-		{Path: "/nodes/{node}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.setMode(weir.Active, "said.node.resume")},
-		site.Operated(w.config.Operations, work.WakeNode, "/nodes", nil, nodeCalled),
-		{Path: "/nodes/{node}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
-		{Path: "/nodes/{node}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
-		site.Addressed("/nodes/{node}/delete", site.Operated(w.config.Operations, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
-		site.Addressed("/nodes/{node}/revoke", site.Operated(w.config.Operations, account.RevokeNode, "/nodes", w.askRevokeNode, nodeRevoked)),
-		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
-		site.Addressed("/joins/{join}/revoke", site.Operated(w.config.Operations, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
-		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
-		site.Addressed("/secrets/{secret}/delete", site.Operated(w.config.Operations, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *site.Request, _ op.Nothing) site.Done {
-			return site.Done{To: "/secrets", Say: ui.Say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
-		})),
-		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
-		site.Operated(w.config.Operations, account.SetRole, "/users", w.askRole, roleSet),
-		{Path: "/users/{user}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
-		site.Operated(w.config.Operations, account.Disable, "/users", w.askDisable, disabledUser),
-		site.Operated(w.config.Operations, account.Enable, "/users", nil, enabledUser),
-		site.Addressed("/users/{user}/delete", site.Operated(w.config.Operations, account.DeleteUser, "/users", w.askDelete, deletedUser)),
-		{Path: "/new-token", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askNewToken, Do: w.createToken},
-		site.Addressed("/tokens/{token}/revoke", site.Operated(w.config.Operations, account.RevokeToken, "/tokens", askRevokeToken, tokenRevoked)),
-		{Path: "/account/password", Nav: "-", Verb: auth.Manage, Kind: "user", Own: true, Ask: w.askPassword, Do: w.setPassword},
-		site.Addressed("/sessions/{session}/revoke", site.Operated(w.config.Operations, account.RevokeSession, "-", askRevokeSession, sessionRevoked)),
 	}
 }
 
@@ -142,6 +95,9 @@ func (w *Web) domains() []site.Routes {
 		fleetpages.Routes(&w.config),
 		workspacepages.Routes(&w.config),
 		rolloutpages.Routes(&w.config),
+		capacitypages.Routes(&w.config),
+		accountpages.Routes(&w.config),
+		systempages.Routes(&w.config),
 	}
 }
 

@@ -98,7 +98,7 @@ func (w *Web) task(r *site.Request) (site.View, error) {
 			v.acts[i].Label = releaseLabel(ctx, v.edition, v.Key)
 		}
 	}
-	return site.View{Head: ui.Head{Title: taskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
+	return site.View{Head: ui.Head{Title: site.TaskName(v.Task)}, Plain: true, Body: taskPage(v), Follow: &timeline.Filter{Task: id}}, nil
 }
 
 // taskFlow reads what a step of a workflow has besides: its output, its

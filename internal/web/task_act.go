@@ -87,7 +87,7 @@ func said(key string) func(*site.Request, op.Nothing) site.Done {
 }
 
 // called names a task in a sentence.
-func called(t view.Task) string { return ui.Cut(taskName(t), 80) }
+func called(t view.Task) string { return ui.Cut(site.TaskName(t), 80) }
 
 func (w *Web) askCancelTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/web/picture"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -21,7 +22,7 @@ var leadsTo = map[string]picture.State{
 // life is the states that a task went through. An attempt that has ended looks
 // like what came of it.
 func life(ctx context.Context, v taskView, now time.Time) picture.Life {
-	out := picture.Life{Title: ui.Say(ctx, "task.lifeof", taskName(v.Task)), Now: now, Width: 860}
+	out := picture.Life{Title: ui.Say(ctx, "task.lifeof", site.TaskName(v.Task)), Now: now, Width: 860}
 	for _, e := range v.events {
 		state, ok := leadsTo[e.Type]
 		if !ok {

@@ -53,7 +53,7 @@ func taskPage(v taskView) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ui.PageHead(ui.Head{Title: taskName(v.Task), Crumbs: taskCrumbs(ctx, v), Mark: taskMark(v.Task), Sub: taskSub(v), Actions: taskButtons(v)}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PageHead(ui.Head{Title: site.TaskName(v.Task), Crumbs: taskCrumbs(ctx, v), Mark: taskMark(v.Task), Sub: taskSub(v), Actions: taskButtons(v)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2626,9 +2626,9 @@ func neighbour(n view.GraphTask, how string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var120 string
-		templ_7745c5c3_Var120, templ_7745c5c3_Err = templ.JoinStringErrs(named(n.Key, n.Service))
+		templ_7745c5c3_Var120, templ_7745c5c3_Err = templ.JoinStringErrs(site.Named(n.Key, n.Service))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `task.templ`, Line: 450, Col: 29}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `task.templ`, Line: 450, Col: 34}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var120))
 		if templ_7745c5c3_Err != nil {

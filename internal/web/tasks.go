@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/url"
-	"strings"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
@@ -110,19 +109,6 @@ func (w *Web) unserved(ctx context.Context, tasks []view.Task) (map[string]bool,
 		}
 	}
 	return out, nil
-}
-
-// taskName is what a task is called: its key, or else its service.
-func taskName(t view.Task) string {
-	return named(t.Key, t.Service)
-}
-
-// named is the first of key and service that there is.
-func named(key, service string) string {
-	if key = strings.TrimSpace(ui.Line(key)); key != "" {
-		return key
-	}
-	return ui.Line(service)
 }
 
 // glance says on one line why a task is where it is.

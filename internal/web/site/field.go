@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,4 +61,38 @@ func ReasonField(ctx context.Context, hint string, optional bool) []ui.Field {
 		Name: "reason", Label: ui.Say(ctx, "word.reason"), Hint: hint, Optional: optional, Focus: true,
 		Auto: "off",
 	}}
+}
+
+// ReadPairs reads name=value, one on a line.
+func ReadPairs(r *Request, field string) (map[string]string, error) {
+	out := map[string]string{}
+	for line := range strings.Lines(r.PostForm.Get(field)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		name, value, found := strings.Cut(line, "=")
+		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !found || name == "" {
+			return nil, problem.Refuse(field, "write name=value, one on a line", "%q has no value", line)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// ReadCapacity reads service=number, one on a line.
+func ReadCapacity(r *Request, field string) (map[string]int, error) {
+	words, err := ReadPairs(r, field)
+	if err != nil {
+		return nil, err
+	}
+	capacity := make(map[string]int, len(words))
+	for service, text := range words {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, problem.Refuse(field, "write service=number, one on a line", "%s: %q is no number of slots", service, text)
+		}
+		capacity[service] = n
+	}
+	return capacity, nil
 }

@@ -31,3 +31,16 @@ func JobEnd(j view.Job) time.Time {
 }
 
 func maySubmit(r *Request) bool { return r.Can(auth.Submit, "task") }
+
+// TaskName is what a task is called: its key, or else its service.
+func TaskName(t view.Task) string {
+	return Named(t.Key, t.Service)
+}
+
+// Named is the first of key and service that there is.
+func Named(key, service string) string {
+	if key = strings.TrimSpace(ui.Line(key)); key != "" {
+		return key
+	}
+	return ui.Line(service)
+}

@@ -77,3 +77,6 @@ func Local(path string) string {
 	}
 	return path
 }
+
+// NodePath is the page of a node.
+func NodePath(name string) string { return ui.Path("nodes", name) }
