@@ -30,7 +30,6 @@ type Web struct {
 	// known are the paths of the pages, for the navigation.
 	known  map[string]site.Page
 	counts counts
-	shelf  shelf
 	seats  *door.Seats
 	// carries bounds the downloads.
 	carries *door.Seats

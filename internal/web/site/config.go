@@ -11,6 +11,7 @@ import (
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
@@ -66,4 +67,12 @@ type Setting struct {
 	Value, Default string
 	// Origin is where the value comes from: default, file, environment, flag.
 	Origin string
+}
+
+// Flows are the workflows, or an error if this server keeps none.
+func (c *Config) Flows() (*workflow.Store, error) {
+	if c.Workflows == nil {
+		return nil, problem.New(problem.NotFound, "ask the server that does", "this server keeps no workflows")
+	}
+	return c.Workflows, nil
 }

@@ -73,3 +73,6 @@ func TimeOr(t *time.Time) time.Time {
 	}
 	return *t
 }
+
+// StepsShown is how many steps the page of a workflow draws and lists.
+const StepsShown = 300
