@@ -200,10 +200,19 @@ var vague = allowed{
 
 // sizes follow the codebases we hold up: their tails end about here.
 var sizes = sizeRules{
-	fileLines: 600,
-	funcLines: 90,
-	made:      []string{"schema/golden.sql"},
-	long:      allowed{},
+	fileLines:   600,
+	funcLines:   90,
+	folderFiles: 45,
+	made:        []string{"schema/golden.sql"},
+	long: allowed{
+		".":                       "the SDK is one package for its users, and the root has the files of the repository",
+		"chaos":                   "one history and one judge for all faults",
+		"internal/app":            "wiring has one scope; its tests run the whole server",
+		"internal/cli":            "a command per noun, still in one folder",
+		"internal/engine/view":    "read queries of one store",
+		"internal/rollout/target": "one protocol for two engines of databases",
+		"internal/workspace":      "a domain with its store, controller, clock and collector",
+	},
 }
 
 // texts keeps the machine somebody wrote on out of the repository.

@@ -10,7 +10,8 @@
 //
 // Contract:
 //   - A page holds no rules and no SQL. It asks a store and shows what it read.
-//   - Every page and action names the right it takes, on its line in routes.go.
+//   - Every page and action names the right it takes, on its line in the routes.go of its
+//     domain. This package serves them all and asks for the right.
 //     Load may show or leave out a button by Request.Can; the action asks again.
 //   - Everything is text unless it is a component: templ escapes. Logs and JSON
 //     go through ui.Log and ui.JSON. Nothing else writes HTML.
@@ -21,27 +22,44 @@
 //   - Errors are problems: what is wrong, what to do next. One with a field is
 //     shown at that field of the form.
 //
-// The parts: package ui is the kit (read its doc for the list of components),
-// package picture draws, package asset serves the stylesheet and the module,
-// package webtest runs it all for tests, with a real database and Chromium.
+// The rooms (decision 0025):
+//
+//	web             the server: routes, navigation, session, language, live updates, login, search
+//	site            what all pages share: request, types, set-up, lists, fields, addresses, events
+//	workpages       tasks, jobs, artifacts, output
+//	flowpages       workflows, schedules
+//	rolloutpages    rollouts, databases
+//	fleetpages      fleet jobs, devices, PCs, quarantine
+//	workspacepages  workspaces, their policy
+//	capacitypages   pools, nodes, workers
+//	accountpages    users, tokens, joins, the account
+//	systempages     overview, timeline, health, settings, secrets
+//	ui, picture     the kit (read its doc for the list of components); the drawings
+//	asset           the stylesheet and the module
+//	webtest         runs it all for tests, with a real database and Chromium
+//	pagetest        the tests of pages
+//
+// A package of pages has the same shape everywhere: doc.go, routes.go with the type pages (the
+// set-up and the caches of the domain) and the function Routes, files that read, templates that
+// show. It imports no other package of pages.
 //
 // # How to add a page
 //
 // A page of pools, for example, is three files and one line.
 //
-// The line, in routes.go. The entry in the navigation (nav.go) shows up by
+// The line, in capacitypages/routes.go. The entry in the navigation (nav.go) shows up by
 // itself once its page exists; add one there for a new noun.
 //
 //	{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
 //
 // pools.go reads. It returns a View: a head, a body, and what to follow.
 //
-//	func (w *Web) pools(r *Request) (View, error) {
-//		pools, err := w.config.Store.Pools(r.Context(), r.Page())
+//	func (w *pages) pools(r *site.Request) (site.View, error) {
+//		pools, err := w.Store.Pools(r.Context(), r.Page())
 //		if err != nil {
-//			return View{}, err // becomes an error page with the right status
+//			return site.View{}, err // becomes an error page with the right status
 //		}
-//		return View{
+//		return site.View{
 //			Head:   ui.Head{Title: ui.Say(r.Context(), "word.pools")},
 //			Body:   poolsPage(pools),
 //			Follow: &timeline.Filter{Kinds: []string{"pool", "task"}},
@@ -70,7 +88,7 @@
 //		}
 //	}
 //
-// pools_test.go proves it, over HTTP and in a browser.
+// pagetest/pools_test.go proves it, over HTTP and in a browser.
 //
 //	func TestPools(t *testing.T) {
 //		s := webtest.Start(t)
@@ -103,21 +121,21 @@
 // shown again with the problem and with what was filled in. What can be undone
 // needs no question: leave Ask nil and use ui.Act for the button. What is more than
 // some fields has a page of its own, Form, and Do shows it again by Done.Show: see
-// rollout_new.go.
+// rolloutpages/rollout_new.go.
 //
 // # Lists, filters, raw data
 //
 //   - r.OneOf("state", view.States) reads a filter and refuses other words;
 //     ui.Filter shows the form; ui.With(r.URL, "after", next) and ui.Paging lead on.
 //   - r.ID("id") reads an id of the path; a wrong one is a 404.
-//   - SeeOther(path), as the error of a Load, leads to another page.
+//   - site.SeeOther(path), as the error of a Load, leads to another page.
 //   - File (routes.go: files) serves JSON or a log whole, never as HTML; ui.JSON
 //     and ui.Log link to it when they show a part only.
 //   - Download (routes.go: downloads) serves what tasks made, of any size: to be
 //     kept, and never as a page. Only pictures are shown in place.
 //   - Workflows, rollouts, the fleet, workspaces, secrets, waking and the bucket may be
-//     missing on a server: ask for them by w.flows, w.rolls, w.fleets, w.workspaces,
-//     w.secretKeeper, w.waker and w.bucket, whose errors say what to set.
+//     missing on a server: ask for them by w.Flows, w.rolls, w.fleets, w.workspaces
+//     and w.bucket, whose errors say what to set.
 //
 // # Words
 //
