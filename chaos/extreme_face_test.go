@@ -23,7 +23,7 @@ import (
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/patience"
 	"github.com/weirhq/weir/internal/web"
-	"github.com/weirhq/weir/internal/web/site"
+	dashboard "github.com/weirhq/weir/internal/web/site"
 )
 
 const (
@@ -303,7 +303,7 @@ func (f *face) look() (looked int) {
 			see("/api/v1"+path, "Authorization", "Bearer "+f.admin)
 		}
 	}
-	pages, err := web.New(site.Config{Log: slog.New(slog.DiscardHandler)})
+	pages, err := web.New(dashboard.Config{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		f.Fatal(err)
 	}
