@@ -23,6 +23,7 @@ import (
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web"
+	dashboard "github.com/weirhq/weir/internal/web/site"
 )
 
 const (
@@ -302,7 +303,7 @@ func (f *face) look() (looked int) {
 			see("/api/v1"+path, "Authorization", "Bearer "+f.admin)
 		}
 	}
-	pages, err := web.New(web.Config{Log: slog.New(slog.DiscardHandler)})
+	pages, err := web.New(dashboard.Config{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		f.Fatal(err)
 	}

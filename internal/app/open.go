@@ -24,6 +24,7 @@ import (
 	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workspace"
 	"github.com/weirhq/weir/weirotel"
@@ -69,7 +70,7 @@ func (s *Server) open(ctx context.Context, p *parts) (_ string, err error) {
 	s.group.Go(func() { hub.Run(life) })
 	s.group.Go(func() { p.houses.watch(life, s) })
 	streams := stream.New(stream.Config{Hub: hub, Subject: entrance.Subject, Count: measured.Streams(), Log: s.log})
-	dashboard, err := web.New(s.webConfig(p, web.Config{
+	dashboard, err := web.New(s.webConfig(p, site.Config{
 		Store: store, Auth: people, Door: entrance, Hub: hub,
 		Health: s.webHealth, Settings: s.webSettings, Version: s.options.Version, Log: s.log,
 	}))
@@ -230,8 +231,8 @@ func (p *parts) connections() map[string]metrics.Connections {
 	return map[string]metrics.Connections{"loops": p.pool.Stat(), "leader": p.terms.Stat(), "http": p.reads.Stat()}
 }
 
-func (s *Server) webHealth(ctx context.Context) web.Health {
-	h := web.Health{}
+func (s *Server) webHealth(ctx context.Context) site.Health {
+	h := site.Health{}
 	checks := s.checks(ctx)
 	if p := s.parts.Load(); p != nil {
 		status := p.coordinator.Status()
@@ -239,15 +240,15 @@ func (s *Server) webHealth(ctx context.Context) web.Health {
 		checks = append(checks, checkLoops(ctx, p, time.Now()))
 	}
 	for _, c := range checks {
-		h.Checks = append(h.Checks, web.Check{Name: c.Name, OK: c.OK, Detail: c.detail})
+		h.Checks = append(h.Checks, site.Check{Name: c.Name, OK: c.OK, Detail: c.detail})
 	}
 	return h
 }
 
-func (s *Server) webSettings() []web.Setting {
-	out := make([]web.Setting, len(s.options.Values))
+func (s *Server) webSettings() []site.Setting {
+	out := make([]site.Setting, len(s.options.Values))
 	for i, v := range s.options.Values {
-		out[i] = web.Setting{Name: v.Name, Variable: v.Variable, Help: v.Help, Value: v.Value, Default: v.Default, Origin: v.Origin}
+		out[i] = site.Setting{Name: v.Name, Variable: v.Variable, Help: v.Help, Value: v.Value, Default: v.Default, Origin: v.Origin}
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/testwait"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 )
 
 // The tests in the files secure_*_test.go attack a whole server over real HTTP.
@@ -311,7 +312,7 @@ var filled = []string{
 // dashboard is the table of routes of the dashboard.
 func dashboard(t testing.TB) []web.Route {
 	t.Helper()
-	w, err := web.New(web.Config{Log: slog.New(slog.DiscardHandler)})
+	w, err := web.New(site.Config{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/vault"
-	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workspace"
@@ -154,7 +154,7 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 }
 
 // webConfig adds the same to the dashboard.
-func (s *Server) webConfig(p *parts, c web.Config) web.Config {
+func (s *Server) webConfig(p *parts, c site.Config) site.Config {
 	c.Operations, c.Rollouts, c.Fleets = p.operations(), p.rollouts, p.fleets
 	c.Workspaces = p.workspaces()
 	c.Workflows, c.Secrets, c.Bucket = p.flows, p.vault, p.bucket

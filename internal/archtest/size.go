@@ -13,16 +13,18 @@ type sizeRules struct {
 	fileLines, funcLines int
 	// columns bounds the lines of SQL, by folder.
 	columns map[string]int
+	// folderFiles bounds the files of a folder of Go code, generated ones too.
+	folderFiles int
 	// made are generated files that cannot say so in their first line.
 	made []string
-	// long names a file, or a function as path:Name or path:Type.Name.
+	// long names a file, a folder, or a function as path:Name or path:Type.Name.
 	long allowed
 }
 
 // sourceExt are the endings of files that people read as code.
 var sourceExt = map[string]bool{".go": true, ".sql": true, ".sh": true, ".py": true}
 
-// checkSize finds files and functions that are too long to read.
+// checkSize finds files, functions and folders that are too long to read.
 func checkSize(t *tree, r sizeRules) []finding {
 	var out []finding
 	u := newUse(r.long)
@@ -52,6 +54,18 @@ func checkSize(t *tree, r sizeRules) []finding {
 		}
 		if n := lines(x.data); n > r.fileLines && !u.allows(x.path) {
 			out = append(out, finding{x.path, 0, fmt.Sprintf("has %d lines, more than %d: split it by noun, or list it with a reason", n, r.fileLines)})
+		}
+	}
+	code, files := map[string]bool{}, map[string]int{}
+	for _, f := range t.goes {
+		code[f.dir] = true
+	}
+	for _, x := range t.texts {
+		files[path.Dir(x.path)]++
+	}
+	for dir, n := range files {
+		if code[dir] && n > r.folderFiles && !u.allows(dir) {
+			out = append(out, finding{dir, 0, fmt.Sprintf("has %d files, more than %d: group them by noun, or list it with a reason", n, r.folderFiles)})
 		}
 	}
 	return append(append(out, checkColumns(t, r, generated)...), u.stale("the size rule")...)

@@ -1,6 +1,7 @@
 package locale_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -120,7 +121,9 @@ func TestStates(t *testing.T) {
 }
 
 var (
-	used = regexp.MustCompile(`(?:say|count|wordOf)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
+	used = regexp.MustCompile(`(?:[sS]ay|[cC]ount|Code)\(.{0,20}?(?:ctx|Context\(\)), "([^"]+)"(\+)?`)
+	// headings are the keys of a table.
+	headings = regexp.MustCompile(`Columns\(ctx, ([^)]*)\)`)
 	// quoted are the keys that stand in tables, and the beginnings of keys.
 	quoted = regexp.MustCompile(`"([a-z][A-Za-z0-9_.]*)#?"`)
 )
@@ -128,12 +131,14 @@ var (
 // Every word that a page says is there, and every word that is there is said.
 func TestUsed(t *testing.T) {
 	var files []string
-	for _, face := range []string{"web", "web/ui", "web/picture", "proxy"} {
-		found, err := filepath.Glob("../" + face + "/*")
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %d files, %v", face, len(found), err)
+	for _, face := range []string{"web", "proxy"} {
+		err := filepath.WalkDir("../"+face, func(path string, _ fs.DirEntry, err error) error {
+			files = append(files, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		files = append(files, found...)
 	}
 	keys := locale.Pick("en", "").Keys()
 	said := map[string]bool{"language": true}
@@ -152,11 +157,18 @@ func TestUsed(t *testing.T) {
 				t.Errorf("%s says %s, which is no word", name, m[1])
 			}
 		}
+		for _, m := range headings.FindAllStringSubmatch(string(data), -1) {
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				if !slices.Contains(keys, q[1]) && !slices.Contains(keys, "word."+q[1]) {
+					t.Errorf("%s has the heading %s, which is no word", name, q[1])
+				}
+			}
+		}
 		for _, m := range quoted.FindAllStringSubmatch(string(data), -1) {
 			for _, end := range []string{"", ".one", ".next"} {
 				said[m[1]+end] = true
 			}
-			said["word."+m[1]] = true // a heading: see columns of package web
+			said["word."+m[1]] = true // a heading: see ui.Columns
 			if strings.HasSuffix(m[1], ".") && m[1] != "word." {
 				begins = append(begins, m[1])
 			}

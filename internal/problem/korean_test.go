@@ -23,6 +23,8 @@ import (
 var met = []string{
 	".", "internal/auth", "internal/auth/door", "internal/blob", "internal/engine/bulk", "internal/engine/view", "internal/fleet", "internal/httpapi",
 	"internal/node", "internal/node/wake", "internal/op", "internal/problem", "internal/rollout", "internal/timeline", "internal/vault", "internal/web",
+	"internal/web/accountpages", "internal/web/capacitypages", "internal/web/fleetpages", "internal/web/flowpages", "internal/web/rolloutpages",
+	"internal/web/site", "internal/web/systempages", "internal/web/workpages", "internal/web/workspacepages",
 	"internal/work", "internal/workflow", "internal/workflow/definition", "internal/workspace",
 }
 

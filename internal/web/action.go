@@ -5,47 +5,18 @@ import (
 	"mime/multipart"
 	"net/http"
 
-	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// Action is something that a person does: GET asks, POST does it.
-type Action struct {
-	// Path is as http.ServeMux reads it: /jobs/{id}/cancel.
-	Path string
-	// Nav is the path of the entry of the navigation that is lit.
-	Nav string
-	// Verb and Kind are the right that it takes; Own as in Page.
-	Verb auth.Verb
-	Kind string
-	Own  bool
-	// Ask is the question, with its fields. Nil: the action can be undone and
-	// is done at once.
-	Ask func(*Request) (ui.Question, error)
-	// Form is the question as a page, for one that is more than some fields. Do then
-	// shows what it refuses itself, by Done.Show.
-	Form func(*Request) (View, error)
-	Do   func(*Request) (Done, error)
-}
-
-// Done is what follows an action.
-type Done struct {
-	// To is the page to go to.
-	To string
-	// Say is shown there, once.
-	Say string
-	// Show is a page to show instead, for what must be seen once: a secret.
-	Show *View
-}
-
 // action serves an action. The door has refused requests from other sites.
-func (w *Web) action(a Action) {
+func (w *Web) action(a site.Action) {
 	w.mux.HandleFunc("GET "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(a.Verb, a.Kind, a.Own)
+		err := r.Allow(a.Verb, a.Kind, a.Own)
 		if err == nil && a.Form != nil {
-			var v View
+			var v site.View
 			if v, err = a.Form(r); err == nil {
 				w.show(rw, r, a.Nav, v)
 				return
@@ -66,13 +37,13 @@ func (w *Web) action(a Action) {
 	})
 	w.mux.HandleFunc("POST "+a.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(a.Verb, a.Kind, a.Own)
+		err := r.Allow(a.Verb, a.Kind, a.Own)
 		if err != nil {
 			w.fail(rw, r, err)
 			return
 		}
-		var done Done
-		if err = r.parse(); err != nil {
+		var done site.Done
+		if err = r.Parse(maxPlan); err != nil {
 			w.showProblem(rw, r, badForm(err))
 			return
 		}
@@ -85,7 +56,7 @@ func (w *Web) action(a Action) {
 			w.show(rw, r, a.Nav, *done.Show)
 		default:
 			w.say(rw, r, ui.Flash{Text: done.Say})
-			http.Redirect(rw, hr, local(done.To), http.StatusSeeOther)
+			http.Redirect(rw, hr, site.Local(done.To), http.StatusSeeOther)
 		}
 	})
 }
@@ -102,15 +73,15 @@ func badForm(err error) error {
 	return problem.New(problem.Invalid, "go back and fill it in again", "the form cannot be read")
 }
 
-func (w *Web) ask(rw http.ResponseWriter, r *Request, a Action, q ui.Question, status int) {
+func (w *Web) ask(rw http.ResponseWriter, r *site.Request, a site.Action, q ui.Question, status int) {
 	if q.Back == "" {
 		q.Back = a.Nav
 	}
-	w.show(rw, r, a.Nav, View{Head: ui.Head{Title: q.Title}, Body: question(q, r.URL.RequestURI()), Plain: true, Still: true, Status: status})
+	w.show(rw, r, a.Nav, site.View{Head: ui.Head{Title: q.Title}, Body: question(q, r.URL.RequestURI()), Plain: true, Still: true, Status: status})
 }
 
 // askAgain shows the question with what was wrong, and with what was filled in.
-func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) {
+func (w *Web) askAgain(rw http.ResponseWriter, r *site.Request, a site.Action, err error) {
 	p, _ := problem.Public(err)
 	if a.Ask == nil || p.Kind == problem.Forbidden || p.Kind == problem.NotFound || p.Kind.Status() >= http.StatusInternalServerError {
 		w.fail(rw, r, err)
@@ -122,12 +93,12 @@ func (w *Web) askAgain(rw http.ResponseWriter, r *Request, a Action, err error) 
 		return
 	}
 	filled(r, q.Fields)
-	q.Problem = ui.Fault(q.Fields, spokenProblem(r.Context(), p))
+	q.Problem = ui.Fault(q.Fields, ui.Spoken(r.Context(), p))
 	w.ask(rw, r, a, q, p.Kind.Status())
 }
 
 // filled puts what was posted back into the fields.
-func filled(r *Request, fields []ui.Field) {
+func filled(r *site.Request, fields []ui.Field) {
 	for i := range fields {
 		f := &fields[i]
 		f.Value, f.Values = r.PostForm.Get(f.Name), r.PostForm[f.Name]

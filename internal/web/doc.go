@@ -10,7 +10,8 @@
 //
 // Contract:
 //   - A page holds no rules and no SQL. It asks a store and shows what it read.
-//   - Every page and action names the right it takes, on its line in routes.go.
+//   - Every page and action names the right it takes, on its line in the routes.go of its
+//     domain. This package serves them all and asks for the right.
 //     Load may show or leave out a button by Request.Can; the action asks again.
 //   - Everything is text unless it is a component: templ escapes. Logs and JSON
 //     go through ui.Log and ui.JSON. Nothing else writes HTML.
@@ -21,28 +22,45 @@
 //   - Errors are problems: what is wrong, what to do next. One with a field is
 //     shown at that field of the form.
 //
-// The parts: package ui is the kit (read its doc for the list of components),
-// package picture draws, package asset serves the stylesheet and the module,
-// package webtest runs it all for tests, with a real database and Chromium.
+// The rooms (decision 0025):
+//
+//	web             the server: routes, navigation, session, language, live updates, login, search
+//	site            what all pages share: request, types, set-up, lists, fields, addresses, events
+//	workpages       tasks, jobs, artifacts, output
+//	flowpages       workflows, schedules
+//	rolloutpages    rollouts, databases
+//	fleetpages      fleet jobs, devices, PCs, quarantine
+//	workspacepages  workspaces, their policy
+//	capacitypages   pools, nodes, workers
+//	accountpages    users, tokens, joins, the account
+//	systempages     overview, timeline, health, settings, secrets
+//	ui, picture     the kit (read its doc for the list of components); the drawings
+//	asset           the stylesheet and the module
+//	webtest         runs it all for tests, with a real database and Chromium
+//	pagetest        the tests of pages
+//
+// A package of pages has the same shape everywhere: doc.go, routes.go with the type pages (the
+// set-up and the caches of the domain) and the function Routes, files that read, templates that
+// show. It imports no other package of pages.
 //
 // # How to add a page
 //
 // A page of pools, for example, is three files and one line.
 //
-// The line, in routes.go. The entry in the navigation (nav.go) shows up by
+// The line, in capacitypages/routes.go. The entry in the navigation (nav.go) shows up by
 // itself once its page exists; add one there for a new noun.
 //
 //	{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
 //
 // pools.go reads. It returns a View: a head, a body, and what to follow.
 //
-//	func (w *Web) pools(r *Request) (View, error) {
-//		pools, err := w.config.Store.Pools(r.Context(), r.Page())
+//	func (w *pages) pools(r *site.Request) (site.View, error) {
+//		pools, err := w.Store.Pools(r.Context(), r.Page())
 //		if err != nil {
-//			return View{}, err // becomes an error page with the right status
+//			return site.View{}, err // becomes an error page with the right status
 //		}
-//		return View{
-//			Head:   ui.Head{Title: say(r.Context(), "word.pools")},
+//		return site.View{
+//			Head:   ui.Head{Title: ui.Say(r.Context(), "word.pools")},
 //			Body:   poolsPage(pools),
 //			Follow: &timeline.Filter{Kinds: []string{"pool", "task"}},
 //		}, nil
@@ -56,12 +74,12 @@
 //	templ poolsPage(pools []view.Pool) {
 //		@ui.Live("pools") {
 //			if len(pools) == 0 {
-//				@ui.Empty("pool", say(ctx, "pools.empty"), say(ctx, "pools.empty.text"), "weir pool set db --size 3")
+//				@ui.Empty("pool", ui.Say(ctx, "pools.empty"), ui.Say(ctx, "pools.empty.text"), "weir pool set db --size 3")
 //			} else {
-//				@ui.Table(say(ctx, "word.pools"), columns(ctx, "name", "size#", "running#")) {
+//				@ui.Table(ui.Say(ctx, "word.pools"), ui.Columns(ctx, "name", "size#", "running#")) {
 //					for _, p := range pools {
 //						<tr { ui.Row(ui.Path("pools", p.Name), p.Name)... }>
-//							<td data-label={ say(ctx, "word.name") }><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
+//							<td data-label={ ui.Say(ctx, "word.name") }><a class="row-link" href={ templ.SafeURL(ui.Path("pools", p.Name)) }>{ p.Name }</a></td>
 //							…
 //						</tr>
 //					}
@@ -70,7 +88,7 @@
 //		}
 //	}
 //
-// pools_test.go proves it, over HTTP and in a browser.
+// pagetest/pools_test.go proves it, over HTTP and in a browser.
 //
 //	func TestPools(t *testing.T) {
 //		s := webtest.Start(t)
@@ -103,30 +121,30 @@
 // shown again with the problem and with what was filled in. What can be undone
 // needs no question: leave Ask nil and use ui.Act for the button. What is more than
 // some fields has a page of its own, Form, and Do shows it again by Done.Show: see
-// rollout_new.go.
+// rolloutpages/rollout_new.go.
 //
 // # Lists, filters, raw data
 //
 //   - r.OneOf("state", view.States) reads a filter and refuses other words;
 //     ui.Filter shows the form; ui.With(r.URL, "after", next) and ui.Paging lead on.
 //   - r.ID("id") reads an id of the path; a wrong one is a 404.
-//   - SeeOther(path), as the error of a Load, leads to another page.
+//   - site.SeeOther(path), as the error of a Load, leads to another page.
 //   - File (routes.go: files) serves JSON or a log whole, never as HTML; ui.JSON
 //     and ui.Log link to it when they show a part only.
 //   - Download (routes.go: downloads) serves what tasks made, of any size: to be
 //     kept, and never as a page. Only pictures are shown in place.
 //   - Workflows, rollouts, the fleet, workspaces, secrets, waking and the bucket may be
-//     missing on a server: ask for them by w.flows, w.rolls, w.fleets, w.workspaces,
-//     w.secretKeeper, w.waker and w.bucket, whose errors say what to set.
+//     missing on a server: ask for them by w.Flows, w.rolls, w.fleets, w.workspaces
+//     and w.bucket, whose errors say what to set.
 //
 // # Words
 //
-// Every word of a page comes from package locale by its key: say(ctx, key, values…), and
-// count(ctx, key, n) where English has a word of its own for one. The guard chooses the
+// Every word of a page comes from package locale by its key: ui.Say(ctx, key, values…), and
+// ui.Count(ctx, key, n) where English has a word of its own for one. The guard chooses the
 // language of a request; the account menu and the login page let a person choose another.
 //
-//   - columns(ctx, "name", "size#") are headings: the words word.name and word.size.
-//   - ui.Code(ctx, "gate.", code) names a code; codes(ctx, prefix, values…) are choices.
+//   - ui.Columns(ctx, "name", "size#") are headings: the words word.name and word.size.
+//   - ui.Code(ctx, "gate.", code) names a code; ui.Codes(ctx, prefix, values…) are choices.
 //   - The module has no words of its own: ui.Layout hands them over in data-words.
 //   - A name, an id or code has translate="no"; what a store says has data-said. All else is
 //     found by TestBrowserKorean if it is not Korean.

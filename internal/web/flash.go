@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -17,7 +18,7 @@ import (
 const flashCookie = "weir_flash"
 
 // say keeps words for the next page.
-func (w *Web) say(rw http.ResponseWriter, r *Request, f ui.Flash) {
+func (w *Web) say(rw http.ResponseWriter, r *site.Request, f ui.Flash) {
 	f.Text = ui.Cut(f.Text, 500)
 	data, err := json.Marshal(f)
 	key := sessionKey(r)
@@ -35,7 +36,7 @@ func (w *Web) flash(value string, age int) *http.Cookie {
 }
 
 // takeFlash is what the page before left to say, and forgets it.
-func (w *Web) takeFlash(rw http.ResponseWriter, r *Request) *ui.Flash {
+func (w *Web) takeFlash(rw http.ResponseWriter, r *site.Request) *ui.Flash {
 	cookie, err := r.Cookie(flashCookie)
 	if err != nil {
 		return nil
@@ -55,7 +56,7 @@ func (w *Web) takeFlash(rw http.ResponseWriter, r *Request) *ui.Flash {
 }
 
 // sessionKey is made of the secret that the browser shares with us.
-func sessionKey(r *Request) []byte {
+func sessionKey(r *site.Request) []byte {
 	for _, name := range []string{"__Host-weir_session", "weir_session"} {
 		if cookie, err := r.Cookie(name); err == nil && cookie.Value != "" {
 			key := sha256.Sum256([]byte("weir flash " + cookie.Value))

@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -49,7 +50,7 @@ func liveOf(ctx context.Context) *liveRun {
 func (w *Web) live(rw http.ResponseWriter, hr *http.Request) {
 	path := hr.URL.Query().Get("path")
 	target, err := url.ParseRequestURI(path)
-	if err != nil || local(path) != path {
+	if err != nil || site.Local(path) != path {
 		http.Error(rw, "the path is none", http.StatusBadRequest)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -32,31 +33,31 @@ func (w *Web) loginPage(rw http.ResponseWriter, hr *http.Request) {
 	}
 	v := loginView{fields: loginFields(r.Context(), ""), next: door.Next(hr)}
 	if r.URL.Query().Has("out") {
-		v.said = say(r.Context(), "login.out")
+		v.said = ui.Say(r.Context(), "login.out")
 	}
 	w.showLogin(rw, r, v, 0)
 }
 
 func loginFields(ctx context.Context, name string) []ui.Field {
 	return []ui.Field{
-		{Name: "name", Label: say(ctx, "word.name"), Value: name, Auto: "username", Focus: name == ""},
-		{Name: "password", Label: say(ctx, "word.password"), Type: "password", Auto: "current-password", Focus: name != ""},
+		{Name: "name", Label: ui.Say(ctx, "word.name"), Value: name, Auto: "username", Focus: name == ""},
+		{Name: "password", Label: ui.Say(ctx, "word.password"), Type: "password", Auto: "current-password", Focus: name != ""},
 	}
 }
 
-func (w *Web) showLogin(rw http.ResponseWriter, r *Request, v loginView, status int) {
+func (w *Web) showLogin(rw http.ResponseWriter, r *site.Request, v loginView, status int) {
 	var err error
 	if v.setup, err = w.config.Auth.NeedsSetup(r.Context()); err != nil {
 		w.fail(rw, r, err)
 		return
 	}
 	v.oidc = w.config.Door.OIDC() != nil
-	w.showBare(rw, r, say(r.Context(), "login.title"), loginForm(v), status)
+	w.showBare(rw, r, ui.Say(r.Context(), "login.title"), loginForm(v), status)
 }
 
 // showBare shows a page of nobody.
-func (w *Web) showBare(rw http.ResponseWriter, r *Request, title string, body templ.Component, status int) {
-	frame := w.frame(r, "", View{Head: ui.Head{Title: title}, Still: true})
+func (w *Web) showBare(rw http.ResponseWriter, r *site.Request, title string, body templ.Component, status int) {
+	frame := w.frame(r, "", site.View{Head: ui.Head{Title: title}, Still: true})
 	w.write(rw, r, status, ui.Bare(frame, false), body)
 }
 
@@ -75,7 +76,7 @@ func (w *Web) login(rw http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	v := loginView{fields: loginFields(r.Context(), name), next: door.Next(hr)}
-	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
+	v.problem = ui.Fault(v.fields, ui.Spoken(r.Context(), p))
 	w.showLogin(rw, r, v, p.Kind.Status())
 }
 
@@ -96,7 +97,7 @@ func (w *Web) returnOIDC(rw http.ResponseWriter, hr *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	w.showLogin(rw, r, loginView{fields: loginFields(r.Context(), ""), next: "/", problem: spokenProblem(r.Context(), p)}, p.Kind.Status())
+	w.showLogin(rw, r, loginView{fields: loginFields(r.Context(), ""), next: "/", problem: ui.Spoken(r.Context(), p)}, p.Kind.Status())
 }
 
 func (w *Web) logout(rw http.ResponseWriter, hr *http.Request) {
@@ -135,15 +136,15 @@ func (w *Web) setupPage(rw http.ResponseWriter, hr *http.Request) {
 
 func setupTitle(ctx context.Context, l auth.LinkInfo) string {
 	if l.Setup {
-		return say(ctx, "setup.title")
+		return ui.Say(ctx, "setup.title")
 	}
-	return say(ctx, "login.title")
+	return ui.Say(ctx, "login.title")
 }
 
 func setupFields(ctx context.Context, name string) []ui.Field {
 	return []ui.Field{
-		{Name: "name", Label: say(ctx, "word.name"), Value: name, Auto: "username", Hint: say(ctx, "setup.name.hint")},
-		{Name: "password", Label: say(ctx, "word.password"), Type: "password", Auto: "new-password", Focus: true, Optional: true, Hint: say(ctx, "setup.password.hint")},
+		{Name: "name", Label: ui.Say(ctx, "word.name"), Value: name, Auto: "username", Hint: ui.Say(ctx, "setup.name.hint")},
+		{Name: "password", Label: ui.Say(ctx, "word.password"), Type: "password", Auto: "new-password", Focus: true, Optional: true, Hint: ui.Say(ctx, "setup.password.hint")},
 	}
 }
 
@@ -171,6 +172,6 @@ func (w *Web) setup(rw http.ResponseWriter, hr *http.Request) {
 	}
 	v := setupView{code: code, link: link, next: door.Next(hr), reader: r.Subject.Name, fields: setupFields(r.Context(),
 		user.Name)}
-	v.problem = ui.Fault(v.fields, spokenProblem(r.Context(), p))
+	v.problem = ui.Fault(v.fields, ui.Spoken(r.Context(), p))
 	w.showBare(rw, r, setupTitle(r.Context(), link), setupForm(v), p.Kind.Status())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
@@ -55,26 +56,26 @@ func pooled(c view.Counts) (n view.Count, title, tone string) {
 }
 
 // navigation is the side navigation for the reader of a page.
-func (w *Web) navigation(r *Request, current string) []ui.NavGroup {
+func (w *Web) navigation(r *site.Request, current string) []ui.NavGroup {
 	counts := w.counts.get(r.Context(), w.config.Store, r.Now)
 	var groups []ui.NavGroup
 	for _, g := range navigation {
 		group := ui.NavGroup{}
 		if g.title != "" {
-			group.Title = say(r.Context(), g.title)
+			group.Title = ui.Say(r.Context(), g.title)
 		}
 		for _, e := range g.entries {
 			page, ok := w.known[e.path]
-			if !ok || r.allow(page.Verb, page.Kind, page.Own) != nil {
+			if !ok || r.Allow(page.Verb, page.Kind, page.Own) != nil {
 				continue
 			}
 			item := ui.NavItem{
-				Label: say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
+				Label: ui.Say(r.Context(), e.label), Href: e.path, Icon: e.icon, Key: e.key,
 				Current: e.path == current,
 			}
 			if e.count != nil {
 				n, title, tone := e.count(counts)
-				item.Count, item.CountTitle, item.Tone = countText(n), say(r.Context(), title), tone
+				item.Count, item.CountTitle, item.Tone = countText(n), ui.Say(r.Context(), title), tone
 			}
 			group.Items = append(group.Items, item)
 		}

@@ -7,65 +7,30 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
 // pageTime bounds the work for one page.
 const pageTime = 30 * time.Second
 
-// Page is one page of the dashboard: who may see it, and how it is made.
-type Page struct {
-	// Path is as http.ServeMux reads it: /jobs/{id}.
-	Path string
-	// Nav is the path of the entry of the navigation that is lit. Empty: Path.
-	Nav string
-	// Verb and Kind are the right that it takes.
-	Verb auth.Verb
-	Kind string
-	// Own says that the page shows only what is the reader's own.
-	Own  bool
-	Load func(*Request) (View, error)
-}
-
-func (p Page) nav() string {
+// navOf is the entry of the navigation that is lit on a page.
+func navOf(p site.Page) string {
 	if p.Nav == "" {
 		return p.Path
 	}
 	return p.Nav
 }
 
-// View is a page with all its data, ready to be written.
-type View struct {
-	ui.Head
-	Body templ.Component
-	// Plain says that the body has a heading of its own.
-	Plain bool
-	// Follow says which events may change the page. Nil: it is looked at every
-	// few seconds only.
-	Follow *timeline.Filter
-	// Still pages hold nothing that changes by itself, such as forms.
-	Still bool
-	// Status is that of the answer. Zero: 200.
-	Status int
-}
-
-// elsewhere is the answer of a page that stands under another address.
-type elsewhere string
-
-func (e elsewhere) Error() string { return "see " + string(e) }
-
-// SeeOther is the error of a Load that leads to another page.
-func SeeOther(path string) error { return elsewhere(path) }
-
 // page serves a page.
-func (w *Web) page(p Page) {
+func (w *Web) page(p site.Page) {
 	w.known[p.Path] = p
 	path := p.Path
 	if path == "/" {
@@ -76,7 +41,7 @@ func (w *Web) page(p Page) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 		defer cancel()
 		r.Request = r.WithContext(ctx)
-		if err := r.allow(p.Verb, p.Kind, p.Own); err != nil {
+		if err := r.Allow(p.Verb, p.Kind, p.Own); err != nil {
 			w.fail(rw, r, err)
 			return
 		}
@@ -85,12 +50,12 @@ func (w *Web) page(p Page) {
 			w.fail(rw, r, err)
 			return
 		}
-		w.show(rw, r, p.nav(), v)
+		w.show(rw, r, navOf(p), v)
 	})
 }
 
 // show writes a page, or only its live fragments when a stream asks.
-func (w *Web) show(rw http.ResponseWriter, r *Request, nav string, v View) {
+func (w *Web) show(rw http.ResponseWriter, r *site.Request, nav string, v site.View) {
 	frame := w.frame(r, nav, v)
 	content := templ.ComponentFunc(func(ctx context.Context, out io.Writer) error {
 		if !v.Plain {
@@ -110,7 +75,7 @@ func (w *Web) show(rw http.ResponseWriter, r *Request, nav string, v View) {
 
 // write renders all of a page before it sends any of it: an error on the way is
 // an error page, not half a page.
-func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, content templ.Component) {
+func (w *Web) write(rw http.ResponseWriter, r *site.Request, status int, layout, content templ.Component) {
 	ctx := ui.WithNow(r.Context(), r.Now)
 	if run := liveOf(ctx); run != nil {
 		ctx = ui.WithCapture(ctx, &run.Capture)
@@ -120,7 +85,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 		if liveOf(ctx) == nil {
 			w.log.Error("a page could not be written", "path", r.URL.Path, "error", err)
 		}
-		http.Error(rw, say(ctx, "failure.unwritten"), http.StatusInternalServerError)
+		http.Error(rw, ui.Say(ctx, "failure.unwritten"), http.StatusInternalServerError)
 		return
 	}
 	if status == 0 {
@@ -136,7 +101,7 @@ func (w *Web) write(rw http.ResponseWriter, r *Request, status int, layout, cont
 }
 
 // frame is everything around a page.
-func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
+func (w *Web) frame(r *site.Request, nav string, v site.View) ui.Frame {
 	f := ui.Frame{
 		Title: v.Title, Version: w.config.Version, Env: w.config.Env, Now: r.Now, User: r.Subject.Name, Role: string(r.Subject.Role), Search: r.Query("q"),
 		Back:   r.URL.RequestURI(),
@@ -152,20 +117,11 @@ func (w *Web) frame(r *Request, nav string, v View) ui.Frame {
 	return f
 }
 
-// File is an answer that is no page: JSON or a log, whole.
-type File struct {
-	Path string
-	Verb auth.Verb
-	Kind string
-	// Load returns the type of the data, and the data. HTML is never served so.
-	Load func(*Request) (contentType string, data []byte, err error)
-}
-
 // file serves a file as data that no browser runs.
-func (w *Web) file(f File) {
+func (w *Web) file(f site.File) {
 	w.mux.HandleFunc("GET "+f.Path, func(rw http.ResponseWriter, hr *http.Request) {
 		r := w.request(hr)
-		err := r.allow(f.Verb, f.Kind, false)
+		err := r.Allow(f.Verb, f.Kind, false)
 		var kind string
 		var data []byte
 		if err == nil {
@@ -185,12 +141,12 @@ func (w *Web) file(f File) {
 }
 
 // fail shows an error as a page. Who is not logged in is sent to do so.
-func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
+func (w *Web) fail(rw http.ResponseWriter, r *site.Request, err error) {
 	if run := liveOf(r.Context()); run != nil {
 		run.failed = true
 		return
 	}
-	var to elsewhere
+	var to site.Elsewhere
 	if errors.As(err, &to) {
 		http.Redirect(rw, r.Request, string(to), http.StatusSeeOther)
 		return
@@ -203,7 +159,7 @@ func (w *Web) fail(rw http.ResponseWriter, r *Request, err error) {
 }
 
 // showProblem shows an error as a page, whoever asks.
-func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
+func (w *Web) showProblem(rw http.ResponseWriter, r *site.Request, err error) {
 	p, hidden := problem.Public(err)
 	if hidden {
 		w.log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
@@ -211,19 +167,19 @@ func (w *Web) showProblem(rw http.ResponseWriter, r *Request, err error) {
 	status := p.Kind.Status()
 	title, next := explainStatus(r.Context(), status)
 	if p.Kind == problem.TooMany {
-		title = say(r.Context(), "failure.full")
+		title = ui.Say(r.Context(), "failure.full")
 	}
 	if seconds, ok := auth.RetryAfter(err); ok {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	} else if seconds := p.Kind.RetryAfter(); seconds > 0 {
 		rw.Header().Set("Retry-After", fmt.Sprint(seconds))
 	}
-	if p = spokenProblem(r.Context(), p); p.Next == "" {
+	if p = ui.Spoken(r.Context(), p); p.Next == "" {
 		advised := *p
 		advised.Next = next
 		p = &advised
 	}
-	v := View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
+	v := site.View{Head: ui.Head{Title: title}, Body: failure(status, title, p, !r.Subject.Nobody()), Still: true, Status: status}
 	if r.Subject.Nobody() {
 		w.write(rw, r, status, ui.Bare(w.frame(r, "", v), true), v.Body)
 		return
@@ -250,5 +206,14 @@ func explainStatus(ctx context.Context, status int) (title, next string) {
 	case http.StatusMethodNotAllowed:
 		key = "failure.method"
 	}
-	return say(ctx, key), say(ctx, key+".next")
+	return ui.Say(ctx, key), ui.Say(ctx, key+".next")
+}
+
+// loginFor is the login page that leads back.
+func loginFor(r *site.Request) string {
+	next := r.URL.RequestURI()
+	if r.Method != http.MethodGet || next == "/" {
+		return "/login"
+	}
+	return "/login?next=" + url.QueryEscape(next)
 }

@@ -3,211 +3,48 @@ package web
 import (
 	"net/http"
 
-	"github.com/weirhq/weir"
-	"github.com/weirhq/weir/internal/account"
 	"github.com/weirhq/weir/internal/auth"
-	"github.com/weirhq/weir/internal/fleet"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/problem"
-	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/work"
-	"github.com/weirhq/weir/internal/workspace"
-	"github.com/weirhq/weir/internal/workspace/ladder"
+	"github.com/weirhq/weir/internal/web/accountpages"
+	"github.com/weirhq/weir/internal/web/capacitypages"
+	"github.com/weirhq/weir/internal/web/fleetpages"
+	"github.com/weirhq/weir/internal/web/flowpages"
+	"github.com/weirhq/weir/internal/web/rolloutpages"
+	"github.com/weirhq/weir/internal/web/site"
+	"github.com/weirhq/weir/internal/web/systempages"
+	"github.com/weirhq/weir/internal/web/workpages"
+	"github.com/weirhq/weir/internal/web/workspacepages"
 )
 
-// pages are all pages. A right stands on the line of what it opens.
-func (w *Web) pages() []Page {
-	return []Page{
-		{Path: "/", Verb: auth.Read, Kind: "task", Load: w.overview},
-		{Path: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.workflows},
-		{Path: "/workflows/{name}", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("", w.workflowSteps)},
-		{Path: "/workflows/{name}/jobs", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/jobs", w.workflowJobs)},
-		{Path: "/workflows/{name}/versions", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/versions", w.workflowVersions)},
-		{Path: "/workflows/{name}/source", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/source", w.workflowSource)},
-		{Path: "/jobs", Verb: auth.Read, Kind: "job", Load: w.jobs},
-		{Path: "/jobs/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("", w.jobGraph)},
-		{Path: "/jobs/{id}/gantt", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/gantt", w.jobGantt)},
-		{Path: "/jobs/{id}/tasks", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/tasks", w.jobTasks)},
-		{Path: "/jobs/{id}/artifacts", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.aJob("/artifacts", w.jobArtifacts)},
-		{Path: "/jobs/{id}/timeline", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/timeline", w.jobTimeline)},
-		{Path: "/jobs/{id}/params", Nav: "/jobs", Verb: auth.Read, Kind: "job", Load: w.aJob("/params", w.jobParams)},
-		{Path: "/tasks", Verb: auth.Read, Kind: "task", Load: w.tasks},
-		{Path: "/tasks/{id}", Nav: "/tasks", Verb: auth.Read, Kind: "task", Load: w.task},
-		{Path: "/artifacts/{id}", Nav: "/jobs", Verb: auth.Read, Kind: "artifact", Load: w.artifact},
-		{Path: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.rollouts},
-		{Path: "/rollouts/{rollout}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("", w.rolloutBoard)},
-		{Path: "/rollouts/{rollout}/tasks", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/tasks", w.rolloutTasks)},
-		{Path: "/rollouts/{rollout}/plan", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.aRollout("/plan", w.rolloutPlan)},
-		{Path: "/rollouts/{rollout}/tasks/{task}", Nav: "/rollouts", Verb: auth.Read, Kind: "rollout", Load: w.rolloutRun},
-		{Path: "/databases", Verb: auth.Read, Kind: "database", Load: w.databases},
-		{Path: "/databases/{database}", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("", w.databaseOverview)},
-		{Path: "/databases/{database}/history", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/history", w.databaseHistory)},
-		{Path: "/databases/{database}/drift", Nav: "/databases", Verb: auth.Read, Kind: "database", Load: w.aDatabase("/drift", w.databaseDrift)},
-		{Path: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet", w.fleetGrid)},
-		{Path: "/fleet/jobs", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/jobs", w.fleetJobs)},
-		{Path: "/fleet/jobs/{job}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
-		{Path: "/fleet/jobs/{job}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
-		{Path: "/fleet/jobs/{job}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
-		{Path: "/fleet/quarantine", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/fleet/quarantine", w.quarantine)},
-		{Path: "/fleet/pcs", Nav: "/fleet", Verb: auth.Read, Kind: "pc", Load: w.aFleet("/fleet/pcs", w.pcs)},
-		{Path: "/fleet/policy", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/policy", w.fleetPolicy)},
-		{Path: "/devices", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/devices", w.devices)},
-		{Path: "/devices/{serial}", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.device},
-		{Path: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspaceList},
-		{Path: workspacePolicyPath, Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.workspacePolicy},
-		{Path: "/workspaces/{workspace}", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("", w.workspaceOverview)},
-		{Path: "/workspaces/{workspace}/log", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/log", w.workspaceLog)},
-		{Path: "/workspaces/{workspace}/output", Nav: "/workspaces", Verb: auth.Read, Kind: "workspace", Own: true, Load: w.aWorkspace("/output", w.workspaceOutput)},
-		{Path: "/workspaces/{workspace}/open", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Load: w.openWorkspace},
-		{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search},
-		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
-		{Path: "/schedules/{schedule}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
-		{Path: "/timeline", Verb: auth.Read, Kind: "event", Load: w.timeline},
-		{Path: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pools},
-		{Path: "/pools/{pool}", Nav: "/pools", Verb: auth.Read, Kind: "pool", Load: w.pool},
-		{Path: "/nodes", Verb: auth.Read, Kind: "node", Load: w.nodes},
-		{Path: "/nodes/{node}", Nav: "/nodes", Verb: auth.Read, Kind: "node", Load: w.node},
-		{Path: "/joins", Nav: "/nodes", Verb: auth.Read, Kind: "join", Load: w.joins},
-		{Path: "/workers", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.workers},
-		{Path: "/workers/{name}", Nav: "/nodes", Verb: auth.Read, Kind: "worker", Load: w.worker},
-		{Path: "/health", Verb: auth.Read, Kind: "health", Load: w.health},
-		{Path: "/health/doctor", Nav: "/health", Verb: auth.Read, Kind: "health", Load: w.doctor},
-		// Settings tell how to reach the machine: they are for those who may
-		// read the audit.
-		{Path: "/settings", Verb: auth.Read, Kind: "audit", Load: w.settings},
-		{Path: "/secrets", Verb: auth.Read, Kind: "secret", Load: w.secrets},
-		{Path: "/users", Verb: auth.Administer, Kind: "user", Load: w.users},
-		{Path: "/users/{user}", Nav: "/users", Verb: auth.Administer, Kind: "user", Load: w.user},
-		{Path: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Load: w.tokens},
-		{Path: "/account", Nav: "-", Verb: auth.Manage, Kind: "session", Own: true, Load: w.account},
-	}
-}
-
-// actions are all that people can do.
-func (w *Web) actions() []Action {
-	return []Action{
-		{Path: "/new-task", Nav: "/tasks", Verb: auth.Submit, Kind: "task", Ask: askNewTask, Do: w.submitTask},
-		operated(w, work.CancelTask, "/tasks", w.askCancelTask, toTask(canceledTask)),
-		operated(w, work.RetryTask, "/tasks", nil, said("said.task.retry")),
-		operated(w, work.SkipTask, "/tasks", w.askSkipTask, said("said.task.skip")),
-		operated(w, work.HoldTask, "/tasks", w.askHoldTask, said("said.task.hold")),
-		operated(w, work.ReleaseTask, "/tasks", nil, said("said.task.release")),
-		operated(w, work.SetPriority, "/tasks", w.askPriority, toTask(newPriority)),
-		{Path: "/bulk/tasks/{action}", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: askBulk("task", w.bulkTasks), Do: doBulk("task", w.bulkTasks)},
-		{Path: "/bulk/jobs/{action}", Nav: "/jobs", Verb: auth.Command, Kind: "job", Ask: askBulk("job", w.bulkJobs), Do: doBulk("job", w.bulkJobs)},
-		operated(w, work.CancelJob, "/jobs", w.askCancelJob, canceledJob),
-		{Path: "/jobs/{id}/rerun", Nav: "/jobs", Verb: auth.Submit, Kind: "job", Ask: w.askRerun, Do: w.rerunJob},
-		operated(w, work.RetryJob, "/jobs", nil, retriedJob),
-		{Path: "/new-workflow", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askNewWorkflow, Do: w.putWorkflow},
-		{Path: "/workflows/{name}/run", Nav: "/workflows", Verb: auth.Submit, Kind: "workflow", Ask: w.askRun, Do: w.runWorkflow},
-		{Path: "/workflows/{name}/activate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.activateWorkflow},
-		{Path: "/workflows/{name}/deactivate", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Do: w.deactivateWorkflow},
-		{Path: "/workflows/{name}/delete", Nav: "/workflows", Verb: auth.Manage, Kind: "workflow", Ask: w.askDropWorkflow, Do: w.dropWorkflow},
-		{Path: "/new-rollout", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(false), Do: w.doPlan(false)},
-		{Path: "/rollouts/{rollout}/edit", Nav: "/rollouts", Verb: auth.Submit, Kind: "rollout", Form: w.planForm(true), Do: w.doPlan(true)},
-		operated(w, rollout.Start, "/rollouts", w.askRollout(askStartRollout), toRollout),
-		operated(w, rollout.Pause, "/rollouts", w.askRollout(askPauseRollout), toRollout),
-		operated(w, rollout.Resume, "/rollouts", nil, toRollout),
-		operated(w, rollout.Abort, "/rollouts", w.askRollout(askAbortRollout), toRollout),
-		operated(w, rollout.Approve, "/rollouts", w.askStage(askApprove), toRollout),
-		operated(w, rollout.Revoke, "/rollouts", w.askStage(askRevoke), toRollout),
-		operated(w, rollout.Promote, "/rollouts", w.askStage(askPromote), toRollout),
-		operated(w, rollout.Retry, "/rollouts", nil, toRun),
-		operated(w, rollout.Skip, "/rollouts", w.askTaskRun(askSkipRun), toRun),
-		operated(w, rollout.Cancel, "/rollouts", w.askTaskRun(askCancelRun), toRun),
-		operated(w, rollout.Resolve, "/rollouts", w.askTaskRun(askResolveRun), toRun),
-		{Path: "/new-database", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askNewDatabase, Do: w.createDatabase},
-		{Path: "/databases/{database}/change", Nav: "/databases", Verb: auth.Manage, Kind: "database", Ask: w.askChangeDatabase, Do: w.changeDatabase},
-		addressed("/databases/{database}/delete", operated(w, rollout.DropDatabase, "/databases", w.askDropDatabase, removed)),
-		operated(w, rollout.CheckDatabase, "/databases", nil, checked),
-		addressed("/databases/{database}/adopt", operated(w, rollout.CheckDatabase, "/databases", w.askAdopt, checked)),
-		operated(w, rollout.ImportHistory, "/databases", w.askImportHistory, imported),
-		addressed("/databases/{database}/accept", operated(w, rollout.AcceptDrift, "/databases", w.askAcceptDrift, accepted)),
-		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: w.newFleet, Do: w.doNewFleet},
-		operated(w, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
-		addressed("/fleet/pcs/{pc}/slots", operated(w, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
-		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},
-		w.onDevice(fleet.Maintain),
-		w.onDevice(fleet.Release),
-		w.onDevice(fleet.Retire),
-		w.onDevice(fleet.Quarantine),
-		addressed("/new-workspace", onWorkspace(operated(w, workspace.Create, "/workspaces", w.askNewWorkspace, createdWorkspace))),
-		onWorkspace(operated(w, workspace.Start, "/workspaces", nil, movedTo(ladder.Running))),
-		operated(w, workspace.Stop, "/workspaces", nil, movedTo(ladder.Standby)),
-		operated(w, workspace.PutAway, "/workspaces", nil, movedTo(ladder.Archived)),
-		addressed("/workspaces/{workspace}/delete", operated(w, workspace.Delete, "/workspaces", w.askDeleteWorkspace, movedTo(ladder.Deleted))),
-		{Path: "/workspaces/{workspace}/recover", Nav: "/workspaces", Verb: auth.Command, Kind: "workspace", Own: true, Ask: w.askRecoverWorkspace, Do: w.recoverWorkspace},
-		addressed("/workspaces/{workspace}/change", onWorkspace(operated(w, workspace.Set, "/workspaces", w.askChangeWorkspace, changedWorkspace))),
-		addressed(workspacePolicyPath+"/change", onWorkspace(operated(w, workspace.SetPolicy, "/workspaces", w.askWorkspacePolicy, changedPolicy))),
-		{Path: "/new-schedule", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askNewSchedule, Do: w.createSchedule},
-		{Path: "/schedules/{schedule}/change", Nav: "/schedules", Verb: auth.Manage, Kind: "schedule", Ask: w.askChangeSchedule, Do: w.changeSchedule},
-		operated(w, work.PauseSchedule, "/schedules", nil, toSchedule("said.schedule.paused")),
-		operated(w, work.ResumeSchedule, "/schedules", nil, toSchedule("said.schedule.resumed")),
-		{Path: "/schedules/{schedule}/run", Nav: "/schedules", Verb: auth.Submit, Kind: "workflow", Ask: w.askRunSchedule, Do: w.runSchedule},
-		addressed("/schedules/{schedule}/delete", operated(w, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
-		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
-		{Path: "/pools/{pool}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
-		addressed("/pools/{pool}/delete", operated(w, work.DropPool, "/pools", w.askDropPool, poolGone)),
-		{Path: "/nodes/{node}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.setMode(weir.Draining, "said.node.drain")},
-		{Path: "/nodes/{node}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.setMode(weir.Paused, "said.node.pause")},
-		{Path: "/nodes/{node}/resume", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askResume, Do: w.setMode(weir.Active, "said.node.resume")},
-		operated(w, work.WakeNode, "/nodes", nil, nodeCalled),
-		{Path: "/nodes/{node}/waking", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askWaking, Do: w.setWaking},
-		{Path: "/nodes/{node}/change", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askChangeNode, Do: w.changeNode},
-		addressed("/nodes/{node}/delete", operated(w, work.DropNode, "/nodes", w.askDropNode, nodeGone)),
-		addressed("/nodes/{node}/revoke", operated(w, account.RevokeNode, "/nodes", w.askRevokeNode, nodeRevoked)),
-		{Path: "/new-join", Nav: "/nodes", Verb: auth.Manage, Kind: "join", Ask: askNewJoin, Do: w.createJoin},
-		addressed("/joins/{join}/revoke", operated(w, account.RevokeJoin, "/nodes", askRevokeJoin, joinRevoked)),
-		{Path: "/new-secret", Nav: "/secrets", Verb: auth.Manage, Kind: "secret", Ask: w.askNewSecret, Do: w.setSecret},
-		addressed("/secrets/{secret}/delete", operated(w, work.DeleteSecret, "/secrets", w.askDropSecret, func(r *Request, _ op.Nothing) Done {
-			return Done{To: "/secrets", Say: say(r.Context(), "said.secret.gone", r.PathValue("secret"))}
-		})),
-		{Path: "/new-user", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: askNewUser, Do: w.createUser},
-		operated(w, account.SetRole, "/users", w.askRole, roleSet),
-		{Path: "/users/{user}/link", Nav: "/users", Verb: auth.Administer, Kind: "user", Ask: w.askLink, Do: w.createLink},
-		operated(w, account.Disable, "/users", w.askDisable, disabledUser),
-		operated(w, account.Enable, "/users", nil, enabledUser),
-		addressed("/users/{user}/delete", operated(w, account.DeleteUser, "/users", w.askDelete, deletedUser)),
-		{Path: "/new-token", Nav: "/tokens", Verb: auth.Manage, Kind: "token", Own: true, Ask: askNewToken, Do: w.createToken},
-		addressed("/tokens/{token}/revoke", operated(w, account.RevokeToken, "/tokens", askRevokeToken, tokenRevoked)),
-		{Path: "/account/password", Nav: "-", Verb: auth.Manage, Kind: "user", Own: true, Ask: w.askPassword, Do: w.setPassword},
-		addressed("/sessions/{session}/revoke", operated(w, account.RevokeSession, "-", askRevokeSession, sessionRevoked)),
-	}
-}
-
-// files are what is served whole and not as a page.
-func (w *Web) files() []File {
-	return []File{
-		{Path: "/jobs/{id}/params.json", Verb: auth.Read, Kind: "job", Load: w.jobParamsFile},
-		{Path: "/workflows/{name}/source.txt", Verb: auth.Read, Kind: "workflow", Load: w.workflowSourceFile},
-		{Path: "/rollouts/{rollout}/changes/{change}/sql", Verb: auth.Read, Kind: "rollout", Load: w.changeFile},
-		{Path: "/tasks/{id}/params.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskParams)},
-		{Path: "/tasks/{id}/result.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, taskResult)},
-		{Path: "/tasks/{id}/events.json", Verb: auth.Read, Kind: "task", Load: w.taskFile(jsonType, w.taskEvents)},
-		{Path: "/tasks/{id}/log", Verb: auth.Read, Kind: "task", Load: w.taskFile(textType, w.taskLog)},
-	}
-}
-
-// downloads are data of any size.
-func (w *Web) downloads() []Download {
-	return []Download{
-		{Path: "/artifacts/{id}/content", Verb: auth.Read, Kind: "artifact", Serve: w.artifactContent},
-		{Path: "/tasks/{id}/output", Verb: auth.Read, Kind: "artifact", Serve: w.taskOutput},
+// domains are the pages of each domain. The search finds things of all of them.
+func (w *Web) domains() []site.Routes {
+	return []site.Routes{
+		{Pages: []site.Page{{Path: "/search", Nav: "-", Verb: auth.Read, Kind: "task", Load: w.search}}},
+		workpages.Routes(&w.config),
+		flowpages.Routes(&w.config),
+		fleetpages.Routes(&w.config),
+		workspacepages.Routes(&w.config),
+		rolloutpages.Routes(&w.config),
+		capacitypages.Routes(&w.config),
+		accountpages.Routes(&w.config),
+		systempages.Routes(&w.config),
 	}
 }
 
 func (w *Web) routes() {
-	for _, p := range w.pages() {
-		w.page(p)
-	}
-	for _, a := range w.actions() {
-		w.action(a)
-	}
-	for _, f := range w.files() {
-		w.file(f)
-	}
-	for _, d := range w.downloads() {
-		w.download(d)
+	for _, domain := range w.served {
+		for _, p := range domain.Pages {
+			w.page(p)
+		}
+		for _, a := range domain.Actions {
+			w.action(a)
+		}
+		for _, f := range domain.Files {
+			w.file(f)
+		}
+		for _, d := range domain.Downloads {
+			w.download(d)
+		}
 	}
 	w.mux.HandleFunc("GET /login", w.loginPage)
 	w.mux.HandleFunc("POST /login", w.login)
@@ -240,17 +77,19 @@ type Route struct {
 // Routes are all that takes a right, for tests and for the reference.
 func (w *Web) Routes() []Route {
 	var out []Route
-	for _, p := range w.pages() {
-		out = append(out, Route{http.MethodGet, p.Path, p.Verb, p.Kind, p.Own})
-	}
-	for _, f := range w.files() {
-		out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
-	}
-	for _, d := range w.downloads() {
-		out = append(out, Route{http.MethodGet, d.Path, d.Verb, d.Kind, false})
-	}
-	for _, a := range w.actions() {
-		out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})
+	for _, domain := range w.served {
+		for _, p := range domain.Pages {
+			out = append(out, Route{http.MethodGet, p.Path, p.Verb, p.Kind, p.Own})
+		}
+		for _, f := range domain.Files {
+			out = append(out, Route{http.MethodGet, f.Path, f.Verb, f.Kind, false})
+		}
+		for _, d := range domain.Downloads {
+			out = append(out, Route{http.MethodGet, d.Path, d.Verb, d.Kind, false})
+		}
+		for _, a := range domain.Actions {
+			out = append(out, Route{http.MethodGet, a.Path, a.Verb, a.Kind, a.Own}, Route{http.MethodPost, a.Path, a.Verb, a.Kind, a.Own})
+		}
 	}
 	return out
 }

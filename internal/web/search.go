@@ -9,39 +9,40 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
-func (w *Web) search(r *Request) (View, error) {
+func (w *Web) search(r *site.Request) (site.View, error) {
 	ctx := r.Context()
 	text := r.Query("q")
 	var hits []view.Hit
 	if text != "" {
 		var err error
 		if hits, err = w.config.Store.Search(r.Context(), text); err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		flows, err := w.searchFlows(r, text)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		homes, err := w.searchWorkspaces(r, text)
 		if err != nil {
-			return View{}, err
+			return site.View{}, err
 		}
 		hits = append(append(flows, homes...), w.reachable(r, hits)...)
 	}
 	// One hit is what was meant.
-	if len(hits) == 1 && liveOf(r.Context()) == nil {
-		return View{}, SeeOther(hitPath(hits[0]))
+	if len(hits) == 1 && !r.Live {
+		return site.View{}, site.SeeOther(hitPath(hits[0]))
 	}
-	return View{Head: ui.Head{Title: say(ctx, "word.search")}, Body: searchPage(text, hits), Still: true}, nil
+	return site.View{Head: ui.Head{Title: ui.Say(ctx, "word.search")}, Body: searchPage(text, hits), Still: true}, nil
 }
 
 // reachable leaves out what the reader may not see. A server without rollouts or a
 // fleet has no pages of them: there a rollout is the job that it is, too.
-func (w *Web) reachable(r *Request, hits []view.Hit) []view.Hit {
+func (w *Web) reachable(r *site.Request, hits []view.Hit) []view.Hit {
 	out := hits[:0]
 	for _, h := range hits {
 		if h.Kind == "rollout" && (w.config.Rollouts == nil || !r.Can(auth.Read, "rollout")) {
@@ -65,13 +66,13 @@ func (w *Web) reachable(r *Request, hits []view.Hit) []view.Hit {
 const flowsFound = 5
 
 // searchFlows are workflows that are called so, or begin so.
-func (w *Web) searchFlows(r *Request, text string) ([]view.Hit, error) {
+func (w *Web) searchFlows(r *site.Request, text string) ([]view.Hit, error) {
 	if w.config.Workflows == nil || !r.Can(auth.Read, "workflow") {
 		return nil, nil
 	}
 	var hits []view.Hit
 	found, err := w.config.Workflows.Versions(r.Context(), text, view.Page{Limit: 1})
-	if err != nil && !gone(err) {
+	if err != nil && !site.Gone(err) {
 		return nil, err
 	}
 	more, err := w.config.Workflows.Workflows(r.Context(), view.Page{Limit: flowsFound, After: text})
@@ -91,7 +92,7 @@ const workspacesFound = 10
 
 // searchWorkspaces are workspaces by their id or a part of their name: one's own, for an
 // admin everybody's.
-func (w *Web) searchWorkspaces(r *Request, text string) (hits []view.Hit, err error) {
+func (w *Web) searchWorkspaces(r *site.Request, text string) (hits []view.Hit, err error) {
 	if w.config.Workspaces == nil || !auth.Can(r.Subject, auth.Read, r.Subject.Own("workspace")) || r.Subject.UserID == "" {
 		return nil, nil
 	}
@@ -105,7 +106,7 @@ func (w *Web) searchWorkspaces(r *Request, text string) (hits []view.Hit, err er
 	found := slices.DeleteFunc(page.Items, func(x workspace.View) bool { return !strings.Contains(x.Name, strings.ToLower(text)) })
 	if _, bad := weir.ParseID(text); bad == nil {
 		x, err := workspace.Show.Call(ctx, w.config.Operations, &workspace.Named{Workspace: text})
-		if err != nil && !gone(err) {
+		if err != nil && !site.Gone(err) {
 			return nil, err
 		}
 		if err == nil {
@@ -126,11 +127,11 @@ func hitPath(h view.Hit) string {
 	case "job":
 		return ui.Path("jobs", h.ID.String())
 	case "rollout":
-		return rolloutPath(h.ID)
+		return site.RolloutPath(h.ID)
 	case "fleet":
-		return fleetJobPath(h.ID)
+		return site.FleetJobPath(h.ID)
 	case "workspace":
-		return workspacePath(h.ID)
+		return site.WorkspacePath(h.ID)
 	case "service":
 		return "/tasks?service=" + url.QueryEscape(h.Name)
 	case "worker":

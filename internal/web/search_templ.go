@@ -9,7 +9,10 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/web/fleetpages"
+	"github.com/weirhq/weir/internal/web/rolloutpages"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/web/workspacepages"
 	"github.com/weirhq/weir/internal/workspace/ladder"
 )
 
@@ -35,12 +38,12 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if text == "" {
-			templ_7745c5c3_Err = ui.Empty("search", say(ctx, "search.what"), say(ctx, "search.what.text")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("search", ui.Say(ctx, "search.what"), ui.Say(ctx, "search.what.text")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if len(hits) == 0 {
-			templ_7745c5c3_Err = ui.Empty("search", say(ctx, "search.none", ui.Cut(text, 80)), say(ctx, "search.none.text"), "weir task list", "weir job list").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("search", ui.Say(ctx, "search.none", ui.Cut(text, 80)), ui.Say(ctx, "search.none.text"), "weir task list", "weir job list").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -71,9 +74,9 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var3 string
-					templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "word.kind"))
+					templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.kind"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 18, Col: 43}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 21, Col: 46}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 					if templ_7745c5c3_Err != nil {
@@ -90,7 +93,7 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 					var templ_7745c5c3_Var4 string
 					templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Code(ctx, "kind.", h.Kind))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 21, Col: 38}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 24, Col: 38}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 					if templ_7745c5c3_Err != nil {
@@ -101,9 +104,9 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var5 string
-					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "word.name"))
+					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.name"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 24, Col: 43}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 27, Col: 46}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 					if templ_7745c5c3_Err != nil {
@@ -116,7 +119,7 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 					var templ_7745c5c3_Var6 templ.SafeURL
 					templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(hitPath(h)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 25, Col: 58}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 28, Col: 58}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 					if templ_7745c5c3_Err != nil {
@@ -130,7 +133,7 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						var templ_7745c5c3_Var7 string
 						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Short(h.ID.String()))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 27, Col: 33}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 30, Col: 33}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 						if templ_7745c5c3_Err != nil {
@@ -140,7 +143,7 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						var templ_7745c5c3_Var8 string
 						templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(h.Name)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 29, Col: 16}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 32, Col: 16}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 						if templ_7745c5c3_Err != nil {
@@ -152,9 +155,9 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "word.id"))
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.id"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 33, Col: 41}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 36, Col: 44}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
@@ -175,9 +178,9 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var10 string
-					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "word.state"))
+					templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.state"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 38, Col: 44}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `search.templ`, Line: 41, Col: 47}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 					if templ_7745c5c3_Err != nil {
@@ -188,22 +191,22 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if h.Kind == "rollout" {
-						templ_7745c5c3_Err = rolloutState(h.State).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = rolloutpages.State(h.State).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else if h.Kind == "fleet" {
-						templ_7745c5c3_Err = fleetJobState(h.State).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = fleetpages.JobState(h.State).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else if h.Kind == "workspace" {
-						templ_7745c5c3_Err = workspacePhase(ladder.Phase(h.State)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = workspacepages.Phase(ladder.Phase(h.State)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else if h.Kind == "device" {
-						templ_7745c5c3_Err = deviceHealth(h.State).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = fleetpages.DeviceHealth(h.State).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -220,7 +223,7 @@ func searchPage(text string, hits []view.Hit) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table(say(ctx, "word.whatwasfound"), columns(ctx, "kind", "name", "id", "state")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Table(ui.Say(ctx, "word.whatwasfound"), ui.Columns(ctx, "kind", "name", "id", "state")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

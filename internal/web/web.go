@@ -7,87 +7,29 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/auth/door"
-	"github.com/weirhq/weir/internal/blob"
-	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/locale"
-	"github.com/weirhq/weir/internal/loop"
-	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/requestinfo"
-	"github.com/weirhq/weir/internal/rollout"
-	"github.com/weirhq/weir/internal/timeline"
-	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web/asset"
 	"github.com/weirhq/weir/internal/web/picture"
-	"github.com/weirhq/weir/internal/workflow"
-	"github.com/weirhq/weir/internal/workspace"
+	"github.com/weirhq/weir/internal/web/site"
 )
-
-// Config is what the dashboard needs: Store, Auth and Door. All else may be left out.
-type Config struct {
-	Store *view.Store
-	Auth  *auth.Store
-	Door  *door.Door
-	// Hub says when something happened. Nil: live pages look every few seconds.
-	Hub *timeline.Hub
-	// Health says how this server is; Settings how it is set up.
-	Health   func(context.Context) Health
-	Settings func() []Setting
-	// Operations carries out what is described by its domain.
-	Operations op.Local
-	// Workflows, Rollouts, Fleets, Workspaces, Secrets and Bucket are what their pages show and use. Nil:
-	// the page says what to set.
-	Workflows  *workflow.Store
-	Rollouts   *rollout.Store
-	Fleets     *fleet.Store
-	Workspaces *workspace.Host
-	Secrets    *vault.Vault
-	Bucket     blob.Bucket
-	Version    string
-	// Env says which installation this is, for people who run several.
-	Env string
-	Log *slog.Logger
-}
-
-// Health is how one server is.
-type Health struct {
-	Checks []Check
-	// Epoch is that of its term if it leads, else zero.
-	Epoch int64
-	Loops []loop.Stats
-}
-
-// Check is one line of the readiness report.
-type Check struct {
-	Name   string
-	OK     bool
-	Detail string
-}
-
-// Setting is one line of the configuration.
-type Setting struct {
-	Name, Variable, Help string
-	// Value is masked when it is a secret.
-	Value, Default string
-	// Origin is where the value comes from: default, file, environment, flag.
-	Origin string
-}
 
 // Web is the dashboard.
 type Web struct {
-	config Config
+	config site.Config
 	log    *slog.Logger
 	assets *asset.Set
+	// served are the routes of all domains.
+	served []site.Routes
 	// mux holds the pages; Handler wraps it.
 	mux *http.ServeMux
 	// known are the paths of the pages, for the navigation.
-	known  map[string]Page
+	known  map[string]site.Page
 	counts counts
-	shelf  shelf
-	ended  endedShelf
 	seats  *door.Seats
 	// carries bounds the downloads.
 	carries *door.Seats
@@ -98,18 +40,24 @@ type Web struct {
 }
 
 // New makes the dashboard.
-func New(config Config) (*Web, error) {
+func New(config site.Config) (*Web, error) {
 	assets, err := asset.Load(picture.CSS)
 	if err != nil {
 		return nil, fmt.Errorf("load the assets: %w", err)
 	}
-	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]Page{}, seats: door.NewSeats(liveMost, liveEach), carries: door.NewSeats(carriesMost, carriesEach)}
+	w := &Web{config: config, log: config.Log, assets: assets, mux: http.NewServeMux(), known: map[string]site.Page{}, seats: door.NewSeats(liveMost, liveEach), carries: door.NewSeats(carriesMost, carriesEach)}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
 	w.closed, w.close = context.WithCancel(context.Background()) // #nosec G118 -- Close calls it
+	w.config.Log, w.served = w.log, w.domains()
 	w.routes()
 	return w, nil
+}
+
+// request is a request of somebody.
+func (w *Web) request(hr *http.Request) *site.Request {
+	return &site.Request{Request: hr, Subject: auth.From(hr.Context()), Now: time.Now(), Live: liveOf(hr.Context()) != nil}
 }
 
 // Handler serves the dashboard. It wraps itself in the door.

@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -54,10 +55,10 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Site, error) {
 		return nil, err
 	}
 	operations := op.Local{Stores: []any{work.New(pool, s.client), people}}
-	s.web, err = web.New(web.Config{
+	s.web, err = web.New(site.Config{
 		Operations: operations,
 		Store:      store, Auth: people, Door: entrance, Hub: timeline.NewHub(pool, nil, timeline.Options{}), Version: "bench", Log: log,
-		Health: func(context.Context) web.Health { return web.Health{} }, Settings: func() []web.Setting { return nil },
+		Health: func(context.Context) site.Health { return site.Health{} }, Settings: func() []site.Setting { return nil },
 	})
 	if err != nil {
 		s.client.Close()

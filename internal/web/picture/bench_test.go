@@ -63,11 +63,6 @@ func BenchmarkDAG(b *testing.B) {
 }
 
 func BenchmarkOthers(b *testing.B) {
-	big := fleet()
-	for len(big.Rows) < 1000 {
-		big.Rows = append(big.Rows, big.Rows[:8]...)
-	}
-	big.Limit = 0
 	for _, c := range []struct {
 		name string
 		draw func() SVG
@@ -75,8 +70,6 @@ func BenchmarkOthers(b *testing.B) {
 		{"gantt 400 rows", func() SVG { return Gantt(lang, timetableLarge()) }},
 		{"throughput", func() SVG { return Throughput(lang, flow()) }},
 		{"latency", func() SVG { return Latency(lang, delays()) }},
-		{"slots 100 x 20", func() SVG { return SlotGrid(lang, big) }},
-		{"progress bar", func() SVG { return ProgressBar(lang, Progress{Counts: counts()}) }},
 		{"strip", func() SVG { return Strip(lang, life()) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -23,7 +23,7 @@ for (const section of document.querySelectorAll('section')) for (const svg of se
     const say = what => out.push(section.dataset.name + ': "' + t.textContent + '" ' + what);
     const r = at[i];
     if (r.left < frame.left - 1 || r.right > frame.right + 1 || r.top < frame.top - 2 || r.bottom > frame.bottom + 2) say('leaves the picture');
-    const box = t.parentNode.querySelector(':scope > .pic-box:not(.pic-box-sheet)') || t.closest('.pic-step, .pic-stretch')?.querySelector('rect');
+    const box = t.parentNode.querySelector(':scope > .pic-box:not(.pic-box-sheet)') || t.closest('.pic-stretch')?.querySelector('rect');
     if (box) { const b = box.getBoundingClientRect(); if (r.left < b.left || r.right > b.right) say('leaves its box'); }
     for (let k = 0; k < i; k++) if (meet(r, at[k])) say('lies on "' + texts[k].textContent + '"');
   });

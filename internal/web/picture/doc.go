@@ -3,7 +3,7 @@
 // here knows a table, a page or the clock; "now" comes in with the values.
 //
 //	Graph ──► group equal siblings ──► layered.Place ──► boxes and curves ──► SVG
-//	Timetable, Series, Fleet, Life … ──────────────────► shapes and words ──► SVG
+//	Timetable, Flow, Machines, Life … ─────────────────► shapes and words ──► SVG
 //
 // Contract of every picture:
 //
@@ -29,7 +29,7 @@
 //	--text --muted             words
 //	--surface --sunken --hover grounds; surface is also the mark in a full icon
 //	--line --line-strong       grid; edges and borders
-//	--accent --accent-soft --on-accent   critical path, "now", the level it is at
+//	--accent                   critical path, "now"
 //	--series-1 --series-2      lines of a chart
 //	--focus --font
 //

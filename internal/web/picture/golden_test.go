@@ -10,7 +10,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write golden files again")
 
 // large samples are for looking at; their bytes would teach a reviewer nothing.
-var large = map[string]bool{"dag-compact": true, "gantt-large": true, "fleet-slots": true}
+var large = map[string]bool{"dag-compact": true, "gantt-large": true}
 
 // TestGolden keeps the pictures as they were looked at. After a change: look
 // at TestSamplePage, then go test ./internal/web/picture -rewrite.

@@ -99,10 +99,6 @@ func waiting() Waiting {
 	}}
 }
 
-func counts() map[State]int {
-	return map[State]int{Done: 380, Running: 12, Failed: 8, Pending: 60, Skipped: 4}
-}
-
 func machines() Machines {
 	return Machines{Limit: 4, Rows: []Machine{
 		{Name: "node-eu-1", State: Running, Href: "/nodes/1", Services: []Service{{"render", 5, 8}, {"encode", 2, 2}}},
@@ -112,26 +108,6 @@ func machines() Machines {
 		{Name: "one more", State: Running},
 		{Name: "and one", State: Running},
 	}}
-}
-
-func fleet() Fleet {
-	f := Fleet{Title: "Lab Seoul", Limit: 6}
-	states := []State{Running, Running, Free, Running, Free, Running, Quarantined, Running, Pending, Free}
-	for i := range 8 {
-		pc := PC{Name: fmt.Sprintf("pc-%02d", i+1), State: Running, Href: "/nodes/pc"}
-		if i == 3 {
-			pc.State = Offline
-		}
-		for k := range 20 {
-			s := states[(i*3+k*7)%len(states)]
-			if i == 3 {
-				s = Offline
-			}
-			pc.Slots = append(pc.Slots, Slot{Label: fmt.Sprintf("device-%d", k), State: s, Href: "/devices/x", Note: "warm-up"})
-		}
-		f.Rows = append(f.Rows, pc)
-	}
-	return f
 }
 
 func life() Life {

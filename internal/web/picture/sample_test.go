@@ -2,7 +2,6 @@ package picture
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,27 +31,9 @@ func samples() []sample {
 		{"chart-delays", Latency(lang, delays())},
 		{"chart-empty", Latency(lang, Delays{})},
 		{"chart-gates", Gates(lang, waiting())},
-		{"spark", Sparkline(Spark{Title: "Done", Tone: Done, Unit: "tasks a minute", Values: []float64{1, 3, 2, 5, 8, math.NaN(), 4, math.NaN(), 6, 9, 12, 11, 7}})},
-		{"tiny-bar", ProgressBar(lang, Progress{Title: "Job film-204", Counts: counts()})},
-		{"tiny-ring", ProgressRing(lang, Progress{Title: "Job film-204", Counts: counts()})},
-		{"tiny-meter", Meter(lang, Level{Title: "compile", Percent: 62, State: Running})},
-		{"tiny-icon", icon16()},
 		{"fleet-capacity", Capacity(lang, machines())},
-		{"fleet-slots", SlotGrid(lang, fleet())},
-		{"fleet-empty", SlotGrid(lang, Fleet{})},
-		{"level-up", Ladder(Levels{Has: "archived", Want: "running", Operation: "restore", Note: "41 % of 12 GB"})},
-		{"level-down", Ladder(Levels{Has: "running", Want: "standby", Operation: "stop"})},
-		{"level-rest", Ladder(Levels{Has: "standby", Note: "archives in 6 d without use"})},
 		{"life", Strip(lang, life())},
 	}
-}
-
-func icon16() SVG {
-	var all SVG
-	for _, s := range []State{Pending, Available, Running, Done, Failed, Canceled, Skipped, Retrying, Snoozed, Expired, Returned, Free, Draining, Quarantined, Offline, "strange"} {
-		all += Icon(lang, s)
-	}
-	return "<p>" + all + "</p>"
 }
 
 type sample struct {

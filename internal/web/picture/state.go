@@ -32,10 +32,8 @@ const (
 
 // What a slot of a machine is in, beside running.
 const (
-	Free        State = "free"
-	Draining    State = "draining"
-	Quarantined State = "quarantined"
-	Offline     State = "offline"
+	Draining State = "draining"
+	Offline  State = "offline"
 )
 
 // States is the order in which counts of tasks are told: what needs a person first.
@@ -49,21 +47,19 @@ type look struct {
 }
 
 var looks = map[State]look{
-	Pending:     {"pic-pending", "clock"},
-	Available:   {"pic-available", "dot"},
-	Running:     {"pic-running", "play"},
-	Done:        {"pic-done", "check"},
-	Failed:      {"pic-failed", "cross"},
-	Canceled:    {"pic-canceled", "slash"},
-	Skipped:     {"pic-skipped", "skip"},
-	Retrying:    {"pic-failed", "again"},
-	Snoozed:     {"pic-pending", "clock"},
-	Expired:     {"pic-expired", "alarm"},
-	Returned:    {"pic-canceled", "back"},
-	Free:        {"pic-free", "ring"},
-	Draining:    {"pic-expired", "back"},
-	Quarantined: {"pic-failed", "cross"},
-	Offline:     {"pic-canceled", "slash"},
+	Pending:   {"pic-pending", "clock"},
+	Available: {"pic-available", "dot"},
+	Running:   {"pic-running", "play"},
+	Done:      {"pic-done", "check"},
+	Failed:    {"pic-failed", "cross"},
+	Canceled:  {"pic-canceled", "slash"},
+	Skipped:   {"pic-skipped", "skip"},
+	Retrying:  {"pic-failed", "again"},
+	Snoozed:   {"pic-pending", "clock"},
+	Expired:   {"pic-expired", "alarm"},
+	Returned:  {"pic-canceled", "back"},
+	Draining:  {"pic-expired", "back"},
+	Offline:   {"pic-canceled", "slash"},
 }
 
 func (s State) look() look {

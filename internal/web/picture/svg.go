@@ -121,12 +121,11 @@ func safeHref(href string) bool {
 
 // frame is the outside of a picture.
 type frame struct {
-	class   string
-	w, h    float64
-	title   string // the name a screen reader says first
-	desc    string // the same facts in words
-	grow    bool   // fills the width of its place instead of keeping its own
-	stretch bool   // has no text, so it may be stretched out of proportion
+	class string
+	w, h  float64
+	title string // the name a screen reader says first
+	desc  string // the same facts in words
+	grow  bool   // fills the width of its place instead of keeping its own
 }
 
 // seal puts the frame around what was drawn. A picture with links is a group
@@ -138,17 +137,14 @@ func (c *canvas) seal(f frame) SVG {
 	if c.links > 0 {
 		role = "group"
 	}
-	class, aspect := "pic "+f.class, ""
+	class := "pic " + f.class
 	if f.grow {
 		class += " pic-grow " + maxWidth(f.w)
 	} else {
 		class += " " + minWidth(f.w)
 	}
-	if f.stretch {
-		class, aspect = "pic "+f.class+" pic-grow", "none"
-	}
 	out.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", class, "role", role, "direction", "ltr",
-		"viewBox", "0 0 "+num(f.w)+" "+num(f.h), "width", f.w, "height", f.h, "preserveAspectRatio", aspect)
+		"viewBox", "0 0 "+num(f.w)+" "+num(f.h), "width", f.w, "height", f.h)
 	out.title(f.title)
 	if f.desc != "" {
 		out.b.WriteString("<desc>")

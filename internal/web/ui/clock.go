@@ -29,23 +29,23 @@ func ago(ctx context.Context, t time.Time) string {
 	d := Now(ctx).Sub(t)
 	switch {
 	case d.Abs() < time.Second:
-		return say(ctx, "time.now")
+		return Say(ctx, "time.now")
 	case d < 0:
-		return say(ctx, "time.in", rough(ctx, -d))
+		return Say(ctx, "time.in", rough(ctx, -d))
 	}
-	return say(ctx, "time.ago", rough(ctx, d))
+	return Say(ctx, "time.ago", rough(ctx, d))
 }
 
 func rough(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return say(ctx, "time.s", int(d/time.Second))
+		return Say(ctx, "time.s", int(d/time.Second))
 	case d < time.Hour:
-		return say(ctx, "time.m", int(d/time.Minute))
+		return Say(ctx, "time.m", int(d/time.Minute))
 	case d < day:
-		return say(ctx, "time.h", int(d/time.Hour))
+		return Say(ctx, "time.h", int(d/time.Hour))
 	}
-	return say(ctx, "time.d", int(d/day))
+	return Say(ctx, "time.d", int(d/day))
 }
 
 // Duration is a span of time in at most two units, as people say it.
@@ -57,7 +57,7 @@ func Duration(ctx context.Context, d time.Duration) string {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < 10*time.Second:
-		return say(ctx, "time.tenths", d.Truncate(100*time.Millisecond).Seconds())
+		return Say(ctx, "time.tenths", d.Truncate(100*time.Millisecond).Seconds())
 	}
 	return whole(ctx, d)
 }
@@ -65,7 +65,7 @@ func Duration(ctx context.Context, d time.Duration) string {
 func whole(ctx context.Context, d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return say(ctx, "time.s", int(d/time.Second))
+		return Say(ctx, "time.s", int(d/time.Second))
 	case d < time.Hour:
 		return two(ctx, "time.m", int(d/time.Minute), "time.s", int(d%time.Minute/time.Second))
 	case d < day:
@@ -76,9 +76,9 @@ func whole(ctx context.Context, d time.Duration) string {
 
 func two(ctx context.Context, keyA string, a int, keyB string, b int) string {
 	if b == 0 {
-		return say(ctx, keyA, a)
+		return Say(ctx, keyA, a)
 	}
-	return say(ctx, "time.two", say(ctx, keyA, a), say(ctx, keyB, b))
+	return Say(ctx, "time.two", Say(ctx, keyA, a), Say(ctx, keyB, b))
 }
 
 func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -132,7 +132,7 @@ func Since(t time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 string
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "time.since", exact(t)))
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(Say(ctx, "time.since", exact(t)))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/clock.templ`, Line: 20, Col: 72}
 			}
@@ -276,7 +276,7 @@ func Took(from, to time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
-			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "time.fromto", exact(from), exact(to)))
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(Say(ctx, "time.fromto", exact(from), exact(to)))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/clock.templ`, Line: 40, Col: 63}
 			}

@@ -3,9 +3,9 @@
 //
 //	around a page   Layout(Frame), Bare(Frame), PageHead(Head)
 //	live            Live(id) { … }
-//	words           State, TaskState, Gate, Level, Badge, Label, Labels, Note, Text
+//	words           State, TaskState, Gate, Level, Badge, Label, Labels, Note, Text, Line
 //	times           Time (3m ago), Since (3m12s, counting), Until (7m12s, counting down), Took(from, to), Exact, Duration
-//	codes           Code(ctx, prefix, code): what people call it
+//	language        Say, Count, Because, Told, Spoken; Code(ctx, prefix, code): what people call it
 //	ids, commands   ID(id, href), Copy, Command(line), Secret
 //	boxes           Card (padded), Box (flush, for tables), Stat in <div class="stats">, Empty
 //	lists           Table, Columns, Row, Paging, Filter(action, Pick…), Tabs, Facts and Fact

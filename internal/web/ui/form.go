@@ -88,7 +88,7 @@ type Question struct {
 // out is what the way out says. "Cancel" could be the deed itself.
 func (q Question) out(ctx context.Context) string {
 	if q.Danger {
-		return say(ctx, "ui.keep")
+		return Say(ctx, "ui.keep")
 	}
-	return say(ctx, "ui.back")
+	return Say(ctx, "ui.back")
 }

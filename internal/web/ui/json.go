@@ -128,7 +128,7 @@ func jsonNested(ctx context.Context, b *bytes.Buffer, d *json.Decoder, open json
 		attribute = " open"
 	}
 	fmt.Fprintf(b, `<details%s><summary data-size="%s">%s<span class="shut"> %s%s</span></summary><span class="kids">%s</span>%s%s</details>`,
-		attribute, say(ctx, unit, n), open, shut, tail, kids.Bytes(), shut, tail)
+		attribute, Say(ctx, unit, n), open, shut, tail, kids.Bytes(), shut, tail)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func Log(text, raw string) templ.Component {
 			text = text[len(text)-logBytes:]
 			_, text, _ = strings.Cut(text, "\n")
 		}
-		b.WriteString(`<div class="log" translate="no" tabindex="0" role="group" aria-label="` + escape(say(ctx,
+		b.WriteString(`<div class="log" translate="no" tabindex="0" role="group" aria-label="` + escape(Say(ctx,
 			"ui.log")) + `">`)
 		pen := ansi{out: &b}
 		for line := range strings.Lines(text) {

@@ -116,7 +116,7 @@ func ID(id, href string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = Copy(id, say(ctx, "ui.copy.id")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Copy(id, Say(ctx, "ui.copy.id")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -245,7 +245,7 @@ func Command(line string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Copy(line, say(ctx, "ui.copy.command")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Copy(line, Say(ctx, "ui.copy.command")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -296,7 +296,7 @@ func Secret(secret string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Copy(secret, say(ctx, "ui.copy.secret")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Copy(secret, Say(ctx, "ui.copy.secret")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -809,7 +809,7 @@ func Tabs(tabs []Tab) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var36 string
-		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "ui.views"))
+		templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(Say(ctx, "ui.views"))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/part.templ`, Line: 134, Col: 52}
 		}

@@ -39,7 +39,7 @@ func Progress(percent float64) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var2 string
-		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(say(ctx, "ui.percent", percent))
+		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(Say(ctx, "ui.percent", percent))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/progress.templ`, Line: 11, Col: 74}
 		}
@@ -89,13 +89,13 @@ func (t Tally) ended() int { return t.Done + t.Failed + t.Canceled + t.Skipped }
 func (t Tally) words() string { return fmt.Sprintf("%d/%d", t.ended(), t.Total) }
 
 func (t Tally) title(ctx context.Context) string {
-	s := say(ctx, "tally.ended", t.ended(), t.Total, t.Done)
+	s := Say(ctx, "tally.ended", t.ended(), t.Total, t.Done)
 	for _, p := range []struct {
 		n   int
 		key string
 	}{{t.Failed, "tally.failed"}, {t.Canceled, "tally.canceled"}, {t.Skipped, "tally.skipped"}} {
 		if p.n > 0 {
-			s += say(ctx, p.key, p.n)
+			s += Say(ctx, p.key, p.n)
 		}
 	}
 	return s

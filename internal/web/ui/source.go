@@ -22,7 +22,7 @@ func Source(text, raw string) templ.Component {
 			text = strings.ToValidUTF8(text[:sourceBytes], "")
 		}
 		b.WriteString(`<div class="log is-source" translate="no" tabindex="0" role="group" aria-label="` +
-			escape(say(ctx, "ui.source")) + `">`)
+			escape(Say(ctx, "ui.source")) + `">`)
 		for line := range strings.Lines(text) {
 			b.WriteString(`<span class="line">` + escape(graphic(strings.TrimRight(line, "\r\n"))) + `</span>`)
 		}

@@ -92,7 +92,7 @@ func With(u *url.URL, pairs ...string) string {
 func pairs(m map[string]string) []string {
 	out := make([]string, 0, len(m))
 	for k, v := range m {
-		out = append(out, k+"="+v)
+		out = append(out, Line(k)+"="+Line(v))
 	}
 	slices.Sort(out)
 	return out

@@ -44,7 +44,7 @@ func TestEverythingIsText(t *testing.T) {
 		"labels": Labels(map[string]string{evil: evil}), "note": Note(Warn, evil), "id": ID(evil, "/"+evil), "copy": Copy(evil, evil),
 		"command": Command(evil), "secret": Secret(evil), "empty": Empty("job", evil, evil, evil), "card": Card(evil, Link(evil, evil)),
 		"box": Box(evil), "stat": Stat(evil, evil, evil, "", evil), "tabs": Tabs([]Tab{{Label: evil, Href: evil, Count: evil}}),
-		"fact": Fact(evil), "text": Text(evil), "table": Table(evil, Columns(evil)), "paging": Paging(evil, evil),
+		"fact": Fact(evil), "text": Text(evil), "table": Table(evil, []Column{{Label: evil}}), "paging": Paging(evil, evil),
 		"filter":  Filter(evil, Pick{Name: evil, Label: evil, Value: evil, Hint: evil}, Pick{Name: evil, Label: evil, Options: []string{evil}}),
 		"problem": Problem(p), "form": Form(evil, evil, fields, p), "ask": Ask(evil, "", evil, true), "act": Act(evil, "", evil),
 		"asked":    Asked(Question{Title: evil, Text: evil, Button: evil, Back: evil, Fields: fields, Problem: p}, evil),
@@ -221,5 +221,16 @@ func TestFault(t *testing.T) {
 	}
 	if left := Fault(fields, problem.Refuse("other", "", "no")); left == nil {
 		t.Error("a problem of no field is lost")
+	}
+}
+
+func TestLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "plain 텍스트": "plain 텍스트", "two\nlines\tand a tab": "two lines and a tab", "\x1b[1;31mred\x1b[0m": "red", "\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ end": "link end",
+		"\x1b": "", "a\x1b[": "a", "a\x1b[31": "a", "a\x1b]0;title": "a", "\x00\x07\x7fbell": "bell", "\x1bcreset": "reset",
+	} {
+		if got := Line(text); got != want {
+			t.Errorf("Line(%q) = %q, want %q", text, got, want)
+		}
 	}
 }

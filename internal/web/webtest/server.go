@@ -23,6 +23,7 @@ import (
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/vault"
 	"github.com/weirhq/weir/internal/web"
+	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
 	"github.com/weirhq/weir/internal/workspace"
@@ -62,7 +63,7 @@ func (s *Server) AtEnd(do func()) { s.atEnd = append(s.atEnd, do) }
 func (s *Server) Cut() { s.server.CloseClientConnections() }
 
 // Start runs the dashboard until the test ends. Changes adjust its set-up.
-func Start(t testing.TB, changes ...func(*web.Config)) *Server {
+func Start(t testing.TB, changes ...func(*site.Config)) *Server {
 	t.Helper()
 	s := &Server{DB: testdb.New(t)}
 	t.Cleanup(func() {
@@ -81,7 +82,7 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	}
 	s.stores(t, log)
 	hub := timeline.NewHub(s.DB.Pool, nil, timeline.Options{})
-	config := web.Config{
+	config := site.Config{
 		Store: s.Store, Auth: s.Auth, Door: entry, Hub: hub, Version: "test", Env: "webtest", Log: log,
 		Health: health, Settings: settings, Workflows: s.Flows, Rollouts: s.Rollouts, Operations: op.Local{Stores: []any{work.New(s.DB.Pool, s.Client).Checked(s.Flows.CheckRun, fleet.CheckScheduled), s.Flows, s.Rollouts, s.Fleets, s.Vault, s.Waker, s.Workspaces, s.Auth}}, Fleets: s.Fleets, Workspaces: s.Workspaces, Bucket: s.Bucket, Secrets: s.Vault,
 	}
@@ -108,9 +109,9 @@ func Start(t testing.TB, changes ...func(*web.Config)) *Server {
 	return s
 }
 
-func health(context.Context) web.Health {
-	return web.Health{
-		Checks: []web.Check{{Name: "database", OK: true, Detail: "answers in 1ms"}, {Name: "schema", OK: true, Detail: "version 2"}, {Name: "loops", OK: false, Detail: "loop gates failed 3 times in a row: canceling statement due to lock timeout"}},
+func health(context.Context) site.Health {
+	return site.Health{
+		Checks: []site.Check{{Name: "database", OK: true, Detail: "answers in 1ms"}, {Name: "schema", OK: true, Detail: "version 2"}, {Name: "loops", OK: false, Detail: "loop gates failed 3 times in a row: canceling statement due to lock timeout"}},
 		Epoch:  7,
 		Loops: []loop.Stats{
 			{Name: "expire", Every: time.Second, Ticks: 1412, Took: 3 * time.Second, Last: time.Now().Add(-time.Second), LastTook: 2 * time.Millisecond},
@@ -119,8 +120,8 @@ func health(context.Context) web.Health {
 	}
 }
 
-func settings() []web.Setting {
-	return []web.Setting{
+func settings() []site.Setting {
+	return []site.Setting{
 		{Name: "database_url", Variable: "WEIR_DATABASE_URL", Help: "PostgreSQL to use; empty: Weir runs its own in the data folder", Value: "postgres://weir:***@db.example.org/weir", Origin: "environment"}, // #nosec G101 -- the password is masked
 		{Name: "listen", Variable: "WEIR_LISTEN", Help: "address for HTTP", Value: "127.0.0.1:8470", Default: "127.0.0.1:8470", Origin: "default"},
 		{Name: "retention", Variable: "WEIR_RETENTION", Help: "how long history is kept: 720h, 30d or forever", Value: "90d", Default: "30d", Origin: "file"},

@@ -1,0 +1,218 @@
+package workpages
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/web/site"
+	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workflow"
+	"github.com/weirhq/weir/internal/workflow/definition"
+)
+
+// heldShown is how many held steps the head of a job lists.
+const heldShown = 5
+
+// jobFlow is what a job that is a run of a workflow has besides.
+type jobFlow struct {
+	edition
+	// by is who asked for it, from the step that its rerun began with.
+	by, from string
+	// why is of a queued job what it waits for.
+	why []work.Reason
+	// held are steps that wait for a person.
+	held []view.Task
+	// children are the jobs that its steps wait or waited for, newest first; child
+	// has the newest of each step.
+	children []view.Job
+	child    map[weir.ID]view.Job
+
+	mayRerun, mayRetry, mayRelease bool
+}
+
+// jobFlow reads what a job is a run of, and what it waits for.
+func (w *pages) jobFlow(r *site.Request, j view.Job) (f jobFlow, err error) {
+	if f.edition, err = w.flowOf(r.Context(), j); err != nil {
+		return f, err
+	}
+	var asked struct {
+		By    string `json:"by"`
+		Rerun struct {
+			From string `json:"from"`
+		} `json:"rerun"`
+	}
+	// Options may be anything that somebody wrote by SQL.
+	if json.Unmarshal(j.Options, &asked) == nil {
+		f.by, f.from = asked.By, asked.Rerun.From
+	}
+	f.mayRerun = f.known() && j.Ended() && r.Can(auth.Submit, "job")
+	// A device is not tried again by hand: the fleet job is submitted again.
+	f.mayRetry = j.Ended() && j.Failed+j.Canceled > 0 && j.Kind != "fleet" && r.Can(auth.Command, "job")
+	f.mayRelease = r.Can(auth.Command, "task")
+	if err = w.childJobs(r, j, &f); err != nil {
+		return f, err
+	}
+	if j.Kind == "fleet" {
+		return f, nil // why it is not further is on its own page, by device
+	}
+	if j.State == "queued" {
+		f.why, err = w.whyJob(r, j)
+		return f, err
+	}
+	if !j.Ended() {
+		if f.why, err = w.stops(r, j); err != nil {
+			return f, err
+		}
+		f.held, _, err = w.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown})
+	}
+	return f, err
+}
+
+// stops is what tasks of a running job wait for, but for one another and for
+// people: who is asked stands in a box of its own.
+func (w *pages) stops(r *site.Request, j view.Job) ([]work.Reason, error) {
+	reasons, err := w.whyJob(r, j)
+	return slices.DeleteFunc(reasons, func(x work.Reason) bool { return x.Open || x.Gate == "needs" || x.Gate == "hold" }), err
+}
+
+func (w *pages) whyJob(r *site.Request, j view.Job) ([]work.Reason, error) {
+	found, err := work.WhyJob.Call(r.Context(), w.Operations, &work.NamedJob{Job: j.ID.String()})
+	return found.Items, err
+}
+
+// childrenMost is how many jobs of its steps the page of a job knows.
+const childrenMost = 100
+
+// childJobs reads the jobs that the steps of a job stand for.
+func (w *pages) childJobs(r *site.Request, j view.Job, f *jobFlow) (err error) {
+	if f.steps == nil || !slices.ContainsFunc(f.steps.Steps, func(s definition.Step) bool { return s.Workflow != "" }) {
+		return nil
+	}
+	if f.children, _, err = w.Store.JobPage(r.Context(), view.JobFilter{Of: j.ID}, view.Page{Limit: childrenMost}); err != nil {
+		return err
+	}
+	f.child = map[weir.ID]view.Job{}
+	for _, c := range slices.Backward(f.children) {
+		f.child[c.Parent] = c
+	}
+	return nil
+}
+
+// follow is what may change the page of a job: what happens to it, and to the jobs
+// of its steps.
+func (v jobView) follow() *timeline.Filter {
+	if len(v.child) == 0 {
+		return &timeline.Filter{Job: v.ID}
+	}
+	known := map[weir.ID]bool{v.ID: true}
+	for _, c := range v.children {
+		known[c.ID] = true
+	}
+	return &timeline.Filter{Match: func(e *timeline.Event) bool { return known[e.Job] }}
+}
+
+// repeats says that the job does another again.
+func (v jobView) repeats(ctx context.Context) string {
+	if v.from != "" {
+		return ui.Say(ctx, "job.repeatsfrom", ui.Line(v.from))
+	}
+	return ui.Say(ctx, "job.repeats")
+}
+
+func (w *pages) jobArtifacts(r *site.Request, v jobView) (templ.Component, error) {
+	list, err := w.artifactList(r, view.ArtifactFilter{Job: v.ID})
+	if err != nil {
+		return nil, err
+	}
+	return artifactsTab(list), nil
+}
+
+func (w *pages) askRerun(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	j, f, err := w.flowJob(r)
+	if err != nil {
+		return ui.Question{}, err
+	}
+	what := ui.Field{Name: "what", Label: ui.Say(ctx, "word.what"), Type: "select", Focus: true, Options: []ui.Option{{Value: "all", Label: ui.Say(ctx, "word.allofit")}, {Value: "from", Label: ui.Say(ctx, "word.fromastepon")}}}
+	if j.State != "done" {
+		what.Options = append(what.Options, ui.Option{Value: "failed", Label: ui.Say(ctx, "word.whatdidnotendwell")})
+		what.Value = "failed"
+	}
+	step := ui.Field{Name: "from", Label: ui.Say(ctx, "word.step"), Type: "select", Optional: true, Hint: ui.Say(ctx, "rerun.hint"), Options: []ui.Option{{Value: "", Label: "–"}}, Value: stem(r.Query("from"))}
+	if f.steps != nil {
+		for _, s := range f.steps.Steps[:min(len(f.steps.Steps), site.StepsShown)] {
+			step.Options = append(step.Options, ui.Option{Value: s.Key, Label: ui.Line(s.Key)})
+		}
+	}
+	if step.Value != "" {
+		what.Value = "from"
+	}
+	return ui.Question{
+		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step},
+		Text: ui.Say(ctx, "rerun.text", f.version),
+	}, nil
+}
+
+var item = regexp.MustCompile(`\[[0-9]+\]$`)
+
+// stem is the step that a task belongs to: of an item of a map, the map.
+func stem(key string) string { return item.ReplaceAllString(key, "") }
+
+// flowJob is the job of the path, which must be a run of a workflow.
+func (w *pages) flowJob(r *site.Request) (view.Job, edition, error) {
+	id, err := r.ID("id")
+	if err != nil {
+		return view.Job{}, edition{}, err
+	}
+	if _, err := w.Flows(); err != nil {
+		return view.Job{}, edition{}, err
+	}
+	j, err := w.Store.Job(r.Context(), id)
+	if err != nil {
+		return view.Job{}, edition{}, err
+	}
+	f, err := w.flowOf(r.Context(), j)
+	if err == nil && !f.known() {
+		err = problem.New(problem.Conflict, "retry it, or submit its tasks again", "the job is not a run of a workflow")
+	}
+	return j, f, err
+}
+
+func (w *pages) rerunJob(r *site.Request) (site.Done, error) {
+	ctx := r.Context()
+	in := &workflow.Rerunning{Job: r.PathValue("id"), Body: new(workflow.RerunBody)}
+	switch what := r.Field("what"); what {
+	case "", "all":
+	case "failed":
+		in.Body.Failed = true
+	case "from":
+		if in.Body.From = r.Field("from"); in.Body.From == "" {
+			return site.Done{}, problem.Refuse("from", "", "choose a step")
+		}
+	default:
+		return site.Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
+	}
+	made, err := workflow.Rerun.Call(r.Context(), w.Operations, in)
+	if err != nil {
+		return site.Done{}, err
+	}
+	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
+}
+
+func retriedJob(r *site.Request, out work.RetryJobOutput) site.Done {
+	return site.Done{
+		To:  "/jobs/" + url.PathEscape(r.PathValue("job")),
+		Say: ui.Count(r.Context(), "said.job.retried", out.Tasks),
+	}
+}
