@@ -233,12 +233,13 @@ var sizes = sizeRules{
 	columns:     map[string]int{"schema": 120},
 	made:        []string{"schema/golden.sql", "schema/functions/engine/_words.sql"},
 	long: allowed{
-		".":                       "the SDK is one package for its users, and the root has the files of the repository",
-		"chaos":                   "one history and one judge for all faults",
-		"internal/app":            "wiring has one scope; its tests run the whole server",
-		"internal/engine/view":    "read queries of one store",
-		"internal/rollout/target": "one protocol for two engines of databases",
-		"internal/workspace":      "a domain with its store, controller, clock and collector",
+		".":                          "the SDK is one package for its users, and the root has the files of the repository",
+		"chaos":                      "one history and one judge for all faults",
+		"internal/app":               "wiring has one scope; its tests run the whole server",
+		"internal/engine/enginetest": "the tests of the SQL share one rig",
+		"internal/engine/view":       "read queries of one store",
+		"internal/rollout/target":    "one protocol for two engines of databases",
+		"internal/workspace":         "a domain with its store, controller, clock and collector",
 	},
 }
 
