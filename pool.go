@@ -42,6 +42,12 @@ func seen(t time.Time) *time.Time {
 // Size is a helper for the field of that name.
 func Size(n int) *int { return &n }
 
+// NotePool changes the note of a pool, and nothing else of it. An empty note takes the old
+// one away.
+func (c *Client) NotePool(ctx context.Context, name, note, by string) error {
+	return c.command(ctx, "note pool", `select weir.note_pool($1, $2, nullif($3, ''))`, name, note, by)
+}
+
 // DropPool deletes a pool. It is refused while tasks use it, unless forced:
 // then they go on as if they had none.
 func (c *Client) DropPool(ctx context.Context, name string, force bool, by string) error {

@@ -2085,6 +2085,8 @@ function mark_exported(partition text, location text, rows bigint, at timestamp 
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
 function note_bulk(kind text, action text, filter jsonb, matched integer, changed integer, refused integer DEFAULT 0, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says in the timeline what was done to all tasks or jobs of a filter.
+function note_pool(name text, note text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Changes the note of a pool.
 function note_wake(name text, step text, note text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes a step in the waking of a node: waking, called, awake, failed or asleep.
 function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL::text[], hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -2303,6 +2305,7 @@ weir_client: execute on function fleet_submit
 weir_client: execute on function fleet_why
 weir_client: execute on function hold
 weir_client: execute on function note_bulk
+weir_client: execute on function note_pool
 weir_client: execute on function open_gates
 weir_client: execute on function open_job
 weir_client: execute on function put_workflow

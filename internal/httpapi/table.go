@@ -92,6 +92,7 @@ func orderRoutes() []Route {
 		lists(work.ListPools),
 		defines(work.ShowPool),
 		defines(work.PutPool),
+		described(work.NotePool),
 		described(work.DropPool),
 
 		lists(work.ListSchedules),

@@ -39,6 +39,14 @@ type DroppingPool struct {
 	Force bool `query:"force" doc:"Also while tasks use it: they go on as if they had none."`
 }
 
+// NotingPool changes the note of a pool.
+type NotingPool struct {
+	NamedPool
+	Body struct {
+		Note string `json:"note" flag:"TEXT" maxLength:"1000" doc:"What the pool is for; empty: nothing is noted."`
+	}
+}
+
 // Pool is a pool and its version.
 type Pool struct {
 	view.Pool
@@ -69,6 +77,10 @@ var (
 				p, err = s.putPool(ctx, who, in)
 				return err
 			})
+		})
+	NotePool = op.New(on("pool", http.MethodPost, "note", "/pools/{pool}/note", auth.Manage, "Change the note of a pool"),
+		func(ctx context.Context, s *Store, who auth.Subject, in *NotingPool) (op.Nothing, error) {
+			return op.Nothing{}, s.Client.NotePool(ctx, in.Pool, in.Body.Note, who.By())
 		})
 	DropPool = op.New(on("pool", http.MethodDelete, "delete", "/pools/{pool}", auth.Manage, "Delete a pool"),
 		func(ctx context.Context, s *Store, who auth.Subject, in *DroppingPool) (op.Nothing, error) {

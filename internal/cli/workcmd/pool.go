@@ -19,7 +19,8 @@ import (
 // Pool is the command weir pool.
 func Pool(e *command.Env) *cobra.Command {
 	return e.Noun("pool", "Limits on how many tasks run at once, or in a time", []string{"pools"},
-		command.Lists(e, work.ListPools, &cobra.Command{Short: "List pools and what uses them"}, poolListing), poolShow(e), poolSet(e), poolDrop(e))
+		command.Lists(e, work.ListPools, &cobra.Command{Short: "List pools and what uses them"}, poolListing), poolShow(e), poolSet(e),
+		command.Told(e, work.NotePool, &cobra.Command{}, "Pool %s has its note."), poolDrop(e))
 }
 
 var poolListing = command.Listing[work.Pool]{

@@ -98,6 +98,8 @@ var badInput = []struct{ name, code, says, sql string }{
 	{"rate without an interval", "WR422", "rate", `select weir.set_pool('q', rate => 1)`},
 	{"rate of nothing", "WR422", "rate", `select weir.set_pool('q', rate => 0, per => '1 s')`},
 	{"pool without a name", "WR422", "name", `select weir.set_pool('', 1)`},
+	{"note of no pool", "WR404", "pool", `select weir.note_pool('nowhere', 'x')`},
+	{"long note of a pool", "WR422", "note", `select weir.note_pool('p', repeat('x', 1001))`},
 	{"drop of no pool", "WR404", "pool", `select weir.drop_pool('nowhere')`},
 	{"drop of a pool in use", "WR409", "in use", `select weir.drop_pool('p')`},
 	{"schedule of nothing", "WR422", "service", `select weir.set_schedule('s', '@daily', '{}', now())`},

@@ -87,6 +87,20 @@ func (w *pages) setLimits(r *site.Request) (site.Done, error) {
 	return w.putPool(r, name, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.pool.limits", name))
 }
 
+func (w *pages) askNotePool(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	p, err := w.Store.Pool(ctx, r.PathValue("pool"))
+	return ui.Question{
+		Title: ui.Say(ctx, "ask.pool.note", ui.Cut(p.Name, 80)), Button: ui.Say(ctx, "pool.note.set"), Back: poolPath(p.Name),
+		Fields: []ui.Field{{Name: "note", Label: ui.Say(ctx, "word.note"), Value: p.Note, Optional: true, Auto: "off", Focus: true}},
+	}, err
+}
+
+func poolNoted(r *site.Request, _ op.Nothing) site.Done {
+	name := r.PathValue("pool")
+	return site.Done{To: poolPath(name), Say: ui.Say(r.Context(), "said.pool.noted", name)}
+}
+
 func (w *pages) askDropPool(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	p, err := w.Store.Pool(r.Context(), r.PathValue("pool"))

@@ -36,6 +36,7 @@ func (w *pages) actions() []site.Action {
 	return []site.Action{
 		{Path: "/new-pool", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: askNewPool, Do: w.createPool},
 		{Path: "/pools/{pool}/limits", Nav: "/pools", Verb: auth.Manage, Kind: "pool", Ask: w.askLimits, Do: w.setLimits},
+		site.Operated(w.Operations, work.NotePool, "/pools", w.askNotePool, poolNoted),
 		site.Addressed("/pools/{pool}/delete", site.Operated(w.Operations, work.DropPool, "/pools", w.askDropPool, poolGone)),
 		{Path: "/nodes/{node}/drain", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askDrain, Do: w.setMode(weir.Draining, "said.node.drain")},
 		{Path: "/nodes/{node}/pause", Nav: "/nodes", Verb: auth.Manage, Kind: "node", Ask: w.askPauseNode, Do: w.setMode(weir.Paused, "said.node.pause")},

@@ -42,6 +42,10 @@ func TestPools(t *testing.T) {
 	c.Post(t, "/new-pool", form("name", "a/b c", "size", "9")).Is(t, 422).Has(t, "already")
 	c.Get(t, to+"/limits").Is(t, 200).Has(t, `value="2"`, `value="6"`, `value="1m"`)
 	c.Post(t, to+"/limits", form("size", "1", "note", "one")).Is(t, 303)
+	c.Get(t, to+"/note").Is(t, 200).Has(t, `value="one"`)
+	c.Post(t, to+"/note", form("note", "two cards")).Is(t, 303)
+	c.Get(t, to).Has(t, "two cards")
+	c.Post(t, to+"/note", form("note", "one")).Is(t, 303)
 	if p, err := s.Store.Pool(t.Context(), "a/b c"); err != nil || *p.Size != 1 || p.Rate != nil || p.Note != "one" {
 		t.Fatalf("%+v, %v", p, err)
 	}
