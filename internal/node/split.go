@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Words splits a command that a person wrote into its words, as a shell does: space
+// SplitCommand splits a command that a person wrote into its words, as a shell does: space
 // separates, quotes keep together, a backslash escapes the next character. Nothing is
 // expanded, because the command does not pass through a shell.
 func SplitCommand(line string) (argv []string, err error) {

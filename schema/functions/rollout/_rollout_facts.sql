@@ -16,7 +16,7 @@ as $$
 #variable_conflict use_column
 begin
   return (select coalesce(jsonb_agg(g), '[]') from (
-    select x.rollout, x.stage, x.canary, x.state, x.outcome, x.reason ashold, x.attempt = 0 as fresh, x.proven,
+    select x.rollout, x.stage, x.canary, x.state, x.outcome, x.reason as hold, x.attempt = 0 as fresh, x.proven,
       count(*)::int as n, min(x.task::text) filter (where x.state = 'bad') as task,
       min(x.database) as database, array_agg(x.task) filter (where x.state = 'bad') as bad
     from weir._rollout_fact x where x.rollout = any (ids) group by 1, 2, 3, 4, 5, 6, 7, 8

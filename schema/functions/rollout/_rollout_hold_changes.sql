@@ -18,7 +18,7 @@ begin
       when r.aborted_at is not null then
         weir._rollout_did('rollout_over', r.aborted_by, r.abort_note)
       when r.started_at is null then weir._rollout_waits_start(r.job)
-      when s.earlier is not null then jsonb_build_object('code', 'rollout_stage_first', ' stage', s.earlier)
+      when s.earlier is not null then jsonb_build_object('code', 'rollout_stage_first', 'stage', s.earlier)
       when s.waits is not null then s.waits
       when s.canary_left > 0 and not f.canary then coalesce(s.stopped, s.canary)
       when s.stopped is not null and f.fresh then s.stopped

@@ -55,11 +55,11 @@ begin
         jsonb_build_object('code', 'rollout_approval', 'stage', e.name,
           'approved', e.approved, 'approvals', e.approvals,
         'do',
-        format(' weir rollout approve %s %s', e.rollout, e.name))
+        format('weir rollout approve %s %s', e.rollout, e.name))
       when e.manual and e.n > 1
         and e.promoted_at is null then
           jsonb_build_object('code', 'rollout_promotion', 'stage', e.name, 'do',
-          format(' weir rollout promote %s %s', e.rollout, e.name)) end,
+          format('weir rollout promote %s %s', e.rollout, e.name)) end,
     e.canary_left, e.canary_waits,
     (select jsonb_build_object('code',
         case when g.unknown then 'rollout_unknown' when o.outcome = 'canceled' then 'rollout_canceled'
