@@ -1,13 +1,6 @@
-//go:build chaos && unix
+//go:build unix
 
 package chaos
-
-import (
-	"slices"
-	"strings"
-	"testing"
-	"time"
-)
 
 // brokenRollouts are builds without one of the guards of rollouts, each with a rule that
 // must be found broken.
@@ -24,24 +17,4 @@ var brokenRollouts = []struct {
         and `, `where `}, ruleBeside},
 	{"lane without order", edit{"_rollout_specs", `'rank', (c.value ->> 'rank')::bigint`, `'rank', null`}, ruleOrder},
 	{"rollout without its limit", edit{"_rollout_specs", `'pool', _rollout_specs.pool`, `'pool', null`}, ruleParallel},
-}
-
-// TestLongRolloutsBrokenBuild tests the checker of [TestRollouts]: it detects each broken
-// build.
-func TestLongRolloutsBrokenBuild(t *testing.T) {
-	t.Parallel()
-	for _, b := range brokenRollouts {
-		t.Run(strings.ReplaceAll(b.name, " ", "_"), func(t *testing.T) {
-			t.Parallel()
-			c := newCampaign(t, 1, size{databases: 6, rollouts: 3, changes: 5}, b.edit)
-			began := time.Now()
-			c.storm()
-			c.settle()
-			found := c.findings()
-			if !slices.Contains(rules(found), b.rule) {
-				t.Fatalf("nobody noticed; found were %v", rules(found))
-			}
-			t.Logf("found in %s: %s", time.Since(began).Round(time.Millisecond), strings.Join(rules(found), "; "))
-		})
-	}
 }
