@@ -45,6 +45,9 @@ type flow struct {
 	promised map[[16]byte]bool
 	ended    atomic.Int64
 	restarts int
+	// raised is set when a floor has risen. Long transactions of other tests on the same
+	// server delay that, so the flow goes on until then.
+	raised atomic.Bool
 }
 
 // newSiteOf gives a run what it takes to start the product's own servers.
@@ -89,7 +92,8 @@ func (f *flow) promise(ids [][16]byte) (enough bool) {
 	return len(f.promised) >= f.want
 }
 
-func (f *flow) enough() bool { return f.promise(nil) }
+// enough reports whether all that was wanted is submitted, and a floor rose meanwhile.
+func (f *flow) enough() bool { return f.promise(nil) && f.raised.Load() }
 
 const flowSubmit = `select task from weir.submit_many((select jsonb_agg(jsonb_build_object('service', 'flow', 'priority', i % 2)) from generate_series(1, $1) i), false)`
 
@@ -163,6 +167,10 @@ func (f *flow) tender(ctx context.Context) {
 	for pause(ctx, time.Second) {
 		if _, err := f.wide.Exec(ctx, `select weir.tend(true)`); err != nil && ctx.Err() == nil {
 			f.Errorf("tend: %v", err)
+		}
+		var raised bool
+		if err := f.wide.QueryRow(ctx, `select exists (select from weir.classes where floor > 0)`).Scan(&raised); err == nil && raised {
+			f.raised.Store(true)
 		}
 	}
 }
@@ -315,9 +323,8 @@ func (f *flow) compare(seen *reader) (found []Finding) {
 	if ghosts > 0 {
 		found = append(found, Finding{ruleLost, "", fmt.Sprintf("%d tasks ran that nobody was promised", ghosts)})
 	}
-	var raised bool
-	if err := f.wide.QueryRow(f.ctx, `select exists (select from weir.classes where floor > 0)`).Scan(&raised); err != nil || !raised {
-		found = append(found, Finding{"nothing was tested", "", fmt.Sprintf("no floor rose (%v)", err)})
+	if !f.raised.Load() {
+		found = append(found, Finding{"nothing was tested", "", "no floor rose"})
 	}
 	f.Logf("measured: %d tasks, %d lost; a reader with a cursor saw %d events, each once and in order: %v; %d servers were replaced meanwhile",
 		len(f.promised), lost, seen.events, len(seen.found) == 0, f.restarts)
