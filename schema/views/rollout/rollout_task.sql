@@ -11,12 +11,13 @@ select x.task as id, x.rollout, q.key, s.name as stage, x.stage as stage_n, x.da
     when r.task is not null then 'RUNNING' when f.outcome is null then 'AVAILABLE' when f.outcome = 'done' then 'DONE'
       when f.outcome = 'skipped' then 'SKIPPED'
     when g.unknown then 'UNKNOWN' else upper(f.outcome::text) end as status,
-  case when p.task is not null then
+  (case when p.task is not null then
       case when p.hold is not null and p.gate in ('time', 'hold') then p.hold else weir._sentence(y.reason) end
     when f.outcome in ('failed', 'canceled') then
       coalesce(case when g.unknown then 'nobody knows whether it was applied: ' end, '') || coalesce(g.note, f.cause)
       when f.outcome = 'skipped' then f.cause
-    when r.task is not null then g.says when f.outcome = 'done' then g.note end as cause,
+    when r.task is not null then g.says when f.outcome = 'done' then g.note end)
+    collate "C" as cause, -- as it was before, because a view keeps the collation of its columns
   case when p.gate = 'lane' then b.task end as blocker,
   coalesce(case when p.gate = 'lane' then b.since end, p.since, case when r.task is not null then g.says_since end,
     r.claimed_at, f.at, a.opened_at) as since,
