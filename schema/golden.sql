@@ -746,6 +746,7 @@ table system_locks
   epoch bigint not null
   acquired_at timestamp with time zone not null
   expires_at timestamp with time zone not null
+  seen_at timestamp with time zone
   constraint PRIMARY KEY (lock_name)
 table tallied
   one boolean not null default true
@@ -1491,6 +1492,8 @@ view fleet.workers: PCs. INSERT (pc_id, max_devices) registers one, and is a hea
 -- Functions
 function _act_as_owner(kind text) returns void
   sql volatile: The commands of this transaction come from the owner of such jobs.
+function _add_absence(since timestamp with time zone, t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Extends the leases of nodes that ran out while no server was there.
 function _add_to_jobs(specs weir.task_spec[], of uuid[], base integer, params jsonb, known_keys text[], known_ids uuid[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Tasks join jobs that live, or build queued ones.
 function _advance(ids uuid[], t timestamp with time zone, OUT lanes text[], OUT pools text[], OUT opened integer) returns record

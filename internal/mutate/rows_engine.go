@@ -489,6 +489,21 @@ var engineRows = []Row{
 		engineTests, "TestResignEndsOneTerm",
 	},
 	{
+		"a leader adds its absence to leases", "schema/functions/engine/lead.sql",
+		`weir._add_absence(was.seen_at, t)`, `0`,
+		engineTests, "TestALeaderAddsItsAbsence",
+	},
+	{
+		"a new leader waits for nobody's lease", "schema/functions/engine/_add_absence.sql",
+		`for update skip locked`, `for update nowait`,
+		engineTests, "TestALeaderAddsItsAbsence",
+	},
+	{
+		"an absence does not bring a lease back that was over before", "schema/functions/engine/_add_absence.sql",
+		`and x.until >= since and`, `and`,
+		engineTests, "TestALeaderAddsItsAbsence",
+	},
+	{
 		"who resigns ends its own lead", "schema/functions/engine/resign.sql",
 		` and l.holder_id = resign.holder`, ``,
 		engineTests, "TestResignEndsOneTerm",

@@ -215,6 +215,60 @@ func TestResignEndsOneTerm(t *testing.T) {
 	}
 }
 
+// TestALeaderAddsItsAbsence lets a server lead after others were away. A lease of a node
+// that held then gets 30 s to be renewed, also if it has run out. One that was over before
+// is over, a worker without a node can renew without a server, after a short absence
+// nothing is added, and no other transaction is waited for.
+func TestALeaderAddsItsAbsence(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	lead := func(sec float64, who string) { e.exec(`select weir.lead('coordinator', $1, at => $2)`, who, at(sec)) }
+	until := func(task string) string {
+		return one[string](e, `select round(extract(epoch from until - $2))::text from weir.running where task = $1`, task, at(0))
+	}
+	e.exec(`select weir.register_node('n', capacity => '{"s": 9}', at => $1)`, at(0))
+	e.exec(`select weir.register_worker('w', '{s}', node => 'n', at => $1)`, at(0))
+	claim := func(worker string, sec float64) string {
+		task := e.submit(sec, spec{"service": "s"})
+		if got := one[string](e, `select task::text from weir.claim($1, '{s}', at => $2)`, worker, at(sec)); got != task {
+			t.Fatalf("%s claimed %s, want %s", worker, got, task)
+		}
+		return task
+	}
+	lead(0, "a")
+	over := claim("w", 1)
+	for _, sec := range []float64{14, 28, 42} {
+		lead(sec, "a")
+	}
+	held, locked, alone := claim("w", 43), claim("w", 43), claim("sdk", 43)
+	lead(65, "b") // 23 s after a was last there
+	if got := until(held); got != "73" {
+		t.Errorf("after a short absence the lease ends at %s", got)
+	}
+	s := e.newSessions(1)
+	s[0].send(`begin; update weir.running set started = true where task = '` + locked + `'`)
+	if err := s[0].result(); err != nil {
+		t.Fatal(err)
+	}
+	lead(200, "c") // without a wait for what another transaction holds
+	s[0].send(`rollback`)
+	if err := s[0].result(); err != nil {
+		t.Fatal(err)
+	}
+	for task, want := range map[string]string{over: "31", held: "230", locked: "73", alone: "73"} {
+		if got := until(task); got != want {
+			t.Errorf("the lease of %s ends at %s, want %s", task, got, want)
+		}
+	}
+	if got := one[string](e, `select data ->> 'extended' from weir.events where type = 'leads' order by seq desc limit 1`); got != "1" {
+		t.Errorf("the event counts %q", got)
+	}
+	e.exec(`select weir.tend(at => $1)`, at(205))
+	if got := one[int](e, `select count(*) from weir.running`); got != 1 {
+		t.Errorf("%d leases are left", got)
+	}
+}
+
 // TestLocksAreHeld plays pairs of calls of which the second must wait for the
 // first: what each reads is true only under that lock.
 func TestLocksAreHeld(t *testing.T) {

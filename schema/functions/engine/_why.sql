@@ -54,7 +54,9 @@ begin
   elsif state = 'running' then
     return query select 'lease', true, jsonb_build_object('code', 'lease', 'attempt', r.attempt, 'worker', w.name,
       'until', weir._instant(r.until),
-      'stopping', case when r.cancel_at is not null then '{"code": "stopping"}'::jsonb end), null::uuid, r.claimed_at
+      'stopping', case when r.cancel_at is not null then '{"code": "stopping"}'::jsonb end,
+      'silent', case when w.seen_at < t - interval '30 s'
+        then jsonb_build_object('code', 'silent', 'since', weir._instant(w.seen_at)) end), null::uuid, r.claimed_at
     from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
     return query select * from weir._why_of('task', (select j.kind from weir.jobs j where j.id = q.job), q.id, t);
   end if;

@@ -3,7 +3,7 @@ create or replace function weir.resign(lock_name text, holder text, epoch bigint
 language sql security definer
 set search_path = weir, pg_temp
 as $$
-  update weir.system_locks l set expires_at = '-infinity'
+  update weir.system_locks l set expires_at = '-infinity', seen_at = clock_timestamp()
   where l.lock_name = resign.lock_name and l.holder_id = resign.holder and l.epoch = resign.epoch
 $$;
 comment on function weir.resign is 'Ends a term early.';
