@@ -68,13 +68,28 @@ func (a *Agent) askAgain(ctx context.Context, left map[string]*leftover) error {
 	if len(left) == 0 {
 		return nil
 	}
-	var leases []node.Lease
+	groups := map[time.Duration][]*leftover{}
 	for _, l := range left {
-		leases = append(leases, l.Assignment.Holds())
+		length := a.config.Lease + l.Run.Keep(a.config.Keep)
+		groups[length] = append(groups[length], l)
+	}
+	for length, group := range groups {
+		if err := a.askFor(ctx, group, length); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askFor does so for leases of one length.
+func (a *Agent) askFor(ctx context.Context, left []*leftover, length time.Duration) error {
+	leases := make([]node.Lease, len(left))
+	for i, l := range left {
+		leases[i] = l.Assignment.Holds()
 	}
 	sent := uptime.Now()
 	call, cancel := context.WithTimeout(ctx, a.config.Lease/3)
-	refusals, err := a.transport.Renew(call, leases, a.config.Lease)
+	refusals, err := a.transport.Renew(call, leases, length)
 	cancel()
 	if err != nil {
 		return fmt.Errorf("renew: %w", err)
@@ -97,8 +112,11 @@ func (a *Agent) askAgain(ctx context.Context, left map[string]*leftover) error {
 // goOn takes over an attempt of a previous process.
 func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	at := a.attempt(ctx, l.Assignment, sent)
-	at.dir, at.run, at.deadline, at.safe, at.found = l.dir, l.Run, l.Deadline, sent+a.config.Lease, l.found
+	at.dir, at.deadline, at.found = l.dir, l.Deadline, l.found
+	at.setRun(l.Run)
 	a.mu.Lock()
+	at.safe = 0 // what a previous process was promised is not known
+	at.extend(sent, at.length())
 	a.held[at.Holds()] = at
 	a.mu.Unlock()
 	var o node.Outcome

@@ -51,7 +51,10 @@ type Agent struct {
 	held    map[node.Lease]*attempt
 	mail    mail
 	idle    map[string]time.Time
+	// lastErr is why the last call failed, if none was answered since, and said is when a
+	// failing call was last logged, by operation.
 	lastErr error
+	said    map[string]time.Duration
 }
 
 // Stats counts what an agent has done since it started.
@@ -73,7 +76,7 @@ func New(config Config) *Agent {
 		drain: make(chan struct{}), leave: make(chan struct{}),
 		kick: make(chan struct{}, 1), told: make(chan struct{}, 1),
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
-		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, survey: survey{looker: make(chan struct{}, 1)},
+		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, said: map[string]time.Duration{}, survey: survey{looker: make(chan struct{}, 1)},
 	}
 	a.settled = sync.NewCond(&a.mu)
 	a.keeper = leasing.Keeper{

@@ -19,26 +19,50 @@ func backoff(failures int) time.Duration {
 	return wait/2 + rand.N(wait/2) // #nosec G404 -- jitter is no secret
 }
 
-// hear records that the server answered.
-func (a *Agent) hear() { a.heard.Store(int64(uptime.Now())) }
+// quietFor is how long the same call fails without another line in the log.
+const quietFor = 30 * time.Second
 
-// failed records that a call was not answered.
-func (a *Agent) failed(op string, err error) {
+// hear records that the server answered.
+func (a *Agent) hear() {
+	was := a.heard.Swap(int64(uptime.Now()))
 	a.mu.Lock()
-	a.lastErr = err
+	away := a.lastErr != nil
+	a.lastErr = nil
+	clear(a.said)
 	a.mu.Unlock()
-	a.log.Warn("a call failed; it is tried again", "op", op, "error", err)
+	if away && was > 0 {
+		a.log.Info("the server answers again", "after", (uptime.Now() - time.Duration(was)).Round(time.Millisecond))
+	}
 }
 
-// overdue returns the error of an agent that has had no answer for too long, or nil.
+// failed records that a call was not answered. It logs a call that goes on failing from
+// time to time only.
+func (a *Agent) failed(op string, err error) {
+	now := uptime.Now()
+	a.mu.Lock()
+	a.lastErr = err
+	said, again := a.said[op]
+	quiet := again && now-said < quietFor
+	if !quiet {
+		a.said[op] = now
+	}
+	a.mu.Unlock()
+	if !quiet {
+		a.log.Warn("a call failed; it is tried again", "op", op, "error", err)
+	}
+}
+
+// overdue returns the error of an agent that has had no answer for too long, or nil. An
+// agent that holds leases goes on, because its work does: what is unsure is stopped by the
+// guard.
 func (a *Agent) overdue() error {
 	silent := uptime.Now() - time.Duration(a.heard.Load())
-	if silent < a.config.Patience {
+	a.mu.Lock()
+	last, busy := a.lastErr, len(a.held) > 0
+	a.mu.Unlock()
+	if silent < a.config.Patience || busy {
 		return nil
 	}
-	a.mu.Lock()
-	last := a.lastErr
-	a.mu.Unlock()
 	if last != nil && problem.Explain(last).Kind == problem.Conflict {
 		return last // the server answered: another agent has the name
 	}

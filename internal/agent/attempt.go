@@ -45,8 +45,12 @@ type attempt struct {
 
 	// Guarded by the agent's mutex.
 
-	// safe is the uptime until which the lease certainly holds.
-	safe time.Duration
+	// keep is how long the work may go on after the time in which the lease should have
+	// been renewed.
+	keep time.Duration
+	// renewed is when the last request was sent that extended the lease, and safe is the
+	// uptime until which the lease certainly holds.
+	renewed, safe time.Duration
 	// cause is why the attempt is being stopped.
 	cause error
 	work  driver.Running
@@ -67,7 +71,7 @@ type attempt struct {
 // attempt makes an attempt of a claimed task. since is when the task was taken, or
 // earlier.
 func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
-	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), safe: since + min(task.Lease, a.config.Lease)}
+	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), renewed: since, safe: since + min(task.Lease, a.config.Lease)}
 	if task.Deadline > 0 {
 		at.deadline = since + task.Deadline
 	}
@@ -262,7 +266,7 @@ func (at *attempt) readRun() error {
 		return &refused{err}
 	}
 	if own, ok := at.agent.config.Services[at.Service]; ok && run.Driver == "" {
-		run = own
+		run = own.For(run)
 	}
 	if name := at.agent.config.DeviceDriver; name != "" && at.Device != nil {
 		run.Driver = name
@@ -270,8 +274,16 @@ func (at *attempt) readRun() error {
 	if run.Driver == "" {
 		return &refused{fmt.Errorf("neither the task nor node %s says how service %s is run", at.agent.config.Info.Name, at.Service)}
 	}
-	at.run = run
+	at.setRun(run)
 	return nil
+}
+
+// setRun decides how the task is run, and how long it may go on without contact.
+func (at *attempt) setRun(run node.Run) {
+	a := at.agent
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at.run, at.keep = run, run.Keep(a.config.Keep)
 }
 
 func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
@@ -371,7 +383,7 @@ func (at *attempt) secureLease(ctx context.Context) error {
 		return nil
 	}
 	sent := uptime.Now()
-	refusals, err := a.transport.Renew(ctx, []node.Lease{at.Holds()}, a.config.Lease)
+	refusals, err := a.transport.Renew(ctx, []node.Lease{at.Holds()}, at.length())
 	if err != nil {
 		return err
 	}
@@ -385,7 +397,7 @@ func (at *attempt) secureLease(ctx context.Context) error {
 		return errLost
 	}
 	a.mu.Lock()
-	at.safe = max(at.safe, sent+a.config.Lease)
+	at.extend(sent, at.length())
 	a.mu.Unlock()
 	return nil
 }

@@ -23,9 +23,11 @@ type Config struct {
 	Dir string
 	Log *slog.Logger
 
-	// Lease is how long a task stays with an agent that is not heard from. Zero means 30
-	// s.
+	// Lease is how long an agent has to renew the lease of a task. Zero means 30 s.
 	Lease time.Duration
+	// Keep is how much longer work goes on without contact, and stays with this node, if
+	// it does not say so itself: see [node.Run.Keep]. Zero means no longer.
+	Keep time.Duration
 	// Beat is the time between two heartbeats. Zero means 10 s.
 	Beat time.Duration
 	// Grace is how long work may take to end after it is asked to. Zero means 10 s.

@@ -13,6 +13,8 @@
 //     lease from before it sent its request, by a clock that includes the machine's
 //     sleep, and kills the work with time to spare. Drivers with a leash do so even if
 //     the agent is stopped.
+//   - Work goes on without contact for as long as its run says (docs/decisions/0033). Its
+//     lease is as much longer than the time in which the agent renews it.
 //   - An end that could not be reported is kept and reported again, and its lease is
 //     renewed meanwhile, so that finished work is not repeated because a server was slow
 //     or away. After five lease lengths the task goes to another worker. A claim whose

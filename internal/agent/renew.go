@@ -25,9 +25,9 @@ func (a *Agent) leash(safe time.Duration) time.Time {
 	return time.Now().Add(safe - a.keeper.Margin()/2 - uptime.Now())
 }
 
-// leased returns when the request was sent that gave the lease its present end. The
-// caller holds the mutex.
-func (at *attempt) leased() time.Duration { return at.safe - at.agent.keeper.Length }
+// length returns how long the lease is from each request that extends it: the time that
+// the agent has to renew it, and the time for which the work goes on without contact.
+func (at *attempt) length() time.Duration { return at.agent.config.Lease + at.keep }
 
 // renewDue renews the leases that are due.
 func (a *Agent) renewDue(ctx context.Context) error {
@@ -48,10 +48,10 @@ func (a *Agent) due(all bool) (batch []*attempt) {
 	defer a.mu.Unlock()
 	now, anyDue := a.keeper.Clock(), all
 	for _, at := range a.held {
-		anyDue = anyDue || a.needs(at, now) && a.keeper.Due(at.leased(), now)
+		anyDue = anyDue || a.needs(at, now) && a.keeper.Due(at.renewed, now)
 	}
 	for _, at := range a.held {
-		if anyDue && a.needs(at, now) && !at.renewing && (all || a.keeper.Ripe(at.leased(), now)) {
+		if anyDue && a.needs(at, now) && !at.renewing && (all || a.keeper.Ripe(at.renewed, now)) {
 			at.renewing = true
 			batch = append(batch, at)
 		}
@@ -65,36 +65,72 @@ func (a *Agent) needs(at *attempt, now time.Duration) bool {
 	return !at.telling && (!at.ended || at.untold == 0 || now-at.untold < leasing.Untold*a.config.Lease)
 }
 
-// renew extends leases and acts on the answers.
-func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
+// renew extends leases, with one call for those of one length.
+func (a *Agent) renew(ctx context.Context, batch []*attempt) (err error) {
+	for length, part := range a.byLength(batch) {
+		err = errors.Join(err, a.renewFor(ctx, part, length))
+	}
+	return err
+}
+
+// byLength groups attempts by the length of their leases.
+func (a *Agent) byLength(batch []*attempt) map[time.Duration][]*attempt {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	groups := map[time.Duration][]*attempt{}
+	for _, at := range batch {
+		groups[at.length()] = append(groups[at.length()], at)
+	}
+	return groups
+}
+
+// renewFor extends leases of one length and acts on the answers.
+func (a *Agent) renewFor(ctx context.Context, batch []*attempt, length time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.Lease/6)
 	defer cancel()
+	leases := leasesOf(batch)
+	sent := uptime.Now()
+	refusals, err := a.transport.Renew(ctx, leases, length)
+	a.mu.Lock()
+	for _, at := range batch {
+		at.renewing = false
+	}
+	a.settled.Broadcast()
+	a.mu.Unlock()
+	if err == nil {
+		a.hear()
+		a.extended(batch, byLease(leases, refusals), sent, length)
+	}
+	return err
+}
+
+func leasesOf(batch []*attempt) []node.Lease {
 	leases := make([]node.Lease, len(batch))
 	for i, at := range batch {
 		leases[i] = at.Holds()
 	}
-	sent := uptime.Now()
-	refusals, err := a.transport.Renew(ctx, leases, a.config.Lease)
-	answers := byLease(leases, refusals)
-	if err == nil {
-		a.hear()
-	}
+	return leases
+}
+
+// extended counts the leases from a request that was answered, and acts on the answers.
+// The end of an attempt that has ended is reported all the same, and that call is
+// answered.
+func (a *Agent) extended(batch []*attempt, answers map[node.Lease]string, sent, length time.Duration) {
 	a.mu.Lock()
 	for _, at := range batch {
-		at.renewing = false
-		if answer := answers[at.Holds()]; err == nil && (answer == "" || answer == node.Cancel) {
-			at.safe = sent + a.config.Lease
-			if l, ok := at.work.(driver.Leashed); ok && !at.ended {
-				if err := l.Leash(a.leash(at.safe)); err != nil {
-					a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
-				}
+		if answer := answers[at.Holds()]; answer != "" && answer != node.Cancel {
+			continue
+		}
+		at.extend(sent, length)
+		if l, ok := at.work.(driver.Leashed); ok && !at.ended {
+			if err := l.Leash(a.leash(at.safe)); err != nil {
+				a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
 			}
 		}
 	}
-	a.settled.Broadcast()
-	batch = slices.DeleteFunc(batch, func(at *attempt) bool { return at.ended }) // its end is reported all the same, and that call is answered
+	live := slices.DeleteFunc(slices.Clone(batch), func(at *attempt) bool { return at.ended })
 	a.mu.Unlock()
-	for _, at := range batch {
+	for _, at := range live {
 		switch answers[at.Holds()] {
 		case "":
 		case node.Cancel:
@@ -103,7 +139,11 @@ func (a *Agent) renew(ctx context.Context, batch []*attempt) error {
 			at.stop(errLost)
 		}
 	}
-	return err
+}
+
+// extend counts the lease from a request that was accepted. The caller holds the mutex.
+func (at *attempt) extend(sent, length time.Duration) {
+	at.renewed, at.safe = sent, max(at.safe, sent+length)
 }
 
 // byLease returns the answer for each lease; no answer means yes.
@@ -133,7 +173,7 @@ func (a *Agent) guard(now time.Duration) {
 func (at *attempt) guard(now time.Duration) {
 	a := at.agent
 	a.mu.Lock()
-	unsure, running, ended := a.keeper.Unsure(at.leased(), now), at.work != nil, at.ended
+	unsure, running, ended := a.keeper.Unsure(at.safe-a.keeper.Length, now), at.work != nil, at.ended
 	a.mu.Unlock()
 	switch {
 	case ended:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weirhq/weir/internal/leasing"
@@ -23,6 +24,8 @@ const (
 	batchMost = 500
 	// callMost is the timeout of one call.
 	callMost = 10 * time.Second
+	// notesTries is how often notes may fail while other calls are answered.
+	notesTries = 5
 	// progressEvery is the shortest time between two reports of progress.
 	progressEvery = time.Second
 )
@@ -30,7 +33,7 @@ const (
 // mail is what the reporter has to report. One goroutine reports it all, in this order,
 // so that a note never arrives after the end of its attempt.
 type mail struct {
-	starts []node.Lease
+	starts []*attempt
 	notes  []node.Note
 	ends   []*ending
 }
@@ -48,7 +51,7 @@ type ending struct {
 // announce reports that work has started.
 func (a *Agent) announce(at *attempt) {
 	a.mu.Lock()
-	a.mail.starts = append(a.mail.starts, at.Holds())
+	a.mail.starts = append(a.mail.starts, at)
 	a.mu.Unlock()
 	signal(a.told)
 }
@@ -72,13 +75,13 @@ func (at *attempt) tell(n node.Note) {
 	a := at.agent
 	n.Message = pgtext.Cut(pgtext.Text(n.Message), messageMost)
 	a.mu.Lock()
-	if len(a.mail.notes) >= mailMost {
-		a.mail.notes = a.mail.notes[1:]
-	}
-	a.mail.notes = append(a.mail.notes, n)
+	a.mail.notes = newest(append(a.mail.notes, n))
 	a.mu.Unlock()
 	signal(a.told)
 }
+
+// newest returns the notes that there is room for.
+func newest(notes []node.Note) []node.Note { return notes[max(0, len(notes)-mailMost):] }
 
 // report reports how the attempt ended, and returns when the report was answered or the
 // lease is gone.
@@ -146,7 +149,8 @@ func unescaped(text []byte) ([]byte, error) {
 
 // reportLoop reports until ctx ends and nothing is left to report.
 func (a *Agent) reportLoop(ctx context.Context) {
-	for failures := 0; ; {
+	for failures, answered := 0, 0; ; {
+		heard := a.heard.Load()
 		a.mu.Lock()
 		m := a.mail
 		a.mail = mail{}
@@ -160,14 +164,28 @@ func (a *Agent) reportLoop(ctx context.Context) {
 			}
 		}
 		a.tellStarts(ctx, m)
-		a.tellNotes(ctx, m.notes)
-		left := a.tellEnds(ctx, m.ends)
-		if len(left) == 0 {
-			failures = 0
+		notes := a.tellNotes(ctx, m.notes)
+		if a.heard.Load() != heard {
+			answered++
+		}
+		// While nothing is answered, the server is away, and the notes wait for it. Where
+		// other calls are answered they are given up, because an event is not worth more.
+		if answered >= notesTries || ctx.Err() != nil {
+			notes = nil
+		}
+		var ends []*ending
+		if len(notes) > 0 {
+			ends = a.keep(m.ends) // a note must not arrive after the end of its attempt
+		} else {
+			ends = a.tellEnds(ctx, m.ends)
+		}
+		if len(notes)+len(ends) == 0 {
+			failures, answered = 0, 0
 			continue
 		}
 		a.mu.Lock()
-		a.mail.ends = append(left, a.mail.ends...)
+		a.mail.ends = append(ends, a.mail.ends...)
+		a.mail.notes = newest(append(notes, a.mail.notes...))
 		a.mu.Unlock()
 		loop.Wait(ctx, min(backoff(failures), a.config.Lease/20), nil)
 		failures++
@@ -177,61 +195,43 @@ func (a *Agent) reportLoop(ctx context.Context) {
 // tellStarts reports starts once. It leaves out attempts that have ended in the meantime,
 // because the end implies the start.
 func (a *Agent) tellStarts(ctx context.Context, m mail) {
-	ended := map[node.Lease]bool{}
+	ended := map[*attempt]bool{}
 	for _, e := range m.ends {
-		ended[e.Lease] = true
+		ended[e.at] = true
 	}
-	var leases []node.Lease
-	for _, l := range m.starts {
-		if !ended[l] {
-			leases = append(leases, l)
+	starts := slices.DeleteFunc(m.starts, func(at *attempt) bool { return ended[at] })
+	for length, part := range a.byLength(starts) {
+		leases := leasesOf(part)
+		call, cancel := context.WithTimeout(ctx, callMost)
+		sent := uptime.Now()
+		refusals, err := a.transport.Start(call, leases, length)
+		cancel()
+		if err != nil {
+			a.failed("start", err)
+			continue
 		}
-	}
-	if len(leases) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, callMost)
-	defer cancel()
-	refusals, err := a.transport.Start(ctx, leases)
-	if err != nil {
-		a.failed("start", err)
-		return
-	}
-	a.hear()
-	for _, r := range refusals {
-		a.mu.Lock()
-		var gone *attempt
-		for l, at := range a.held {
-			if l.Task == r.Task && l.Attempt == r.Attempt && !at.ended {
-				gone = at
-			}
-		}
-		a.mu.Unlock()
-		if gone != nil && r.Refusal == node.LeaseLost {
-			gone.stop(errLost)
-		}
+		a.hear()
+		a.extended(part, byLease(leases, refusals), sent, length)
 	}
 }
 
-// tellNotes reports events and retries only a few times, because an event is not worth
-// more.
-func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) {
+// tellNotes reports events, and returns those that must be reported again.
+func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) (left []node.Note) {
 	for len(notes) > 0 {
 		batch := notes[:min(len(notes), batchMost)]
-		notes = notes[len(batch):]
-		for try := range 3 {
-			call, cancel := context.WithTimeout(ctx, callMost)
-			_, err := a.transport.Record(call, batch)
-			cancel()
-			if err == nil || final(err) {
-				break
-			}
+		call, cancel := context.WithTimeout(ctx, callMost)
+		_, err := a.transport.Record(call, batch)
+		cancel()
+		if err != nil && !final(err) {
 			a.failed("record", err)
-			if !loop.Wait(ctx, backoff(try), nil) {
-				return
-			}
+			return notes
 		}
+		if err == nil {
+			a.hear()
+		}
+		notes = notes[len(batch):]
 	}
+	return nil
 }
 
 // tellEnds reports how attempts ended and returns those that must be reported again.
@@ -292,7 +292,9 @@ func (a *Agent) beginTelling(ends []*ending) (now, renewing []*ending) {
 // passed or the agent leaves. The ends are also kept on disk, for a later process of the
 // agent.
 func (a *Agent) keep(ends []*ending) (left []*ending) {
-	defer signal(a.keeper.Look)
+	if len(ends) > 0 {
+		defer signal(a.keeper.Look)
+	}
 	for _, e := range ends {
 		now := uptime.Now()
 		a.mu.Lock()

@@ -17,6 +17,9 @@ const (
 	// shipEvery and shipSize decide when a piece of the log is sent: after a second, or
 	// as soon as it has this size.
 	shipEvery, shipSize = time.Second, 64 << 10
+	// shipPause is how many times as long as the last call took the next one waits, up to
+	// shipRarest, so that a slow server has time for leases.
+	shipPause, shipRarest = 10, 30 * time.Second
 	// shipMost is the largest size of a piece when many lines wait.
 	shipMost = 1 << 20
 	// sayMost is the longest time between two events about the log.
@@ -42,6 +45,8 @@ type shipper struct {
 	unsent []entry
 	// mute is set if there is no bucket to send the log to.
 	mute bool
+	// took is how long the last call took.
+	took time.Duration
 	// began is when the log began, said is when an event last reported it, and hushed is
 	// how many lines were stored since without an event. ending is set when no more lines
 	// come.
@@ -106,10 +111,15 @@ func (s *shipper) begin() {
 		ctx, cancel := context.WithCancel(s.at.kill)
 		defer cancel()
 		for !closed(s.stop) {
-			timer := time.NewTimer(shipEvery)
+			// A piece that is large enough goes early, unless the server is slow.
+			wake := s.wake
+			if s.took*shipPause > shipEvery {
+				wake = nil
+			}
+			timer := time.NewTimer(s.rest())
 			select {
 			case <-timer.C:
-			case <-s.wake:
+			case <-wake:
 			case <-s.stop:
 			}
 			timer.Stop()
@@ -117,12 +127,27 @@ func (s *shipper) begin() {
 				return
 			}
 			s.tellProgress()
-			for s.send(ctx) && !closed(s.stop) {
+			if s.at.unrenewed() {
+				continue // the lease goes before the log
+			}
+			for s.send(ctx) && !closed(s.stop) && s.took*shipPause <= shipEvery {
 			}
 			s.note()
 		}
 	})
 }
+
+// unrenewed reports whether the renewal of the lease is late, because the server is away
+// or slow.
+func (at *attempt) unrenewed() bool {
+	a := at.agent
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return uptime.Now()-at.renewed > a.config.Lease/2
+}
+
+// rest returns how long to wait before the next piece.
+func (s *shipper) rest() time.Duration { return min(max(shipEvery, s.took*shipPause), shipRarest) }
 
 // finish sends the rest. It gives up when there is no time left for it.
 func (s *shipper) finish(ctx context.Context) {
@@ -171,6 +196,7 @@ func (s *shipper) send(ctx context.Context) bool {
 	quiet := !s.ending && now.Sub(s.said) < sayAfter(now.Sub(s.began))
 	call, cancel := context.WithTimeout(ctx, callMost)
 	defer cancel()
+	defer func() { s.took = time.Since(now) }()
 	err := s.at.agent.transport.AppendLog(call, s.at.Holds(), node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at, Quiet: quiet, Before: s.hushed})
 	switch {
 	case err == nil:

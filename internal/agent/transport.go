@@ -19,7 +19,7 @@ type Transport interface {
 	// Claim returns at once when ctx ends; a claim that was made all the same is found
 	// again by its ID.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
-	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
+	Start(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error)
 	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)

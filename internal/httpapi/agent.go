@@ -26,7 +26,7 @@ type Desk interface {
 	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
 	// Claim waits for work as long as the request allows, or until ctx ends.
 	Claim(ctx context.Context, request node.ClaimRequest) (node.Claimed, error)
-	Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error)
+	Start(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error)
 	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)
@@ -134,15 +134,14 @@ func (a *API) agentClaim(ctx context.Context, in *ClaimInput) (*One[wire.Claimed
 // longestWait leaves the rest of the request's time to the last claim and its answer.
 func (a *API) longestWait() time.Duration { return a.config.Timeout * 5 / 6 }
 
-// LeasesInput names leases.
-type LeasesInput struct{ Body wire.Leases }
-
-func (a *API) agentStart(ctx context.Context, in *LeasesInput) (*One[wire.Refusals], error) {
-	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Start(ctx, in.Body.Node()) })
-}
-
 // RenewInput renews leases.
 type RenewInput struct{ Body wire.Renewal }
+
+func (a *API) agentStart(ctx context.Context, in *RenewInput) (*One[wire.Refusals], error) {
+	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) {
+		return desk.Start(ctx, in.Body.Node(), in.Body.Length())
+	})
+}
 
 func (a *API) agentRenew(ctx context.Context, in *RenewInput) (*One[wire.Refusals], error) {
 	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Renew(ctx, in.Body.Node(), in.Body.Length()) })

@@ -29,6 +29,26 @@ var serverRows = []Row{
 		agentTests, "TestAnEndIsToldAfterAnOutage",
 	},
 	{
+		"work goes on without contact", "internal/agent/attempt.go",
+		`at.run, at.keep = run, run.Keep(a.config.Keep)`, `at.run = run`,
+		agentTests, "TestWorkGoesOnWithoutContact",
+	},
+	{
+		"notes wait for a server that is away", "internal/agent/report.go",
+		`if answered >= notesTries || ctx.Err() != nil {`, `if notes != nil {`,
+		agentTests, "TestWorkGoesOnWithoutContact",
+	},
+	{
+		"the lease goes before the log", "internal/agent/ship.go",
+		`if s.at.unrenewed() {`, `if false {`,
+		agentTests, "TestWorkGoesOnWithoutContact",
+	},
+	{
+		"an agent that holds work does not give up", "internal/agent/answer.go",
+		`silent < a.config.Patience || busy`, `silent < a.config.Patience || busy && false`,
+		agentTests, "TestWorkGoesOnWithoutContact",
+	},
+	{
 		"work on devices is claimed in READ COMMITTED", "internal/node/pc.go",
 		"batch.Queue(`begin isolation level read committed`)", "batch.Queue(`begin`)",
 		nodeTests, "TestDevicesAreClaimedInAnyIsolation",

@@ -19,7 +19,7 @@ func TestADeskTouchesItsOwnLeases(t *testing.T) {
 	const state = `select md5(string_agg(x::text, '')) from (select r::text as x from weir.running r union all select count(*)::text from weir.events where type <> 'registered') x`
 	before := one[string](r, state)
 	for name, ask := range map[string]func() ([]Refusal, error){
-		"start":  func() ([]Refusal, error) { return other.Start(ctx, []Lease{lease}) },
+		"start":  func() ([]Refusal, error) { return other.Start(ctx, []Lease{lease}, 0) },
 		"renew":  func() ([]Refusal, error) { return other.Renew(ctx, []Lease{lease}, 0) },
 		"record": func() ([]Refusal, error) { return other.Record(ctx, []Note{{Lease: lease, Type: "note"}}) },
 		"done":   func() ([]Refusal, error) { return other.End(ctx, []Outcome{{Lease: lease, Verdict: Done}}) },

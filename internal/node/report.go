@@ -24,9 +24,16 @@ const ours = `with s as materialized (select * from unnest($1::uuid[], $2::int[]
 		coalesce(array_agg(token order by n), '{}') as tokens, coalesce(array_agg(n order by n), '{}') as rows from g)
 	select f.task, f.attempt, 'lease_lost' from f union all `
 
-// Start reports that work has started.
-func (d *Desk) Start(ctx context.Context, leases []Lease) ([]Refusal, error) {
-	return d.ask(ctx, "start", leases, ours+`select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`)
+// Start reports that work has started, and extends its leases to the given length from now
+// (zero: as they are).
+func (d *Desk) Start(ctx context.Context, leases []Lease, length time.Duration) ([]Refusal, error) {
+	const start = `select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`
+	if length <= 0 {
+		return d.ask(ctx, "start", leases, ours+start)
+	}
+	// A lost lease is refused by both.
+	return d.ask(ctx, "start", leases, ours+start+`
+		union select x.task, x.attempt, x.refusal from a, weir.renew($5, a.tasks, a.attempts, a.tokens, $6) x`, d.worker, length)
 }
 
 // Renew extends leases to the given length from now (zero: 30 s), and returns which are

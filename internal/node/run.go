@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -40,11 +41,64 @@ type Run struct {
 	Inputs    []Input  `json:"inputs,omitempty"`
 
 	Timeout Timeout `json:"timeout,omitzero"`
+	// Disconnect says what happens while the node has no contact. Nil means what the node
+	// does by default.
+	Disconnect *Disconnect `json:"disconnect,omitempty"`
 	// RetryOn are the exit codes that are retried. Empty means all of them.
 	RetryOn []int `json:"retry_on,omitempty"`
 	// InfraOn are the exit codes which mean that the infrastructure failed, and not the
 	// work. They apply to work on devices.
 	InfraOn []int `json:"infra_on,omitempty"`
+}
+
+// Disconnect says what happens to work whose node has no contact.
+type Disconnect struct {
+	// Keep is how long the work goes on beyond its lease. Until then no other node gets
+	// the task.
+	Keep Span `json:"keep"`
+}
+
+// KeepMost is the longest time that work may go on without contact.
+const KeepMost = 24 * time.Hour
+
+// Keep returns how long the work goes on without contact beyond its lease. Without a word
+// of the step it is the node's usual time for work that the node itself runs, and zero for
+// a call to a service, because the node can neither see nor stop what runs there.
+func (r Run) Keep(usual time.Duration) time.Duration {
+	if r.Disconnect != nil {
+		return min(max(time.Duration(r.Disconnect.Keep), 0), KeepMost)
+	}
+	if r.Driver == "http" {
+		return 0
+	}
+	return min(usual, KeepMost)
+}
+
+// For returns how a service is run for a step: as r says, with what only the step knows.
+func (r Run) For(step Run) Run {
+	r.Secrets, r.Files, r.Inputs = merged(r.Secrets, step.Secrets), merged(r.Files, step.Files), step.Inputs
+	if step.Artifacts != nil {
+		r.Artifacts = step.Artifacts
+	}
+	if step.RetryOn != nil {
+		r.RetryOn = step.RetryOn
+	}
+	if step.Timeout != (Timeout{}) {
+		r.Timeout = step.Timeout
+	}
+	if step.Disconnect != nil {
+		r.Disconnect = step.Disconnect
+	}
+	return r
+}
+
+func merged(one, other map[string]string) map[string]string {
+	both := maps.Clone(one)
+	if both == nil {
+		return other
+	}
+	maps.Copy(both, other)
+	return both
 }
 
 // Compose is a service of a compose file.

@@ -176,7 +176,7 @@ func looks(r *rig) {
 func lives(r *rig) {
 	a := r.one(map[string]any{})
 	lease := []node.Lease{a.Holds()}
-	if answer := r.refusal(r.mine.Start(r.Context(), lease)); answer != "ok" {
+	if answer := r.refusal(r.mine.Start(r.Context(), lease, 0)); answer != "ok" {
 		r.Errorf("start: %s", answer)
 	}
 	if answer := r.refusal(r.mine.Renew(r.Context(), lease, 10*time.Minute)); answer != "ok" {
@@ -263,7 +263,7 @@ func refuses(r *rig) {
 func (r *rig) tellAll(t agent.Transport, l node.Lease) map[string]string {
 	r.Helper()
 	return map[string]string{
-		"start":    r.refusal(t.Start(r.Context(), []node.Lease{l})),
+		"start":    r.refusal(t.Start(r.Context(), []node.Lease{l}, 0)),
 		"renew":    r.refusal(t.Renew(r.Context(), []node.Lease{l}, 0)),
 		"record":   r.refusal(t.Record(r.Context(), []node.Note{{Lease: l, Type: "note", Message: "x"}})),
 		"done":     r.refusal(t.End(r.Context(), []node.Outcome{{Lease: l, Verdict: node.Done}})),

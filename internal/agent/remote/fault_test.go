@@ -58,7 +58,7 @@ func TestAnswersLost(t *testing.T) {
 	})
 	r.submit()
 	a := r.claim(ctx, n1, claimOne)
-	refused, err := n1.Start(ctx, []node.Lease{a.Holds()})
+	refused, err := n1.Start(ctx, []node.Lease{a.Holds()}, 0)
 	taken(t, refused, err)
 	if err := n1.Upload(ctx, a.Holds(), node.ArtifactMeta{Kind: node.OutputArtifact, Name: "x"}, strings.NewReader("hello")); err != nil {
 		t.Error(err)

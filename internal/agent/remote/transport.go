@@ -115,9 +115,9 @@ func (t *Transport) Claim(ctx context.Context, request node.ClaimRequest) (node.
 	return got.Node(), err
 }
 
-// Start reports that work has started.
-func (t *Transport) Start(ctx context.Context, leases []node.Lease) ([]node.Refusal, error) {
-	return report(ctx, t, "start", leases, wire.LeasesOf)
+// Start reports that work has started, and prolongs leases as Renew does.
+func (t *Transport) Start(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error) {
+	return report(ctx, t, "start", leases, func(part []node.Lease) wire.Renewal { return wire.RenewalOf(part, length) })
 }
 
 // Renew prolongs leases to the given length from now.

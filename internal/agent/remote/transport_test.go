@@ -48,7 +48,7 @@ func TestWork(t *testing.T) {
 			t.Errorf("claimed %+v", a)
 		}
 		lease := a.Holds()
-		refused, err := n1.Start(ctx, []node.Lease{lease})
+		refused, err := n1.Start(ctx, []node.Lease{lease}, 0)
 		taken(t, refused, err)
 		refused, err = n1.Renew(ctx, []node.Lease{lease}, 0)
 		taken(t, refused, err)
@@ -200,7 +200,7 @@ func TestForeign(t *testing.T) {
 			}
 		}
 		for what, f := range map[string]func() ([]node.Refusal, error){
-			"start":  func() ([]node.Refusal, error) { return n2.Start(ctx, []node.Lease{lease}) },
+			"start":  func() ([]node.Refusal, error) { return n2.Start(ctx, []node.Lease{lease}, 0) },
 			"renew":  func() ([]node.Refusal, error) { return n2.Renew(ctx, []node.Lease{lease}, 0) },
 			"record": func() ([]node.Refusal, error) { return n2.Record(ctx, []node.Note{{Lease: lease, Type: "progress"}}) },
 			"end": func() ([]node.Refusal, error) {

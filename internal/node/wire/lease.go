@@ -36,7 +36,7 @@ type Leases struct {
 // Renewal extends leases.
 type Renewal struct {
 	Leases
-	LeaseMS int64 `json:"lease_ms,omitempty" minimum:"0" maximum:"3600000" doc:"How long they last from now on."`
+	LeaseMS int64 `json:"lease_ms,omitempty" minimum:"0" maximum:"90000000" doc:"How long they last from now on."`
 }
 
 // RenewalOf converts a renewal for sending.
