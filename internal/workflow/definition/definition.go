@@ -3,6 +3,7 @@ package definition
 import (
 	"encoding/json"
 	"regexp"
+	"time"
 )
 
 // The limits of a definition. They bound memory and time: a workflow that needs more
@@ -40,11 +41,12 @@ type Definition struct {
 	Priority int `json:"priority,omitempty"`
 	// Labels are required of the node of every step.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Retry and Timeout apply to every step that has none of its own.
-	Retry     *Retry     `json:"retry,omitempty"`
-	Timeout   *Timeout   `json:"timeout,omitempty"`
-	Schedules []Schedule `json:"schedules,omitempty"`
-	Steps     []Step     `json:"steps"`
+	// Retry, Timeout and Disconnect apply to every step that has none of its own.
+	Retry      *Retry      `json:"retry,omitempty"`
+	Timeout    *Timeout    `json:"timeout,omitempty"`
+	Disconnect *Disconnect `json:"disconnect,omitempty"`
+	Schedules  []Schedule  `json:"schedules,omitempty"`
+	Steps      []Step      `json:"steps"`
 
 	// These are for faults: the file's name, the places of values by path, and its lines.
 	// They are empty in a definition that was not parsed.
@@ -88,13 +90,15 @@ type Step struct {
 	Params map[string]any `json:"params,omitzero"`
 	Map    *Map           `json:"map,omitempty"`
 	// Workflow is the name, or name@version, of a workflow that runs as this step.
-	Workflow string            `json:"workflow,omitempty"`
-	Retry    *Retry            `json:"retry,omitempty"`
-	Timeout  *Timeout          `json:"timeout,omitempty"`
-	Labels   map[string]string `json:"labels,omitempty"`
-	Prefer   *Prefer           `json:"prefer,omitempty"`
-	Sticky   *Sticky           `json:"sticky,omitempty"`
-	Pool     string            `json:"pool,omitempty"`
+	Workflow string   `json:"workflow,omitempty"`
+	Retry    *Retry   `json:"retry,omitempty"`
+	Timeout  *Timeout `json:"timeout,omitempty"`
+	// Disconnect says what happens while the node has no contact.
+	Disconnect *Disconnect       `json:"disconnect,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Prefer     *Prefer           `json:"prefer,omitempty"`
+	Sticky     *Sticky           `json:"sticky,omitempty"`
+	Pool       string            `json:"pool,omitempty"`
 	// Priority is the step's priority. Nil means the job's.
 	Priority *int `json:"priority,omitempty"`
 	// Approval holds the step until a person releases it, and says who or why.
@@ -140,6 +144,16 @@ type Timeout struct {
 	Run       Duration `json:"run,omitempty"`       // of one attempt
 	Heartbeat Duration `json:"heartbeat,omitempty"` // between two signs of life
 }
+
+// Disconnect says what happens to work whose node has no contact.
+type Disconnect struct {
+	// Keep is how long the work goes on beyond its lease. Until then no other node gets
+	// the step.
+	Keep Duration `json:"keep"`
+}
+
+// maxKeep is the longest time that work may go on without contact.
+const maxKeep = 24 * time.Hour
 
 // Prefer names labels that are dropped if no matching node takes the step in time.
 type Prefer struct {

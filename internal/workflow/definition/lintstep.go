@@ -330,6 +330,7 @@ func (l *linter) stands(s *Step, at string) {
 	used := map[string]bool{
 		"service": s.Service != "", "run": s.Run != nil, "secrets": len(s.Secrets) > 0, "files": len(s.Files) > 0, "inputs": len(s.Inputs) > 0, "artifacts": len(s.Artifacts) > 0,
 		"pool": s.Pool != "", "sticky": s.Sticky != nil, "prefer": s.Prefer != nil, "labels": len(s.Labels) > 0, "timeout": s.Timeout != nil,
+		"disconnect": s.Disconnect != nil,
 	}
 	for _, key := range sortedKeys(used) {
 		if used[key] {

@@ -25,6 +25,7 @@ steps:
     artifacts: ["*.wav"]
     inputs: [first/*.mp4]
     timeout: {queue: 1h, start: 30s, run: 20m, heartbeat: 1m30s}
+    disconnect: 2h
     retry: {max_attempts: 2, on: [75, 3]}
   - {key: docker, run: {image: "busybox:1", argv: [ls], env: {A: b}, dir: /data, cpu: 1.5, memory: 2g, pids: 64, network: none}}
   - {key: compose, run: {compose: {file: c.yaml, service: web, url: "http://localhost:8080", idle: 5m}, env: {A: b}, method: PUT, headers: {X: y}}}
@@ -57,7 +58,8 @@ func TestTheNodeReadsWhatADefinitionWrites(t *testing.T) {
 		}
 		filled(reflect.ValueOf(run), "", read)
 		filled(reflect.ValueOf(*d.Step(task.Key).Run), "", written)
-		if task.Key == "exec" && (time.Duration(run.Timeout.Start) != 30*time.Second || time.Duration(run.Timeout.Heartbeat) != 90*time.Second || fmt.Sprint(run.RetryOn) != "[75 3]") {
+		if task.Key == "exec" && (time.Duration(run.Timeout.Start) != 30*time.Second || time.Duration(run.Timeout.Heartbeat) != 90*time.Second || fmt.Sprint(run.RetryOn) != "[75 3]" ||
+			run.Keep(time.Minute) != 2*time.Hour) {
 			t.Errorf("the node reads %+v", run)
 		}
 		if task.Key == "compose" && time.Duration(run.Compose.Idle) != 5*time.Minute {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Parse reads a definition in YAML or JSON. name is the file's name: faults begin with
@@ -78,6 +79,7 @@ func (r *reader) definition(d *Definition, root *node) {
 		"labels":      r.pairs(&d.Labels),
 		"retry":       r.retry(&d.Retry),
 		"timeout":     r.timeout(&d.Timeout),
+		"disconnect":  r.disconnect(&d.Disconnect),
 		"schedules":   r.schedules(&d.Schedules),
 		"steps":       r.steps(d),
 		"is_active":   r.boolean(&active), // of the source; the caller that stores it sets it
@@ -253,6 +255,25 @@ func (r *reader) codes(into *[]int) func(*node, string) {
 			var code int
 			r.integer(&code, 1, 255)(one, item(path, i))
 			*into = append(*into, code)
+		}
+	}
+}
+
+func (r *reader) disconnect(into **Disconnect) func(*node, string) {
+	return func(n *node, path string) {
+		v := &Disconnect{}
+		*into = v
+		const advice = "write disconnect: {keep: 10m}, or keep: 0s to stop the work when its lease ends"
+		if n.kind == text || n.kind == number { // a duration alone is keep
+			r.duration(&v.Keep)(n, path)
+		} else {
+			r.mapping(n, path, "disconnect", readers{"keep": r.duration(&v.Keep)})
+		}
+		if n.kind == mapping && n.field("keep") == nil {
+			r.fault(n, path, advice, "disconnect needs keep")
+		}
+		if time.Duration(v.Keep) > maxKeep {
+			r.fault(n, path+".keep", advice, "%s is longer than a day", v.Keep)
 		}
 	}
 }

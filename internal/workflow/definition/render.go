@@ -28,7 +28,9 @@ type order struct {
 	Artifacts []string          `json:"artifacts,omitempty"`
 	Inputs    []From            `json:"inputs,omitempty"`
 	Timeout   *Timeout          `json:"timeout,omitempty"`
-	RetryOn   []int             `json:"retry_on,omitempty"`
+	// Disconnect is only set where the definition says so, because the node has a default.
+	Disconnect *Disconnect `json:"disconnect,omitempty"`
+	RetryOn    []int       `json:"retry_on,omitempty"`
 }
 
 // renderer fills in the templates of one step for one job or one item.
@@ -188,6 +190,7 @@ func (d *Definition) order(r *renderer) (json.RawMessage, error) {
 	if t := orElse(s.Timeout, d.Timeout); t != nil && (t.Start > 0 || t.Heartbeat > 0) {
 		o.Timeout = &Timeout{Start: t.Start, Heartbeat: t.Heartbeat}
 	}
+	o.Disconnect = orElse(s.Disconnect, d.Disconnect)
 	if s.Run != nil {
 		if retry := orElse(s.Retry, d.Retry); retry != nil {
 			o.RetryOn = retry.On

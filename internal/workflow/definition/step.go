@@ -59,6 +59,7 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 		"workflow":       r.text(&s.Workflow),
 		"retry":          r.retry(&s.Retry),
 		"timeout":        r.timeout(&s.Timeout),
+		"disconnect":     r.disconnect(&s.Disconnect),
 		"labels":         r.pairs(&s.Labels),
 		"prefer":         r.prefer(&s.Prefer),
 		"sticky":         r.sticky(&s.Sticky),
