@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,6 +82,25 @@ type AgentConfig struct {
 	Devices     string
 	DeviceSlots int
 	Simulate    simulate.Config
+
+	// lease and keep are settings of the machine.
+	lease, keep time.Duration
+}
+
+// from fills in what the machine's settings say and the flags do not.
+func (a AgentConfig) from(c Config) AgentConfig {
+	a.Node = cmp.Or(a.Node, c.NodeName)
+	if len(a.Labels) == 0 {
+		a.Labels = c.NodeLabels
+	}
+	if len(a.Slots) == 0 && len(c.NodeServices) > 0 {
+		a.Slots = map[string]int{}
+		for service, n := range c.NodeServices {
+			a.Slots[service], _ = strconv.Atoi(n) // it was validated
+		}
+	}
+	a.lease, a.keep = c.AgentLease, max(c.AgentKeep, 0)
+	return a
 }
 
 // Agent is an agent that was set up and is yet to run.
@@ -134,9 +155,7 @@ func (a *Agent) Close() {
 // NewAgent sets an agent up that reaches Weir as the target says: on its
 // database, or through a server with the node's credential.
 func NewAgent(ctx context.Context, c Config, t Target, a AgentConfig, version string, log *slog.Logger) (_ *Agent, err error) {
-	if a.Node == "" {
-		a.Node = c.NodeName
-	}
+	a = a.from(c)
 	if a.Dir == "" {
 		a.Dir = filepath.Join(c.Data, agentFolder, a.Node)
 	}
@@ -224,7 +243,7 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
 		}
 	}
-	config := agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log}
+	config := agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log, Lease: c.lease, Keep: c.keep}
 	if err := a.addDevices(&c, &config); err != nil {
 		return err
 	}
@@ -284,7 +303,7 @@ func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map
 
 // startAgent runs an agent on this machine, in the server's own process.
 func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
-	config := AgentConfig{Node: s.config.NodeName, Dir: filepath.Join(s.config.Data, agentFolder, s.config.NodeName)}
+	config := AgentConfig{Dir: filepath.Join(s.config.Data, agentFolder, s.config.NodeName)}.from(s.config)
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the agent's folder: %w", err)
 	}

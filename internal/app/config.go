@@ -2,16 +2,19 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/node"
 )
 
 // Forever is a retention that never drops anything.
@@ -103,6 +106,12 @@ type Config struct {
 	WorkspaceStandbyTTL, WorkspaceArchiveTTL time.Duration
 	// NodeName is this machine's name. Empty: the host's.
 	NodeName string
+	// NodeLabels is what tasks can ask for of this machine. NodeServices are the services
+	// that its agent serves, with the number of tasks at once.
+	NodeLabels, NodeServices map[string]string
+	// AgentLease is how long an agent has to renew the lease of a task, and AgentKeep how
+	// much longer work goes on without contact; below zero: no longer.
+	AgentLease, AgentKeep time.Duration
 	// CoordinatorTTL is how long a leader may be silent.
 	CoordinatorTTL time.Duration
 	// CoordinatorIdleInterval is the longest time between two looks at what is
@@ -151,9 +160,7 @@ func (c Config) Validate() error {
 		f.add("partition_days", "%d is outside 1 .. 366", c.PartitionDays)
 	}
 	c.validateWorkspaces(&f)
-	if len(c.NodeName) > 200 {
-		f.add("node_name", "longer than 200 characters")
-	}
+	c.validateAgent(&f)
 	if c.CoordinatorTTL < time.Second {
 		f.add("coordinator_ttl", "%s is under a second", c.CoordinatorTTL)
 	}
@@ -164,6 +171,24 @@ func (c Config) Validate() error {
 		f.add("coordinator_active_interval", "%s is outside 1ms .. coordinator_idle_interval", c.CoordinatorActiveInterval)
 	}
 	return f.err()
+}
+
+// validateAgent looks at what an agent of this machine is told.
+func (c Config) validateAgent(f *faults) {
+	if len(c.NodeName) > 200 {
+		f.add("node_name", "longer than 200 characters")
+	}
+	for _, service := range slices.Sorted(maps.Keys(c.NodeServices)) {
+		if n, err := strconv.Atoi(c.NodeServices[service]); err != nil || n < 1 {
+			f.add("node_services", "%s=%s: expected a number of tasks such as %s=2", service, c.NodeServices[service], service)
+		}
+	}
+	if c.AgentLease < 5*time.Second || c.AgentLease > time.Hour {
+		f.add("agent_lease", "%s is outside 5s .. 1h", c.AgentLease)
+	}
+	if c.AgentKeep > node.KeepMost {
+		f.add("agent_keep", "%s is over a day", c.AgentKeep)
+	}
 }
 
 // validateHTTP looks at what faces the network.

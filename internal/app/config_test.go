@@ -69,6 +69,10 @@ func given() map[string][3]string {
 		"workspace_standby_ttl":       {"10s", "20s", "1m"},
 		"workspace_archive_ttl":       {"10s", "20s", "1m"},
 		"node_name":                   {"a", "b", "c"},
+		"node_labels":                 {"a=1", "b=2", "c=3"},
+		"node_services":               {"a=1", "b=2", "c=3"},
+		"agent_lease":                 {"10s", "20s", "1m"},
+		"agent_keep":                  {"10s", "20s", "1m"},
 		"drain_delay":                 {"10s", "20s", "1m"},
 		"coordinator_ttl":             {"10s", "20s", "1m"},
 		"coordinator_idle_interval":   {"2s", "3s", "4s"},
@@ -161,6 +165,33 @@ func formatOf(s string) string {
 		return s
 	}
 	return formatDuration(d)
+}
+
+// The variables of earlier programs work for the settings that have them, after Weir's
+// own.
+func TestOtherVariables(t *testing.T) {
+	vars := map[string]string{"ACC_HEARTBEAT_TTL_SEC": "120", "ACC_NODE_LABELS": "gpu=true,zone=eu", "ACC_NODE_NAME": "gpu-node-1"}
+	c, values, err := Load(Source{Env: environment(vars)})
+	if err != nil || c.AgentLease != 2*time.Minute || c.NodeLabels["zone"] != "eu" || c.NodeName != "gpu-node-1" {
+		t.Errorf("%v %+v %v", c.AgentLease, c.NodeLabels, err)
+	}
+	for _, v := range values {
+		if v.Name == "agent_lease" && v.Origin != "ACC_HEARTBEAT_TTL_SEC" {
+			t.Errorf("the origin is %s", v.Origin)
+		}
+	}
+	vars["WEIR_AGENT_LEASE"] = "20s"
+	if c, _, err = Load(Source{Env: environment(vars)}); err != nil || c.AgentLease != 20*time.Second {
+		t.Errorf("%v %v", c.AgentLease, err)
+	}
+	for name, bad := range map[string]string{"agent_lease": "4s", "agent_keep": "25h", "node_services": "a=0"} {
+		if _, _, err := Load(Source{Env: none, Flags: map[string]string{name: bad}}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s=%s: %v", name, bad, err)
+		}
+	}
+	if c, _, err = Load(Source{Env: none, Flags: map[string]string{"agent_keep": "none"}}); err != nil || (AgentConfig{}).from(c).keep != 0 {
+		t.Errorf("none: %v %v", c.AgentKeep, err)
+	}
 }
 
 // An empty variable is one that is not set.

@@ -82,8 +82,8 @@ func Load(src Source) (Config, []Value, error) {
 		var given string
 		if text, ok := src.Flags[s.name]; ok {
 			given, v.Origin = text, "--"+s.flag()
-		} else if text, ok := env(s.env()); ok && text != "" {
-			given, v.Origin = text, s.env()
+		} else if text, variable := s.from(env); text != "" {
+			given, v.Origin = text, variable
 		} else if text, ok := inFile[s.name]; ok {
 			given, v.Origin = text, path
 		}

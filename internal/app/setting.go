@@ -24,6 +24,27 @@ type setting struct {
 	// get gives "" for a setting that is not set.
 	get func(*Config) string
 	set func(*Config, string) error
+	// also is another variable for it, whose value is a number of seconds where the
+	// setting is a duration. Empty: there is none.
+	also string
+}
+
+// from looks a setting up in the environment and returns which variable had it.
+func (s *setting) from(env func(string) (string, bool)) (value, variable string) {
+	if text, ok := env(s.env()); ok && text != "" {
+		return text, s.env()
+	}
+	if s.also == "" {
+		return "", ""
+	}
+	text, ok := env(s.also)
+	if !ok || text == "" {
+		return "", ""
+	}
+	if strings.HasSuffix(s.also, "_SEC") {
+		text += "s"
+	}
+	return text, s.also
 }
 
 func (s *setting) env() string  { return "WEIR_" + strings.ToUpper(s.name) }
@@ -74,7 +95,11 @@ var settings = []setting{
 	text("docker_host", "engine that runs workspaces, such as unix:///var/run/docker.sock; empty: DOCKER_HOST, or that of this machine", nil, func(c *Config) *string { return &c.DockerHost }),
 	duration("workspace_standby_ttl", "after how long without use a workspace is stopped; replaces the policy's at each start", "", func(c *Config) *time.Duration { return &c.WorkspaceStandbyTTL }).optional(),
 	duration("workspace_archive_ttl", "after how long in standby a workspace is archived; replaces the policy's at each start", "", func(c *Config) *time.Duration { return &c.WorkspaceArchiveTTL }).optional(),
-	text("node_name", "name of this machine", hostname, func(c *Config) *string { return &c.NodeName }),
+	text("node_name", "name of this machine", hostname, func(c *Config) *string { return &c.NodeName }).or("ACC_NODE_NAME"),
+	pairs("node_labels", "what tasks can ask for of this machine, such as gpu=true,zone=eu", func(c *Config) *map[string]string { return &c.NodeLabels }).or("ACC_NODE_LABELS"),
+	pairs("node_services", "services that this machine takes tasks of, and how many at once, such as renderer=2,audio=4; empty: the drivers that work here", func(c *Config) *map[string]string { return &c.NodeServices }),
+	duration("agent_lease", "how long an agent has to renew the lease of a task", "30s", func(c *Config) *time.Duration { return &c.AgentLease }).or("ACC_HEARTBEAT_TTL_SEC"),
+	duration("agent_keep", "how much longer work goes on without contact, and stays with its node, where the work does not say so itself: 10m, or none", "10m", func(c *Config) *time.Duration { return &c.AgentKeep }).orNone(func(c *Config) *time.Duration { return &c.AgentKeep }),
 	duration("coordinator_ttl", "how long a leader may be silent before another takes over", "12s", func(c *Config) *time.Duration { return &c.CoordinatorTTL }),
 	duration("coordinator_idle_interval", "longest time between two looks at what is due", "1s", func(c *Config) *time.Duration { return &c.CoordinatorIdleInterval }),
 	duration("coordinator_active_interval", "shortest time between two looks when there is work", "50ms", func(c *Config) *time.Duration { return &c.CoordinatorActiveInterval }),
@@ -178,6 +203,12 @@ func boolean(name, help string, at func(*Config) *bool) setting {
 
 func (s setting) masked(mask func(string) string) setting {
 	s.mask = mask
+	return s
+}
+
+// or names another variable of the setting.
+func (s setting) or(variable string) setting {
+	s.also = variable
 	return s
 }
 

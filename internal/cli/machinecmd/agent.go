@@ -76,7 +76,7 @@ and leaves.`,
 	flags.StringVar(&f.config.ComposeFolder, "compose-dir", "", "`folder` with the compose files whose services may be started")
 	flags.StringArrayVar(&f.config.HTTP.Allow, "http-allow", nil, "`host`, address or range, with a port or without, that steps may call; may be repeated; default: this machine alone")
 	f.addDevices(flags)
-	command.SettingFlags(c, false, "bucket", "secret_key_file", "log_level", "log_format")
+	command.SettingFlags(c, false, "bucket", "secret_key_file", "log_level", "log_format", "agent_lease", "agent_keep")
 	return c
 }
 
