@@ -47,13 +47,25 @@ func newHall(t *testing.T) *hall {
 		t.Fatal(err)
 	}
 	h.environment = append(os.Environ(), "WEIR_DATABASE_URL="+h.url, "WEIR_SECRET_KEY_FILE="+keys,
-		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms")
+		"WEIR_DATA="+t.TempDir(), "WEIR_COORDINATOR_TTL=3s", "WEIR_COORDINATOR_ACTIVE_INTERVAL=100ms",
+		"WEIR_AGENT_KEEP=none") // work is dead when its lease is over
 	h.server()
 	return h
 }
 
 // pc starts the agent of a PC.
 func (h *hall) pc(name string, args ...string) *workplace {
+	h.Helper()
+	return h.place(name, append([]string{"--pc", name}, args...))
+}
+
+// node starts the agent of a machine without devices.
+func (h *hall) node(name string, args ...string) *workplace {
+	h.Helper()
+	return h.place(name, append([]string{"--node", name}, args...))
+}
+
+func (h *hall) place(name string, args []string) *workplace {
 	h.Helper()
 	w := &workplace{hall: h, name: name, dir: h.TempDir(), args: args}
 	h.Cleanup(func() {
@@ -77,7 +89,7 @@ func (h *hall) pc(name string, args ...string) *workplace {
 // pipe open for longer than the agent lives.
 func (w *workplace) start() {
 	w.Helper()
-	cmd := w.command(append([]string{"agent", "--pc", w.name, "--dir", filepath.Join(w.dir, "agent")}, w.args...)...)
+	cmd := w.command(append([]string{"agent", "--dir", filepath.Join(w.dir, "agent")}, w.args...)...)
 	cmd.Env = append(slices.Clone(cmd.Env), "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+w.dir)
 	said, err := os.OpenFile(filepath.Join(w.dir, "said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // #nosec G304 -- ours
 	if err != nil {
@@ -261,4 +273,18 @@ func (h *hall) gone(w *workplace) {
 	}) {
 		h.Errorf("work is left on %s: %q", w.name, left)
 	}
+}
+
+// texts returns the first column of all rows.
+func (h *hall) texts(query string, args ...any) []string {
+	h.Helper()
+	rows, err := h.pool.Query(h.ctx, query, args...)
+	if err != nil {
+		h.Fatalf("%s: %v", query, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		h.Fatalf("%s: %v", query, err)
+	}
+	return list
 }

@@ -213,7 +213,13 @@ func (s *site) command(args ...string) *exec.Cmd {
 // server starts a server as its own process, and waits until it is up.
 func (s *site) server() *os.Process {
 	s.Helper()
-	cmd := s.command("server", "--listen", "127.0.0.1:0", "--drain-delay", "none")
+	return s.serverAt("127.0.0.1:0")
+}
+
+// serverAt does so at an address.
+func (s *site) serverAt(address string) *os.Process {
+	s.Helper()
+	cmd := s.command("server", "--listen", address, "--drain-delay", "none")
 	said := &strings.Builder{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
