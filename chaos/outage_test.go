@@ -34,7 +34,7 @@ func newAbsence(t *testing.T, lease, keep time.Duration) *absence {
 	t.Helper()
 	r, postgres := newServerRun(t)
 	o := &absence{hall: &hall{site: &site{run: r}, dir: t.TempDir()}, postgres: postgres, listen: freeAddress(t)}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	t.Cleanup(cancel)
 	o.ctx = ctx
 	keys := filepath.Join(t.TempDir(), "secret.key")
