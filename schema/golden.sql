@@ -275,6 +275,11 @@ table forgiven
   crashes integer not null default 0
   returns integer not null default 0
   constraint PRIMARY KEY (task)
+table given_ids
+  given uuid not null
+  job uuid not null
+  constraint UNIQUE (job)
+  constraint PRIMARY KEY (given)
 table horizon
   one boolean not null default true
   xid bigint not null
@@ -1007,6 +1012,64 @@ view _definition_work: What the steps of definitions need.
   definition uuid
   service text
   labels jsonb
+view _flow_job_tasks: What flow.job_tasks shows, by the ids of Weir.
+  id uuid
+  job_id uuid
+  task_key text
+  service_name text
+  status text
+  depends_on text[]
+  attempt integer
+  max_attempts integer
+  next_attempt_at timestamp with time zone
+  priority integer
+  progress numeric
+  params jsonb
+  results jsonb
+  assigned_node text
+  claimed_by text
+  claimed_at timestamp with time zone
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  updated_at timestamp with time zone
+  created_at timestamp with time zone
+view _flow_jobs: What flow.jobs shows, by the ids of Weir.
+  id uuid
+  workflow_id uuid
+  status text
+  progress numeric
+  current_task_key text
+  priority integer
+  order_seq bigint
+  options jsonb
+  scheduled_at timestamp with time zone
+  error_code text
+  error_message text
+  created_at timestamp with time zone
+  started_at timestamp with time zone
+  finished_at timestamp with time zone
+  updated_at timestamp with time zone
+view _flow_task_artifacts: What flow.task_artifacts shows, by the ids of Weir.
+  id bigint
+  job_id uuid
+  job_task_id uuid
+  kind text
+  bucket text
+  key text
+  size_bytes bigint
+  content_type text
+  checksum text
+  created_at timestamp with time zone
+view _flow_task_events: What flow.task_events shows, by the ids of Weir.
+  id bigint
+  job_id uuid
+  job_task_id uuid
+  ts timestamp with time zone
+  source text
+  level text
+  type text
+  message text
+  data jsonb
 view _hidden: Tasks that a floor hides.
   task uuid
   order_seq bigint
@@ -1389,7 +1452,7 @@ view flow.task_events: The timeline of jobs.
   type text
   message text
   data jsonb
-  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.task_events FOR EACH ROW EXECUTE FUNCTION weir._flow_refuse('weir.record')
+  trigger write INSTEAD OF INSERT OR DELETE OR UPDATE ON flow.task_events FOR EACH ROW EXECUTE FUNCTION weir._flow_event()
 view flow.workflows: Workflows. INSERT (name, version, steps) stores a version: weir.put_workflow.
   id uuid
   name text
@@ -1702,6 +1765,8 @@ function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) re
   plpgsql volatile set search_path=weir, pg_temp: The worker of a PC.
 function _fleet_worker_row() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: A heartbeat that is inserted into fleet.workers.
+function _flow_event() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event that was inserted into flow.task_events.
 function _flow_job() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job that was inserted into flow.jobs.
 function _flow_refuse() returns trigger
@@ -1736,6 +1801,8 @@ function _invalid_task(n bigint, fault jsonb, hint text DEFAULT NULL::text) retu
   sql volatile: Raises WR422 for one of several tasks.
 function _jittered(name text, due timestamp with time zone, jitter interval) returns timestamp with time zone
   sql immutable: The time of a run, put off by its part of the jitter.
+function _job_of(id uuid) returns uuid
+  sql stable set search_path=weir, pg_temp: The id of a job, from the id that its client gave it or from its own.
 function _job_places(of_job uuid) returns TABLE(place text, nth integer, n bigint, task uuid, name text, since timestamp with time zone)
   sql stable set search_path=weir, pg_temp: How many tasks of a job stand where.
 function _key_bucket(lane boolean, key text) returns integer
@@ -2084,6 +2151,8 @@ function lead(lock_name text, holder text, ttl interval DEFAULT '00:00:15'::inte
   plpgsql volatile security definer set search_path=weir, pg_temp: Takes or renews the lead and returns its epoch; null: another leads.
 function leased(node text, task uuid, attempt integer, token uuid) returns TABLE(job uuid, key text, run jsonb)
   plpgsql stable security definer set search_path=weir, pg_temp: The job, key and run of a task that the node holds; WR410 if it does not.
+function log_event(level text, type text, message text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, job uuid DEFAULT NULL::uuid, task uuid DEFAULT NULL::uuid, source text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns bigint
+  plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to the timeline without a lease: about a job, a task or neither. Returns its number.
 function mark_exported(partition text, location text, rows bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes that a partition of the timeline was exported and may be dropped.
 function note_bulk(kind text, action text, filter jsonb, matched integer, changed integer, refused integer DEFAULT 0, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -2307,6 +2376,7 @@ weir_client: execute on function fleet_cancel
 weir_client: execute on function fleet_submit
 weir_client: execute on function fleet_why
 weir_client: execute on function hold
+weir_client: execute on function log_event
 weir_client: execute on function note_bulk
 weir_client: execute on function note_pool
 weir_client: execute on function open_gates
@@ -2335,6 +2405,10 @@ weir_client: usage on schema weir
 weir_client: usage on sequence flow.order_seq
 weir_client: select on table or view _definition
 weir_client: select on table or view _definition_work
+weir_client: select on table or view _flow_job_tasks
+weir_client: select on table or view _flow_jobs
+weir_client: select on table or view _flow_task_artifacts
+weir_client: select on table or view _flow_task_events
 weir_client: select on table or view _hidden
 weir_client: select on table or view _lane_holder
 weir_client: select on table or view _rollout_fact
@@ -2359,6 +2433,7 @@ weir_client: select on table or view fleet_policy
 weir_client: select on table or view fleet_unit
 weir_client: select on table or view fleet_units
 weir_client: select on table or view forgiven
+weir_client: select on table or view given_ids
 weir_client: select on table or view horizon
 weir_client: select on table or view idempotency
 weir_client: select on table or view job

@@ -35,7 +35,7 @@ var (
 var written = map[string]bool{".sql": true, ".go": true, ".templ": true, ".json": true}
 
 // outside are folders that no recipe is about: tests, tools and what is generated.
-var outside = []string{"bench", "chaos", "docs", "examples", "scenarios", "tools", "internal/archtest", "internal/mutate", "schema/golden.sql"}
+var outside = []string{"bench", "chaos", "docs", "examples", "scenarios", "tools", "internal/app/testdata", "internal/archtest", "internal/mutate", "schema/golden.sql"}
 
 // checkRecipe compares the places of a recipe with the tree, both ways.
 func checkRecipe(t *tree, r recipe) []finding {

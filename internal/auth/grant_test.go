@@ -55,6 +55,13 @@ func TestNobodyReadsLeaseTokens(t *testing.T) {
 	}
 	exec(`select weir.submit('a'), weir.submit('a')`)
 	exec(`select weir.claim('w', array['a'], 2, claim_id => '01234567-89ab-7def-8123-456789abcdef')`)
+	// The run of a rollout has the token of its lease.
+	exec(`select weir.rollout_put_database('shop', 'postgres', 'test', 'SHOP')`)
+	exec(`select weir.rollout_start(weir.rollout_create(jsonb_build_object('name', 'r', 'stages', '[{"name": "test"}]'::jsonb, 'changes',
+		jsonb_build_array(jsonb_build_object('name', 'x', 'kind', 'ddl', 'checksum', s.sum))), jsonb_build_object(s.sum, 'select 1')))
+		from (select encode(sha256('select 1'), 'hex') as sum) s`)
+	exec(`select weir.tend(true)`)
+	exec(`select weir.rollout_brief(c.task, c.attempt, c.token) from weir.claim('x', array['rollout'], claim_id => '01234567-89ab-7def-8123-456789abcdee') c`)
 	// Report with a stale attempt of one task; the token is live.
 	exec(`select weir.finish(r.task, r.attempt + 7, r.token) from weir.running r limit 1`)
 	var relations []string

@@ -5,6 +5,37 @@ const flowTests = "./internal/workflow"
 // flowRows are the guards of workflows and schedules.
 var flowRows = []Row{
 	{
+		"the id that a client gave stands for one job", "schema/functions/engine/open_job.sql",
+		`    if was <> new_id then
+      return was;
+    end if;
+  end if;
+  -- The transaction`, `  end if;
+  -- The transaction`,
+		engineTests, "TestAnIDOfAClientIsOneJob",
+	},
+	{
+		"an id that a client gave goes with its job", "schema/functions/engine/drop_partitions.sql",
+		`      delete from weir.given_ids g where g.job < weir._id_at(p.hi) and g.job >= weir._id_at(p.lo);
+`, `      null;
+`, engineTests, "TestIDsOfClientsGoWithTheirJobs",
+	},
+	{
+		"a client writes no state into the timeline", "schema/functions/engine/log_event.sql",
+		`    or exists (select from weir.transition x where x.event = log_event.type)
+`, ``, engineTests, "TestEventsWithoutALease",
+	},
+	{
+		"an event of a client is about a task of its job", "schema/functions/engine/log_event.sql",
+		`of_job <> owner or of_job is not null and owner is null`, `of_job is null and owner is not null and log_event.task is null`,
+		engineTests, "TestEventsWithoutALease",
+	},
+	{
+		"the data of a client's event is bounded", "schema/functions/engine/log_event.sql",
+		`pg_column_size(log_event.data) > 65536`, `pg_column_size(log_event.data) > 655360000`,
+		engineTests, "TestEventsWithoutALease",
+	},
+	{
 		"a job is built once", "schema/functions/flow/workflow_build.sql",
 		`order by l.job for update);`, `order by l.job);`,
 		flowTests, "TestAJobIsBuiltOnce",

@@ -230,6 +230,30 @@ func TestRotationBesideAServer(t *testing.T) {
 	}
 }
 
+// A rotation that has read a secret does not write over one that was set since then, nor
+// over a seal that another rotation made.
+func TestRotationLeavesWhatWasSetMeanwhile(t *testing.T) {
+	db := testdb.New(t)
+	keys := RandomKeys()
+	v := New(db.Pool, keys, nil)
+	for _, value := range []string{"old", "new"} {
+		if err := v.Put(t.Context(), "", "name", value, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, call := range map[string]string{
+		"of an older version": `select weir.reseal_secret('name', 1, s.key_id, '\x00', 'other') from weir.secrets s`,
+		"of another key":      `select weir.reseal_secret('name', 2, 'gone', '\x00', 'other')`,
+	} {
+		if one[bool](t, db, call) {
+			t.Errorf("a seal %s was taken", what)
+		}
+	}
+	if got := open(t, v, "name"); got != "new" {
+		t.Errorf("it opens as %q", got)
+	}
+}
+
 func TestTwoWhoSetASecretBothSetIt(t *testing.T) {
 	db := testdb.New(t)
 	v := New(db.Pool, RandomKeys(), nil)

@@ -104,7 +104,7 @@ func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 
 // facts returns what templates read as .job.
 func (j *jobRow) facts() definition.Job {
-	return definition.Job{ID: j.ID.String(), Name: j.Name, ScheduledAt: j.ScheduledAt}
+	return definition.Job{ID: j.ID.String(), Name: j.Name, ScheduledAt: j.ScheduledAt, Options: freeOptions(j.Options)}
 }
 
 // writeBuilds writes jobs in one transaction. If one of them is refused, it writes them

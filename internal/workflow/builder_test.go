@@ -223,3 +223,32 @@ func TestALeaderOfAnOldTermBuildsNothing(t *testing.T) {
 		t.Errorf("the job is %s", got)
 	}
 }
+
+// Fields of the options that Weir gives no meaning to are kept, read by steps, and taken over by a rerun.
+func TestStepsReadFreeOptions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("name: w\nsteps:\n  - {key: a, service: s, params: {who: '{{ .job.options.customer }}', none: '{{ .job.options.x | default \"-\" }}'}}")
+	r.exec(`insert into flow.jobs (workflow_id, options) select id, '{"customer": 7, "preset": "720p", "params": {"n": 1}}' from flow.workflows`)
+	var got []string
+	r.does["a"] = func(params map[string]any) (any, error) {
+		got = append(got, fmt.Sprint(params["who"], params["none"]))
+		return nil, nil
+	}
+	var job weir.ID
+	if err := r.db.Pool.QueryRow(t.Context(), `select id from weir.jobs`).Scan(&job); err != nil {
+		t.Fatal(err)
+	}
+	r.ends(job, "done", "a done")
+	again, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: func() error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ends(again, "done", "a done")
+	if len(got) != 2 || got[0] != "7-" && got[0] != "7 -" || got[0] != got[1] {
+		t.Errorf("the steps read %q", got)
+	}
+	if text := r.text(`select options - 'rerun' - 'by' from flow.jobs where id = $1`, again); text != `{"params": {"n": 1}, "preset": "720p", "customer": 7}` {
+		t.Errorf("the rerun has %s", text)
+	}
+}

@@ -184,6 +184,20 @@ type jobOptions struct {
 	Rerun *RerunBody `json:"rerun,omitempty"`
 	// By is the user who asked for the job.
 	By string `json:"by,omitempty"`
+	// free are the other fields, which plain SQL may write and steps read as .job.options.
+	free map[string]any
+}
+
+// freeOptions returns the fields of options that Weir gives no meaning to.
+func freeOptions(options json.RawMessage) map[string]any {
+	var free map[string]any
+	if json.Unmarshal(options, &free) != nil {
+		return nil // optionsOf refuses it
+	}
+	for _, known := range []string{"params", "steps", "labels", "rerun", "by"} {
+		delete(free, known)
+	}
+	return free
 }
 
 func encodeOptions(params map[string]any, o jobOptions) (text, options json.RawMessage, err error) {
@@ -192,6 +206,15 @@ func encodeOptions(params map[string]any, o jobOptions) (text, options json.RawM
 	}
 	if options, err = json.Marshal(o); err != nil {
 		return nil, nil, err
+	}
+	if len(o.free) > 0 { // a rerun keeps them
+		all := maps.Clone(o.free)
+		if err := json.Unmarshal(options, &all); err != nil {
+			return nil, nil, err
+		}
+		if options, err = json.Marshal(all); err != nil {
+			return nil, nil, err
+		}
 	}
 	if string(options) == "{}" {
 		options = nil
@@ -207,6 +230,7 @@ func (j *jobRow) optionsOf() (o jobOptions, err error) {
 		if err := json.Unmarshal(j.Options, &o); err != nil {
 			return o, problem.Refuse("options", `write {"params": {…}, "steps": {"key": {"params": {…}}}}`, "%s", err)
 		}
+		o.free = freeOptions(j.Options)
 	case len(j.Params) > 0:
 		if err := json.Unmarshal(j.Params, &o.Params); err != nil {
 			return o, problem.Refuse("params", "write an object", "%s", err)

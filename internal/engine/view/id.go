@@ -41,7 +41,14 @@ func (s *Store) TaskID(ctx context.Context, text string) (weir.ID, error) {
 // JobID reads the id of a job, whole or its end. An end is looked for among the
 // newest 20,000 jobs and the newest 5,000 that live or failed.
 func (s *Store) JobID(ctx context.Context, text string) (weir.ID, error) {
-	return s.resolve(ctx, "job", jobEnds, text)
+	id, err := s.resolve(ctx, "job", jobEnds, text)
+	if err != nil || id.String()[14] == '7' {
+		return id, err
+	}
+	// A client of plain SQL gave it.
+	var ours weir.ID
+	err = s.pool.QueryRow(ctx, `select weir._job_of($1)`, id).Scan(&ours)
+	return ours, err
 }
 
 func (s *Store) resolve(ctx context.Context, what, among, text string) (weir.ID, error) {

@@ -93,7 +93,7 @@
 //	params.<name>                                     of the job
 //	needs.<step>.result | state | error | node | items   of steps that end before this one starts
 //	item, index                                       in params, labels and run of a map
-//	job.id | name | scheduled_at, workflow.name | version
+//	job.id | name | scheduled_at | options, workflow.name | version
 //
 // # Limits
 //

@@ -102,7 +102,7 @@ func (l *linter) references(s *Step, i int, at string) {
 }
 
 var roots = map[string][]string{
-	"params": nil, "needs": nil, "item": nil, "index": nil, "job": {"id", "name", "scheduled_at"}, "workflow": {"name", "version"},
+	"params": nil, "needs": nil, "item": nil, "index": nil, "job": {"id", "name", "scheduled_at", "options"}, "workflow": {"name", "version"},
 }
 
 var outcome = []string{"state", "result", "error", "node", "items"}

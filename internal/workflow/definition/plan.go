@@ -22,6 +22,8 @@ type Job struct {
 	ID          string
 	Name        string
 	ScheduledAt time.Time
+	// Options are the fields of the job's options that Weir gives no meaning to.
+	Options map[string]any
 }
 
 // Input is what a job is planned from. Params are the result of [Definition.Input].
@@ -230,6 +232,10 @@ func (d *Definition) env(params map[string]any, job Job, needs map[string]NeedFa
 	}
 	if !job.ScheduledAt.IsZero() {
 		about["scheduled_at"] = job.ScheduledAt.UTC().Format(time.RFC3339)
+	}
+	about["options"] = job.Options
+	if job.Options == nil {
+		about["options"] = map[string]any{}
 	}
 	ended := make(map[string]any, len(needs))
 	for key, need := range needs {

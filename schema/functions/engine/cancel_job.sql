@@ -13,6 +13,7 @@ declare
   note text := weir._note('canceled', cancel_job.by, cancel_job.reason);
   tasks uuid[];
 begin
+  cancel_job.job := weir._job_of(cancel_job.job);
   perform weir._check(weir._bad_text('by', cancel_job.by, 500), weir._bad_text('reason', cancel_job.reason, 8000));
   perform weir._refuse_owned(cancel_job.job);
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then

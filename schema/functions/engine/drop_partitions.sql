@@ -53,6 +53,9 @@ begin
         and not exists (select from weir.job_live l where l.job = k.id);
       delete from weir.lane_blocks b where b.task < weir._id_at(p.hi) and b.task >= weir._id_at(p.lo);
     end if;
+    if p.parent = 'jobs' then
+      delete from weir.given_ids g where g.job < weir._id_at(p.hi) and g.job >= weir._id_at(p.lo);
+    end if;
   end loop;
   if cardinality(dropped) > 0 then
     delete from weir.workers w where w.seen_at < cut and not exists (select from weir.running r where r.worker = w.id);

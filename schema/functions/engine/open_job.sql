@@ -1,7 +1,9 @@
 -- A job whose tasks are not known yet: it is queued until due (null: now), and weir.add_tasks builds it. It has its
 -- place in the global order from now on.
--- id: the one to use, a UUIDv7; null makes one. scheduled_at is the time it stands for; null: due. definition,
--- schedule, origin and options are for whoever builds it. parent is the task that waits for it.
+-- id: the one to use, if it is a UUIDv7 of today; null makes one. Any other is what the client knows the job by: the
+-- job has an id of ours, which is returned, and weir._job_of finds it. The same one again returns the same job.
+-- scheduled_at is the time it stands for; null: due. definition, schedule, origin and options are for whoever builds
+-- it. parent is the task that waits for it.
 create or replace function weir.open_job(name text, kind text default 'job', priority int default 0,
   params jsonb default null, due timestamptz default null, idempotency_key text default null, trace text default null,
   definition uuid default null, schedule text default null, parent uuid default null, origin uuid default null,
@@ -15,7 +17,9 @@ as $$
 #variable_conflict use_column
 declare
   t timestamptz := weir._clock(open_job.at);
-  new_id uuid := coalesce(open_job.id, weir._id(t));
+  ours boolean := substr(open_job.id::text, 15, 1) = '7'
+    and abs(extract(epoch from weir._id_time(open_job.id) - t)) < 86400;
+  new_id uuid := case when ours then open_job.id else weir._id(t) end;
   was uuid;
   starts timestamptz := coalesce(open_job.due, t);
 begin
@@ -24,10 +28,6 @@ begin
   end if;
   if coalesce(open_job.priority, 1000) not between -100 and 100 then
     perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(open_job.priority));
-  end if;
-  if substr(new_id::text, 15, 1) <> '7' then
-    perform weir._invalid('id', '%s is not a UUIDv7', jsonb_build_array(new_id),
-      hint => 'leave it out, and it is made');
   end if;
   perform weir._check(weir._bad_time('due', starts), weir._bad_time('scheduled_at', open_job.scheduled_at),
     weir._bad_text('name', open_job.name, 500), weir._bad_text('kind', open_job.kind),
@@ -46,6 +46,13 @@ begin
           when open_job.definition is not null then
             jsonb_build_object('options', coalesce(open_job.options - 'by', '{}'))
         else jsonb_build_object('params', open_job.params, 'options', open_job.options) end end);
+    if was <> new_id then
+      return was;
+    end if;
+  end if;
+  if not ours then
+    insert into weir.given_ids as g (given, job) values (open_job.id, new_id)
+    on conflict (given) do update set given = excluded.given returning g.job into was;
     if was <> new_id then
       return was;
     end if;

@@ -11,6 +11,7 @@ declare
   t timestamptz := weir._clock(reschedule_job.at);
   was timestamptz;
 begin
+  reschedule_job.job := weir._job_of(reschedule_job.job);
   if reschedule_job.priority not between -100 and 100 then
     perform weir._invalid('priority', '%s is outside -100 .. 100', jsonb_build_array(reschedule_job.priority));
   end if;

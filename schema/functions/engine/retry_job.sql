@@ -14,6 +14,7 @@ declare
   l weir.job_live;
   back weir.finished[];
 begin
+  retry_job.job := weir._job_of(retry_job.job);
   perform weir._refuse_owned(retry_job.job);
   select * into l from weir.job_live x where x.job = retry_job.job for update;
   if not found and not exists (select from weir.jobs x where x.id = retry_job.job) then

@@ -8,6 +8,7 @@ set search_path = weir, pg_temp
 set jit = off
 as $$
   select w.gate, w.open, weir._sentence(r.reason), w.blocker, w.since, r.reason ->> 'code', r.reason - 'code'
-  from weir._why_job(why_job.job, weir._clock(why_job.at)) w, lateral (select jsonb_strip_nulls(w.reason) as reason) r
+  from weir._why_job(weir._job_of(why_job.job), weir._clock(why_job.at)) w,
+    lateral (select jsonb_strip_nulls(w.reason) as reason) r
 $$;
 comment on function weir.why_job is 'Why a job is where it is: its time, its gates, its workers.';

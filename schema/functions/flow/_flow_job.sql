@@ -8,6 +8,7 @@ as $$
 declare
   t timestamptz := clock_timestamp();
   flow weir.workflows;
+  made uuid;
 begin
   if tg_op = 'DELETE' then
     perform weir._invalid(null, 'delete of flow.jobs: history goes by its age',
@@ -25,7 +26,7 @@ begin
           'weir.retry_job');
     end if;
     if (new.priority, new.scheduled_at) is distinct from (old.priority, old.scheduled_at) then
-      perform weir.reschedule_job(old.id, due => coalesce(new.scheduled_at, t), priority => new.priority,
+      perform weir.reschedule_job(weir._job_of(old.id), due => coalesce(new.scheduled_at, t), priority => new.priority,
         by => session_user::text);
     end if;
     return new;
@@ -44,12 +45,8 @@ begin
   if new.id is not null then
     -- Two that insert the same id come one after the other.
     perform pg_advisory_xact_lock(90, hashtext(new.id::text));
-    if exists (select from weir.jobs j where j.id = new.id) then
+    if exists (select from weir.jobs j where j.id = weir._job_of(new.id)) then
       return new;
-    end if;
-    if substr(new.id::text, 15, 1) <> '7' or abs(extract(epoch from weir._id_time(new.id) - t)) > 86400 then
-      perform weir._invalid('id', '%s is not a UUIDv7 of today, and history is kept by the time in the id',
-        jsonb_build_array(new.id), hint => 'leave id out and read it back: INSERT … RETURNING id');
     end if;
   end if;
   if not flow.active then
@@ -58,6 +55,9 @@ begin
   end if;
   if jsonb_typeof(new.options) not in ('object', 'null') then
     perform weir._invalid('options', 'expected an object', hint => 'for example {"params": {"preset": "720p"}}');
+  end if;
+  if pg_column_size(new.options) > 1000000 then
+    perform weir._invalid('options', 'it is over 1 MB', hint => 'give data as files, not as options');
   end if;
   -- A number of flow.order_seq only says "the next".
   if new.order_seq >= 4611686018427387904 then
@@ -70,12 +70,13 @@ begin
         hint => 'leave it out, or write nextval(''flow.order_seq'')');
     end if;
   end if;
-  new.id := weir.open_job(flow.name, kind => 'workflow', priority => coalesce(new.priority, 0), due => new.scheduled_at,
+  made := weir.open_job(flow.name, kind => 'workflow', priority => coalesce(new.priority, 0), due => new.scheduled_at,
     definition => flow.id, options => nullif(new.options, 'null'), order_seq => new.order_seq, id => new.id,
     at => null);
   select j.order_seq, j.priority, coalesce(l.due, j.scheduled_at), j.created_at, 'queued', 0, j.created_at
   into new.order_seq, new.priority, new.scheduled_at, new.created_at, new.status, new.progress, new.updated_at
-  from weir.jobs j left join weir.job_live l on l.job = j.id where j.id = new.id;
+  from weir.jobs j left join weir.job_live l on l.job = j.id where j.id = made;
+  new.id := coalesce(new.id, made);
   return new;
 end $$;
 comment on function weir._flow_job is 'Opens a job that was inserted into flow.jobs.';

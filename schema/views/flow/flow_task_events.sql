@@ -1,33 +1,12 @@
--- The timeline of jobs as the workflow core had it. Where Weir has one row for a batch, here is one per task. Ask by
--- job_id, by ts, or both; for one task alone weir.task_events is faster.
--- type    status (data.status is the word of flow.job_tasks or flow.jobs, data.event Weir's own) | retry | progress |
--- log | artifact | heartbeat | what a worker called its own   source  who: 'agent:' and the worker, what the writer
--- gave, or 'builder'
+-- weir._flow_task_events, where a job whose client gave it an id has that one. The second part looks such jobs up one
+-- by one, so that a filter by job_id is a look-up in both parts.
 create or replace view flow.task_events as
-select e.seq * 131072 + coalesce(u.nth - 1, 0) as id, e.job as job_id, u.task as job_task_id, e.at as ts,
-  coalesce(e.source, (select 'agent:' || w.name from weir.workers w where w.id = e.worker), 'builder') as source,
-  coalesce(e.level, 'info') as level,
-  case when m.status is not null then 'status'
-    when e.type in ('retrying', 'retried', 'snoozed', 'expired', 'returned') then 'retry' else e.type end as type,
-  coalesce(e.message, e.type) as message,
-  case
-    when m.status is not null then jsonb_build_object('status', m.status, 'event', e.type)
-      || case when jsonb_typeof(e.data) = 'object' then e.data else '{}' end
-    else e.data end as data
-from weir.events e left join lateral unnest(coalesce(e.tasks, array[e.task])) with ordinality u (task, nth) on true,
-  lateral (select case
-    when e.type in ('submitted', 'built') and e.kind = 'job' then 'running'
-    when e.type in ('submitted', 'gated', 'opened', 'queued', 'held', 'released', 'planned', 'split', 'relabeled') then
-      'queued'
-    when e.type = 'claimed' then 'starting'
-    when e.type = 'started' then 'running'
-    when e.type in ('done', 'skipped') then e.type
-    when e.type = 'failed' then 'error'
-    when e.type = 'canceled' then
-      case when e.kind = 'job' or e.attempt > 0 and e.worker is not null then 'error' else 'skipped' end
-    end as status) m
-where e.job is not null;
+select c.id, c.job_id, c.job_task_id, c.ts, c.source, c.level, c.type, c.message, c.data
+from weir._flow_task_events c where not exists (select from weir.given_ids g where g.job = c.job_id)
+union all
+select c.id, g.given, c.job_task_id, c.ts, c.source, c.level, c.type, c.message, c.data
+from weir.given_ids g, lateral (select * from weir._flow_task_events c where c.job_id = g.job offset 0) c;
 comment on view flow.task_events is 'The timeline of jobs.';
 
 create or replace trigger write instead of insert or update or delete on flow.task_events for each row
-execute function weir._flow_refuse('weir.record');
+execute function weir._flow_event();
