@@ -137,6 +137,10 @@ type WhyDevice struct {
 	PC     string `json:"pc,omitempty"`
 	Why    string `json:"why"`
 	reason.Coded
+	// Answer says what it takes until the unit is served: one of the Answers. Empty for a
+	// unit that has ended. AnswerAt is when it can be served by itself, if that is known.
+	Answer   string     `json:"answer,omitempty" enum:"now,later,person,never" doc:"Whether it can be served: now, later by itself, only after a person has acted, or never."`
+	AnswerAt *time.Time `json:"answer_at,omitempty"`
 }
 
 // Canceled is the result of a cancellation: how many ended, and how many were asked to

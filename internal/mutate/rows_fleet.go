@@ -57,6 +57,37 @@ var fleetRows = []Row{
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
 
+	{
+		"a drop-out counts losses", "schema/functions/fleet/_fleet_dropout.sql",
+		`d.absent_at <= coalesce(d.missing_at, t) - interval '10 min'`, `true`,
+		fleetTests, "TestADropOutCountsLosses",
+	},
+	{
+		"a device that is out takes no part in a drop-out", "schema/functions/fleet/_fleet_dropout.sql",
+		` and d.health not in ('quarantined', 'maintenance', 'retired')`, ``,
+		fleetTests, "TestDevicesOutOfTheScheduleTakeNoPartInADropOut",
+	},
+	{
+		"pauses are capped", "schema/functions/fleet/_fleet_dropout.sql",
+		`(fresh or p.pauses < most) then`, `true then`,
+		fleetTests, "TestPausesAreCapped",
+	},
+	{
+		"a device that comes and goes stays suspect", "schema/functions/fleet/_device_worked.sql",
+		`weir._device_flaps(d, t) is not true`, `true`,
+		fleetTests, "TestFlaps",
+	},
+	{
+		"what is lost with its PC is no flap", "schema/functions/fleet/_device_missing.sql",
+		`when p.paused then x.flaps`, `when false then x.flaps`,
+		fleetTests, "TestFlaps",
+	},
+	{
+		"a paused PC keeps a job for its linger", "schema/functions/fleet/_fleet_answer.sql",
+		`when a.at <= coalesce(j.lingers_at, t) + j.linger then`, `when a.at > t then`,
+		fleetTests, "TestAPausedPCKeepsAJobForItsLinger",
+	},
+
 	// Locks: what is read stays true until the commit, and transactions do not deadlock.
 	{
 		"a health task judges the device as it is", "schema/functions/fleet/_device_checked.sql",
@@ -65,7 +96,7 @@ var fleetRows = []Row{
 	},
 	{
 		"a success judges the device as it is", "schema/functions/fleet/_device_worked.sql",
-		`and d.health in ('suspect', 'unknown') for update;`, `and d.health in ('suspect', 'unknown');`,
+		`is not true for update;`, `is not true;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{

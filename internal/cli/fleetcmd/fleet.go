@@ -135,6 +135,7 @@ var whyListing = command.Listing[fleet.WhyDevice]{
 	Columns: []command.Column[fleet.WhyDevice]{
 		{Title: "DEVICE", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.Device }},
 		{Title: "PC", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.PC }},
+		{Title: "SERVED", Value: func(o *command.Output, d fleet.WhyDevice) string { return servedSaid(o, d.Answer, d.AnswerAt) }},
 		{Title: "WHY", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.Why }},
 	},
 }

@@ -63,5 +63,12 @@ begin
     select format('%s fleet jobs wait, and none is active', count(*)) from weir.fleet_jobs j
     where j.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active')
     having count(*) > 0), 'health');
+
+  return query select * from weir._doctor('a fleet job that nothing can serve ends', array(
+    select format('job %s keeps others waiting since %s, and none of its devices can serve it', j.job,
+      to_char(j.lingers_at at time zone 'UTC', 'HH24:MI UTC'))
+    from weir.fleet_jobs j, weir.fleet_policy f
+    where j.state = 'active' and j.missed_at < clock_timestamp() - interval '1 min'
+      and weir._fleet_keeps(j, f.health is not null, clock_timestamp()) is distinct from 'infinity'), 'health');
 end $$;
 comment on function weir._doctor_fleets is 'Invariants of fleets.';
