@@ -244,7 +244,7 @@ table fleet_jobs with (fillfactor=50)
   index fleet_jobs_waiting btree (priority DESC, order_seq) WHERE (state = 'waiting'::text)
 table fleet_policy
   one boolean not null default true
-  policy text not null default 'strict'::text
+  policy text not null default 'evidence'::text
   health jsonb
   overlap boolean not null default false
   slots integer not null default 20
@@ -1643,6 +1643,8 @@ function _fleet_answer(u weir.fleet_units, j weir.fleet_jobs, checked boolean, t
   sql stable: Can a unit be served, and how long does it keep its job active?
 function _fleet_attempt_revoked(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
   sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
+function _fleet_breaker(j weir.fleet_jobs) returns integer
+  sql stable set search_path=weir, pg_temp: After how many failures a fleet job is bad.
 function _fleet_cancel_units(of_job uuid, why text, t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: Cancels what is left of a fleet job.
 function _fleet_check_report(devices jsonb) returns void

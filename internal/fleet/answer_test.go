@@ -127,6 +127,17 @@ func TestAPausedPCKeepsAJobForItsLinger(t *testing.T) {
 	}
 }
 
+// A job does not wait at all for what comes later than it lingers.
+func TestAJobDoesNotWaitForWhatComesTooLate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	id := r.submit("job", nil)
+	r.exec(`update weir.nodes set mode = 'draining', mode_until = $1`, r.now.Add(time.Hour))
+	r.wait(time.Second)
+	r.units(id, "1 missed")
+}
+
 // pauses returns how often a PC was paused.
 func (r *rig) pauses() int {
 	r.Helper()
@@ -237,9 +248,12 @@ func TestFlaps(t *testing.T) {
 	r.done(r.claim("PC-01", 1)...)
 	r.health("d01", HealthGood)
 	// What is lost with the PC, or with the hub, is no flap of a device.
-	for range 6 {
+	for i := range 6 {
 		r.report("PC-01", all[6:]...)
 		r.report("PC-01", all...)
+		if i == 0 {
+			r.want("flaps of a lost hub", r.count(`select max(flaps) from weir.devices where serial between 'd02' and 'd06'`), 0)
+		}
 		r.silence(time.Minute)
 		r.report("PC-01", all...)
 		r.wait(15 * time.Minute)

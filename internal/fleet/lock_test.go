@@ -210,6 +210,47 @@ func TestOverlapPlansUnderTheJobsLock(t *testing.T) {
 	)
 }
 
+// One statement cancels several jobs, in any order, while others end runs of them: it
+// takes leases before jobs, and jobs with units before those that wait, so that none
+// waits for the other.
+func TestManyJobsAreCanceledInOneOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 3)...)
+	r.policy(PolicyChange{Overlap: ptr(true)})
+	ids := map[string]string{}
+	// The second job has units, the third has none.
+	ids["a"] = r.submit("a", func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} }).String()
+	ids["b"] = r.submit("b", nil).String()
+	ids["c"] = r.submit("c", nil).String()
+	r.want("running", len(r.claim("PC-01", 3)), 3)
+	const many = `select weir.fleet_cancel(j::uuid, at => {t}) from unnest(array[{c}, {b}, {a}]) j`
+	r.play(ids,
+		testdb.Overlap{
+			Name: "a run of it ends", First: `select from weir.running where job = {a} for update`, Second: `select weir.fleet_cancel({a}, at => {t})`,
+			Free: `select from weir.job_live where job = {a} for update nowait`,
+		})
+	r.exec(`update weir.job_live set cancel_at = null`)
+	r.play(ids,
+		testdb.Overlap{
+			Name: "the last run of the first one ends", First: `select from weir.job_live where job = {a} for update`, Second: many,
+			Free: `select from weir.job_live where job = {c} for update nowait`,
+		})
+	r = newRig(t)
+	r.report("PC-01", named("d", 3)...)
+	r.policy(PolicyChange{Overlap: ptr(true)})
+	ids["a"] = r.submit("a", func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} }).String()
+	ids["b"] = r.submit("b", nil).String()
+	r.want("running", len(r.claim("PC-01", 3)), 3)
+	r.play(ids, testdb.Overlap{
+		Name: "a run of the second ends", Passes: true, First: `select from weir.running where job = {b} for update`,
+		Second: `select weir.fleet_cancel(j::uuid, at => {t}) from unnest(array[{a}, {b}]) j`,
+		Then:   `select count(*) > 0 from weir.running where cancel_at is not null`,
+	})
+	r.tend()
+	r.want("asked to stop", r.count(`select count(*) from weir.running where cancel_at is not null`), 3)
+}
+
 // A job that makes no progress is locked before anything of it is written.
 func TestAJobIsLockedBeforeItLingers(t *testing.T) {
 	t.Parallel()

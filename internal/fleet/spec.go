@@ -47,7 +47,7 @@ type Spec struct {
 	Backoff  *node.Span     `json:"backoff,omitempty" doc:"The longest wait before the second attempt; it doubles. Default: 10s."`
 	Infra    *Infra         `json:"infra,omitempty" doc:"What happens to attempts that the infrastructure broke."`
 	Join     string         `json:"join,omitempty" enum:"pending,running" doc:"running: a device that is new joins the job while it runs. Default: pending."`
-	Breaker  *int           `json:"breaker,omitempty" minimum:"0" maximum:"100000" doc:"On how many good devices it may fail before it is stopped as bad, if it fails more than it succeeds. 0: never. Default: 5."`
+	Breaker  *int           `json:"breaker,omitempty" minimum:"0" maximum:"100000" doc:"On how many good devices it may fail before it is stopped as bad, if it fails more than it succeeds. 0: never. Default: half of its devices, 2 to 5."`
 	Linger   *node.Span     `json:"linger,omitempty" doc:"How long it waits for devices that cannot serve it once nothing else is left. Default: 2m."`
 	Priority int            `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"A higher one goes before older jobs."`
 }

@@ -13,6 +13,7 @@ import (
 func TestInfraBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("d", 1)...)
 	id := r.submit("infra", nil)
 	l := r.claim("PC-01", 1)[0]
@@ -274,7 +275,7 @@ func TestReads(t *testing.T) {
 		t.Fatal(devices, err)
 	}
 	p, err := r.store.Policy(t.Context())
-	if err != nil || p.Policy != PolicyStrict || p.Slots != 20 || p.Overlap || p.Health != nil {
+	if err != nil || p.Policy != PolicyEvidence || p.Slots != 20 || p.Overlap || p.Health != nil {
 		t.Fatal(p, err)
 	}
 }

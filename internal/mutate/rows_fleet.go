@@ -10,6 +10,11 @@ var fleetRows = []Row{
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
 	{
+		"there is no 21st slot", "schema/functions/fleet/fleet_claim.sql",
+		`from weir.nodes x where x.id = n.id for no key update;`, `from weir.nodes x where x.id = n.id;`,
+		fleetTests, "TestNo21stWhileAClaimIsOpen",
+	},
+	{
 		"a repeated claim of a PC gets the same leases", "schema/functions/fleet/fleet_claim.sql",
 		`if s.again then`, `if false then`,
 		fleetTests, "TestClaimAgain",
@@ -83,9 +88,9 @@ var fleetRows = []Row{
 		fleetTests, "TestFlaps",
 	},
 	{
-		"a paused PC keeps a job for its linger", "schema/functions/fleet/_fleet_answer.sql",
+		"a job does not wait for what comes too late", "schema/functions/fleet/_fleet_answer.sql",
 		`when a.at <= coalesce(j.lingers_at, t) + j.linger then`, `when a.at > t then`,
-		fleetTests, "TestAPausedPCKeepsAJobForItsLinger",
+		fleetTests, "TestAJobDoesNotWaitForWhatComesTooLate",
 	},
 
 	// Locks: what is read stays true until the commit, and transactions do not deadlock.
@@ -199,6 +204,21 @@ var fleetRows = []Row{
 		"a job is locked before it lingers", "schema/functions/fleet/_fleet_advance.sql",
 		`where l.job = of_job for update;`, `where l.job = of_job;`,
 		fleetTests, "TestAJobIsLockedBeforeItLingers",
+	},
+	{
+		"who cancels a fleet job takes its leases first", "schema/functions/fleet/fleet_cancel.sql",
+		`order by r.task for update;`, `order by r.task;`,
+		fleetTests, "TestManyJobsAreCanceledInOneOrder",
+	},
+	{
+		"fleet jobs are canceled in one order", "schema/functions/fleet/fleet_cancel.sql",
+		`order by j.planned_at is null, l.job for update of l;`, `order by j.planned_at is null, l.job;`,
+		fleetTests, "TestManyJobsAreCanceledInOneOrder",
+	},
+	{
+		"who cancels the second job waits for no lease", "schema/functions/engine/cancel_job.sql",
+		`current_setting('weir.cancels', true) is not distinct from pg_current_xact_id()::text, t);`, `false, t);`,
+		fleetTests, "TestManyJobsAreCanceledInOneOrder",
 	},
 	{
 		"a claim waits for no unit", "schema/functions/fleet/_fleet_lease_units.sql",

@@ -5,6 +5,11 @@ alter table weir.fleet_jobs add column missed_at timestamptz;
 comment on column weir.fleet_jobs.missed_at is
   'When what is left is missed, unless a device comes back before. Set while it lingers.';
 
+-- A lab that begins now asks for evidence before it puts a device out: one red build must not empty it. A fleet that is
+-- in use keeps its policy.
+alter table weir.fleet_policy alter column policy set default 'evidence';
+update weir.fleet_policy set policy = 'evidence' where not exists (select from weir.devices);
+
 alter table weir.devices add column absent_at timestamptz, add column flaps int not null default 0,
   add column flaps_at timestamptz;
 comment on column weir.devices.absent_at is

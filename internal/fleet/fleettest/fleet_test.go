@@ -68,12 +68,22 @@ func psql(t *testing.T, script string, args ...string) (out, complaints string) 
 	return stdout.String(), stderr.String()
 }
 
+// strict sets the policy of the device queue: a run that fails for good puts its device
+// out.
+func strict(t *testing.T, db *testdb.DB) {
+	t.Helper()
+	if _, err := db.Pool.Exec(t.Context(), `select weir.set_fleet_policy('{"policy": "strict"}')`); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // play runs a script of testdata as a client and a worker, and compares its output with
 // the file beside it.
 func play(t *testing.T, name string) {
 	t.Helper()
 	t.Parallel()
 	db := testdb.New(t)
+	strict(t, db)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	out, complaints := psql(t, "testdata/"+name+".sql", "-v", "owner="+db.URL, "-v", "client="+client, "-v", "worker="+worker, worker)
 	got := out + "\n# Complaints, in order\n" + complaints
@@ -109,6 +119,7 @@ func TestEdges(t *testing.T) { play(t, "edges") }
 func TestRunners(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
+	strict(t, db)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	const runner = "../../../examples/psql/fleet.sql"
 	// The devices are reported first, because a task is for the devices that exist.
@@ -145,6 +156,7 @@ func TestRunners(t *testing.T) {
 func TestRunnersCheckHealth(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
+	strict(t, db)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	const runner = "../../../examples/psql/fleet.sql"
 	args := []string{"-v", "ON_ERROR_STOP=1", "-v", "pc=PC-01", "-v", "devices=a1,a2,a3", worker}
