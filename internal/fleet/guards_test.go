@@ -85,12 +85,16 @@ func TestNo21stWhileAClaimIsOpen(t *testing.T) {
 	r := newRig(t)
 	r.report("PC-01", named("d", 25)...)
 	r.submit("crowd", nil)
-	list := r.claim("PC-01", 20)
-	r.want("running", len(list), 20)
+	claim := `select count(*) from weir.fleet_claim('%s', 'PC-01', 1, at => $1)`
+	list := r.claim("PC-01", 18)
+	// The workers are known: a claim of a new one locks the PC to register it.
+	for _, worker := range []string{"one", "two"} {
+		r.want(worker, r.count(fmt.Sprintf(claim, worker), r.now), 1)
+	}
+	r.want("running", r.count(`select count(*) from weir.running`), 20)
 	r.fail(list[0])
 	due := r.now.Add(time.Minute)
 	r.exec(`update weir.running set until = until + interval '1 h'`)
-	claim := `select count(*) from weir.fleet_claim('%s', 'PC-01', 1, at => $1)`
 	waited, n := r.behindWhile(fmt.Sprintf(claim, "one"), func() {
 		r.exec(`select weir.tend(sweep => true, at => $1)`, due)
 		r.want("retries that are due", r.count(`select count(*) from weir.available`), 1)
