@@ -235,12 +235,14 @@ table fleet_jobs with (fillfactor=50)
   targeted integer not null default 0
   missed integer not null default 0
   stopped text
+  lane text not null default 'default'::text
   missed_at timestamp with time zone
   constraint PRIMARY KEY (job)
   constraint CHECK ((place = ANY (ARRAY['same'::text, 'other_device'::text, 'other_pc'::text])))
   constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'active'::text, 'ended'::text])))
-  index fleet_active UNIQUE btree ((true)) WHERE (state = 'active'::text)
+  index fleet_active UNIQUE btree (lane) WHERE (state = 'active'::text)
   index fleet_jobs_created btree (created_at)
+  index fleet_jobs_lane btree (lane, priority DESC, order_seq) WHERE (state = 'waiting'::text)
   index fleet_jobs_waiting btree (priority DESC, order_seq) WHERE (state = 'waiting'::text)
 table fleet_policy
   one boolean not null default true
@@ -1113,6 +1115,7 @@ view fleet_job: Every fleet job with its state and counts.
   linger interval
   spec jsonb
   missed_at timestamp with time zone
+  lane text
 view fleet_unit: The units of fleet jobs.
   job uuid
   unit integer
@@ -1665,6 +1668,8 @@ function _fleet_find_lease(op text, of_task uuid, pc text, of_attempt integer, t
   plpgsql volatile set search_path=weir, pg_temp: The lease that a PC means, or null and a warning.
 function _fleet_keeps(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns timestamp with time zone
   plpgsql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: How long the units of a fleet job keep it active.
+function _fleet_lane_key(lane text) returns integer
+  sql immutable: The lock of a lane of fleet jobs.
 function _fleet_lease_checks(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
 function _fleet_lease_picks(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
@@ -1679,21 +1684,21 @@ function _fleet_log_row() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: A line that is inserted into fleet.execution_logs.
 function _fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
   sql immutable: Is the device in the target?
-function _fleet_next(t timestamp with time zone, patient boolean DEFAULT true) returns uuid
-  plpgsql volatile set search_path=weir, pg_temp: waiting → active for the oldest fleet job, if none is active.
+function _fleet_next(of_lane text, t timestamp with time zone, patient boolean DEFAULT true) returns uuid
+  plpgsql volatile set search_path=weir, pg_temp: waiting → active for the oldest fleet job of a lane, if none of it is active.
 function _fleet_number(spec jsonb, field text, usual integer, lowest integer, highest integer) returns integer
   plpgsql immutable: A number of a spec, or WR422.
-function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timestamp with time zone) returns uuid
-  plpgsql volatile set search_path=weir, pg_temp: The next fleet job, for overlap.
+function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timestamp with time zone) returns uuid[]
+  plpgsql volatile set search_path=weir, pg_temp: The next fleet jobs, for overlap.
 function _fleet_pc(pc text, slots integer, t timestamp with time zone) returns weir.nodes
   plpgsql volatile set search_path=weir, pg_temp: The node of a PC.
-function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
+function _fleet_pick(of_node integer, serves uuid[], taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
   sql stable: What idle devices of a PC could do next.
 function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
 function _fleet_pick_row(job uuid, unit integer, device integer, task uuid) returns weir.fleet_units
   sql immutable: A unit that a device could serve.
-function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
+function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid[], room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
   plpgsql volatile set search_path=weir, pg_temp: What a PC takes of a job.
 function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the units of a fleet job.

@@ -57,12 +57,12 @@ func (s *Store) cancel(ctx context.Context, id weir.ID, by, reason string) (c Ca
 }
 
 const jobColumns = `j.id, coalesce(j.name, ''), j.state, j.priority, coalesce(j.by, ''), coalesce(j.schedule, ''), coalesce(j.cause, ''), coalesce(j.stopped, ''), j.targeted, j.waiting, j.running,
-	j.retrying, j.done, j.failed, j.missed, j.canceled, j.created_at, j.activated_at, j.ended_at, j.lingers_at, j.missed_at`
+	j.retrying, j.done, j.failed, j.missed, j.canceled, j.created_at, j.activated_at, j.ended_at, j.lingers_at, j.missed_at, j.lane`
 
 const (
 	jobFilter = `where ($1::uuid is null or j.id < $1) and ($2 = '' or j.state = $2) and ($3 = '' or strpos(lower(j.name), lower($3)) > 0) order by j.id desc limit $4`
 	jobOf     = `where j.id = $1`
-	jobActive = `where j.id = (select a.job from weir.fleet_jobs a where a.state = 'active')`
+	jobActive = `where j.id in (select a.job from weir.fleet_jobs a where a.state = 'active') order by j.priority desc, j.order_seq`
 )
 
 func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]Job, error) {
@@ -73,7 +73,7 @@ func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]Job, erro
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (j Job, err error) {
 		c := &j.Counts
 		err = row.Scan(&j.ID, &j.Name, &j.State, &j.Priority, &j.By, &j.Schedule, &j.Cause, &j.Stopped, &c.Total, &c.Waiting, &c.Running, &c.Retrying, &c.Done, &c.Failed, &c.Missed, &c.Canceled,
-			&j.CreatedAt, &j.ActivatedAt, &j.EndedAt, &j.LingersAt, &j.MissedAt)
+			&j.CreatedAt, &j.ActivatedAt, &j.EndedAt, &j.LingersAt, &j.MissedAt, &j.Lane)
 		return j, err
 	})
 }
@@ -155,14 +155,14 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 			from (select d.*, jsonb_strip_nulls(coalesce(why, case when busy then '{"code": "busy"}'::jsonb end)) as said
 				from d where ` + which + ` order by serial limit $2) x), '[]')`
 	}
-	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority from weir._fleet_spec($1) x),
+	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority, x.lane from weir._fleet_spec($1) x),
 		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
 			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
 			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`,
-			(select count(*) from weir.fleet_jobs j, s where j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority)`, spec, most).
+			(select count(*) from weir.fleet_jobs j, s where j.lane = s.lane and (j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority))`, spec, most).
 		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
 	return p, err
 }

@@ -243,7 +243,7 @@ func TestSubmitAgain(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	active, err := r.store.Active(t.Context())
-	if err != nil || active.ID != one.ID {
+	if err != nil || len(active) != 1 || active[0].ID != one.ID {
 		t.Fatal(active, err)
 	}
 }

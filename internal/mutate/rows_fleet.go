@@ -25,7 +25,7 @@ var fleetRows = []Row{
 		fleetTests, "TestTheIndexesOfFleets",
 	},
 	{
-		"one job is active", "schema/migrations/0011_fleets.sql",
+		"one job of a lane is active", "schema/migrations/0031_fleet_answers.sql",
 		`create unique index fleet_active`, `create index fleet_active`,
 		fleetTests, "TestTheIndexesOfFleets",
 	},
@@ -177,12 +177,12 @@ var fleetRows = []Row{
 	},
 	{
 		"jobs are made active one by one", "schema/functions/fleet/_fleet_next.sql",
-		`perform pg_advisory_xact_lock(89, 0);`, `null;`,
+		`perform pg_advisory_xact_lock(89, weir._fleet_lane_key(of_lane));`, `null;`,
 		fleetTests, "TestTheNextJobIsMadeActiveOnce",
 	},
 	{
 		"a submission leaves it to whoever is at it", "schema/functions/fleet/_fleet_next.sql",
-		`elsif not pg_try_advisory_xact_lock(89, 0) then`, `elsif false then`,
+		`elsif not pg_try_advisory_xact_lock(89, weir._fleet_lane_key(of_lane)) then`, `elsif false then`,
 		fleetTests, "TestTheNextJobIsMadeActiveOnce",
 	},
 	{
@@ -192,7 +192,7 @@ var fleetRows = []Row{
 	},
 	{
 		"overlap plans behind whoever makes one active", "schema/functions/fleet/_fleet_overlap.sql",
-		`perform pg_advisory_xact_lock(89, 0);`, ``,
+		`perform pg_advisory_xact_lock(89, weir._fleet_lane_key(next.lane));`, ``,
 		fleetTests, "TestOverlapPlansUnderTheJobsLock",
 	},
 	{
@@ -206,19 +206,14 @@ var fleetRows = []Row{
 		fleetTests, "TestAJobIsLockedBeforeItLingers",
 	},
 	{
-		"who cancels a fleet job takes its leases first", "schema/functions/fleet/fleet_cancel.sql",
-		`order by r.task for update;`, `order by r.task;`,
-		fleetTests, "TestManyJobsAreCanceledInOneOrder",
-	},
-	{
-		"fleet jobs are canceled in one order", "schema/functions/fleet/fleet_cancel.sql",
-		`order by j.planned_at is null, l.job for update of l;`, `order by j.planned_at is null, l.job;`,
-		fleetTests, "TestManyJobsAreCanceledInOneOrder",
+		"the next job waits for nobody who cancels it", "schema/functions/fleet/_fleet_next.sql",
+		`order by l.job for update skip locked;`, `order by l.job for update;`,
+		fleetTests, "TestManyJobsAreCanceledInOneStatement",
 	},
 	{
 		"who cancels the second job waits for no lease", "schema/functions/engine/cancel_job.sql",
 		`current_setting('weir.cancels', true) is not distinct from pg_current_xact_id()::text, t);`, `false, t);`,
-		fleetTests, "TestManyJobsAreCanceledInOneOrder",
+		fleetTests, "TestManyJobsAreCanceledInOneStatement",
 	},
 	{
 		"a claim waits for no unit", "schema/functions/fleet/_fleet_lease_units.sql",

@@ -1,6 +1,14 @@
 -- Fleets judge by one answer (docs/decisions/0030): what a device may still do by itself, and how often it went away.
 -- +goose Up
 
+-- One job is active in each lane: jobs on different devices run side by side. A job that names no lane is in the default
+-- one, which is the rule of the device queue.
+alter table weir.fleet_jobs add column lane text collate "C" not null default 'default';
+comment on column weir.fleet_jobs.lane is 'Jobs of one lane are active one after the other.';
+drop index weir.fleet_active;
+create unique index fleet_active on weir.fleet_jobs (lane) where state = 'active';
+create index fleet_jobs_lane on weir.fleet_jobs (lane, priority desc, order_seq) where state = 'waiting';
+
 alter table weir.fleet_jobs add column missed_at timestamptz;
 comment on column weir.fleet_jobs.missed_at is
   'When what is left is missed, unless a device comes back before. Set while it lingers.';

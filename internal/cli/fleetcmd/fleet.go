@@ -35,6 +35,7 @@ var fleetListing = command.Listing[fleet.Job]{
 		{Title: "RUNNING", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Running) }},
 		{Title: "FAILED", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Failed) }},
 		{Title: "MISSED", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Missed) }},
+		{Title: "LANE", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return j.Lane }},
 		{Title: "PRIORITY", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Priority) }},
 		{Title: "SCHEDULE", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return j.Schedule }},
 		{Title: "BY", Value: func(_ *command.Output, j fleet.Job) string { return j.By }},

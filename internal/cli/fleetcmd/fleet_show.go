@@ -178,6 +178,9 @@ func rulesText(s fleet.Spec) string {
 	if s.Priority != 0 {
 		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))
 	}
+	if s.Lane != "" {
+		parts = append(parts, "lane "+s.Lane)
+	}
 	return strings.Join(parts, ", ")
 }
 

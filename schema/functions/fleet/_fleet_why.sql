@@ -21,11 +21,12 @@ begin
   if j.state = 'waiting' then
     return query select null::text, null::text, jsonb_build_object('counts', counts, 'first', (
         select jsonb_build_object('code', 'fleet_first', 'n', count(*)) from weir.fleet_jobs x
-        where x.state = 'waiting' and (-x.priority, x.order_seq) < (-j.priority, j.order_seq) having count(*) > 0))
+        where x.state = 'waiting' and x.lane = j.lane and (-x.priority, x.order_seq) < (-j.priority, j.order_seq) having count(*) > 0))
       || coalesce((select jsonb_build_object('code', 'fleet_waits', 'job', q.name,
+        'lane', nullif(j.lane, 'default'),
         'since', weir._instant(x.activated_at))
         from weir.fleet_jobs x, lateral (select q.name from weir.jobs q where q.id = x.job offset 0) q
-          where x.state = 'active'),
+          where x.state = 'active' and x.lane = j.lane),
         jsonb_build_object('code', 'fleet_next'));
   else
     return query select null::text, null::text, jsonb_build_object('code', 'fleet_stands', 'stopped', j.stopped,
